@@ -1,0 +1,34 @@
+"""Fair bandits: four published papers re-run at their published scale, and a bench for yours.
+
+>>> import fairbandits as fb
+>>> arms = fb.Instance(means=(0.3352, 0.2031, 0.2411, 0.7816, 0.6177), law="uniform02")
+>>> policy = fb.BanditQ(targets=(0.1676, 0.0677, 0, 0, 0))
+>>> frame = fb.run(policy, arms, horizon=10_000, replicates=3, checkpoints=[10_000]).to_frame()
+>>> list(frame.columns)[:5]
+['replicate', 'round', 'arm', 'plays', 'reward']
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "fairbandits.instance": ("Instance",),
+    "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
+    "fairbandits.engine.streams": ("inner", "unit"),
+    "fairbandits.policies": ("EXP3", "LFG", "UCB1", "BanditQ", "Hedge", "Static"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str):
+    # looked up on first use, so that the workflow can import the package without Numba
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME_OF[name]), name)
+
+
+def __dir__():
+    return [*globals(), *__all__]

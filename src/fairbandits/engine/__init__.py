@@ -1,0 +1,39 @@
+"""Streams, reward laws and the round loops: the compiled core, which knows no paper.
+
+Importing this package sets the folder of Numba's on-disk cache. Numba decides whether a cached
+function is stale from that function's own file only, so a change in a callee would go unseen; the
+folder's name therefore carries a hash of all the code that can be compiled.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import numba
+
+from fairbandits.provenance import SIMULATION, fingerprint
+
+
+def _cache_root() -> Path:
+    if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
+        return Path(folder)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fairbandits"
+
+
+def _set_cache_folder(keep: int = 4) -> None:
+    """Point Numba at the folder of this code, and drop all but the newest few others."""
+    root = _cache_root()
+    folder = root / f"numba-{numba.__version__}-{fingerprint(*SIMULATION)}"
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.touch()
+        others = sorted(root.glob("numba-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    except OSError:  # a read-only home, or another process pruning: Numba copes by itself
+        return
+    for stale in others[keep:]:
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+_set_cache_folder()

@@ -1,0 +1,26 @@
+"""Copies in loops: inside the round loops nothing may allocate, and NumPy's slices can."""
+
+from numba.extending import register_jitable
+
+
+@register_jitable
+def assign(out, values):
+    """Copy `values` into `out`, both of shape (n,)."""
+    for k in range(out.size):
+        out[k] = values[k]
+
+
+@register_jitable
+def fill(out, value):
+    """Set every entry of `out`, shape (n,)."""
+    for k in range(out.size):
+        out[k] = value
+
+
+@register_jitable
+def largest(values):
+    """Return the largest entry."""
+    best = values[0]
+    for k in range(1, values.size):
+        best = max(best, values[k])
+    return best

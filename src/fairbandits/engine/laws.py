@@ -1,0 +1,100 @@
+"""Reward laws: how a word of a stream becomes the reward of an arm.
+
+Each law is a code and two numbers per arm, so that one compiled loop serves all of them.
+"""
+
+import math
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
+
+UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = range(6)
+
+CODES = {
+    "uniform02": UNIFORM02,
+    "uniform02_clipped": UNIFORM02_CLIPPED,
+    "bernoulli": BERNOULLI,
+    "gaussian": GAUSSIAN,
+    "beta": BETA,
+    "deterministic": DETERMINISTIC,
+}
+
+
+def law_parameters(
+    law: str, means: np.ndarray, spread: float
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the code of a law and its two parameters per arm.
+
+    Parameters
+    ----------
+    law : str
+        A key of `CODES`.
+    means : ndarray of float, shape (n_arms,)
+        The arms' means.
+    spread : float
+        Standard deviation of ``gaussian``; concentration m of ``beta``, that is
+        Beta(mu m, (1 - mu) m); unused otherwise.
+    """
+    code = CODES[law]
+    first, second = means.copy(), np.full(means.size, float(spread))
+    if code in (UNIFORM02, UNIFORM02_CLIPPED):
+        first = 2.0 * means
+    elif code == BETA:
+        first, second = means * spread, (1.0 - means) * spread
+    return code, first, second
+
+
+def law_means(law: str, means: np.ndarray) -> np.ndarray:
+    """Return the true means of a law, which differ from `means` only where it clips."""
+    if law != "uniform02_clipped":
+        return means.copy()
+    clipped = means > 0.5
+    return np.where(clipped, 1.0 - 1.0 / (4.0 * np.where(clipped, means, 1.0)), means)
+
+
+@register_jitable
+def reward_of(code, first, second, w):
+    """Return the reward that word `w` gives under a law with this code and parameters."""
+    if code == UNIFORM02:
+        return first * unit(w)
+    if code == BERNOULLI:
+        return 1.0 if unit(w) < first else 0.0
+    if code == DETERMINISTIC:
+        return first
+    if code == GAUSSIAN:
+        return first + second * standard_normal(w)
+    if code == UNIFORM02_CLIPPED:
+        return min(1.0, first * unit(w))
+    x, j = _gamma(w, 0, first)
+    y, j = _gamma(w, j, second)
+    return x / (x + y)
+
+
+@register_jitable
+def _gamma(w, j, shape):
+    """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
+
+    References
+    ----------
+    G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM
+    Transactions on Mathematical Software 26 (2000), 363-372.
+    """
+    boost = 1.0
+    if shape < 1.0:
+        j += 1
+        boost = math.exp(math.log(open_unit(inner(w, j))) / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        j += 1
+        x = standard_normal(inner(w, j))
+        v = 1.0 + c * x
+        if v > 0.0:
+            v = v * v * v
+            j += 1
+            u = open_unit(inner(w, j))
+            if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+                return boost * d * v, j

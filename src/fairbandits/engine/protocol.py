@@ -1,0 +1,104 @@
+"""What a policy is to the round loops: a state, and small functions found by the state's type.
+
+A state is a NamedTuple of arrays. Its functions are written once, as plain Python, and registered
+with `implements`; Numba resolves the calls while it compiles a loop, the interpreter when it runs
+one. An object of any other class is asked for a method of the same name, so a policy in plain
+Python runs through the same loops.
+
+The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
+(`fairbandits.engine.streams.unit` makes a uniform number of it):
+
+===================================  ===========================================================
+``choose(state, t, coin)``           bandit feedback: the arm to pull
+``distribute(state, t, coin, out)``  full information: write the probabilities of the arms
+``learn(state, t, action, reward)``  take the reward of the pulled arm (float) or, under full
+                                     information, the rewards of all arms (array); the action is
+                                     the arm, or the probabilities
+``probe(state, out)``                write what the policy reports of itself at a checkpoint,
+                                     ``out[p, k]`` for its p-th probe and arm k
+===================================  ===========================================================
+"""
+
+from collections.abc import Callable
+
+from numba.core import types
+from numba.extending import overload
+
+_FUNCTIONS: dict[tuple[str, type], Callable] = {}
+
+
+def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
+    """Register a function as what `verb` does for states of `state_class`.
+
+    Raises
+    ------
+    TypeError
+        If the function lies outside this package: its later edits would not change the name of
+        Numba's cache folder, and a stale compiled copy could run. A policy outside the package is
+        a plain Python object with methods instead.
+    """
+
+    def register(function: Callable) -> Callable:
+        if not function.__module__.startswith("fairbandits."):
+            raise TypeError(
+                f"{function.__qualname__} of {function.__module__} cannot be compiled with the "
+                "round loops: only functions inside the fairbandits package can; give the policy "
+                "methods choose and learn instead"
+            )
+        _FUNCTIONS[verb, state_class] = function
+        return function
+
+    return register
+
+
+def _call(verb: str, state, *arguments):
+    function = _FUNCTIONS.get((verb, type(state)))
+    if function is not None:
+        return function(state, *arguments)
+    return getattr(state, verb)(*arguments)
+
+
+def _resolve(verb: str, state):
+    if isinstance(state, types.BaseNamedTuple):
+        return _FUNCTIONS.get((verb, state.instance_class))
+    return None
+
+
+def choose(state, t, coin):
+    """Return the arm to pull in round `t`."""
+    return _call("choose", state, t, coin)
+
+
+@overload(choose)
+def _compiled_choose(state, t, coin):
+    return _resolve("choose", state)
+
+
+def distribute(state, t, coin, out):
+    """Write the probabilities of the arms in round `t`."""
+    return _call("distribute", state, t, coin, out)
+
+
+@overload(distribute)
+def _compiled_distribute(state, t, coin, out):
+    return _resolve("distribute", state)
+
+
+def learn(state, t, action, reward):
+    """Let the policy learn from the reward of its action in round `t`."""
+    return _call("learn", state, t, action, reward)
+
+
+@overload(learn, strict=False)  # policies say arm or x for the action
+def _compiled_learn(state, t, action, reward):
+    return _resolve("learn", state)
+
+
+def probe(state, out):
+    """Write the policy's probes, shape (n_probes, n_arms), as they stand."""
+    return _call("probe", state, out) if out.shape[0] else None
+
+
+@overload(probe)
+def _compiled_probe(state, out):
+    return _resolve("probe", state) or (lambda state, out: None)

@@ -1,0 +1,131 @@
+"""Addressable random streams: every number is a pure function of its address.
+
+The address is (root seed, stream name, replicate, kind, index, n). BLAKE2b of the first five gives
+a key, and the n-th number of the key is the n-th output of SplitMix64 started there, computed
+directly. Nothing is stored and nothing advances, so no number depends on chunking, on order, on
+the number of cores or on what another policy asked for.
+
+References
+----------
+G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA
+2014 (SplitMix64 with a gamma of its own for each stream; the finaliser is D. Stafford's Mix13).
+"""
+
+import hashlib
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from fairbandits.engine import normal
+
+MASK = 0xFFFF_FFFF_FFFF_FFFF
+GOLDEN = 0x9E37_79B9_7F4A_7C15
+#: The seed rule's version; it is part of every key and of every file's footer.
+RULE = "fairbandits-1"
+
+
+def stream_key(seed: int, stream: str, replicate: int, kind: str, index: int) -> tuple[int, int]:
+    """Return the key (base, gamma) of one stream.
+
+    Parameters
+    ----------
+    seed : int
+        Root seed.
+    stream : str
+        Name shared by all policies that must face the same rewards, e.g. the experiment's.
+    replicate : int
+        0-based replicate.
+    kind : {"reward", "coin", "instance"}
+        What the numbers are for.
+    index : int
+        0-based arm for rewards, 0 otherwise.
+
+    Returns
+    -------
+    base, gamma : int
+        64-bit unsigned; gamma is odd.
+    """
+    text = f"{RULE}/{seed}/{stream}/{replicate}/{kind}/{index}"
+    digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+    gamma = int.from_bytes(digest[8:], "little") | 1
+    if (gamma ^ (gamma >> 1)).bit_count() < 24:  # too regular, section 4 of the reference
+        gamma ^= 0xAAAA_AAAA_AAAA_AAAA
+    return int.from_bytes(digest[:8], "little"), gamma
+
+
+def stream_keys(
+    seed: int, stream: str, replicate: int, kind: str, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys of `count` streams as two uint64 arrays, base and gamma."""
+    keys = [stream_key(seed, stream, replicate, kind, index) for index in range(count)]
+    return (
+        np.array([base for base, _ in keys], dtype=np.uint64),
+        np.array([gamma for _, gamma in keys], dtype=np.uint64),
+    )
+
+
+# Python's integers do not wrap and NumPy's warn when they do, so each of the next four functions
+# is given twice: here for the interpreter, below for the compiler.
+
+
+def word(base, gamma, n):
+    """Return the n-th 64-bit word (n >= 1) of the stream with this key."""
+    return _mix64((int(base) + int(n) * int(gamma)) & MASK)
+
+
+def inner(w, j):
+    """Return the j-th further word (j >= 1) of word `w`, for draws that need several."""
+    return _mix64((int(w) + int(j) * GOLDEN) & MASK)
+
+
+def unit(w):
+    """Return word `w` as a float in [0, 1), a multiple of 2**-53."""
+    return float(int(w) >> 11) * 2.0**-53
+
+
+def open_unit(w):
+    """Return word `w` as a float in (0, 1), an odd multiple of 2**-53."""
+    return (float(int(w) >> 12) + 0.5) * 2.0**-52
+
+
+def _mix64(z):
+    z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D0_49BB_1331_11EB) & MASK
+    return z ^ (z >> 31)
+
+
+@overload(_mix64)
+def _compiled_mix64(z):
+    def mix(z):
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+        return z ^ (z >> np.uint64(31))
+
+    return mix
+
+
+@overload(word)
+def _compiled_word(base, gamma, n):
+    return lambda base, gamma, n: _mix64(base + np.uint64(n) * gamma)
+
+
+@overload(inner)
+def _compiled_inner(w, j):
+    return lambda w, j: _mix64(w + np.uint64(j) * np.uint64(GOLDEN))
+
+
+@overload(unit)
+def _compiled_unit(w):
+    # through int64: processors convert signed integers faster, and 53 bits always fit
+    return lambda w: np.float64(np.int64(w >> np.uint64(11))) * 2.0**-53
+
+
+@overload(open_unit)
+def _compiled_open_unit(w):
+    return lambda w: (np.float64(np.int64(w >> np.uint64(12))) + 0.5) * 2.0**-52
+
+
+@register_jitable
+def standard_normal(w):
+    """Return word `w` as a standard normal deviate, by inversion."""
+    return normal.quantile(open_unit(w))

@@ -1,0 +1,222 @@
+"""BanditQ: queues for the reward targets, and an adversarial learner fed with their lengths."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.arrays import assign
+from fairbandits.engine.protocol import implements
+from fairbandits.policies import checks, learners
+from fairbandits.policies.learners import absorb, ascend
+from fairbandits.policies.simplex import sample
+
+PROBES = ("queue", "idleness", "queue_max", "probability")
+
+
+class FullState(NamedTuple):
+    """BanditQ with full information: queues of the protected arms, and a learner."""
+
+    learner: NamedTuple
+    targets: np.ndarray
+    protected: np.ndarray
+    queue: np.ndarray
+    idleness: np.ndarray
+    queue_max: np.ndarray
+    probability: np.ndarray
+    surrogate: np.ndarray
+    penalty: float
+    post: bool
+
+
+class BanditState(NamedTuple):
+    """BanditQ with bandit feedback: the same fields, moved by one arm's reward a round."""
+
+    learner: NamedTuple
+    targets: np.ndarray
+    protected: np.ndarray
+    queue: np.ndarray
+    idleness: np.ndarray
+    queue_max: np.ndarray
+    probability: np.ndarray
+    penalty: float
+    post: bool
+
+
+@dataclass(frozen=True)
+class BanditQ:
+    """Reward-rate targets by queues; the learner sees the surrogate gains (Q_i + V) r_i.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        Target reward rate lambda_i of each arm, 0 for the unprotected.
+    feedback : {"bandit", "full"}
+        What is seen after a round: the pulled arm's reward, or all rewards.
+    subroutine : {"oga", "adahedge", "squint"} or {"ftrl", "exp3p"}
+        The learner: the first three for full information (default ``oga``), the others for bandit
+        feedback (default ``ftrl``).
+    V : float, optional
+        Weight of the reward against the queues, >= 0. Default: ``horizon ** V_exponent``.
+    V_exponent : float
+        See `V`; default 1/2, the published sqrt(T).
+    surrogate_index : {"post", "pre"}
+        Whether the surrogate uses the queue after the round's update, as the printed algorithms
+        and the released program do, or before it, as Eqs 9 and 18 do.
+    step_c : float
+        Step c of online gradient ascent; default 1/sqrt(2) (Alg. 1), 1 is what Theorem 1 gives.
+    gamma_rule : {1, 2}
+        Exploration rate of the scale-free learner: sqrt(N/t), or adaptive.
+    tolerance : float
+        Of the log-barrier optimiser: how near to 1 the probabilities must sum before its last
+        step. The released program has 1e-5.
+    confidence : float
+        delta of EXP3.P, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range or does not fit the feedback.
+
+    Notes
+    -----
+    The probes are, per arm: the queue length, its idleness (all that the positive part has
+    clipped), the largest queue so far, and under bandit feedback the sum of the sampling
+    probabilities (0 under full information, where `plays` has it).
+    Squint and EXP3.P need gains of a known range; they take the largest seen, doubled when
+    exceeded, and restart then.
+
+    References
+    ----------
+    "BanditQ: fair bandits with guaranteed rewards", Algorithm 1 (full information), App. 7.8 and
+    7.9 (bandit feedback; Alg. 2 and 3 of the UAI 2024 version).
+
+    Examples
+    --------
+    >>> BanditQ(targets=(0.2, 0.0)).start(n_arms=2, horizon=100).penalty
+    10.0
+    """
+
+    targets: tuple[float, ...]
+    feedback: str = "bandit"
+    subroutine: str | None = None
+    V: float | None = None
+    V_exponent: float = 0.5
+    surrogate_index: str = "post"
+    step_c: float = math.sqrt(0.5)
+    gamma_rule: int = 1
+    tolerance: float = 1e-10
+    confidence: float = 0.01
+    probes: ClassVar[tuple[str, ...]] = PROBES
+
+    def __post_init__(self):
+        object.__setattr__(self, "targets", tuple(float(target) for target in self.targets))
+        checks.non_negative("targets", self.targets)
+        checks.one_of("feedback", self.feedback, ("bandit", "full"))
+        fitting = {"full": ("oga", "adahedge", "squint"), "bandit": ("ftrl", "exp3p")}
+        if self.subroutine is None:
+            object.__setattr__(self, "subroutine", fitting[self.feedback][0])
+        checks.one_of(
+            f"subroutine with {self.feedback} feedback", self.subroutine, fitting[self.feedback]
+        )
+        if self.V is not None:
+            checks.non_negative("V", [self.V])
+        if not math.isfinite(self.V_exponent):
+            raise ValueError(f"V_exponent must be finite, got {self.V_exponent!r}")
+        checks.one_of("surrogate_index", self.surrogate_index, ("post", "pre"))
+        checks.positive("step_c", self.step_c)
+        checks.one_of("gamma_rule", self.gamma_rule, (1, 2))
+        checks.positive("tolerance", self.tolerance)
+        if not 0 < self.confidence < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, got {self.confidence!r}")
+
+    def start(self, n_arms: int, horizon: int) -> FullState | BanditState:
+        """Return the state before the first round."""
+        checks.length("targets", self.targets, n_arms)
+        targets = np.array(self.targets)
+        arrays = np.zeros((5, n_arms))
+        penalty = self._penalty(horizon)
+        post = self.surrogate_index == "post"
+        common = (self._learner(n_arms, horizon), targets, np.flatnonzero(targets > 0), *arrays[:4])
+        if self.feedback == "full":
+            return FullState(*common, arrays[4], penalty, post)
+        return BanditState(*common, penalty, post)
+
+    def _penalty(self, horizon: int) -> float:
+        if self.V is not None:
+            return float(self.V)
+        if self.V_exponent == 0.5:
+            return math.sqrt(horizon)
+        return float(horizon) ** self.V_exponent
+
+    def _learner(self, n_arms: int, horizon: int) -> NamedTuple:
+        if self.subroutine == "oga":
+            return learners.oga(n_arms, float(self.step_c))
+        if self.subroutine == "adahedge":
+            return learners.adahedge(n_arms)
+        if self.subroutine == "squint":
+            return learners.squint(n_arms)
+        if self.subroutine == "ftrl":
+            return learners.ftrl(n_arms, self.gamma_rule == 2, float(self.tolerance))
+        return learners.exp3p(n_arms, horizon, float(self.confidence))
+
+
+@implements("distribute", FullState)
+def _distribute(state, t, coin, out):
+    assign(out, state.learner.x)
+
+
+@implements("learn", FullState)
+def _learn_all(state, t, x, reward):
+    queue, surrogate = state.queue, state.surrogate
+    for k in range(surrogate.size):
+        surrogate[k] = (queue[k] + state.penalty) * reward[k]
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        level = queue[k] + state.targets[k] - reward[k] * x[k]
+        if level < 0.0:
+            state.idleness[k] -= level
+            level = 0.0
+        queue[k] = level
+        state.queue_max[k] = max(state.queue_max[k], level)
+        if state.post:
+            surrogate[k] = (level + state.penalty) * reward[k]
+    ascend(state.learner, surrogate)
+
+
+@implements("choose", BanditState)
+def _choose_arm(state, t, coin):
+    x = state.learner.x
+    for k in range(x.size):
+        state.probability[k] += x[k]
+    return sample(x, coin)
+
+
+@implements("learn", BanditState)
+def _learn_one(state, t, arm, reward):
+    queue = state.queue
+    before = queue[arm]
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        level = queue[k] + state.targets[k]
+        if k == arm:
+            level -= reward
+        if level < 0.0:
+            state.idleness[k] -= level
+            level = 0.0
+        queue[k] = level
+        state.queue_max[k] = max(state.queue_max[k], level)
+    length = queue[arm] if state.post else before
+    absorb(state.learner, t, arm, (length + state.penalty) * reward)
+
+
+def _probe(state, out):
+    assign(out[0], state.queue)
+    assign(out[1], state.idleness)
+    assign(out[2], state.queue_max)
+    assign(out[3], state.probability)
+
+
+implements("probe", FullState)(_probe)
+implements("probe", BanditState)(_probe)

@@ -1,0 +1,63 @@
+"""Checks of hyper-parameters, with messages that name the value and what is allowed."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+
+def one_of(name: str, value, allowed: Sequence) -> None:
+    """Raise ValueError unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+
+
+def positive(name: str, value: float) -> None:
+    """Raise ValueError unless `value` is a finite number above 0."""
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+
+
+def non_negative(name: str, values: Sequence[float]) -> None:
+    """Raise ValueError unless all values are finite and at least 0."""
+    for k, value in enumerate(values):
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(
+                f"{name} must be finite and at least 0, got {value!r} for arm {k + 1}"
+            )
+
+
+def length(name: str, values: Sequence, n_arms: int) -> None:
+    """Raise ValueError unless there is one value per arm."""
+    if len(values) != n_arms:
+        raise ValueError(f"{name} must have one entry per arm ({n_arms}), got {len(values)}")
+
+
+def rational(name: str, value) -> Fraction:
+    """Return `value` as an exact fraction; decimal strings and fractions such as "1/3" are exact.
+
+    Raises
+    ------
+    ValueError
+        If it is not a rational number; a float counts as its shortest decimal form.
+    """
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f'{name} must be a number such as 0.05 or "1/3", got {value!r}') from None
+
+
+def common_denominator(name: str, values: Sequence) -> tuple[list[int], int]:
+    """Return exact numerators over one common denominator.
+
+    Raises
+    ------
+    ValueError
+        If a value is not rational, or if products with round numbers could leave 64 bits.
+    """
+    fractions = [rational(name, value) for value in values]
+    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
+    if denominator > 2**31:
+        raise ValueError(
+            f"{name} must have a common denominator of at most 2**31, got {denominator}"
+        )
+    return [int(fraction * denominator) for fraction in fractions], denominator

@@ -1,0 +1,339 @@
+"""Adversarial learners: the black boxes inside BanditQ.
+
+A learner's state has a field ``x``, the distribution it plays next, and one function:
+``ascend(learner, g)`` takes the gains of all arms (full information), and
+``absorb(learner, t, arm, g)`` the gain of the pulled arm (bandit feedback). Gains have no a-priori
+bound.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba.core import types
+from numba.extending import overload, register_jitable
+
+from fairbandits.engine.arrays import fill, largest
+from fairbandits.policies.simplex import log_barrier_shift, log_product, project
+
+
+class OGA(NamedTuple):
+    """Online gradient ascent with the adaptive step c g / sqrt(sum ||g||^2)."""
+
+    x: np.ndarray
+    step: float
+    squares: np.ndarray
+    moved: np.ndarray
+
+
+class AdaHedge(NamedTuple):
+    """Exponential weights tuned by the cumulated mixability gap."""
+
+    x: np.ndarray
+    gains: np.ndarray
+    gap: np.ndarray
+
+
+class Squint(NamedTuple):
+    """Second-order quantile learner with the improper prior, restarted when the range doubles."""
+
+    x: np.ndarray
+    regrets: np.ndarray
+    variances: np.ndarray
+    bound: np.ndarray
+    logs: np.ndarray
+
+
+class FTRL(NamedTuple):
+    """Scale-free follow-the-regularised-leader with a log barrier and uniform exploration."""
+
+    x: np.ndarray
+    p: np.ndarray
+    inverse: np.ndarray  # 1 / p, known without division
+    estimates: np.ndarray
+    gaps: np.ndarray
+    memory: np.ndarray  # see the constants below
+    adaptive: bool
+    tolerance: float
+
+
+GAMMA, MIXABILITY, EXPLORED, ROOT_M, ROOT_P = range(5)
+
+
+class EXP3P(NamedTuple):
+    """EXP3.P on gains divided by a range that doubles when exceeded, with a restart."""
+
+    x: np.ndarray
+    gains: np.ndarray
+    bound: np.ndarray
+    eta: float
+    beta: float
+    gamma: float
+
+
+def oga(n_arms: int, step: float) -> OGA:
+    """Return the start of online gradient ascent (BanditQ Eq. 10; `step` is c)."""
+    return OGA(_uniform(n_arms), step, np.zeros(1), np.zeros(n_arms))
+
+
+def adahedge(n_arms: int) -> AdaHedge:
+    """Return the start of AdaHedge (de Rooij, van Erven, Grunwald and Koolen, JMLR 2014)."""
+    return AdaHedge(_uniform(n_arms), np.zeros(n_arms), np.zeros(1))
+
+
+def squint(n_arms: int) -> Squint:
+    """Return the start of Squint (Koolen and van Erven, COLT 2015)."""
+    zeros = np.zeros((3, n_arms))
+    return Squint(_uniform(n_arms), zeros[0], zeros[1], np.zeros(1), zeros[2])
+
+
+def ftrl(n_arms: int, adaptive: bool, tolerance: float) -> FTRL:
+    """Return the start of the scale-free MAB algorithm (Putta and Agrawal, ALT 2022, Alg. 1).
+
+    `adaptive` chooses its second rule for the exploration rate.
+    """
+    memory = np.zeros(5)
+    memory[GAMMA] = 0.5
+    memory[ROOT_M] = memory[ROOT_P] = float(n_arms)
+    return FTRL(
+        _uniform(n_arms),
+        _uniform(n_arms),
+        np.full(n_arms, float(n_arms)),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        memory,
+        adaptive,
+        tolerance,
+    )
+
+
+def exp3p(n_arms: int, horizon: int, confidence: float) -> EXP3P:
+    """Return the start of EXP3.P (Bubeck and Cesa-Bianchi 2012, Theorem 3.3)."""
+    rate = math.log(n_arms) / (n_arms * horizon)
+    return EXP3P(
+        _uniform(n_arms),
+        np.zeros(n_arms),
+        np.zeros(1),
+        0.95 * math.sqrt(rate),
+        min(1.0, math.sqrt(math.log(n_arms / confidence) / (n_arms * horizon))),
+        min(1.0, 1.05 * n_arms * math.sqrt(rate)),
+    )
+
+
+def _uniform(n_arms: int) -> np.ndarray:
+    return np.full(n_arms, 1.0 / n_arms)
+
+
+def ascend(learner, g):
+    """Take the gains of all arms and move to the next distribution."""
+    return _FULL[type(learner)](learner, g)
+
+
+def absorb(learner, t, arm, g):
+    """Take the gain of the arm pulled in round `t` and move to the next distribution."""
+    return _BANDIT[type(learner)](learner, t, arm, g)
+
+
+@overload(ascend)
+def _compiled_ascend(learner, g):
+    if isinstance(learner, types.BaseNamedTuple):
+        return _FULL.get(learner.instance_class)
+
+
+@overload(absorb)
+def _compiled_absorb(learner, t, arm, g):
+    if isinstance(learner, types.BaseNamedTuple):
+        return _BANDIT.get(learner.instance_class)
+
+
+def _oga(learner, g):
+    squares = 0.0
+    for k in range(g.size):
+        squares += g[k] * g[k]
+    learner.squares[0] += squares
+    if learner.squares[0] > 0.0:  # with V = 0 the first gains can all be 0
+        rate = learner.step / math.sqrt(learner.squares[0])
+        for k in range(g.size):
+            learner.moved[k] = learner.x[k] + rate * g[k]
+        project(learner.moved, learner.x)
+
+
+def _adahedge(learner, g):
+    x, gains = learner.x, learner.gains
+    n = x.size
+    expected = 0.0
+    for k in range(n):
+        expected += x[k] * g[k]
+    rate = _adahedge_rate(learner)
+    before = _mix(gains, rate)
+    for k in range(n):
+        gains[k] += g[k]
+    learner.gap[0] += max(0.0, _mix(gains, rate) - before - expected)
+    rate = _adahedge_rate(learner)
+    best = largest(gains)
+    total = 0.0
+    for k in range(n):
+        if rate == math.inf:
+            x[k] = 1.0 if gains[k] == best else 0.0
+        else:
+            x[k] = math.exp(rate * (gains[k] - best))
+        total += x[k]
+    for k in range(n):
+        x[k] /= total
+
+
+@register_jitable
+def _adahedge_rate(learner):
+    return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
+
+
+@register_jitable
+def _mix(gains, rate):
+    """Return (1 / rate) log mean exp(rate * gains), at rate = infinity the maximum."""
+    best = largest(gains)
+    if rate == math.inf:
+        return best
+    total = 0.0
+    for k in range(gains.size):
+        total += math.exp(rate * (gains[k] - best))
+    return best + math.log(total / gains.size) / rate
+
+
+def _squint(learner, g):
+    x, logs = learner.x, learner.logs
+    n = x.size
+    largest = 0.0
+    for k in range(n):
+        largest = max(largest, abs(g[k]))
+    if _raise_bound(learner.bound, largest):
+        fill(learner.regrets, 0.0)
+        fill(learner.variances, 0.0)
+        fill(x, 1.0 / n)
+    if learner.bound[0] == 0.0:
+        return
+    expected = 0.0
+    for k in range(n):
+        expected += x[k] * g[k]
+    best = -math.inf
+    for k in range(n):
+        regret = (g[k] - expected) / learner.bound[0]
+        learner.regrets[k] += regret
+        learner.variances[k] += regret * regret
+        logs[k] = _log_evidence(learner.regrets[k], learner.variances[k])
+        best = max(best, logs[k])
+    total = 0.0
+    for k in range(n):
+        x[k] = math.exp(logs[k] - best)
+        total += x[k]
+    for k in range(n):
+        x[k] /= total
+
+
+@register_jitable
+def _raise_bound(bound, size):
+    """Double the range until it holds `size` (start: the first nonzero one); say if it changed."""
+    if size <= bound[0]:
+        return False
+    if bound[0] == 0.0:
+        bound[0] = size
+    while bound[0] < size:
+        bound[0] *= 2.0
+    return True
+
+
+@register_jitable
+def _log_evidence(regret, variance):
+    """Return log of the integral over [0, 1/2] of exp(eta R - eta^2 V) d eta."""
+    if variance == 0.0:  # only before any regret was seen
+        return math.log(0.5)
+    root = math.sqrt(variance)
+    upper = regret / (2.0 * root)
+    lower = (regret - variance) / (2.0 * root)
+    scale = math.log(math.sqrt(math.pi) / (2.0 * root))
+    if lower > 0.0:
+        tail = _erfcx(lower) - math.exp(lower * lower - upper * upper) * _erfcx(upper)
+        return scale + upper * upper - lower * lower + math.log(tail)
+    if upper < 0.0:
+        tail = _erfcx(-upper) - math.exp(upper * upper - lower * lower) * _erfcx(-lower)
+        return scale + math.log(tail)
+    return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
+
+
+@register_jitable
+def _erfcx(x):
+    """Return exp(x^2) erfc(x) for x >= 0."""
+    if x < 20.0:
+        return math.exp(x * x) * math.erfc(x)
+    s = 1.0 / (2.0 * x * x)
+    series = 1.0  # asymptotic; the first term left out is below 1e-15 of the sum
+    for odd in range(11, 0, -2):
+        series = 1.0 - odd * s * series
+    return series / (x * math.sqrt(math.pi))
+
+
+def _ftrl(learner, t, arm, g):
+    x, p, inverse, gaps = learner.x, learner.p, learner.inverse, learner.gaps
+    memory = learner.memory
+    n = p.size
+    estimate = g / x[arm]
+    eta = n / (1.0 + memory[MIXABILITY])
+
+    # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
+    # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
+    top = eta * estimate - inverse[arm]
+    for k in range(n):
+        if k != arm:
+            top = max(top, -inverse[k])
+    for k in range(n):
+        gaps[k] = top + inverse[k]
+    gaps[arm] = top + inverse[arm] - eta * estimate
+    shift = log_barrier_shift(gaps, memory[ROOT_M], learner.tolerance)
+    memory[ROOT_M] = shift
+    mass = 0.0
+    for k in range(n):
+        gaps[k] += shift
+        mass += 1.0 / gaps[k]
+    supremum = (top + shift) * mass - log_product(gaps, p) - eta * p[arm] * estimate
+    memory[MIXABILITY] += max(0.0, supremum / eta)  # rounding can make it slightly negative
+
+    if learner.adaptive:
+        memory[EXPLORED] += memory[GAMMA] * abs(estimate)
+        memory[GAMMA] = n / (2.0 * n + memory[EXPLORED])
+    else:
+        memory[GAMMA] = min(0.5, math.sqrt(n / t))
+    gamma = memory[GAMMA]
+
+    learner.estimates[arm] += estimate
+    eta = n / (1.0 + memory[MIXABILITY])
+    best = largest(learner.estimates)
+    for k in range(n):
+        gaps[k] = eta * (best - learner.estimates[k])
+    shift = log_barrier_shift(gaps, memory[ROOT_P], learner.tolerance)
+    memory[ROOT_P] = shift
+    for k in range(n):
+        inverse[k] = gaps[k] + shift
+        p[k] = 1.0 / inverse[k]
+        x[k] = (1.0 - gamma) * p[k] + gamma / n
+
+
+def _exp3p(learner, t, arm, g):
+    x, gains = learner.x, learner.gains
+    n = x.size
+    if _raise_bound(learner.bound, abs(g)):
+        fill(gains, 0.0)
+    if learner.bound[0] > 0.0:
+        gains[arm] += g / learner.bound[0] / x[arm]
+    best = -math.inf
+    for k in range(n):
+        gains[k] += learner.beta / x[k]
+        best = max(best, gains[k])
+    total = 0.0
+    for k in range(n):
+        x[k] = math.exp(learner.eta * (gains[k] - best))
+        total += x[k]
+    for k in range(n):
+        x[k] = (1.0 - learner.gamma) * (x[k] / total) + learner.gamma / n
+
+
+_FULL = {OGA: _oga, AdaHedge: _adahedge, Squint: _squint}
+_BANDIT = {FTRL: _ftrl, EXP3P: _exp3p}

@@ -1,0 +1,98 @@
+"""The probability simplex: projection, the log-barrier step, and sampling from a distribution."""
+
+import math
+
+from numba.extending import register_jitable
+
+from fairbandits.engine.streams import unit
+
+
+@register_jitable
+def sample(x, coin):
+    """Return the first index whose cumulated probability exceeds the coin, else the last one."""
+    u = unit(coin)
+    cumulated = 0.0
+    for k in range(x.size - 1):
+        cumulated += x[k]
+        if cumulated > u:
+            return k
+    return x.size - 1
+
+
+@register_jitable
+def project(y, out):
+    """Write the Euclidean projection of `y` onto the simplex.
+
+    The threshold is found by dropping what lies below it until nothing more drops, which gives
+    the point that sorting gives, in a few passes.
+
+    References
+    ----------
+    C. Michelot, "A finite algorithm for finding the projection of a point onto the canonical
+    simplex of R^n", Journal of Optimization Theory and Applications 50 (1986), 195-200.
+    """
+    total = 0.0
+    for k in range(y.size):
+        total += y[k]
+    threshold = (total - 1.0) / y.size
+    active, previous = y.size, 0
+    while active != previous:
+        previous = active
+        active = 0
+        total = 0.0
+        for k in range(y.size):
+            if y[k] > threshold:
+                active += 1
+                total += y[k]
+        threshold = (total - 1.0) / active
+    for k in range(y.size):
+        out[k] = max(y[k] - threshold, 0.0)
+
+
+@register_jitable
+def log_barrier_shift(gaps, shift, tolerance):
+    """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
+
+    The maximiser of sum log q + <q, z> over the simplex is q_i = 1 / (gaps_i + d) with
+    gaps_i = max z - z_i. Measuring from the maximum keeps full precision however large z is.
+
+    Parameters
+    ----------
+    gaps : ndarray of float, shape (n,)
+        Non-negative, at least one of them 0.
+    shift : float
+        Where to start, e.g. the last round's root; anything positive will do, since the function
+        is concave and increasing: a step from the right lands on the left, and from there the
+        steps climb to the root.
+    tolerance : float
+        Stop after the step that started with |1 - sum| below this.
+
+    References
+    ----------
+    BanditQ, App. 7.9 (UAI version, Alg. 3, with the sign corrected).
+    """
+    for _ in range(200):
+        total = 0.0
+        squares = 0.0
+        for k in range(gaps.size):
+            q = 1.0 / (gaps[k] + shift)
+            total += q
+            squares += q * q
+        excess = total - 1.0
+        shift = max(1.0, shift + excess / squares)
+        if abs(excess) < tolerance:
+            return shift
+    return shift
+
+
+@register_jitable
+def log_product(factors, others):
+    """Return sum_i log(factors_i * others_i), with few logarithms."""
+    total = 0.0
+    product = 1.0
+    for k in range(factors.size):
+        product *= factors[k] * others[k]
+        if product > 1e150 or product < 1e-150:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)

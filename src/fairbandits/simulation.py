@@ -1,0 +1,252 @@
+"""Run one policy on one instance: the public call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.sources import stream_source
+from fairbandits.instance import Instance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run recorded: cumulated quantities at checkpoints, per replicate and arm.
+
+    Attributes
+    ----------
+    policy, instance, horizon, seed, stream
+        What was run.
+    replicates : ndarray of int64, shape (n_replicates,)
+        0-based replicate numbers.
+    rounds : ndarray of int64, shape (n_checkpoints,)
+        1-based rounds of the checkpoints.
+    plays : ndarray, shape (n_replicates, n_checkpoints, n_arms)
+        Pulls so far (int64); under full information the summed probabilities (float64).
+    rewards : ndarray of float, same shape
+        Reward accrued so far by each arm.
+    probes : dict of str to ndarray of float, same shape
+        What the policy reports of itself, e.g. BanditQ's queue lengths.
+    """
+
+    policy: Any
+    instance: Instance
+    horizon: int
+    seed: int
+    stream: str
+    replicates: np.ndarray
+    rounds: np.ndarray
+    plays: np.ndarray
+    rewards: np.ndarray
+    probes: dict[str, np.ndarray]
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the tidy columns, one row per replicate, round and arm (arms from 1)."""
+        n_replicates, n_rounds, n_arms = self.plays.shape
+        arms = np.arange(1, n_arms + 1, dtype=np.int32)
+        return {
+            "replicate": np.repeat(self.replicates.astype(np.int32), n_rounds * n_arms),
+            "round": np.tile(np.repeat(self.rounds, n_arms), n_replicates),
+            "arm": np.tile(arms, n_replicates * n_rounds),
+            "plays": self.plays.reshape(-1),
+            "reward": self.rewards.reshape(-1),
+        } | {name: values.reshape(-1) for name, values in self.probes.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the tidy columns as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+
+def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndarray:
+    """Return evenly spaced rounds joined with log-spaced ones, always with the last round.
+
+    Parameters
+    ----------
+    horizon : int
+        Last round T >= 1.
+    linear : int
+        The evenly spaced ones are the multiples of max(1, T // linear).
+    log : int
+        Number of log-spaced ones, before rounding makes some coincide.
+    """
+    evenly = np.arange(max(1, horizon // linear), horizon + 1, max(1, horizon // linear))
+    logged = np.rint(np.geomspace(1, horizon, log)).astype(np.int64)
+    return np.union1d(np.union1d(evenly, logged), [horizon])
+
+
+def run(
+    policy: Any,
+    instance: Instance,
+    horizon: int,
+    replicates: int | Sequence[int] = 1,
+    *,
+    seed: int = 0,
+    checkpoints: Sequence[int] | None = None,
+    stream: str = "run",
+    compiled: bool = True,
+) -> Result:
+    """Run a policy on an instance.
+
+    Parameters
+    ----------
+    policy : object
+        A policy of `fairbandits.policies`, or any object with attributes ``feedback``
+        ("bandit" or "full"), optionally ``probes`` (names), and a method
+        ``start(n_arms, horizon)`` that returns a fresh object with methods
+        ``choose(t, coin)`` and ``learn(t, action, reward)``, plus ``probe(out)`` if it has
+        probes. Such a policy runs in plain Python, on the same streams.
+    instance : Instance
+        Means and reward law.
+    horizon : int
+        Number of rounds T, at least the number of arms.
+    replicates : int or sequence of int
+        How many replicates, or which (0-based numbers).
+    seed : int
+        Root seed.
+    checkpoints : sequence of int, optional
+        Increasing rounds in 1..horizon at which to record; default `checkpoint_grid`.
+    stream : str
+        Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
+    compiled : bool
+        ``False`` runs a policy of this package in the interpreter; the numbers are the same.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    TypeError
+        If the policy lacks a part.
+
+    Examples
+    --------
+    >>> from fairbandits import UCB1, Instance, run
+    >>> result = run(UCB1(), Instance((0.9, 0.1)), horizon=1000, replicates=2, checkpoints=[1000])
+    >>> result.plays.sum(axis=2).tolist()
+    [[1000], [1000]]
+    """
+    feedback = _feedback(policy)
+    horizon = _whole("horizon", horizon)
+    if horizon < instance.n_arms:
+        raise ValueError(
+            f"horizon must be at least the number of arms ({instance.n_arms}), got {horizon}"
+        )
+    chosen = _replicates(replicates)
+    rounds = _checkpoints(checkpoints, horizon)
+    probes = tuple(getattr(policy, "probes", ()))
+    means = np.array(instance.means)
+    records = []
+    for replicate in chosen.tolist():
+        state = policy.start(instance.n_arms, horizon)
+        source = stream_source(instance.law, means, instance.spread, seed, stream, replicate)
+        record = new_record(feedback, instance.n_arms, rounds, len(probes))
+        loop = LOOPS[feedback]
+        if not (compiled and isinstance(state, tuple)):
+            loop = getattr(loop, "py_func", loop)
+            if not isinstance(state, tuple):
+                state = _Guarded(state, policy, instance.n_arms)
+        loop(state, source, record, 0, horizon)
+        records.append(record)
+    probed = np.array([record.probes_at for record in records])
+    return Result(
+        policy,
+        instance,
+        horizon,
+        seed,
+        stream,
+        chosen,
+        rounds,
+        np.array([record.plays_at for record in records]),
+        np.array([record.rewards_at for record in records]),
+        {name: probed[:, :, p] for p, name in enumerate(probes)},
+    )
+
+
+class _Guarded:
+    """A user's policy whose actions are checked before the loop acts on them."""
+
+    def __init__(self, state: Any, policy: Any, n_arms: int):
+        for method in ("choose", "learn", *(["probe"] if getattr(policy, "probes", ()) else [])):
+            if not callable(getattr(state, method, None)):
+                raise TypeError(
+                    f"{type(policy).__name__}.start must return an object with a method "
+                    f"{method}; {type(state).__name__} has none"
+                )
+        self._state = state
+        self._name = type(policy).__name__
+        self._n_arms = n_arms
+        self.choose = self._arm
+        self.distribute = self._probabilities
+        self.learn = state.learn
+        self.probe = getattr(state, "probe", None)
+
+    def _arm(self, t: int, coin: int) -> int:
+        arm = self._state.choose(t, coin)
+        if not isinstance(arm, int | np.integer) or not 0 <= arm < self._n_arms:
+            raise ValueError(
+                f"{self._name}.choose must return an arm in 0..{self._n_arms - 1}, "
+                f"got {arm!r} in round {t}"
+            )
+        return int(arm)
+
+    def _probabilities(self, t: int, coin: int, out: np.ndarray) -> None:
+        x = np.asarray(self._state.choose(t, coin), dtype=float)
+        if x.shape != (self._n_arms,) or not (x.min() >= 0 and abs(x.sum() - 1) < 1e-9):
+            raise ValueError(
+                f"{self._name}.choose must return {self._n_arms} probabilities that sum to 1, "
+                f"got {x!r} in round {t}"
+            )
+        out[:] = x
+
+
+def _feedback(policy: Any) -> str:
+    feedback = getattr(policy, "feedback", None)
+    if feedback not in LOOPS or not callable(getattr(policy, "start", None)):
+        raise TypeError(
+            f"a policy needs a feedback attribute ({' or '.join(LOOPS)}) and a method "
+            f"start(n_arms, horizon); {type(policy).__name__} has feedback {feedback!r}"
+        )
+    return feedback
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+def _replicates(replicates: int | Sequence[int]) -> np.ndarray:
+    if isinstance(replicates, int | np.integer):
+        return np.arange(_whole("replicates", replicates))
+    chosen = np.asarray(list(replicates))
+    whole = chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
+    if not whole or chosen.min() < 0 or np.unique(chosen).size != chosen.size:
+        raise ValueError(
+            f"replicates must be a number or distinct whole numbers of at least 0, "
+            f"got {replicates!r}"
+        )
+    return chosen.astype(np.int64)
+
+
+def _checkpoints(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
+    if checkpoints is None:
+        return checkpoint_grid(horizon)
+    rounds = np.asarray(checkpoints)
+    whole = rounds.ndim == 1 and rounds.size > 0 and np.issubdtype(rounds.dtype, np.integer)
+    if not whole or rounds[0] < 1 or rounds[-1] > horizon or (np.diff(rounds) <= 0).any():
+        raise ValueError(
+            f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
+        )
+    return rounds.astype(np.int64)
