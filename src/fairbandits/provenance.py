@@ -12,8 +12,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 
-#: What decides the numbers of a simulation: the round loops and the policies.
-SIMULATION = ("engine", "policies")
+#: What Numba compiles.
+COMPILED = ("engine", "policies")
+#: What decides the numbers of a simulation.
+SIMULATION = (*COMPILED, "instance.py", "simulation.py", "experiments/simulate.py")
 
 
 @cache

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numba
 
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import COMPILED, fingerprint
 
 
 def _cache_root() -> Path:
@@ -24,7 +24,7 @@ def _cache_root() -> Path:
 def _set_cache_folder(keep: int = 4) -> None:
     """Point Numba at the folder of this code, and drop all but the newest few others."""
     root = _cache_root()
-    folder = root / f"numba-{numba.__version__}-{fingerprint(*SIMULATION)}"
+    folder = root / f"numba-{numba.__version__}-{fingerprint(*COMPILED)}"
     numba.config.CACHE_DIR = str(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

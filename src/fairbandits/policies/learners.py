@@ -14,7 +14,7 @@ from numba.core import types
 from numba.extending import overload, register_jitable
 
 from fairbandits.engine.arrays import fill, largest
-from fairbandits.policies.simplex import log_barrier_shift, log_product, project
+from fairbandits.policies.simplex import log_barrier_shift, log_product, project_step
 
 
 class OGA(NamedTuple):
@@ -153,9 +153,7 @@ def _oga(learner, g):
     learner.squares[0] += squares
     if learner.squares[0] > 0.0:  # with V = 0 the first gains can all be 0
         rate = learner.step / math.sqrt(learner.squares[0])
-        for k in range(g.size):
-            learner.moved[k] = learner.x[k] + rate * g[k]
-        project(learner.moved, learner.x)
+        project_step(learner.x, rate, g, learner.moved, learner.x)
 
 
 def _adahedge(learner, g):

@@ -20,8 +20,8 @@ def sample(x, coin):
 
 
 @register_jitable
-def project(y, out):
-    """Write the Euclidean projection of `y` onto the simplex.
+def project_step(x, rate, g, y, out):
+    """Write the Euclidean projection of y = x + rate * g onto the simplex; `y` is scratch.
 
     The threshold is found by dropping what lies below it until nothing more drops, which gives
     the point that sorting gives, in a few passes.
@@ -33,17 +33,18 @@ def project(y, out):
     """
     total = 0.0
     for k in range(y.size):
+        y[k] = x[k] + rate * g[k]
         total += y[k]
     threshold = (total - 1.0) / y.size
-    active, previous = y.size, 0
-    while active != previous:
+    active, previous = y.size, y.size + 1
+    while active < previous:  # not !=: rounding can bring an arm at the threshold back
         previous = active
         active = 0
         total = 0.0
         for k in range(y.size):
-            if y[k] > threshold:
-                active += 1
-                total += y[k]
+            kept = y[k] > threshold
+            active += 1 if kept else 0
+            total += y[k] if kept else 0.0
         threshold = (total - 1.0) / active
     for k in range(y.size):
         out[k] = max(y[k] - threshold, 0.0)

@@ -1,0 +1,97 @@
+# Everything runs from here; `make help` lists the targets.
+# Needed beforehand: Python 3.11, GNU make and git. Nothing is installed outside this folder.
+
+UV_VERSION := 0.13.8
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
+
+# PYTHON is the first of these that is a Python 3.11; name another with `make setup PYTHON=...`.
+is_311 = $(shell $(1) -c 'import sys; print(sys.version_info[:2] == (3, 11))' >/dev/null 2>&1)
+PYTHON ?= $(firstword $(foreach p,python3.11 python3 python,$(if $(filter True,$(call is_311,$(p))),$(p))))
+
+BIN := .venv/bin
+UV := .tools/uv-$(UV_VERSION)/bin/uv
+STAMP := .venv/.setup-done
+
+# The project's own environment comes first for every command, and the caller's stays out of it.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_USER := 0
+export UV_PROJECT_ENVIRONMENT := .venv
+export UV_PYTHON_DOWNLOADS := never
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+.PHONY: help setup replicate figures audit report smoke verify test bench lint format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo '  CORES=N sets the number of cores (here $(CORES)), PYTHON=... the interpreter for setup.'
+
+setup: $(STAMP) ## install the locked environment into .venv
+
+replicate: setup ## run all four papers at the published scale: figures, audit and report
+	@$(BIN)/fairbandits replicate --cores $(CORES)
+
+figures: setup ## draw every figure, running what it needs
+	@$(BIN)/fairbandits replicate --cores $(CORES) figures
+
+audit: setup ## judge every claim, running what it needs
+	@$(BIN)/fairbandits replicate --cores $(CORES) audit
+
+report: setup ## build the report site, running what it needs
+	@$(BIN)/fairbandits replicate --cores $(CORES) report
+
+smoke: setup ## run a small version of everything, in its own folders
+	@$(BIN)/fairbandits replicate --smoke --cores $(CORES)
+
+verify: setup ## check the results on disk against their records and results.lock
+	@$(BIN)/fairbandits verify
+
+test: setup ## run the tests, then the fast ones again with the kernels interpreted
+	@$(BIN)/python -m pytest
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not browser and not workflow and not slow"
+
+bench: setup ## measure the speed of the simulation
+	@$(BIN)/python benchmarks/run.py
+
+lint: setup ## check style, spelling, formatting and the workflow
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/snakefmt --check Snakefile workflow
+	@$(BIN)/codespell
+	@$(BIN)/snakemake --lint
+
+format: setup ## format the sources in place
+	@$(BIN)/ruff check --fix-only --quiet
+	@$(BIN)/ruff format
+	@$(BIN)/snakefmt Snakefile workflow
+
+clean: ## remove results, logs and caches; figures/ and .venv stay
+	@rm -rf results logs build .snakemake .cache .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
+
+# The interpreter that was tried, for the error message where none is right.
+TRIED = $(or $(PYTHON),python3)
+define need_python
+@'$(TRIED)' -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 || { \
+  found=$$('$(TRIED)' --version 2>&1 | head -n 1); \
+  command -v '$(TRIED)' >/dev/null || found='not installed'; \
+  echo "error: Python 3.11 is needed; found $(TRIED): $$found" >&2; \
+  echo '       Install Python 3.11, or name it: make setup PYTHON=/path/to/python3.11' >&2; \
+  exit 1; }
+endef
+
+$(STAMP): pyproject.toml uv.lock | $(UV)
+	$(need_python)
+	@echo 'Installing the locked environment into .venv'
+	@$(UV) sync --frozen --python '$(PYTHON)'
+	@touch $@
+
+$(UV):
+	$(need_python)
+	@echo 'Installing uv $(UV_VERSION) into .tools'
+	@'$(PYTHON)' -m venv .tools/uv-$(UV_VERSION)
+	@.tools/uv-$(UV_VERSION)/bin/python -m pip install --quiet 'uv==$(UV_VERSION)'

@@ -1,0 +1,28 @@
+# Entry of the workflow: `snakemake --cores 8` runs everything at the published scale.
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/banditq.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        all_figures(),
+
+
+rule figures:
+    input:
+        all_figures(),

@@ -1,0 +1,1 @@
+"""What a policy is compared with: static optima, oracles and fluid laws."""

@@ -1,0 +1,56 @@
+"""Where BanditQ settles: the fluid equilibrium, our derivation, for reference in figures and tests.
+
+With an unprotected best arm and slack in the targets, BanditQ settles where all surrogate means
+are equal, (Q_i + V) mu_i = V mu*.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def equilibrium_queues(
+    means: Sequence[float], targets: Sequence[float], penalty: float
+) -> np.ndarray:
+    """Return V (mu* / mu_i - 1) for protected arms and 0 for others (E1), shape (n_arms,)."""
+    means, targets = np.asarray(means, float), np.asarray(targets, float)
+    queues = np.zeros(means.size)
+    wanted = targets > 0
+    queues[wanted] = penalty * (means.max() / means[wanted] - 1.0)
+    return queues
+
+
+def equilibrium_regret(means: Sequence[float], targets: Sequence[float], penalty: float) -> float:
+    """Return -V sum (mu* / mu_i - 1)^2 over protected arms (E4), without idleness."""
+    means, targets = np.asarray(means, float), np.asarray(targets, float)
+    excess = means.max() / means[targets > 0] - 1.0
+    return float(-penalty * (excess**2).sum())
+
+
+def regret_identity(
+    means: Sequence[float],
+    targets: Sequence[float],
+    queues: np.ndarray,
+    idleness: np.ndarray,
+    plays: np.ndarray,
+) -> np.ndarray:
+    """Return the right side of E2: what the queues and exploration say the regret is.
+
+    Parameters
+    ----------
+    means, targets : sequence of float, length n_arms
+        The instance.
+    queues, idleness, plays : ndarray, shape (..., n_arms)
+        Q_i, I_i and plays at some rounds.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        - sum_protected (Q_i - I_i) (mu* / mu_i - 1) + sum_unprotected (mu* - mu_j) P_j.
+    """
+    means, targets = np.asarray(means, float), np.asarray(targets, float)
+    wanted = targets > 0
+    price = np.zeros(means.size)
+    price[wanted] = means.max() / means[wanted] - 1.0
+    gaps = np.where(wanted, 0.0, means.max() - means)
+    return plays @ gaps - (queues - idleness) @ price

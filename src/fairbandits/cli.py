@@ -1,0 +1,170 @@
+"""The command line; each step of the workflow is one of these commands."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from fairbandits.experiments.config import ROOT, ConfigError, load_config
+from fairbandits.store import StoreError
+
+DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
+FILE = click.Path(path_type=Path)
+
+
+class Commands(click.Group):
+    """Commands whose expected errors are printed as one message."""
+
+    def invoke(self, context: click.Context):
+        """Run a command."""
+        try:
+            return super().invoke(context)
+        except (ConfigError, StoreError, ValueError) as error:
+            raise click.ClickException(str(error)) from error
+
+
+def config_option(command):
+    """Give a command the option --config."""
+    return click.option(
+        "--config",
+        "configs",
+        type=FILE,
+        multiple=True,
+        default=DEFAULT_CONFIG,
+        help="Configuration file; several are merged, later ones win.",
+    )(command)
+
+
+@click.group(cls=Commands)
+@click.version_option(package_name="fairbandits")
+def main() -> None:
+    """Fair-bandit papers re-run at their published scale."""
+
+
+@main.command()
+@click.option("--cores", type=click.IntRange(min=1), help="Cores to use; default all.")
+@click.option("--smoke", is_flag=True, help="A small run of everything, in results/smoke.")
+@click.argument("targets", nargs=-1)
+def replicate(cores: int | None, smoke: bool, targets: tuple[str, ...]) -> None:
+    """Run the workflow: everything, or TARGETS such as `figures` or `banditq_fig2`."""
+    from fairbandits.launch import launch
+
+    sys.exit(launch(list(targets), cores=cores, smoke=smoke))
+
+
+@main.command()
+@click.option("--block", required=True, help="The run's block as JSON.")
+@click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
+@click.option("--replicates", required=True, help="Range of replicates, e.g. 0-49.")
+@click.option("--out", type=FILE, required=True, help="Parquet file to write.")
+def simulate(block: str, seed: int, replicates: str, out: Path) -> None:
+    """Simulate one chunk: some replicates of one run."""
+    from fairbandits.experiments.simulate import write_chunk
+
+    first, _, last = replicates.partition("-")
+    if not (first.isdigit() and last.isdigit() and int(first) <= int(last)):
+        raise click.BadParameter(f"must be a range such as 0-49, got {replicates!r}")
+    write_chunk(json.loads(block), seed, range(int(first), int(last) + 1), out)
+
+
+@main.command()
+@click.argument("chunks", type=FILE, nargs=-1, required=True)
+@click.option("--experiment", required=True, help="What the dataset is of, as JSON.")
+@click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
+@click.option("--out", type=FILE, required=True, help="Parquet file to write.")
+def collect(chunks: tuple[Path, ...], experiment: str, seed: int, out: Path) -> None:
+    """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset."""
+    from fairbandits.experiments import datasets
+
+    datasets.collect(chunks, json.loads(experiment), seed, out)
+
+
+@main.command()
+@click.argument("paper")
+@click.argument("figure")
+@click.option("--data", type=FILE, required=True, help="Dataset of the experiment.")
+@click.option("--published", type=FILE, help="Replay of the published run, to draw beside ours.")
+@click.option("--svg", type=FILE, required=True)
+@click.option("--png", type=FILE, required=True)
+@click.option("--table", type=FILE, required=True, help="Parquet file for what is drawn.")
+def figure(
+    paper: str, figure: str, data: Path, published: Path | None, svg: Path, png: Path, table: Path
+) -> None:
+    """Draw FIGURE of PAPER, e.g. `banditq fig1`."""
+    from fairbandits.figures.draw import draw
+
+    draw(paper, figure, data, published, svg=svg, png=png, table=table)
+
+
+@main.command()
+@click.argument("program", type=click.Choice(["banditq-uai2024"]))
+@click.option("--arms", type=click.Choice(["5", "1000"]), required=True)
+@click.option("--feedback", type=click.Choice(["full", "bandit"]), required=True)
+@click.option("--out", type=FILE, required=True, help="Parquet file to write.")
+def replay(program: str, arms: str, feedback: str, out: Path) -> None:
+    """Run a released PROGRAM of a paper's authors again, with its own random numbers."""
+    del program  # there is one so far
+    from fairbandits.replay.banditq_uai2024 import HORIZONS, write_replay
+
+    with click.progressbar(length=HORIZONS[int(arms)], label="rounds", file=sys.stderr) as bar:
+        write_replay(int(arms), feedback, out, lambda done: bar.update(done - bar.pos))
+
+
+@main.command()
+@config_option
+@click.option("--lock", type=FILE, default=ROOT / "results.lock", help="Lock to compare with.")
+@click.option(
+    "--sample", type=click.IntRange(min=0), default=2, help="Replicates to simulate again."
+)
+@click.option("--sample-seed", type=int, default=0, help="Chooses those replicates.")
+def verify(configs: tuple[Path, ...], lock: Path, sample: int, sample_seed: int) -> None:
+    """Check all results against their footers and results.lock, and simulate some again."""
+    from fairbandits.experiments import verify as check
+
+    config = load_config(configs)
+    problems = check.verify(config, check.read_lock(lock), sample, sample_seed)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        raise click.ClickException(f"{len(problems)} problems")
+    runs = len(config.runs)
+    click.echo(f"{runs} runs agree with {lock.name}; {sample} replicates simulated again agree")
+
+
+@main.command()
+@config_option
+@click.option("--out", type=FILE, default=ROOT / "results.lock", help="Lock to write.")
+def lock(configs: tuple[Path, ...], out: Path) -> None:
+    """Write results.lock from the results on disk."""
+    from fairbandits.experiments.verify import write_lock
+
+    config = load_config(configs)
+    write_lock(config, out)
+    click.echo(f"{out}: {len(config.runs)} runs")
+
+
+@main.command()
+@click.argument("source", type=FILE)
+@click.argument("out", type=FILE)
+@click.option("-p", "parameters", type=(str, str), multiple=True, help="Notebook parameter.")
+def notebook(source: Path, out: Path, parameters: tuple[tuple[str, str], ...]) -> None:
+    """Execute notebook SOURCE into OUT."""
+    from fairbandits.site import execute
+
+    execute(source, out, dict(parameters))
+
+
+@main.command()
+@click.argument("notebooks", type=FILE, nargs=-1, required=True)
+@click.option("--figures", type=FILE, required=True, help="Folder of the drawn figures.")
+@click.option("--out", type=FILE, required=True, help="Folder for the site.")
+def site(notebooks: tuple[Path, ...], figures: Path, out: Path) -> None:
+    """Build the report site from executed NOTEBOOKS."""
+    from fairbandits.site import build
+
+    build(list(notebooks), figures, out)
+
+
+if __name__ == "__main__":
+    main()

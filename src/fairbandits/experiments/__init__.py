@@ -1,0 +1,1 @@
+"""From configuration files to simulated datasets."""

@@ -1,0 +1,279 @@
+"""Read and check the configuration: files -> experiments -> runs.
+
+The workflow reads it on every start, so neither Numba nor pandas is imported here.
+"""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMAS = ROOT / "workflow" / "schemas"
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be run: file, key, value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One policy under one reward law in one experiment, all replicates.
+
+    Attributes
+    ----------
+    paper, experiment, name : str
+        `name` is the policy's name in the experiment, a dash and the law.
+    block : dict
+        All that decides the numbers, but for the seed; plain values.
+    replicates, chunk : int
+        Number of replicates, and of those in one job.
+    """
+
+    paper: str
+    experiment: str
+    name: str
+    block: dict[str, Any]
+    replicates: int
+    chunk: int
+
+    @property
+    def key(self) -> str:
+        """Path-like identity, e.g. ``banditq/full_information/banditq-uniform02``."""
+        return f"{self.paper}/{self.experiment}/{self.name}"
+
+    @property
+    def stream(self) -> str:
+        """Name of the streams, shared by all policies and laws of the experiment."""
+        return f"{self.paper}/{self.experiment}"
+
+    def chunks(self) -> list[str]:
+        """Return the replicate ranges of the jobs, ``first-last``, 0-based and inclusive."""
+        return [
+            f"{first}-{min(first + self.chunk, self.replicates) - 1}"
+            for first in range(0, self.replicates, self.chunk)
+        ]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper, with its runs in the order of the configuration."""
+
+    paper: str
+    name: str
+    title: str
+    figures: tuple[str, ...]
+    horizon: int
+    replicates: int
+    means: tuple[float, ...]
+    targets: tuple[float, ...]
+    laws: tuple[str, ...]
+    labels: dict[str, str]
+    runs: tuple[Run, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the dataset's footer says of the experiment, as plain values."""
+        return {
+            "paper": self.paper,
+            "experiment": self.name,
+            "title": self.title,
+            "horizon": self.horizon,
+            "replicates": self.replicates,
+            "means": list(self.means),
+            "targets": list(self.targets),
+            "labels": self.labels,
+            "runs": {run.name: run.block for run in self.runs},
+        }
+
+
+@dataclass(frozen=True)
+class Config:
+    """The whole configuration."""
+
+    seed: int
+    scale: str
+    folders: dict[str, str]
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All runs of all experiments."""
+        return tuple(run for experiment in self.experiments for run in experiment.runs)
+
+    def run(self, key: str) -> Run:
+        """Return the run with this key, or raise ConfigError naming the nearest."""
+        return _lookup({run.key: run for run in self.runs}, key, "run")
+
+    def experiment(self, paper: str, name: str) -> Experiment:
+        """Return an experiment, or raise ConfigError naming the nearest."""
+        known = {f"{one.paper}/{one.name}": one for one in self.experiments}
+        return _lookup(known, f"{paper}/{name}", "experiment")
+
+    def of_figure(self, paper: str, figure: str) -> Experiment:
+        """Return the experiment that a figure is drawn from."""
+        known = {f"{one.paper}_{fig}": one for one in self.experiments for fig in one.figures}
+        return _lookup(known, f"{paper}_{figure}", "figure")
+
+
+def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
+    """Return the configuration of these files, later ones overriding earlier ones.
+
+    Raises
+    ------
+    ConfigError
+        For a missing file, an unknown key, or a value out of its range.
+    """
+    merged: dict[str, Any] = {}
+    for file in files:
+        merged = _merge(merged, _read(Path(file)))
+    where = " + ".join(map(str, files))
+    return build_config(merged, where, root)
+
+
+def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
+    """Return the configuration of merged settings; `where` names them in messages."""
+    check(settings, SCHEMAS / "config.schema.yaml", where)
+    limits = None
+    if settings["scale"] == "smoke":
+        if "smoke" not in settings:
+            raise ConfigError(f"{where}: scale smoke needs the limits of config/smoke.yaml")
+        limits = settings["smoke"]
+    experiments = []
+    for slug in settings["papers"]:
+        file = root / "config" / "papers" / f"{slug}.yaml"
+        if not file.is_file():
+            known = sorted(path.stem for path in file.parent.glob("*.yaml"))
+            raise ConfigError(f"{where}: papers: {slug!r} is unknown{_meant(slug, known)}")
+        content = _read(file)
+        name = str(file.relative_to(root))
+        check(content, SCHEMAS / "paper.schema.yaml", name)
+        if content["paper"] != slug:
+            raise ConfigError(f"{name}: paper must be {slug!r}, got {content['paper']!r}")
+        for key, block in content["experiments"].items():
+            place = f"{name}: experiments.{key}"
+            experiments.append(_experiment(slug, key, block, limits, place))
+    return Config(
+        settings["seed"], settings["scale"], dict(settings["pathvars"]), tuple(experiments)
+    )
+
+
+def _experiment(
+    paper: str, name: str, block: dict[str, Any], limits: dict[str, Any] | None, place: str
+) -> Experiment:
+    horizon, replicates = block["horizon"]["value"], block["replicates"]["value"]
+    chunk, checkpoints = block["chunk"], block["checkpoints"]
+    if limits:
+        horizon = min(horizon, limits["horizon"])
+        replicates = min(replicates, limits["replicates"])
+        chunk = min(chunk, limits["chunk"])
+        checkpoints = limits["checkpoints"]
+    means, targets = block["means"]["value"], block["targets"]["value"]
+    _check_instance(means, targets, horizon, place)
+    runs = []
+    for label, policy in block["policies"].items():
+        parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
+        for law in block["laws"]["value"]:
+            decides = {
+                "stream": f"{paper}/{name}",
+                "horizon": horizon,
+                "means": means,
+                "law": law,
+                "checkpoints": checkpoints,
+                "policy": policy["policy"],
+                "parameters": parameters,
+            }
+            runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
+    return Experiment(
+        paper,
+        name,
+        block["title"],
+        tuple(block["figures"]),
+        horizon,
+        replicates,
+        tuple(means),
+        tuple(targets),
+        tuple(block["laws"]["value"]),
+        {label: policy["label"] for label, policy in block["policies"].items()},
+        tuple(runs),
+    )
+
+
+def _check_instance(means: list, targets: list, horizon: int, place: str) -> None:
+    if len(targets) != len(means):
+        raise ConfigError(
+            f"{place}.targets must have one entry per mean ({len(means)}), got {len(targets)}"
+        )
+    if horizon < len(means):
+        raise ConfigError(
+            f"{place}.horizon must be at least the number of arms ({len(means)}), got {horizon}"
+        )
+    for k, (mean, target) in enumerate(zip(means, targets, strict=True), start=1):
+        if target < 0 or (target > 0 and mean <= 0):
+            raise ConfigError(
+                f"{place}.targets must be at least 0, and 0 where the mean is 0, "
+                f"got {target} for arm {k} with mean {mean}"
+            )
+    load = sum(target / mean for mean, target in zip(means, targets, strict=True) if target)
+    if load > 1 + 1e-9:
+        raise ConfigError(
+            f"{place}.targets cannot be met: sum of target / mean must be at most 1, got {load:.4f}"
+        )
+
+
+@cache
+def _validator(schema: Path) -> Draft202012Validator:
+    return Draft202012Validator(yaml.safe_load(schema.read_text()))
+
+
+def check(content: Any, schema: Path, where: str) -> None:
+    """Raise ConfigError for the first departure of `content` from a JSON schema."""
+    errors = sorted(_validator(schema).iter_errors(content), key=lambda error: list(error.path))
+    if not errors:
+        return
+    error = errors[0]
+    place = ".".join(map(str, error.absolute_path))
+    place = f"{where}: {place}" if place else where
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        for key in error.instance:
+            if key not in known:
+                raise ConfigError(f"{place}: unknown key {key!r}{_meant(str(key), known)}")
+    raise ConfigError(f"{place}: {error.message}")
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(known)}"
+
+
+def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
+    if key not in known:
+        raise ConfigError(f"no {what} {key!r}{_meant(key, list(known))}")
+    return known[key]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(file.read_text())
+    except FileNotFoundError:
+        raise ConfigError(f"{file} does not exist") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{file} must hold keys and values, got {type(content).__name__}")
+    return content
+
+
+def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged

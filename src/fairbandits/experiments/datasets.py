@@ -1,0 +1,142 @@
+"""Join chunks into one dataset per experiment, and guard it before anything is made from it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+#: Columns of every dataset; the policies' probes follow them.
+COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
+
+
+def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path) -> None:
+    """Write the dataset of one experiment.
+
+    Parameters
+    ----------
+    chunks : sequence of Path
+        The chunk files, each in a folder named like its run.
+    experiment : dict
+        What figures and audits need to know
+        (`fairbandits.experiments.config.Experiment.facts`).
+    seed : int
+        Root seed the chunks must have.
+    out : Path
+        The dataset's file.
+
+    Raises
+    ------
+    StoreError
+        If a chunk is damaged, foreign, stale or out of place, or an invariant fails.
+    """
+    tables = []
+    for name, block in experiment["runs"].items():
+        files = [file for file in chunks if file.parent.name == name]
+        replicates = []
+        for file in sorted(files, key=lambda path: int(path.stem.partition("-")[0])):
+            footer = read_footer(file)
+            expect(footer, {"kind": "chunk", "block": block, "seed": seed}, file)
+            refuse_stale(footer, file)
+            first, last = footer["replicates"]
+            replicates += range(first, last + 1)
+            table = pq.read_table(file)
+            guard(table, block, file)
+            tables.append(_labelled(table, name, block))
+        if replicates != list(range(experiment["replicates"])):
+            raise StoreError(
+                f"{out}: the chunks of {name} must hold replicates 0 to "
+                f"{experiment['replicates'] - 1} once each, in order; got {replicates}"
+            )
+    table = pa.concat_tables(tables, promote_options="permissive")
+    probes = [name for name in table.column_names if name not in COMMON]
+    footer = {"kind": "dataset", "seed": seed, "code": fingerprint(*SIMULATION)} | experiment
+    write_table(out, table.select([*COMMON, *probes]), footer)
+
+
+def load_dataset(file: Path, columns: list[str] | None = None) -> tuple[pa.Table, dict[str, Any]]:
+    """Return a dataset and its footer, refused when stale.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, damaged, foreign, not a dataset, or made by other code.
+    """
+    footer = read_footer(file)
+    expect(footer, {"kind": "dataset"}, file)
+    refuse_stale(footer, file)
+    return read_table(file, columns), footer
+
+
+def refuse_stale(footer: dict[str, Any], file: Path) -> None:
+    """Raise StoreError when other simulation code than today's made the file."""
+    if footer["code"] != fingerprint(*SIMULATION):
+        raise StoreError(
+            f"{file} is stale: code {footer['code']} made it, this is "
+            f"{fingerprint(*SIMULATION)}; `fairbandits replicate` makes it anew"
+        )
+
+
+def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
+    """Raise StoreError when a footer does not say what is wanted."""
+    for key, value in wanted.items():
+        if footer.get(key) != value:
+            raise StoreError(
+                f"{file} does not belong here: its {key} is {footer.get(key)!r}, wanted {value!r}"
+            )
+
+
+def _labelled(table: pa.Table, name: str, block: dict[str, Any]) -> pa.Table:
+    constants = {"run": name, "policy": block["policy"], "law": block["law"]}
+    for column, value in constants.items():
+        indices = pa.array(np.zeros(table.num_rows, np.int32))
+        table = table.append_column(
+            column, pa.DictionaryArray.from_arrays(indices, pa.array([value]))
+        )
+    return table
+
+
+def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
+    """Check what must hold whatever the policy and the rewards.
+
+    The plays of all arms sum to the round; nothing decreases; every number is finite; and where a
+    policy has queues for targets, target * t - reward = queue - idleness (E3 of the fluid
+    equilibrium, exact on every path).
+
+    Raises
+    ------
+    StoreError
+        Naming the first row that fails.
+    """
+    n_arms = len(block["means"])
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    grid = {name: values.reshape(-1, n_arms) for name, values in columns.items()}
+    rounds = grid["round"][:, 0]
+
+    def check(holds: np.ndarray, what: str) -> None:
+        failed = np.flatnonzero(~holds.reshape(holds.shape[0], -1).all(axis=1))
+        if failed.size:
+            row = failed[0]
+            raise StoreError(
+                f"{file}: {what} fails first in replicate {grid['replicate'][row, 0]}, "
+                f"round {rounds[row]}"
+            )
+
+    for name, values in grid.items():
+        check(np.isfinite(values), f"that {name} is finite")
+    total = grid["plays"].sum(axis=1)
+    check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
+    later = grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]
+    rising = [name for name in ("plays", "queue_max", "idleness") if name in grid]
+    for name in rising:
+        check((np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later, f"that {name} never falls")
+    if "idleness" in grid:
+        target = np.array(block["parameters"]["targets"], dtype=float)
+        owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
+        gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
+        check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")

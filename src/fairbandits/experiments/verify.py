@@ -1,0 +1,136 @@
+"""Check every file of a run against its footer, the configuration and the lock of results."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairbandits.experiments.config import Config, Run
+from fairbandits.experiments.datasets import expect, guard, refuse_stale
+from fairbandits.experiments.simulate import simulate_chunk
+from fairbandits.store import StoreError, content_hash, read_footer, read_table, replacing
+
+DIGITS = 8
+
+
+def chunk_path(config: Config, run: Run, chunk: str) -> Path:
+    """Return where a chunk of a run lies."""
+    return Path(config.folders["results"]) / "cache" / run.key / f"{chunk}.parquet"
+
+
+def replicate_hashes(columns: dict[str, np.ndarray]) -> dict[int, str]:
+    """Return a content hash for each replicate in some chunk's columns.
+
+    A replicate's numbers do not depend on the chunk it was simulated in, nor does its hash.
+    """
+    replicate = columns["replicate"]
+    starts = np.flatnonzero(np.diff(replicate, prepend=-1))
+    stops = np.append(starts[1:], replicate.size)
+    return {
+        int(replicate[start]): content_hash(
+            {name: values[start:stop] for name, values in columns.items()}
+        )[:DIGITS]
+        for start, stop in zip(starts, stops, strict=True)
+    }
+
+
+def hash_run(config: Config, run: Run) -> list[str]:
+    """Return the hashes of a run's replicates, in order, after checking each chunk file.
+
+    Raises
+    ------
+    StoreError
+        If a chunk is missing, damaged, foreign, stale, or fails a guard.
+    """
+    hashes: dict[int, str] = {}
+    for chunk in run.chunks():
+        file = chunk_path(config, run, chunk)
+        footer = read_footer(file)
+        expect(footer, {"kind": "chunk", "block": run.block, "seed": config.seed}, file)
+        refuse_stale(footer, file)
+        table = read_table(file)
+        guard(table, run.block, file)
+        hashes |= replicate_hashes(_columns(table))
+    if sorted(hashes) != list(range(run.replicates)):
+        raise StoreError(
+            f"the chunks of {run.key} must hold replicates 0 to {run.replicates - 1}, "
+            f"got {sorted(hashes)}"
+        )
+    return [hashes[replicate] for replicate in range(run.replicates)]
+
+
+def write_lock(config: Config, file: Path) -> None:
+    """Write the lock: one line per run with its replicates' content hashes."""
+    runs = {run.key: " ".join(hash_run(config, run)) for run in config.runs}
+    with replacing(file) as temporary:
+        content = {"seed": config.seed, "runs": runs}
+        temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
+
+
+def read_lock(file: Path) -> dict[str, Any]:
+    """Return the lock, or raise StoreError."""
+    try:
+        return json.loads(file.read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise StoreError(f"{file} cannot be read as a lock of results: {error}") from error
+
+
+def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
+    """Return what is wrong with the results on disk, nothing when all is well.
+
+    Parameters
+    ----------
+    config : Config
+        What should have been run.
+    lock : dict
+        From `read_lock`.
+    sample : int
+        How many randomly chosen replicates to simulate again.
+    seed : int
+        Chooses them.
+    """
+    problems = []
+    if lock["seed"] != config.seed:
+        return [
+            f"results.lock was made with seed {lock['seed']}, the configuration has {config.seed}"
+        ]
+    for run in config.runs:
+        try:
+            found = hash_run(config, run)
+        except StoreError as error:
+            problems.append(str(error))
+            continue
+        problems += _compare(run.key, dict(enumerate(found)), lock)
+    problems += [
+        f"{key} is in results.lock but not in the configuration"
+        for key in lock["runs"]
+        if key not in {run.key for run in config.runs}
+    ]
+    generator = np.random.default_rng(seed)
+    for _ in range(sample):
+        run = config.runs[generator.integers(len(config.runs))]
+        replicate = int(generator.integers(run.replicates))
+        again = replicate_hashes(simulate_chunk(run.block, config.seed, [replicate]))
+        problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
+    return problems
+
+
+def _compare(
+    what: str, found: dict[int, str], lock: dict[str, Any], key: str | None = None
+) -> list[str]:
+    locked = lock["runs"].get(key or what)
+    if locked is None:
+        return [f"{what} is not in results.lock"]
+    hashes = dict(enumerate(locked.split()))
+    return [
+        f"{what}: replicate {replicate} has content hash {value}, "
+        f"results.lock has {hashes.get(replicate, 'none')}"
+        for replicate, value in found.items()
+        if hashes.get(replicate) != value
+    ]
+
+
+def _columns(table: pa.Table) -> dict[str, np.ndarray]:
+    return {name: table[name].to_numpy() for name in table.column_names}

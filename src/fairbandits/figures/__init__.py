@@ -1,0 +1,1 @@
+"""The papers' figures, redrawn from datasets: one module per paper, one function per figure."""

@@ -1,0 +1,85 @@
+"""How figures look, and how they are saved so that the same data give the same bytes."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from fairbandits.store import replacing
+
+PALETTE = sns.color_palette("colorblind")
+#: One colour for a policy or an arm in all figures.
+COLOURS = {
+    "BanditQ": PALETTE[0],
+    "oracle LFG": PALETTE[1],
+    "static benchmark, played": PALETTE[7],
+    "arm 1": PALETTE[0],
+    "arm 2": PALETTE[1],
+    "regret": PALETTE[0],
+}
+LAW_TITLES = {
+    "uniform02": "rewards uniform on [0, 2μ] (released program)",
+    "bernoulli": "Bernoulli rewards (within the stated [0, 1])",
+}
+#: Points drawn of a curve; the tables keep all.
+DRAWN = 500
+
+
+def apply_style() -> None:
+    """Set the theme, without a trace of the time or of the process in saved files."""
+    sns.set_theme(context="paper", style="ticks", palette="colorblind", font_scale=1.1)
+    mpl.rcParams.update(
+        {
+            "svg.hashsalt": "fairbandits",
+            "svg.fonttype": "none",
+            "font.family": "DejaVu Sans",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "legend.frameon": False,
+        }
+    )
+
+
+def law_panels(laws: list[str], rows: int = 1, **options) -> tuple[Figure, np.ndarray]:
+    """Return a figure with one column of panels per reward law, axes of shape (rows, n_laws)."""
+    size = (5.2 * len(laws), 3.4 * rows + 0.3)
+    figure, axes = plt.subplots(
+        rows, len(laws), figsize=size, squeeze=False, layout="constrained", **options
+    )
+    for axis, law in zip(axes[0], laws, strict=True):
+        axis.set_title(LAW_TITLES.get(law, law), fontsize="medium")
+    for axis in axes.flat:
+        axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+    for axis in axes[-1]:
+        axis.set_xlabel("number of rounds")
+    return figure, axes
+
+
+def draw_curve(axis: Axes, curve: pd.DataFrame, label: str, *, one_run: bool = True) -> None:
+    """Draw mean, confidence band, spread of runs and the single run of one summary."""
+    colour = COLOURS[label]
+    curve = curve.iloc[np.unique(np.linspace(0, len(curve) - 1, DRAWN).astype(int))]
+    axis.fill_between(
+        curve["round"], curve["run_low"], curve["run_high"], color=colour, alpha=0.13, lw=0
+    )
+    axis.fill_between(
+        curve["round"], curve["mean_low"], curve["mean_high"], color=colour, alpha=0.45, lw=0
+    )
+    if one_run:
+        axis.plot(curve["round"], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
+    axis.plot(curve["round"], curve["mean"], color=colour, lw=1.8, label=label)
+
+
+def save(figure: Figure, svg: Path, png: Path) -> None:
+    """Write a figure as SVG and as PNG of at most 1600 pixels width."""
+    with replacing(svg) as temporary:
+        figure.savefig(temporary, metadata={"Date": None})
+    with replacing(png) as temporary:
+        figure.savefig(temporary, dpi=min(150, 1600 / figure.get_figwidth()))
+    plt.close(figure)

@@ -1,0 +1,90 @@
+"""Curves over replicates: mean, its confidence interval, the spread of runs, and one run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import stats
+
+#: Level of all intervals in figures.
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class RunData:
+    """One run of a dataset as arrays.
+
+    Attributes
+    ----------
+    name, policy, law : str
+        The run, its policy's name in the experiment, its reward law.
+    rounds : ndarray, shape (n_rounds,)
+        Recorded rounds.
+    values : dict of str to ndarray, shape (n_replicates, n_rounds, n_arms)
+        ``plays``, ``reward`` and the policy's probes.
+    """
+
+    name: str
+    policy: str
+    law: str
+    rounds: np.ndarray
+    values: dict[str, np.ndarray]
+
+
+def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
+    """Yield the runs of a dataset in the order of the configuration."""
+    for name, block in footer["runs"].items():
+        rows = table.filter(pc.equal(table["run"], name))
+        n_arms = len(block["means"])
+        rounds = rows["round"].to_numpy().reshape(footer["replicates"], -1, n_arms)
+        numeric = [c for c in rows.column_names if c not in ("run", "policy", "law")]
+        values = {
+            column: rows[column].to_numpy().reshape(rounds.shape)
+            for column in numeric
+            if column not in ("replicate", "round", "arm") and rows[column].null_count == 0
+        }
+        policy = name.removesuffix(f"-{block['law']}")
+        yield RunData(name, policy, block["law"], rounds[0, :, 0], values)
+
+
+def summarise(law: str, series: str, rounds: np.ndarray, curves: np.ndarray) -> pd.DataFrame:
+    """Return the curve over replicates of one quantity.
+
+    Parameters
+    ----------
+    law, series : str
+        Reward law and name of the curve; they become columns.
+    rounds : ndarray, shape (n_rounds,)
+        Rounds.
+    curves : ndarray, shape (n_replicates, n_rounds)
+        The quantity in each replicate.
+
+    Returns
+    -------
+    DataFrame
+        ``mean`` with its 95 % t interval ``mean_low``, ``mean_high``; ``run_low`` and
+        ``run_high``, between which 95 % of the replicates lie; ``one_run`` (replicate 0);
+        ``n_replicates``.
+    """
+    n = curves.shape[0]
+    mean = curves.mean(axis=0)
+    half = stats.t.ppf((1 + LEVEL) / 2, n - 1) * curves.std(axis=0, ddof=1) / np.sqrt(n)
+    low, high = np.quantile(curves, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return pd.DataFrame(
+        {
+            "law": law,
+            "series": series,
+            "round": rounds,
+            "mean": mean,
+            "mean_low": mean - half,
+            "mean_high": mean + half,
+            "run_low": low,
+            "run_high": high,
+            "one_run": curves[0],
+            "n_replicates": np.int32(n),
+        }
+    )

@@ -1,0 +1,1 @@
+"""The authors' own released programs, run again with their own random numbers."""

@@ -1,0 +1,144 @@
+"""Parquet files that say what made them, appear whole or not at all, and can be checked.
+
+Each file's footer has a key ``fairbandits`` with JSON: schema version, what the file holds, the
+experiment block, seed rule, code fingerprint, package versions and git commit.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairbandits.provenance import git_commit, package_versions
+
+SCHEMA_VERSION = 1
+KEY = b"fairbandits"
+
+
+class StoreError(Exception):
+    """A file that cannot be used, with the reason and the way out."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
+    """Write a table with its footer.
+
+    Parameters
+    ----------
+    path : Path
+        Where; folders are made.
+    table : pyarrow.Table
+        Tidy columns.
+    footer : mapping
+        What the file holds (``kind``, ``experiment``, ...); versions and commit are added.
+    """
+    record = {"schema": SCHEMA_VERSION} | dict(footer)
+    record |= {"packages": package_versions(), "commit": git_commit()}
+    metadata = {KEY: json.dumps(record, sort_keys=True).encode()}
+    floats = [f.name for f in table.schema if pa.types.is_floating(f.type)]
+    strings = [f.name for f in table.schema if not pa.types.is_primitive(f.type)]
+    with replacing(path) as temporary:
+        pq.write_table(
+            table.replace_schema_metadata(metadata),
+            temporary,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=strings,
+            # bytes of equal significance side by side compress, whole doubles hardly do
+            column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
+        )
+
+
+def read_footer(path: Path) -> dict[str, Any]:
+    """Return the footer of a file.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, not Parquet, not ours, or of another schema version.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist; `fairbandits replicate` makes it") from None
+    except (pa.ArrowException, OSError) as error:
+        raise StoreError(
+            f"{path} is not a readable Parquet file ({_first_line(error)}); delete it and run again"
+        ) from error
+    if KEY not in metadata:
+        raise StoreError(
+            f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "
+            "move it away and run again"
+        )
+    footer = json.loads(metadata[KEY])
+    if footer.get("schema") != SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} has schema version {footer.get('schema')!r}, this code reads "
+            f"{SCHEMA_VERSION}; delete it and run again"
+        )
+    return footer
+
+
+def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """Return the table of one of our files.
+
+    Raises
+    ------
+    StoreError
+        As `read_footer`, and if the data cannot be read.
+    """
+    read_footer(path)
+    try:
+        return pq.read_table(path, columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise StoreError(
+            f"{path} is damaged ({_first_line(error)}); delete it and run again"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def content_hash(columns: Mapping[str, np.ndarray]) -> str:
+    """Return a hash of column names, types and values, whatever the file's layout or versions.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Numeric columns.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(columns):
+        values = np.ascontiguousarray(columns[name])
+        values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+        digest.update(f"{name}:{values.dtype.str}:{values.size}\n".encode())
+        digest.update(values)
+    return digest.hexdigest()

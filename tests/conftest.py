@@ -1,0 +1,26 @@
+"""Fixtures for all tests."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng(request):
+    """Return a generator seeded by the test's own id, so that no test depends on another."""
+    digest = hashlib.blake2b(request.node.nodeid.encode(), digest_size=8).digest()
+    return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+@pytest.fixture(autouse=True)
+def global_random_state():
+    """Fail a test that draws from NumPy's global generator, or seeds it."""
+    before = _global_state()
+    yield
+    assert _global_state() == before, "the test moved NumPy's global random state"
+
+
+def _global_state():
+    name, words, *rest = np.random.get_state()  # noqa: NPY002
+    return name, words.tobytes(), *rest

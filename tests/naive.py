@@ -1,0 +1,1092 @@
+"""Reference implementations: obvious, slow and independent of the package.
+
+Everything here is plain Python on lists, transcribed from the definitions (the tags A1.1 to A2.1
+name the sections of the specification), and imports nothing from ``fairbandits``. Arms are
+numbered from 0, rounds from 1. A full-information learner has a distribution ``x`` and a method
+``advance(rewards)``; a bandit policy has ``x``, ``choose(u)`` and ``advance(arm, reward)``.
+"""
+
+import math
+from fractions import Fraction
+from functools import cache
+from hashlib import blake2b
+
+from numpy.random import RandomState
+
+WORD = 2**64
+GOLDEN_GAMMA = 0x9E3779B97F4A7C15
+ALG1_STEP = 1 / math.sqrt(2)  # step constant of BanditQ Alg. 1; 1.0 is that of Theorem 1
+
+# The five-arm instance: four-digit means of the released code, three-digit means of the paper.
+CODE4 = [0.3352, 0.2031, 0.2411, 0.7816, 0.6177]
+CODE4_TARGETS = [0.3352 / 2, 0.2031 / 3, 0.0, 0.0, 0.0]
+PAPER3 = [0.335, 0.203, 0.241, 0.781, 0.617]
+PAPER3_TARGETS = [0.167, 0.067, 0.0, 0.0, 0.0]
+
+
+# ------------------------------------------------------------------------------ streams
+
+
+def mix64(z):
+    """Scramble a 64-bit word (finaliser of SplitMix64; Steele, Lea and Flood 2014)."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % WORD
+    return z ^ (z >> 31)
+
+
+@cache
+def key(seed, stream, replicate, kind, index):
+    """Return (base, gamma) of the stream with this name; gamma is odd and not too regular."""
+    text = f"fairbandits-1/{seed}/{stream}/{replicate}/{kind}/{index}"
+    digest = blake2b(text.encode("utf-8"), digest_size=16).digest()
+    base = int.from_bytes(digest[:8], "little")
+    gamma = int.from_bytes(digest[8:], "little") | 1
+    if (gamma ^ (gamma >> 1)).bit_count() < 24:
+        gamma ^= 0xAAAAAAAAAAAAAAAA
+    return base, gamma
+
+
+def word(base, gamma, n):
+    """Return the n-th word (n = 1, 2, ...) of a stream."""
+    return mix64((base + n * gamma) % WORD)
+
+
+def unit(w):
+    """Map a word to [0, 1), a multiple of 2**-53."""
+    return (w >> 11) * 2.0**-53
+
+
+def open_unit(w):
+    """Map a word to (0, 1), an odd multiple of 2**-53."""
+    return ((w >> 12) + 0.5) * 2.0**-52
+
+
+def inner(w, j):
+    """Return the j-th further word (j = 1, 2, ...) of a draw that needs more than one."""
+    return mix64((w + j * GOLDEN_GAMMA) % WORD)
+
+
+def draw(seed, stream, replicate, kind, index, n):
+    """Return word n of a named stream."""
+    base, gamma = key(seed, stream, replicate, kind, index)
+    return word(base, gamma, n)
+
+
+# -------------------------------------------------------------------------- reward laws
+
+# Wichura (1988), Algorithm AS 241, PPND16; numerator and denominator, constant term first.
+CENTRE = (
+    (
+        3.3871328727963666080e0,
+        1.3314166789178437745e2,
+        1.9715909503065514427e3,
+        1.3731693765509461125e4,
+        4.5921953931549871457e4,
+        6.7265770927008700853e4,
+        3.3430575583588128105e4,
+        2.5090809287301226727e3,
+    ),
+    (
+        1.0,
+        4.2313330701600911252e1,
+        6.8718700749205790830e2,
+        5.3941960214247511077e3,
+        2.1213794301586595867e4,
+        3.9307895800092710610e4,
+        2.8729085735721942674e4,
+        5.2264952788528545610e3,
+    ),
+)
+MIDDLE = (
+    (
+        1.42343711074968357734e0,
+        4.63033784615654529590e0,
+        5.76949722146069140550e0,
+        3.64784832476320460504e0,
+        1.27045825245236838258e0,
+        2.41780725177450611770e-1,
+        2.27238449892691845833e-2,
+        7.74545014278341407640e-4,
+    ),
+    (
+        1.0,
+        2.05319162663775882187e0,
+        1.67638483018380384940e0,
+        6.89767334985100004550e-1,
+        1.48103976427480074590e-1,
+        1.51986665636164571966e-2,
+        5.47593808499534494600e-4,
+        1.05075007164441684324e-9,
+    ),
+)
+TAIL = (
+    (
+        6.65790464350110377720e0,
+        5.46378491116411436990e0,
+        1.78482653991729133580e0,
+        2.96560571828504891230e-1,
+        2.65321895265761230930e-2,
+        1.24266094738807843860e-3,
+        2.71155556874348757815e-5,
+        2.01033439929228813265e-7,
+    ),
+    (
+        1.0,
+        5.99832206555887937690e-1,
+        1.36929880922735805310e-1,
+        1.48753612908506148525e-2,
+        7.86869131145613259100e-4,
+        1.84631831751005468180e-5,
+        1.42151175831644588870e-7,
+        2.04426310338993978564e-15,
+    ),
+)
+
+
+def horner(coefficients, r):
+    """Evaluate a polynomial given from the constant term up."""
+    value = 0.0
+    for coefficient in reversed(coefficients):
+        value = value * r + coefficient
+    return value
+
+
+def ndtri(p):
+    """Return the standard normal quantile of 0 < p < 1 (AS 241, PPND16)."""
+    q = p - 0.5
+    if abs(q) <= 0.425:
+        top, bottom = CENTRE
+        r = 0.180625 - q * q
+        return q * horner(top, r) / horner(bottom, r)
+    r = math.sqrt(-math.log(min(p, 1.0 - p)))
+    if r <= 5.0:
+        top, bottom = MIDDLE
+        r -= 1.6
+    else:
+        top, bottom = TAIL
+        r -= 5.0
+    return math.copysign(horner(top, r) / horner(bottom, r), q)
+
+
+def standard_gamma(a, w, j):
+    """Draw a Gamma(a, 1) variate from the inner stream of ``w`` after position j.
+
+    Method of Marsaglia and Tsang (2000), with the usual power of a uniform when a < 1.
+    Returns the variate and the position reached.
+    """
+    boost = 1.0
+    if a < 1.0:
+        j += 1
+        boost = math.exp(math.log(open_unit(inner(w, j))) / a)
+        a += 1.0
+    d = a - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        j += 1
+        x = ndtri(open_unit(inner(w, j)))
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        j += 1
+        u = open_unit(inner(w, j))
+        if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            return boost * d * v, j
+
+
+def reward(law, mu, w, **par):
+    """Return the reward of mean parameter ``mu`` that the word ``w`` stands for (A1.5)."""
+    if law == "uniform02":
+        return (2 * mu) * unit(w)
+    if law == "uniform02_clipped":
+        return min(1.0, (2 * mu) * unit(w))
+    if law == "bernoulli":
+        return 1.0 if unit(w) < mu else 0.0
+    if law == "gaussian":
+        return mu + par["sd"] * ndtri(open_unit(w))
+    if law == "beta":
+        m = par.get("m", 4)
+        x, j = standard_gamma(mu * m, w, 0)
+        y, j = standard_gamma((1 - mu) * m, w, j)
+        return x / (x + y)
+    if law == "deterministic":
+        return mu
+    raise ValueError(f"unknown reward law {law!r}")
+
+
+def true_mean(law, mu):
+    """Return the mean of a law; clipping is the only one that moves it away from ``mu``."""
+    if law == "uniform02_clipped" and 2 * mu > 1:
+        return 1 - 1 / (4 * mu)
+    return mu
+
+
+# --------------------------------------------------------------------------- small tools
+
+
+def dot(a, b):
+    """Return the inner product of two lists."""
+    return sum(ai * bi for ai, bi in zip(a, b, strict=True))
+
+
+def one_hot(arm, arms):
+    """Return the point mass on ``arm``."""
+    return [1.0 if i == arm else 0.0 for i in range(arms)]
+
+
+def softmax(logs):
+    """Return exp(logs) normalised to sum 1."""
+    top = max(logs)
+    weights = [math.exp(value - top) for value in logs]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def first_argmax(values):
+    """Return the lowest index of the maximum."""
+    return values.index(max(values))
+
+
+def sample(x, u):
+    """Return the first arm whose cumulated probability exceeds u; the last one if none (A1.4)."""
+    cumulated = 0.0
+    for arm, share in enumerate(x):
+        cumulated += share
+        if cumulated > u:
+            return arm
+    return len(x) - 1
+
+
+def cover(bound, size):
+    """Return the range bound: the first non-zero size, then doubled until it covers ``size``."""
+    if size == 0:
+        return bound
+    if bound == 0:
+        return size
+    while bound < size:
+        bound *= 2
+    return bound
+
+
+def project_simplex(y):
+    """Return the point of the simplex nearest to ``y`` (A1.2, sorting method)."""
+    s = sorted(y, reverse=True)
+    for m in range(1, len(y)):
+        tau = (sum(s[:m]) - 1) / m
+        if tau >= s[m]:
+            break
+    else:
+        tau = (sum(s) - 1) / len(y)
+    return [max(value - tau, 0.0) for value in y]
+
+
+def solve_opt(z, tol=1e-10):
+    """Maximise sum(log q) + <q, z> over the simplex (A1.4, OPT; BanditQ Alg. 3).
+
+    Newton's method on 1 + sum 1 / (z_i + e) = 0 from e = -max(z) - 1.
+
+    Returns
+    -------
+    v : float
+        Largest value.
+    q : list of float
+        The distribution that attains it, -1 / (z_i + e).
+    """
+    e = -max(z) - 1
+    while True:
+        f = 1 + sum(1 / (zi + e) for zi in z)
+        slope = -sum(1 / (zi + e) ** 2 for zi in z)
+        previous, e = e, e - f / slope
+        if abs(f) < tol or e >= previous:  # the steps go down until rounding stops them
+            break
+    q = [-1 / (zi + e) for zi in z]
+    v = sum(math.log(qi) for qi in q) + dot(q, z)
+    return v, q
+
+
+# ------------------------------------------------- subroutines that see the whole vector
+
+
+class OnlineGradientAscent:
+    """Projected gradient ascent with steps step_c / sqrt(sum of squares) (A1.2, Eq. 10)."""
+
+    def __init__(self, arms, step_c=ALG1_STEP):
+        self.x = [1 / arms] * arms
+        self.step_c = step_c
+        self.squares = 0.0
+
+    def advance(self, g):
+        """Take one step along ``g``; stand still while every gradient has been zero."""
+        self.squares += dot(g, g)
+        if self.squares > 0:
+            step = self.step_c / math.sqrt(self.squares)
+            self.x = project_simplex([xi + step * gi for xi, gi in zip(self.x, g, strict=True)])
+
+
+def mix(eta, losses):
+    """Return exponential weights on cumulated losses, and the mix loss -log(mean exp) / eta.
+
+    An infinite ``eta`` puts equal weights on the leaders.
+    """
+    best = min(losses)
+    if eta == math.inf:
+        weights = [1.0 if loss == best else 0.0 for loss in losses]
+        mix_loss = best
+    else:
+        weights = [math.exp(-eta * (loss - best)) for loss in losses]
+        mix_loss = best - math.log(sum(weights) / len(losses)) / eta
+    total = sum(weights)
+    return [weight / total for weight in weights], mix_loss
+
+
+class AdaHedge:
+    """AdaHedge on losses -g (de Rooij, van Erven, Grunwald and Koolen 2014).
+
+    eta_t = ln N / Delta_{t-1}, with Delta the sum of the mixability gaps h_t - m_t.
+    """
+
+    def __init__(self, arms):
+        self.x = [1 / arms] * arms
+        self.losses = [0.0] * arms
+        self.gap = 0.0
+
+    def rate(self):
+        """Return eta for the next round."""
+        return math.log(len(self.x)) / self.gap if self.gap > 0 else math.inf
+
+    def advance(self, g):
+        """Add the round's mixability gap, then reweight."""
+        eta = self.rate()
+        hedge_loss = -dot(self.x, g)
+        _, before = mix(eta, self.losses)
+        self.losses = [loss - gi for loss, gi in zip(self.losses, g, strict=True)]
+        _, after = mix(eta, self.losses)
+        self.gap += max(0.0, hedge_loss - (after - before))
+        self.x, _ = mix(self.rate(), self.losses)
+
+
+def scaled_erfc(x):
+    """Return exp(x^2) erfc(x) for x >= 0, beyond the underflow of erfc by continued fraction."""
+    if x < 5:
+        return math.exp(x * x) * math.erfc(x)
+    tail = x
+    for k in range(80, 0, -1):
+        tail = x + (k / 2) / tail
+    return 1 / (tail * math.sqrt(math.pi))
+
+
+def squint_log_weight(regret, squares):
+    """Return log of the integral of exp(eta R - eta^2 V) over eta in [0, 1/2].
+
+    With a = R / (2 sqrt V) and b = a - sqrt(V) / 2 the integral is
+    sqrt(pi) / (2 sqrt V) exp(a^2) (erf a - erf b); the largest exponential is taken out first.
+    For tiny V, where the difference cancels, Simpson's rule.
+    """
+    end = regret / 2 - squares / 4  # a^2 - b^2, the exponent at eta = 1/2
+    if squares < 1e-4:
+        panels = 2000
+        exponents = []
+        for k in range(panels + 1):
+            eta = 0.5 * k / panels
+            exponents.append(eta * regret - eta * eta * squares)
+        top = max(exponents)
+        total = 0.0
+        for k, exponent in enumerate(exponents):
+            factor = 1 if k in (0, panels) else 4 if k % 2 else 2
+            total += factor * math.exp(exponent - top)
+        return top + math.log(total * 0.5 / panels / 3)
+    root = math.sqrt(squares)
+    a = regret / (2 * root)
+    b = (regret - squares) / (2 * root)
+    scale = math.log(math.sqrt(math.pi) / (2 * root))
+    if b >= 0:
+        return scale + end + math.log(scaled_erfc(b) - math.exp(-end) * scaled_erfc(a))
+    if a <= 0:
+        return scale + math.log(scaled_erfc(-a) - math.exp(end) * scaled_erfc(-b))
+    return scale + a * a + math.log(math.erf(a) - math.erf(b))
+
+
+class Squint:
+    """Squint with the improper prior 1 / eta (Koolen and van Erven 2015) and range doubling.
+
+    When the range bound moves, the learner starts afresh before it uses the round's gradient.
+    """
+
+    def __init__(self, arms):
+        self.bound = 0.0
+        self.restart(arms)
+
+    def restart(self, arms):
+        """Forget all regrets."""
+        self.x = [1 / arms] * arms
+        self.regrets = [0.0] * arms
+        self.squares = [0.0] * arms
+
+    def advance(self, g):
+        """Update regrets r_i = (g_i - <x, g>) / B, their squares, and the weights."""
+        arms = len(g)
+        bound = cover(self.bound, max(abs(gi) for gi in g))
+        if bound != self.bound:
+            self.bound = bound
+            self.restart(arms)
+        if bound == 0:
+            return
+        mean = dot(self.x, g)
+        for i in range(arms):
+            r = (g[i] - mean) / bound
+            self.regrets[i] += r
+            self.squares[i] += r * r
+        self.x = softmax([squint_log_weight(self.regrets[i], self.squares[i]) for i in range(arms)])
+
+
+def full_subroutine(name, arms, step_c=ALG1_STEP):
+    """Return a full-information subroutine by name (A1.5)."""
+    if name == "oga":
+        return OnlineGradientAscent(arms, step_c)
+    if name == "adahedge":
+        return AdaHedge(arms)
+    if name == "squint":
+        return Squint(arms)
+    raise ValueError(f"unknown subroutine {name!r}")
+
+
+# --------------------------------------------------- subroutines that see one coordinate
+
+
+class LogBarrierFTRL:
+    """Scale-free adversarial bandit of Putta and Agrawal (2022), Alg. 1, on losses -g (A1.3).
+
+    gamma_rule 1: min(1/2, sqrt(N / t)). gamma_rule 2: N / (2 N + sum of Gamma_s(gamma_{s-1})).
+    """
+
+    def __init__(self, arms, gamma_rule=1, tol=1e-10):
+        self.p = [1 / arms] * arms
+        self.gamma = 0.5
+        self.eta = float(arms)
+        self.stability = 1.0  # 1 + sum of M_s
+        self.spent = 0.0  # sum of Gamma_s
+        self.totals = [0.0] * arms  # sum of the estimated rewards
+        self.rounds = 0
+        self.gamma_rule = gamma_rule
+        self.tol = tol
+
+    @property
+    def x(self):
+        """Distribution of the next arm, (1 - gamma) p + gamma / N."""
+        arms = len(self.p)
+        return [(1 - self.gamma) * pi + self.gamma / arms for pi in self.p]
+
+    def advance(self, arm, g):
+        """Use the surrogate reward ``g`` of the pulled arm."""
+        p, eta, arms = self.p, self.eta, len(self.p)
+        self.rounds += 1
+        played = self.x[arm]
+        estimate = [g / played if i == arm else 0.0 for i in range(arms)]
+
+        if self.gamma_rule == 1:
+            self.gamma = min(0.5, math.sqrt(arms / self.rounds))
+        else:
+            self.spent += self.gamma * abs(g) / played
+            self.gamma = arms / (2 * arms + self.spent)
+
+        self.totals[arm] += estimate[arm]
+        v, _ = solve_opt([eta * estimate[i] - 1 / p[i] for i in range(arms)], self.tol)
+        log_p = sum(math.log(pi) for pi in p)
+        m = (v + arms - eta * p[arm] * estimate[arm] - log_p) / eta
+        self.stability += max(0.0, m)
+        self.eta = arms / self.stability
+        _, self.p = solve_opt([self.eta * total for total in self.totals], self.tol)
+
+
+class Exp3P:
+    """EXP3.P (Bubeck and Cesa-Bianchi 2012, Thm 3.3) on g / B, with range doubling.
+
+    When the range bound moves, the gains are forgotten before the round is used; the estimate
+    still divides by the probabilities that were played.
+    """
+
+    def __init__(self, arms, horizon, delta=0.01):
+        log_arms = math.log(arms)
+        self.beta = min(1.0, math.sqrt(math.log(arms / delta) / (horizon * arms)))
+        self.eta = 0.95 * math.sqrt(log_arms / (horizon * arms))
+        self.gamma = min(1.0, 1.05 * math.sqrt(arms * log_arms / horizon))
+        self.gains = [0.0] * arms
+        self.bound = 0.0
+
+    @property
+    def x(self):
+        """Distribution of the next arm, (1 - gamma) softmax(eta G) + gamma / N."""
+        arms = len(self.gains)
+        weights = softmax([self.eta * gain for gain in self.gains])
+        return [(1 - self.gamma) * weight + self.gamma / arms for weight in weights]
+
+    def advance(self, arm, g):
+        """Use the surrogate reward ``g`` of the pulled arm."""
+        arms = len(self.gains)
+        p = self.x
+        bound = cover(self.bound, max(g, 0.0))
+        if bound != self.bound:
+            self.bound = bound
+            self.gains = [0.0] * arms
+        normalised = g / bound if bound > 0 else 0.0
+        for i in range(arms):
+            gain = normalised if i == arm else 0.0
+            self.gains[i] += (gain + self.beta) / p[i]
+
+
+def bandit_subroutine(name, arms, horizon, gamma_rule=1, tol=1e-10):
+    """Return a bandit subroutine by name (A1.5)."""
+    if name == "ftrl":
+        return LogBarrierFTRL(arms, gamma_rule, tol)
+    if name == "exp3p":
+        return Exp3P(arms, horizon)
+    raise ValueError(f"unknown subroutine {name!r}")
+
+
+# -------------------------------------------------------------------------------- BanditQ
+
+
+class Queues:
+    """Virtual queues of the protected arms, those with a positive target (Eq. 6).
+
+    ``idle[i]`` is the total clipped by the positive part of queue i, so that
+    t * target - accrued = length - idle (A1.8, E3).
+    """
+
+    def __init__(self, targets):
+        self.targets = targets
+        self.protected = [target > 0 for target in targets]
+        self.length = [0.0] * len(targets)
+        self.idle = [0.0] * len(targets)
+
+    def serve(self, served):
+        """Add each target, take off what was served, clip at zero."""
+        for i, protected in enumerate(self.protected):
+            if protected:
+                level = self.length[i] + self.targets[i] - served[i]
+                self.length[i] = max(0.0, level)
+                self.idle[i] += max(0.0, -level)
+
+
+class BanditQFull:
+    """BanditQ with full information (BanditQ Alg. 1; A1.2)."""
+
+    def __init__(self, targets, V, surrogate_index="post", step_c=ALG1_STEP, subroutine="oga"):
+        self.queues = Queues(targets)
+        self.V = V
+        self.surrogate_index = surrogate_index
+        self.subroutine = full_subroutine(subroutine, len(targets), step_c)
+
+    @property
+    def x(self):
+        """Distribution of the round to come."""
+        return self.subroutine.x
+
+    def advance(self, rewards):
+        """Serve the queues with r_i x_i, then step along g_i = (Q_i + V) r_i."""
+        before = list(self.queues.length)
+        self.queues.serve([r * x for r, x in zip(rewards, self.x, strict=True)])
+        lengths = self.queues.length if self.surrogate_index == "post" else before
+        g = [(q + self.V) * r for q, r in zip(lengths, rewards, strict=True)]
+        self.subroutine.advance(g)
+
+
+class BanditQBandit:
+    """BanditQ with bandit feedback (A1.4)."""
+
+    def __init__(
+        self,
+        targets,
+        V,
+        horizon=None,
+        gamma_rule=1,
+        surrogate_index="post",
+        tol=1e-10,
+        subroutine="ftrl",
+    ):
+        self.queues = Queues(targets)
+        self.V = V
+        self.surrogate_index = surrogate_index
+        self.subroutine = bandit_subroutine(subroutine, len(targets), horizon, gamma_rule, tol)
+
+    @property
+    def x(self):
+        """Distribution of the arm to come."""
+        return self.subroutine.x
+
+    def choose(self, u):
+        """Draw the arm from the coin ``u``."""
+        return sample(self.x, u)
+
+    def advance(self, arm, reward):
+        """Serve the pulled arm's queue with the reward, then feed (Q_a + V) r."""
+        before = self.queues.length[arm]
+        served = [reward if i == arm else 0.0 for i in range(len(self.queues.targets))]
+        self.queues.serve(served)
+        length = self.queues.length[arm] if self.surrogate_index == "post" else before
+        self.subroutine.advance(arm, (length + self.V) * reward)
+
+
+# ------------------------------------------------------------------------- other policies
+
+
+class OracleLFG:
+    """Learning with fairness guarantee (Li, Liu and Ji 2019), one pull a round (A1.6).
+
+    The queues are exact rationals; ``fractions`` may hold ints, strings such as '1/3', Fractions.
+    """
+
+    def __init__(self, fractions, eta, weights=None, constant=1.5, cap=1):
+        arms = len(fractions)
+        self.fractions = [Fraction(f) for f in fractions]
+        self.eta = eta
+        self.weights = [1] * arms if weights is None else weights
+        self.constant = constant
+        self.cap = cap
+        self.debt = [Fraction(0)] * arms
+        self.pulls = [0] * arms
+        self.sums = [0.0] * arms
+        self.t = 1
+
+    def indices(self):
+        """Return Q_i(t) + eta w_i u_i(t) for every arm."""
+        result = []
+        for i, pulls in enumerate(self.pulls):
+            u = 1.0
+            if pulls > 0:
+                u = self.sums[i] / pulls + math.sqrt(self.constant * math.log(self.t) / pulls)
+                if self.cap is not None:
+                    u = min(self.cap, u)
+            result.append(float(self.debt[i]) + self.eta * self.weights[i] * u)
+        return result
+
+    @property
+    def x(self):
+        """Point mass on the arm to come."""
+        return one_hot(self.choose(), len(self.pulls))
+
+    def choose(self, _u=None):
+        """Return the lowest arm of largest index; the coin is not used."""
+        return first_argmax(self.indices())
+
+    def advance(self, arm, reward):
+        """Record the pull and move the queues to the next round."""
+        self.pulls[arm] += 1
+        self.sums[arm] += reward
+        for i, f in enumerate(self.fractions):
+            self.debt[i] = max(Fraction(0), self.debt[i] + f - (1 if i == arm else 0))
+        self.t += 1
+
+
+class UCB1:
+    """UCB1 on rewards divided by ``scale`` (A1.7, B1.3)."""
+
+    def __init__(self, arms, scale=1.0):
+        self.pulls = [0] * arms
+        self.sums = [0.0] * arms
+        self.scale = scale
+        self.t = 1
+
+    @property
+    def x(self):
+        """Point mass on the arm to come."""
+        return one_hot(self.choose(), len(self.pulls))
+
+    def choose(self, _u=None):
+        """Return the first arm never pulled, else the lowest arm of largest index."""
+        if 0 in self.pulls:
+            return self.pulls.index(0)
+        return first_argmax(
+            [
+                total / n / self.scale + math.sqrt(2 * math.log(self.t) / n)
+                for total, n in zip(self.sums, self.pulls, strict=True)
+            ]
+        )
+
+    def advance(self, arm, reward):
+        """Record the pull."""
+        self.pulls[arm] += 1
+        self.sums[arm] += reward
+        self.t += 1
+
+
+class Exp3:
+    """EXP3 of Auer, Cesa-Bianchi, Freund and Schapire (2002) for a known horizon (A1.7)."""
+
+    def __init__(self, arms, horizon, scale=1.0):
+        self.gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * horizon)))
+        self.log_weights = [0.0] * arms
+        self.scale = scale
+
+    @property
+    def x(self):
+        """Distribution of the next arm, (1 - gamma) w / sum(w) + gamma / N."""
+        arms = len(self.log_weights)
+        shares = softmax(self.log_weights)
+        return [(1 - self.gamma) * share + self.gamma / arms for share in shares]
+
+    def choose(self, u):
+        """Draw the arm from the coin ``u``."""
+        return sample(self.x, u)
+
+    def advance(self, arm, reward):
+        """Multiply the pulled arm's weight by exp(gamma rhat / N)."""
+        estimate = reward / self.scale / self.x[arm]
+        self.log_weights[arm] += self.gamma * estimate / len(self.log_weights)
+
+
+class StaticOracle:
+    """The static benchmark played as a policy: every arm is drawn from x* (A1.6)."""
+
+    def __init__(self, x):
+        self.x = list(x)
+
+    def choose(self, u):
+        """Draw the arm from the coin ``u``."""
+        return sample(self.x, u)
+
+    def advance(self, arm, reward):
+        """Learn nothing."""
+
+
+# ------------------------------------------------------------------------------- the loops
+
+
+def play_bandit(policy, arms, horizon, reward_at, coin):
+    """Play a bandit policy and return one record per round.
+
+    Parameters
+    ----------
+    reward_at : callable (t, n, arm) -> float
+        Reward of round t if it is the n-th pull of ``arm``.
+    coin : callable (t) -> float
+        The policy's number in [0, 1) for round t.
+
+    Returns
+    -------
+    history : list of dict
+        t, x, arm, reward, accrued (per arm, up to and with the round), pulls; for BanditQ also
+        queue and idle, after the round's update.
+    """
+    pulls, accrued, history = [0] * arms, [0.0] * arms, []
+    for t in range(1, horizon + 1):
+        u = coin(t)
+        x = list(policy.x)
+        arm = policy.choose(u)
+        pulls[arm] += 1
+        r = reward_at(t, pulls[arm], arm)
+        accrued[arm] += r
+        policy.advance(arm, r)
+        history.append(
+            {
+                "t": t,
+                "x": x,
+                "arm": arm,
+                "reward": r,
+                "accrued": list(accrued),
+                "pulls": list(pulls),
+                **queue_record(policy),
+            }
+        )
+    return history
+
+
+def play_full(learner, arms, horizon, reward_at):
+    """Play a full-information learner and return one record per round.
+
+    Parameters
+    ----------
+    reward_at : callable (t, arm) -> float
+        Reward of ``arm`` in round t.
+
+    Returns
+    -------
+    history : list of dict
+        t, x (played in round t), rewards, reward <x, r>, accrued; for BanditQ also queue and
+        idle, after the round's update.
+    """
+    accrued, history = [0.0] * arms, []
+    for t in range(1, horizon + 1):
+        x = list(learner.x)
+        rewards = [reward_at(t, arm) for arm in range(arms)]
+        accrued = [a + r * xi for a, r, xi in zip(accrued, rewards, x, strict=True)]
+        learner.advance(rewards)
+        history.append(
+            {
+                "t": t,
+                "x": x,
+                "rewards": rewards,
+                "reward": dot(x, rewards),
+                "accrued": accrued,
+                **queue_record(learner),
+            }
+        )
+    return history
+
+
+def queue_record(policy):
+    """Return copies of the policy's queues and idleness, if it has queues."""
+    if not hasattr(policy, "queues"):
+        return {}
+    return {"queue": list(policy.queues.length), "idle": list(policy.queues.idle)}
+
+
+def run_bandit(policy, means, law, horizon, seed, stream, replicate, **par):
+    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull."""
+
+    def reward_at(_t, n, arm):
+        return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, n), **par)
+
+    def coin(t):
+        return unit(draw(seed, stream, replicate, "coin", 0, t))
+
+    return play_bandit(policy, len(means), horizon, reward_at, coin)
+
+
+def run_full(learner, means, law, horizon, seed, stream, replicate, **par):
+    """Play a full-information learner on the named streams: reward n of an arm is of round n."""
+
+    def reward_at(t, arm):
+        return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, t), **par)
+
+    return play_full(learner, len(means), horizon, reward_at)
+
+
+def banditq_full(
+    means,
+    targets,
+    horizon,
+    V,
+    reward_at,
+    surrogate_index="post",
+    step_c=ALG1_STEP,
+    subroutine="oga",
+):
+    """Play BanditQ with full information on rewards ``reward_at(t, arm)`` (Alg. 1; A1.2)."""
+    learner = BanditQFull(targets, V, surrogate_index, step_c, subroutine)
+    return play_full(learner, len(means), horizon, reward_at)
+
+
+def banditq_bandit(
+    means,
+    targets,
+    horizon,
+    V,
+    reward_at,
+    coin,
+    gamma_rule=1,
+    surrogate_index="post",
+    tol=1e-10,
+    subroutine="ftrl",
+):
+    """Play BanditQ with bandit feedback on ``reward_at(t, n, arm)`` and ``coin(t)`` (A1.4)."""
+    policy = BanditQBandit(targets, V, horizon, gamma_rule, surrogate_index, tol, subroutine)
+    return play_bandit(policy, len(means), horizon, reward_at, coin)
+
+
+def oracle_lfg(fractions, eta, horizon, reward_at, weights=None, constant=1.5, cap=1):
+    """Play oracle LFG on rewards ``reward_at(t, n, arm)`` (A1.6)."""
+    policy = OracleLFG(fractions, eta, weights, constant, cap)
+    return play_bandit(policy, len(fractions), horizon, reward_at, lambda _t: None)
+
+
+def ucb1(arms, horizon, reward_at, scale=1.0):
+    """Play UCB1 on rewards ``reward_at(t, n, arm)`` (A1.7)."""
+    return play_bandit(UCB1(arms, scale), arms, horizon, reward_at, lambda _t: None)
+
+
+def exp3(arms, horizon, reward_at, coin, scale=1.0):
+    """Play EXP3 on rewards ``reward_at(t, n, arm)`` and ``coin(t)`` (A1.7)."""
+    return play_bandit(Exp3(arms, horizon, scale), arms, horizon, reward_at, coin)
+
+
+def static_oracle(x, horizon, reward_at, coin):
+    """Play the distribution ``x`` in every round (A1.6)."""
+    return play_bandit(StaticOracle(x), len(x), horizon, reward_at, coin)
+
+
+def hedge(arms, horizon, reward_at):
+    """Play Hedge, tuned as AdaHedge, on the raw rewards ``reward_at(t, arm)`` (A1.7)."""
+    return play_full(AdaHedge(arms), arms, horizon, reward_at)
+
+
+# --------------------------------------------------------------------- benchmark and regret
+
+
+def load(means, targets):
+    """Return sum of target_i / mean_i over the protected arms (Eq. 2)."""
+    total = 0.0
+    for mu, target in zip(means, targets, strict=True):
+        if target > 0:
+            total += target / mu if mu > 0 else math.inf
+    return total
+
+
+def feasible(means, targets, slack=1e-9):
+    """Tell whether some distribution meets every target (Eq. 2)."""
+    return load(means, targets) <= 1 + slack
+
+
+def static_benchmark(means, targets):
+    """Return (x*, b*): the best distribution that meets the targets, and its mean reward (A1.1).
+
+    Raises
+    ------
+    ValueError
+        If no distribution meets the targets.
+    """
+    if not feasible(means, targets):
+        raise ValueError(f"targets need a load of {load(means, targets)}, which exceeds 1")
+    best = first_argmax(list(means))
+    x = [0.0] * len(means)
+    for i, target in enumerate(targets):
+        if target > 0 and i != best:
+            x[i] = target / means[i]
+    x[best] = max(0.0, 1 - sum(x))
+    return x, dot(x, means)
+
+
+def regret_realised(history, benchmark):
+    """Return b* t - sum of the rewards drawn, for every t (bandit figure; A1.1)."""
+    return earned_regret(history, benchmark)
+
+
+def regret_fullinfo(history, benchmark):
+    """Return b* t - sum of <x(s), r(s)>, for every t (full-information figure, Eq. 3; A1.1)."""
+    return earned_regret(history, benchmark)
+
+
+def earned_regret(history, benchmark):
+    """Return b* t minus the rewards recorded up to t, for every t."""
+    earned, curve = 0.0, []
+    for t, record in enumerate(history, start=1):
+        earned += record["reward"]
+        curve.append(benchmark * t - earned)
+    return curve
+
+
+def regret_pseudo(history, x_star, means):
+    """Return sum of <x* - x(s), mu> up to t, for every t (A1.1)."""
+    total, curve = 0.0, []
+    for record in history:
+        total += sum(
+            (best - x) * mu for best, x, mu in zip(x_star, record["x"], means, strict=True)
+        )
+        curve.append(total)
+    return curve
+
+
+def shortfalls(history, targets):
+    """Return target_i T - accrued_i(T) for every protected arm, None elsewhere (Eq. 5)."""
+    accrued = history[-1]["accrued"]
+    return [
+        target * len(history) - got if target > 0 else None
+        for target, got in zip(targets, accrued, strict=True)
+    ]
+
+
+def rate_violation(histories, targets):
+    """Return the largest, over protected arms, of the replicate mean shortfall (Eq. 5; A1.1)."""
+    rows = [shortfalls(history, targets) for history in histories]
+    return max(
+        sum(row[i] for row in rows) / len(rows) for i, target in enumerate(targets) if target > 0
+    )
+
+
+def equilibrium_queues(means, targets, V):
+    """Return V (mu* / mu_i - 1) for protected arms, 0 elsewhere (A1.8, E1)."""
+    best = max(means)
+    return [
+        V * (best / mu - 1) if target > 0 else 0.0
+        for mu, target in zip(means, targets, strict=True)
+    ]
+
+
+def equilibrium_regret(means, targets, V):
+    """Return -V sum of (mu* / mu_i - 1)^2 over protected arms (A1.8, E4)."""
+    best = max(means)
+    return -V * sum(
+        (best / mu - 1) ** 2 for mu, target in zip(means, targets, strict=True) if target > 0
+    )
+
+
+def regret_identity(history, means, targets):
+    """Return the right side of E2 for one run: regret from queues, idleness and pulls (A1.8).
+
+    The pulls of unprotected arms are counted by their probabilities x(s).
+    """
+    best = max(means)
+    last = history[-1]
+    total = 0.0
+    for i, target in enumerate(targets):
+        if target > 0:
+            total -= (last["queue"][i] - last["idle"][i]) * (best / means[i] - 1)
+        else:
+            total += (best - means[i]) * sum(record["x"][i] for record in history)
+    return total
+
+
+# ---------------------------------------------------------------------------------- replay
+
+
+def replay_source(arms=5):
+    """Return the released program's generator, ready for round 1, and the means (A2.1).
+
+    With 1000 arms the means come first from the generator; with 5 they are the four-digit ones.
+    Then triples are drawn for the colour of a progress bar until one sums to [1.5, 2.8].
+    """
+    source = RandomState(100)
+    means = list(CODE4) if arms == 5 else [float(u) for u in source.random_sample(arms)]
+    while True:
+        colour = sum(float(u) for u in source.random_sample(3))
+        if 1.5 <= colour <= 2.8:
+            return source, means
+
+
+def replay_targets(means):
+    """Return the released program's targets: half and a third of the first two means (A2.1)."""
+    return [means[0] / 2, means[1] / 3] + [0.0] * (len(means) - 2)
+
+
+def replay_banditq_full(rounds, arms=5, horizon=2_000_000):
+    """Replay the first rounds of the released full-information program (A2.1).
+
+    V = sqrt(horizon) whatever ``rounds`` is, so that a prefix can be compared; the program's
+    horizon is 3 000 000 with 1000 arms. Returns the queues of arms 0 and 1 and the learner.
+    """
+    source, means = replay_source(arms)
+    learner = BanditQFull(replay_targets(means), math.sqrt(horizon))
+    for _ in range(rounds):
+        draws = source.random_sample(arms)
+        learner.advance([2 * mu * float(u) for mu, u in zip(means, draws, strict=True)])
+    return learner.queues.length[:2], learner
+
+
+def replay_banditq_bandit(rounds, arms=5, horizon=2_000_000):
+    """Replay the first rounds of the released bandit program (A2.1); see replay_banditq_full.
+
+    Each round takes one number for the arm, then one for every arm's reward.
+    """
+    source, means = replay_source(arms)
+    policy = BanditQBandit(replay_targets(means), math.sqrt(horizon), tol=1e-5)
+    for _ in range(rounds):
+        arm = policy.choose(float(source.random_sample()))
+        draws = source.random_sample(arms)
+        policy.advance(arm, 2 * means[arm] * float(draws[arm]))
+    return policy.queues.length[:2], policy
+
+
+def replay_banditq_full_5(rounds):
+    """Return the two queues after ``rounds`` rounds of the five-arm full-information replay."""
+    return replay_banditq_full(rounds)[0]
+
+
+def replay_banditq_bandit_5(rounds):
+    """Return the two queues after ``rounds`` rounds of the five-arm bandit replay (U Fig. 5)."""
+    return replay_banditq_bandit(rounds)[0]
+
+
+def replay_first_draws_1000(count):
+    """Return the means of the 1000-arm replay and the ``count`` numbers drawn after the bar."""
+    source, means = replay_source(1000)
+    return means, [float(u) for u in source.random_sample(count)]

@@ -1,0 +1,369 @@
+"""The compiled code gives the interpreter's numbers, bit for bit."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import config, njit
+
+import naive
+from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
+from fairbandits.engine import arrays, laws, normal, streams
+from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.sources import StreamSource, TapeSource, stream_source
+from fairbandits.policies import POLICIES, learners, simplex
+
+compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+ROUNDS = 200
+MEANS = (0.3352, 0.2031, 0.7816, 0.0625, 0.6177)
+TARGETS = (0.1, 0.05, 0, 0.01, 0)
+INSTANCES = {
+    "uniform02": Instance(MEANS, "uniform02"),
+    "uniform02_clipped": Instance(MEANS, "uniform02_clipped"),
+    "bernoulli": Instance((*MEANS[:4], 0.0)),
+    "gaussian": Instance(MEANS, "gaussian", 0.5),
+    "beta": Instance(MEANS, "beta"),
+    "deterministic": Instance(MEANS, "deterministic"),
+}
+
+#: At least one example of every registered policy; a policy without one fails the tests below.
+EXAMPLES = {
+    "banditq": [
+        BanditQ(TARGETS),
+        BanditQ(TARGETS, gamma_rule=2, surrogate_index="pre", V_exponent=0.25),
+        BanditQ(TARGETS, V=0, tolerance=1e-5),
+        BanditQ(TARGETS, subroutine="exp3p"),
+        BanditQ(TARGETS, subroutine="exp3p", V=0, surrogate_index="pre"),
+        BanditQ(TARGETS, feedback="full"),
+        BanditQ(TARGETS, feedback="full", step_c=1, surrogate_index="pre", V=0),
+        BanditQ(TARGETS, feedback="full", subroutine="adahedge"),
+        BanditQ(TARGETS, feedback="full", subroutine="adahedge", V=0, surrogate_index="pre"),
+        BanditQ(TARGETS, feedback="full", subroutine="squint"),
+        BanditQ(TARGETS, feedback="full", subroutine="squint", V=1e6),
+    ],
+    "exp3": [EXP3(2.0), EXP3(2.0, gamma=1)],
+    "hedge": [Hedge()],
+    "lfg": [
+        LFG(("1/3", 0.1, 0, 0.25, 0)),
+        LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
+    ],
+    "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
+    "ucb1": [UCB1(), UCB1(1.6)],
+}
+
+
+def assert_same_bits(a, b):
+    assert a.plays.dtype == b.plays.dtype
+    assert a.plays.tobytes() == b.plays.tobytes()
+    assert a.rewards.tobytes() == b.rewards.tobytes()
+    assert a.probes.keys() == b.probes.keys()
+    for name in a.probes:
+        assert a.probes[name].tobytes() == b.probes[name].tobytes(), name
+
+
+def assert_same_records(a, b):
+    for name in a._fields:
+        assert getattr(a, name).tobytes() == getattr(b, name).tobytes(), name
+
+
+def arrays_of(state):
+    """Return copies of all arrays inside a state, in order."""
+    if isinstance(state, np.ndarray):
+        return [state.copy()]
+    if isinstance(state, tuple):
+        return [array for part in state for array in arrays_of(part)]
+    return []
+
+
+def played(policy, source, cuts, loop, n_arms=len(MEANS)):
+    """Return the record and the state's arrays after playing the blocks between the cuts."""
+    horizon = cuts[-1]
+    state = policy.start(n_arms, horizon)
+    checkpoints = np.unique(np.array([1, 2, 3, horizon // 2, horizon - 1, horizon]))
+    record = new_record(policy.feedback, n_arms, checkpoints, len(policy.probes))
+    for start, stop in zip(cuts, cuts[1:], strict=False):
+        loop(state, source(start, stop), record, start, stop)
+    return record, arrays_of(state)
+
+
+def streamed(law, replicate=0):
+    instance = INSTANCES[law]
+    means = np.array(instance.means)
+    source = stream_source(law, means, instance.spread, 5, "blocks", replicate)
+    return lambda start, stop: source
+
+
+def test_examples_cover_the_registry():
+    assert EXAMPLES.keys() == POLICIES.keys()
+    for name, examples in EXAMPLES.items():
+        assert {type(example) for example in examples} == {POLICIES[name]}
+
+
+def test_instances_cover_the_laws():
+    assert INSTANCES.keys() == laws.CODES.keys()
+
+
+@compiled_only
+@pytest.mark.parametrize("law", laws.CODES)
+@pytest.mark.parametrize("name", POLICIES)
+def test_results_are_the_same(name, law):
+    for policy in EXAMPLES[name]:
+        options = {"seed": 9, "stream": "bits", "checkpoints": [1, 2, 17, 100, ROUNDS]}
+        compiled = run(policy, INSTANCES[law], ROUNDS, [0, 3], **options)
+        interpreted = run(policy, INSTANCES[law], ROUNDS, [0, 3], compiled=False, **options)
+        assert np.isfinite(compiled.rewards).all()
+        assert_same_bits(compiled, interpreted)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_blocks_are_the_same_as_one_call(name):
+    for policy in EXAMPLES[name]:
+        loop = LOOPS[policy.feedback]
+        source = streamed("uniform02")
+        record, state = played(policy, source, [0, 60], loop)
+        for cuts in ([0, 1, 2, 3, 30, 31, 60], [0, 29, 60], [0, 59, 60], list(range(61))):
+            other_record, other_state = played(policy, source, cuts, loop)
+            assert_same_records(record, other_record)
+            assert [a.tobytes() for a in state] == [a.tobytes() for a in other_state]
+
+
+@compiled_only
+@pytest.mark.parametrize("name", POLICIES)
+def test_states_are_the_same_after_a_run(name):
+    for policy in EXAMPLES[name]:
+        loop = LOOPS[policy.feedback]
+        source = streamed("beta", 1)
+        record, state = played(policy, source, [0, ROUNDS], loop)
+        other_record, other_state = played(policy, source, [0, ROUNDS], loop.py_func)
+        assert_same_records(record, other_record)
+        assert [a.tobytes() for a in state] == [a.tobytes() for a in other_state]
+
+
+# A tape, as the replays use it.
+
+
+def tape(rng, rounds):
+    """Return a source for blocks of rounds, and all its uniforms, scales and coins."""
+    uniforms = rng.random((rounds, len(MEANS)))
+    scale = 2 * np.array(MEANS)
+    coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
+
+    def source(start, stop):
+        return TapeSource(start, uniforms[start:stop].copy(), scale, coins[start:stop].copy())
+
+    return source, uniforms, scale, coins
+
+
+TAPED = [BanditQ(TARGETS, tolerance=1e-5), BanditQ(TARGETS, feedback="full")]
+
+
+@pytest.mark.parametrize("policy", TAPED, ids=["bandit", "full"])
+def test_tape_in_blocks_compiled_and_interpreted(policy, rng):
+    loop = LOOPS[policy.feedback]
+    source, *_ = tape(rng, 90)
+    record, state = played(policy, source, [0, 90], loop)
+    for cuts, other in (([0, 90], getattr(loop, "py_func", loop)), ([0, 1, 45, 46, 90], loop)):
+        other_record, other_state = played(policy, source, cuts, other)
+        assert_same_records(record, other_record)
+        assert [a.tobytes() for a in state] == [a.tobytes() for a in other_state]
+
+
+def test_tape_gives_the_naive_run(rng):
+    rounds = 90
+    source, uniforms, scale, coins = tape(rng, rounds)
+    bandit, full = TAPED
+    penalty = math.sqrt(rounds)
+    record, _ = played(bandit, source, [0, rounds], LOOPS["bandit"])
+    history = naive.banditq_bandit(
+        MEANS,
+        TARGETS,
+        rounds,
+        penalty,
+        lambda t, n, arm: scale[arm] * uniforms[t - 1, arm],
+        lambda t: naive.unit(int(coins[t - 1])),
+        tol=1e-5,
+    )
+    assert record.plays.tolist() == history[-1]["pulls"]
+    np.testing.assert_allclose(record.rewards, history[-1]["accrued"], rtol=1e-12)
+    np.testing.assert_allclose(record.probes_at[-1, 0], history[-1]["queue"], rtol=1e-9, atol=1e-12)
+
+    record, _ = played(full, source, [0, rounds], LOOPS["full"])
+    history = naive.banditq_full(
+        MEANS, TARGETS, rounds, penalty, lambda t, arm: scale[arm] * uniforms[t - 1, arm]
+    )
+    np.testing.assert_allclose(record.rewards, history[-1]["accrued"], rtol=1e-9)
+    np.testing.assert_allclose(record.probes_at[-1, 0], history[-1]["queue"], rtol=1e-9, atol=1e-12)
+
+
+def test_tape_of_a_stream_is_the_stream():
+    rounds = 50
+    policy = TAPED[1]
+    addressed = streamed("uniform02")(0, rounds)
+    assert isinstance(addressed, StreamSource)
+    keys = list(zip(addressed.base.tolist(), addressed.gamma.tolist(), strict=True))
+    uniforms = np.array(
+        [[streams.unit(streams.word(*key, t)) for key in keys] for t in range(1, 51)]
+    )
+    taped = TapeSource(0, uniforms, 2 * np.array(MEANS), np.zeros(rounds, np.uint64))
+    record, _ = played(policy, lambda *_: addressed, [0, rounds], LOOPS["full"])
+    other, _ = played(policy, lambda *_: taped, [0, rounds], LOOPS["full"])
+    assert_same_records(record, other)
+
+
+# The kernels by themselves, on inputs of all sizes.
+
+
+def both(function):
+    """Return a check that a kernel gives the same bits compiled and interpreted."""
+    compiled = njit(function)
+
+    def check(*arguments):
+        ours, theirs = ([_copied(a) for a in arguments] for _ in range(2))
+        assert _bits(compiled(*ours)) == _bits(function(*theirs)), arguments
+        for mine, other in zip(ours, theirs, strict=True):
+            assert _bits(mine) == _bits(other), arguments
+
+    return check
+
+
+def _copied(value):
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _bits(value):
+    if isinstance(value, tuple):
+        return tuple(_bits(part) for part in value)
+    return None if value is None else np.asarray(value).tobytes()
+
+
+def sizes(rng, count=30):
+    """Return some random lengths of vectors."""
+    return [1, 2, 3, 5, 8, 17, 64, *rng.integers(1, 200, count).tolist()]
+
+
+def vectors(rng, scales=(1e-8, 1.0, 1e8)):
+    """Return random vectors, some of them with ties and zeros."""
+    for size in sizes(rng):
+        vector = rng.normal(size=size) * rng.choice(scales)
+        yield np.round(vector, 1) if rng.random() < 0.3 else vector
+
+
+def distribution(rng, size):
+    return rng.dirichlet(np.full(size, 0.3))
+
+
+@compiled_only
+def test_quantile(rng):
+    check = both(lambda p: normal.quantile(p))
+    for p in [*rng.random(2000), *(10.0 ** -rng.uniform(0, 300, 300)), 0.5, 0.075, 0.925]:
+        check(float(p))
+
+
+@compiled_only
+def test_gamma_draws(rng):
+    check = both(lambda w, j, shape: laws._gamma(w, j, shape))
+    words = rng.integers(0, streams.MASK, 500, dtype=np.uint64, endpoint=True)
+    for w, shape in zip(words, 10.0 ** rng.uniform(-1.5, 3, words.size), strict=True):
+        check(w, int(rng.integers(0, 9)), float(shape))
+
+
+@compiled_only
+def test_copies(rng):
+    assign = both(lambda out, values: arrays.assign(out, values))
+    fill = both(lambda out, value: arrays.fill(out, value))
+    largest = both(lambda values: arrays.largest(values))
+    for vector in vectors(rng):
+        assign(np.zeros(vector.size), vector)
+        fill(vector, 0.25)
+        largest(vector)
+
+
+@compiled_only
+def test_sample(rng):
+    check = both(lambda x, coin: simplex.sample(x, coin))
+    coins = rng.integers(0, streams.MASK, 40, dtype=np.uint64, endpoint=True)
+    for size in sizes(rng):
+        x = distribution(rng, size)
+        for coin in (*coins, np.uint64(0), np.uint64(streams.MASK)):
+            check(x, coin)
+
+
+@compiled_only
+def test_project_step(rng):
+    check = both(lambda x, rate, g, y, out: simplex.project_step(x, rate, g, y, out))
+    for g in vectors(rng):
+        x = distribution(rng, g.size)
+        rate = rng.choice([0.0, 0.3, 1.0]) / max(1e-300, math.sqrt((g * g).sum()))
+        check(x, rate, g, np.zeros(g.size), np.zeros(g.size))
+
+
+@compiled_only
+def test_log_barrier_shift(rng):
+    check = both(lambda gaps, start, tol: simplex.log_barrier_shift(gaps, start, tol))
+    for vector in vectors(rng, (1e-8, 1.0, 1e4, 1e12)):
+        gaps = vector - vector.min()
+        check(gaps, rng.choice([0.01, 1.0, float(gaps.size), 1e3]), rng.choice([1e-10, 1e-5]))
+
+
+@compiled_only
+def test_log_product(rng):
+    check = both(lambda factors, others: simplex.log_product(factors, others))
+    for size in sizes(rng):
+        check(10.0 ** rng.uniform(-70, 70, size), 10.0 ** rng.uniform(-70, 70, size))
+
+
+@compiled_only
+def test_learner_formulas(rng):
+    mix = both(lambda gains, rate: learners._mix(gains, rate))
+    evidence = both(lambda regret, variance: learners._log_evidence(regret, variance))
+    erfcx = both(lambda x: learners._erfcx(x))
+    raised = both(lambda bound, size: learners._raise_bound(bound, size))
+    for vector in vectors(rng):
+        mix(vector, rng.choice([math.inf, 1e-3, 1.0, 1e3]))
+    for _ in range(2000):
+        variance = 10.0 ** rng.uniform(-6, 6)
+        evidence(float(rng.normal(scale=3) * math.sqrt(variance)), float(variance))
+        erfcx(float(10.0 ** rng.uniform(-6, 3)))
+        raised(np.array([rng.choice([0.0, 1.0, 3.7])]), float(rng.exponential(10)))
+
+
+LEARNERS = {
+    "oga": lambda arms: learners.oga(arms, math.sqrt(0.5)),
+    "adahedge": learners.adahedge,
+    "squint": learners.squint,
+    "ftrl": lambda arms: learners.ftrl(arms, False, 1e-10),
+    "ftrl-adaptive": lambda arms: learners.ftrl(arms, True, 1e-5),
+    "exp3p": lambda arms: learners.exp3p(arms, 100, 0.01),
+}
+
+
+@njit
+def ascend(learner, g):
+    learners.ascend(learner, g)
+
+
+@njit
+def absorb(learner, t, arm, g):
+    learners.absorb(learner, t, arm, g)
+
+
+@compiled_only
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_on_random_gains(name, rng):
+    full = name in ("oga", "adahedge", "squint")
+    step = learners.ascend if full else learners.absorb
+    compiled = ascend if full else absorb
+    for arms in (2, 3, 5, 24):
+        ours, theirs = LEARNERS[name](arms), LEARNERS[name](arms)
+        for t in range(1, 60):
+            g = rng.exponential(10.0 ** rng.integers(-2, 5), arms)
+            if full:
+                compiled(ours, g)
+                step(theirs, g)
+            else:
+                arm = int(rng.integers(arms))
+                compiled(ours, t, arm, float(g[arm]))
+                step(theirs, t, arm, float(g[arm]))
+            for mine, other in zip(arrays_of(ours), arrays_of(theirs), strict=True):
+                assert mine.tobytes() == other.tobytes(), t

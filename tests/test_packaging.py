@@ -1,0 +1,160 @@
+"""The files that say what the project needs, and who to cite, agree with each other."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import fairbandits
+
+ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCK_TEXT = (ROOT / "uv.lock").read_text(encoding="utf-8")
+LOCK = tomllib.loads(LOCK_TEXT)
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+PYPI_NAMES = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}
+INDEX_HOSTS = {"pypi.org", "files.pythonhosted.org"}
+MEBIBYTE = 1024 * 1024
+
+
+def requirements(lines):
+    """Return {normalised name: specifier set}, and refuse a name that stands twice."""
+    parsed = [Requirement(line) for line in lines]
+    table = {canonicalize_name(req.name): req.specifier for req in parsed}
+    assert len(table) == len(parsed), f"a name stands twice in {lines}"
+    return table
+
+
+def conda_requirements():
+    """Return what environment.yml asks for, under the names of the Python index."""
+    entries = ENVIRONMENT["dependencies"]
+    (from_pip,) = (entry["pip"] for entry in entries if isinstance(entry, dict))
+    from_conda = [
+        entry
+        for entry in entries
+        if isinstance(entry, str) and entry != "pip" and not entry.startswith("python=")
+    ]
+    table = requirements([*from_conda, *(line for line in from_pip if line != "-e .")])
+    return {PYPI_NAMES.get(name, name): specifier for name, specifier in table.items()}
+
+
+def locked_requirements(rows):
+    """Return the same table from the rows in which uv.lock repeats the requirements."""
+    return requirements(row["name"] + row.get("specifier", "") for row in rows)
+
+
+@pytest.fixture
+def locked_project():
+    """Return the entry of the project itself in uv.lock."""
+    (entry,) = (pkg for pkg in LOCK["package"] if pkg["name"] == "fairbandits")
+    return entry
+
+
+def test_environment_yml_asks_for_what_pyproject_asks_for():
+    assert conda_requirements() == requirements(PYPROJECT["project"]["dependencies"])
+
+
+def test_environment_yml_has_the_python_of_pyproject_and_installs_the_project():
+    (python,) = (
+        entry.removeprefix("python=")
+        for entry in ENVIRONMENT["dependencies"]
+        if isinstance(entry, str) and entry.startswith("python=")
+    )
+    assert PYPROJECT["project"]["requires-python"] == f"=={python}.*"
+    assert ENVIRONMENT["name"] == PYPROJECT["project"]["name"]
+    assert ENVIRONMENT["channels"][0] == "conda-forge"
+    assert "-e ." in ENVIRONMENT["dependencies"][-1]["pip"]
+
+
+def test_lock_names_only_the_public_index():
+    hosts = {urlsplit(url).hostname for url in re.findall(r'https?://[^"\s]+', LOCK_TEXT)}
+    assert hosts == INDEX_HOSTS
+    sources = {key for pkg in LOCK["package"] for key in pkg["source"]}
+    assert sources == {"registry", "editable"}
+
+
+def test_lock_is_that_of_pyproject(locked_project):
+    assert locked_project["version"] == PYPROJECT["project"]["version"]
+    assert LOCK["requires-python"] == PYPROJECT["project"]["requires-python"]
+    assert LOCK["options"]["exclude-newer"] == PYPROJECT["tool"]["uv"]["exclude-newer"]
+    metadata = locked_project["metadata"]
+    wanted = requirements(PYPROJECT["project"]["dependencies"])
+    assert locked_requirements(metadata["requires-dist"]) == wanted
+    groups = PYPROJECT["dependency-groups"]
+    assert metadata["requires-dev"].keys() == groups.keys()
+    for group, lines in groups.items():
+        assert locked_requirements(metadata["requires-dev"][group]) == requirements(lines)
+
+
+def test_lock_has_one_version_of_each_package_inside_the_bounds():
+    versions = {pkg["name"]: pkg["version"] for pkg in LOCK["package"]}
+    assert len(versions) == len(LOCK["package"])
+    groups = PYPROJECT["dependency-groups"].values()
+    lines = [*PYPROJECT["project"]["dependencies"], *(line for group in groups for line in group)]
+    outside = {
+        name: versions[name]
+        for name, specifier in requirements(lines).items()
+        if not specifier.contains(versions[name])
+    }
+    assert outside == {}
+
+
+def test_tools_outside_the_lock_are_pinned():
+    for line in PYPROJECT["build-system"]["requires"]:
+        (specifier,) = Requirement(line).specifier
+        assert specifier.operator == "==", line
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^UV_VERSION := \d+\.\d+\.\d+$", makefile, flags=re.MULTILINE)
+
+
+def test_version_is_the_same_everywhere():
+    version = PYPROJECT["project"]["version"]
+    assert fairbandits.__version__ == version
+    assert str(CITATION["version"]) == version
+
+
+def test_citation_has_the_required_keys():
+    assert CITATION["cff-version"] == "1.2.0"
+    assert CITATION["type"] == "software"
+    assert CITATION["license"] == PYPROJECT["project"]["license"]
+    assert {"message", "title", "abstract"} <= CITATION.keys()
+    assert CITATION["authors"] == [{"name": "The fairbandits developers"}]
+
+
+def test_citation_refers_to_the_four_papers():
+    references = CITATION["references"]
+    found = [
+        word
+        for word in ("BanditQ", "Achieving Fairness", "A New Look at Fairness", "Group Exposure")
+        if sum(word in reference["title"] for reference in references) == 1
+    ]
+    assert len(found) == len(references) == 4
+    for reference in references:
+        assert {"type", "title", "authors", "year", "url"} <= reference.keys()
+        assert isinstance(reference["year"], int)
+        for author in reference["authors"]:
+            assert author.keys() in ({"family-names", "given-names"}, {"name"})
+
+
+def test_no_large_file_but_the_lock_and_the_figures():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    paths = [Path(name) for name in listed.split("\0") if name]
+    assert Path("pyproject.toml") in paths
+    large = {
+        path.as_posix(): size
+        for path in paths
+        if path.parts[0] not in ("uv.lock", "figures") and (ROOT / path).is_file()
+        if (size := (ROOT / path).stat().st_size) > MEBIBYTE
+    }
+    assert large == {}

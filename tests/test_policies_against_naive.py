@@ -1,0 +1,318 @@
+"""Every policy and variant against its naive twin, round by round."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numba import config
+
+import naive
+from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
+from fairbandits.engine import protocol, streams
+
+ROUNDS = 50 if config.DISABLE_JIT else 120
+SEED = 20240715
+REPLICATE = 4
+PENALTIES = {"sqrt": {}, "zero": {"V": 0}, "T^.25": {"V_exponent": 0.25}, "1e6": {"V": 1e6}}
+
+
+def five(rng):
+    return Instance(naive.CODE4, "uniform02"), naive.CODE4_TARGETS
+
+
+def two(rng):
+    means = rng.uniform(0.1, 0.9, 2)
+    return Instance(means), (means[0] * rng.uniform(0.2, 0.8), 0)
+
+
+def twenty_all_protected(rng):
+    means = rng.permutation(np.linspace(0.2, 0.9, 20))
+    return Instance(means, "beta"), 5 / 6 * means / 20
+
+
+def zero_mean(rng):
+    return Instance((0.0, *rng.uniform(0.1, 0.9, 3))), (0.05, 0.1, 0, 0)
+
+
+def negative_rewards(rng):
+    return Instance(rng.normal(size=4), "gaussian", 0.7), (0, 0.1, 0.2, 0)
+
+
+def clipped(rng):
+    arms = int(rng.integers(3, 9))
+    return Instance(rng.uniform(0.05, 0.9, arms), "uniform02_clipped"), rng.uniform(0, 0.1, arms)
+
+
+def always_the_same(rng):
+    return Instance((0.7, 0.2, 0.45, 0.7), "deterministic"), (0, 0.05, 0.1, 0)
+
+
+def no_targets(rng):
+    return Instance(rng.uniform(0.1, 0.9, 6), "uniform02"), (0,) * 6
+
+
+SCENARIOS = [
+    five,
+    two,
+    twenty_all_protected,
+    zero_mean,
+    negative_rewards,
+    clipped,
+    always_the_same,
+    no_targets,
+]
+scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+#: EXP3.P is for gains; what is the range of losses is a matter of taste.
+gains = pytest.mark.parametrize(
+    "scenario",
+    [scenario for scenario in SCENARIOS if scenario is not negative_rewards],
+    ids=lambda scenario: scenario.__name__,
+)
+
+
+def combined(**options):
+    """Return all combinations of the options, as dictionaries."""
+    return [dict(zip(options, row, strict=True)) for row in itertools.product(*options.values())]
+
+
+FULL = [
+    *combined(subroutine=["oga"], surrogate_index=["post", "pre"], step_c=[math.sqrt(0.5), 1]),
+    *combined(subroutine=["adahedge", "squint"], surrogate_index=["post", "pre"]),
+]
+FTRL = [
+    *combined(subroutine=["ftrl"], surrogate_index=["post", "pre"], gamma_rule=[1, 2]),
+    *combined(subroutine=["ftrl"], gamma_rule=[1, 2], tolerance=[1e-5]),
+]
+EXP3P = combined(subroutine=["exp3p"], surrogate_index=["post", "pre"], confidence=[0.01, 0.3])
+
+
+def label(value):
+    if isinstance(value, dict):
+        return "-".join(
+            f"{part:g}" if isinstance(part, float) else str(part) for part in value.values()
+        )
+    return str(value)
+
+
+def extras(instance):
+    """Return the law's own parameters under the names of the naive twin."""
+    if instance.law == "beta":
+        return {"m": instance.spread}
+    return {"sd": instance.spread} if instance.law == "gaussian" else {}
+
+
+def weight(penalty):
+    """Return V as a number."""
+    return {"sqrt": math.sqrt(ROUNDS), "zero": 0, "T^.25": ROUNDS**0.25, "1e6": 1e6}[penalty]
+
+
+def twin_run(play, twin, instance):
+    """Return the twin's history on the same streams as `recorded`."""
+    address = (SEED, "naive", REPLICATE)
+    return play(twin, instance.means, instance.law, ROUNDS, *address, **extras(instance))
+
+
+def recorded(policy, instance):
+    """Return the result with a checkpoint at every round."""
+    every = range(1, ROUNDS + 1)
+    return run(policy, instance, ROUNDS, [REPLICATE], seed=SEED, stream="naive", checkpoints=every)
+
+
+def column(history, name):
+    return np.array([record[name] for record in history], dtype=float)
+
+
+def assert_close(found, expected, rtol=1e-9):
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-3 * rtol * scale)
+
+
+def arms_of(result):
+    """Return the arm of every round."""
+    pulls = np.diff(result.plays[0], axis=0, prepend=0)
+    assert (pulls.sum(axis=1) == 1).all()
+    return pulls.argmax(axis=1).tolist()
+
+
+def assert_same_queues(result, history):
+    queue = column(history, "queue")
+    assert_close(result.probes["queue"][0], queue)
+    assert_close(result.probes["idleness"][0], column(history, "idle"))
+    assert_close(result.probes["queue_max"][0], np.maximum.accumulate(queue, axis=0))
+
+
+def assert_same_full_run(result, history):
+    x = column(history, "x")
+    assert_close(result.plays[0], x.cumsum(axis=0))
+    assert_close(np.diff(result.plays[0], axis=0, prepend=0), x)
+    assert_close(result.rewards[0], column(history, "accrued"))
+
+
+def assert_same_bandit_run(result, history):
+    assert arms_of(result) == [record["arm"] for record in history]
+    assert (result.plays[0] == column(history, "pulls")).all()
+    assert_close(result.rewards[0], column(history, "accrued"))
+
+
+@scenarios
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("variant", FULL, ids=label)
+def test_banditq_full(scenario, penalty, variant, rng):
+    instance, targets = scenario(rng)
+    policy = BanditQ(targets, feedback="full", **variant, **PENALTIES[penalty])
+    twin = naive.BanditQFull(list(targets), weight(penalty), **variant)
+    history = twin_run(naive.run_full, twin, instance)
+    result = recorded(policy, instance)
+    assert_same_full_run(result, history)
+    assert_same_queues(result, history)
+    assert not result.probes["probability"].any()
+
+
+@scenarios
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("variant", FTRL, ids=label)
+def test_banditq_ftrl(scenario, penalty, variant, rng):
+    instance, targets = scenario(rng)
+    policy = BanditQ(targets, **variant, **PENALTIES[penalty])
+    options = {"tol" if name == "tolerance" else name: value for name, value in variant.items()}
+    twin = naive.BanditQBandit(list(targets), weight(penalty), ROUNDS, **options)
+    history = twin_run(naive.run_bandit, twin, instance)
+    result = recorded(policy, instance)
+    assert_same_bandit_run(result, history)
+    assert_same_queues(result, history)
+    # the twin solves for the shift itself, which is as large as the gains
+    rtol = 1e-6 if penalty == "1e6" else 1e-9
+    assert_close(result.probes["probability"][0], column(history, "x").cumsum(axis=0), rtol)
+
+
+@gains
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("variant", EXP3P, ids=label)
+def test_banditq_exp3p(scenario, penalty, variant, rng):
+    instance, targets = scenario(rng)
+    policy = BanditQ(targets, **variant, **PENALTIES[penalty])
+    twin = naive.BanditQBandit(
+        list(targets),
+        weight(penalty),
+        ROUNDS,
+        surrogate_index=variant["surrogate_index"],
+        subroutine="exp3p",
+    )
+    twin.subroutine = naive.Exp3P(instance.n_arms, ROUNDS, variant["confidence"])
+    history = twin_run(naive.run_bandit, twin, instance)
+    result = recorded(policy, instance)
+    assert_same_bandit_run(result, history)
+    assert_same_queues(result, history)
+    assert_close(result.probes["probability"][0], column(history, "x").cumsum(axis=0))
+
+
+@scenarios
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"eta": 100.0},
+        {"eta": 1.0, "constant": 2.0},
+        {"eta": 10.0, "cap": None},
+        {"eta": 3.0, "cap": 0.8, "weighted": True},
+        {"eta": 0.0},
+    ],
+    ids=label,
+)
+def test_lfg(scenario, options, rng):
+    instance, _ = scenario(rng)
+    arms = instance.n_arms
+    options = dict(options)
+    if options.pop("weighted", False):
+        options["weights"] = rng.uniform(0, 2, arms).tolist()
+    fractions = [f"{k}/{arms * (arms + 1)}" for k in rng.permutation(arms).tolist()]
+    history = twin_run(naive.run_bandit, naive.OracleLFG(fractions, **options), instance)
+    result = recorded(LFG(fractions, **options), instance)
+    assert_same_bandit_run(result, history)
+
+
+@scenarios
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+def test_ucb1(scenario, scale, rng):
+    instance, _ = scenario(rng)
+    twin = naive.UCB1(instance.n_arms, scale)
+    history = twin_run(naive.run_bandit, twin, instance)
+    assert_same_bandit_run(recorded(UCB1(scale), instance), history)
+
+
+@scenarios
+@pytest.mark.parametrize("gamma", [None, 0.05, 1])
+def test_exp3(scenario, gamma, rng):
+    instance, _ = scenario(rng)
+    twin = naive.Exp3(instance.n_arms, ROUNDS, 1.6)
+    twin.gamma = gamma or twin.gamma
+    history = twin_run(naive.run_bandit, twin, instance)
+    assert_same_bandit_run(recorded(EXP3(1.6, gamma), instance), history)
+
+
+@scenarios
+def test_static(scenario, rng):
+    instance, _ = scenario(rng)
+    shares = rng.multinomial(1000, np.full(instance.n_arms, 1 / instance.n_arms)) / 1000
+    twin = naive.StaticOracle(shares.tolist())
+    history = twin_run(naive.run_bandit, twin, instance)
+    assert_same_bandit_run(recorded(Static(shares.tolist()), instance), history)
+
+
+@scenarios
+def test_hedge(scenario, rng):
+    instance, _ = scenario(rng)
+    history = twin_run(naive.run_full, naive.AdaHedge(instance.n_arms), instance)
+    assert_same_full_run(recorded(Hedge(), instance), history)
+
+
+# The same policies made to learn from arms and rewards that they did not choose.
+
+
+def histories(rng, arms, rounds):
+    """Return random arms, rewards in [0, 1] (some of them 0 or equal), and coins."""
+    rewards = np.where(rng.random(rounds) < 0.5, rng.random(rounds), rng.integers(0, 3, rounds) / 2)
+    coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
+    return zip(
+        rng.integers(0, arms, rounds).tolist(), rewards.tolist(), coins.tolist(), strict=True
+    )
+
+
+FORCED = {
+    "ucb1": lambda arms: (UCB1(), naive.UCB1(arms)),
+    "lfg": lambda arms: (
+        LFG((f"1/{2 * arms}",) * arms, eta=2.0),
+        naive.OracleLFG([f"1/{2 * arms}"] * arms, 2.0),
+    ),
+    "lfg-uncapped": lambda arms: (
+        LFG(("1/3", "1/7", *[0] * (arms - 2)), eta=7, cap=None),
+        naive.OracleLFG(["1/3", "1/7", *[0] * (arms - 2)], 7, cap=None),
+    ),
+    "exp3": lambda arms: (EXP3(), naive.Exp3(arms, ROUNDS)),
+    "ftrl": lambda arms: (
+        BanditQ((0.1, *[0] * (arms - 1))),
+        naive.BanditQBandit([0.1, *[0] * (arms - 1)], math.sqrt(ROUNDS)),
+    ),
+    "ftrl-adaptive": lambda arms: (
+        BanditQ((0.1, *[0] * (arms - 1)), gamma_rule=2, surrogate_index="pre"),
+        naive.BanditQBandit(
+            [0.1, *[0] * (arms - 1)], math.sqrt(ROUNDS), gamma_rule=2, surrogate_index="pre"
+        ),
+    ),
+    "exp3p": lambda arms: (
+        BanditQ((0.1,) * arms, subroutine="exp3p"),
+        naive.BanditQBandit([0.1] * arms, math.sqrt(ROUNDS), ROUNDS, subroutine="exp3p"),
+    ),
+}
+
+
+@pytest.mark.parametrize("arms", [2, 3, 10])
+@pytest.mark.parametrize("policy", FORCED)
+def test_choices_after_random_histories(policy, arms, rng):
+    for _ in range(4):
+        ours, twin = FORCED[policy](arms)
+        state = ours.start(arms, ROUNDS)
+        for t, (arm, reward, coin) in enumerate(histories(rng, arms, ROUNDS), start=1):
+            assert protocol.choose(state, t, coin) == twin.choose(naive.unit(coin)), t
+            protocol.learn(state, t, arm, reward)
+            twin.advance(arm, reward)

@@ -1,0 +1,220 @@
+"""The addressable streams: reference vectors, the naive twin, compiled code, and randomness."""
+
+import hashlib
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numba import config, njit
+from scipy import stats
+
+import naive
+from fairbandits.engine import streams
+
+compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+fixed = settings(deadline=None, derandomize=True, max_examples=200)
+
+WORDS = st.integers(0, streams.MASK)
+COUNTS = st.integers(1, 2**62)
+EXTREMES = (0, 1, 2, 2**11 - 1, 2**11, 2**12 - 1, 2**12, 2**32, 2**52, 2**53, 2**63 - 1, 2**63)
+EXTREME_WORDS = sorted({*EXTREMES, *(streams.MASK - value for value in EXTREMES)})
+ADDRESSES = st.tuples(
+    st.integers(0, 2**64),
+    st.text(max_size=12),
+    st.integers(0, 10**6),
+    st.sampled_from(["reward", "coin", "instance"]),
+    st.integers(0, 2000),
+)
+
+
+def test_splitmix64_reference_vector():
+    outputs = [streams.word(1234567, streams.GOLDEN, n) for n in range(1, 6)]
+    assert outputs == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+    assert outputs == [streams.inner(1234567, j) for j in range(1, 6)]
+
+
+@fixed
+@given(ADDRESSES, COUNTS)
+def test_key_and_word_equal_naive(address, n):
+    base, gamma = streams.stream_key(*address)
+    assert (base, gamma) == naive.key(*address)
+    assert streams.word(base, gamma, n) == naive.draw(*address, n)
+
+
+@fixed
+@given(ADDRESSES)
+def test_gamma_is_odd_and_not_too_regular(address):
+    base, gamma = streams.stream_key(*address)
+    assert gamma % 2 == 1
+    assert (gamma ^ (gamma >> 1)).bit_count() >= 24
+    assert max(base, gamma) <= streams.MASK
+
+
+def test_too_regular_gammas_are_repaired():
+    repaired = 0
+    for index in range(1000):
+        text = f"fairbandits-1/0/s/0/reward/{index}"
+        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        raw = int.from_bytes(digest[8:], "little") | 1
+        _, gamma = streams.stream_key(0, "s", 0, "reward", index)
+        assert gamma in (raw, raw ^ 0xAAAAAAAAAAAAAAAA)
+        repaired += gamma != raw
+    assert 0 < repaired < 50  # P(Binomial(63, 1/2) < 24) = 0.022
+
+
+@fixed
+@given(WORDS, st.integers(1, 2**40))
+def test_word_functions_equal_naive(w, j):
+    assert streams.inner(w, j) == naive.inner(w, j)
+    assert streams.unit(w) == naive.unit(w)
+    assert streams.open_unit(w) == naive.open_unit(w)
+
+
+@fixed
+@given(WORDS)
+@example(0)
+@example(streams.MASK)
+def test_units_lie_in_their_intervals(w):
+    u, v = streams.unit(w), streams.open_unit(w)
+    assert 0.0 <= u < 1.0
+    assert (u * 2.0**53).is_integer()
+    assert 0.0 < v < 1.0
+    assert v * 2.0**53 % 2.0 == 1.0
+    assert 0.0 < 1.0 - v < 1.0
+
+
+def test_units_at_the_ends():
+    assert streams.unit(0) == 0.0
+    assert streams.unit(streams.MASK) == 1.0 - 2.0**-53
+    assert streams.open_unit(0) == 2.0**-53
+    assert streams.open_unit(streams.MASK) == 1.0 - 2.0**-53
+
+
+def test_stream_keys_are_those_of_the_indices():
+    base, gamma = streams.stream_keys(7, "name", 3, "reward", 5)
+    assert base.dtype == gamma.dtype == np.uint64
+    pairs = list(zip(base.tolist(), gamma.tolist(), strict=True))
+    assert pairs == [streams.stream_key(7, "name", 3, "reward", index) for index in range(5)]
+
+
+def test_numpy_integers_give_the_same_key_and_words():
+    names = (np.int64(7), "name", np.int64(3), "reward", np.int64(2))
+    assert streams.stream_key(*names) == streams.stream_key(7, "name", 3, "reward", 2)
+    base, gamma = (np.uint64(part) for part in streams.stream_key(*names))
+    word = streams.word(base, gamma, np.int64(11))
+    assert word == naive.draw(7, "name", 3, "reward", 2, 11)
+    assert streams.unit(np.uint64(word)) == naive.unit(word)
+
+
+@compiled_only
+def test_compiled_words_equal_interpreted(rng):
+    drawn = rng.integers(0, streams.MASK, size=(200, 2), dtype=np.uint64, endpoint=True)
+    pairs = [tuple(pair) for pair in drawn.tolist()]
+    pairs += itertools.product(EXTREME_WORDS, EXTREME_WORDS)
+    counts = np.array([1, 2, 3, 2**31, 2**32, 2**53 + 1, 2**63 - 1])
+
+    @njit
+    def compiled(base, gamma, n):
+        w = streams.word(base, gamma, n)
+        v = streams.inner(w, n)
+        return w, v, streams.unit(w), streams.open_unit(w)
+
+    for (base, gamma), n in itertools.product(pairs, counts.tolist()):
+        w = streams.word(base, gamma, n)
+        interpreted = (w, streams.inner(w, n), streams.unit(w), streams.open_unit(w))
+        assert compiled(np.uint64(base), np.uint64(gamma), n) == interpreted
+
+
+@compiled_only
+def test_compiled_units_equal_interpreted_at_the_ends():
+    @njit
+    def compiled(w):
+        return streams.unit(w), streams.open_unit(w)
+
+    for w in EXTREME_WORDS:
+        assert compiled(np.uint64(w)) == (streams.unit(w), streams.open_unit(w))
+
+
+def test_distinct_addresses_have_distinct_keys():
+    texts = ["", "a", "b", "1", "a/1", "1/a", "run", "run/0", "0/run"]
+    kinds = ["reward", "coin", "instance"]
+    addresses = list(itertools.product(range(3), texts, range(12), kinds, range(12)))
+    keys = {streams.stream_key(*address) for address in addresses}
+    assert len(keys) == len(addresses)
+    assert len({base for base, _ in keys}) == len({gamma for _, gamma in keys}) == len(keys)
+
+
+def test_slashes_in_stream_names_cannot_make_addresses_meet():
+    assert streams.stream_key(0, "1/2", 3, "coin", 0) != streams.stream_key(0, "1", 2, "coin", 0)
+    assert streams.stream_key(1, "2", 3, "coin", 0) != streams.stream_key(1, "2/3", 3, "coin", 0)
+
+
+# Statistics. The addresses are fixed, so these pass or fail for good; the thresholds were set
+# beforehand for a false alarm in a thousand over all the p-values of a test.
+
+
+def words_of(seed, replicate, index, count, kind="reward"):
+    """Return the first words of one stream as an array, by NumPy's own wrapping arithmetic."""
+    base, gamma = (
+        np.uint64(part) for part in streams.stream_key(seed, "t", replicate, kind, index)
+    )
+    z = base + np.arange(1, count + 1, dtype=np.uint64) * gamma
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def test_words_of_this_test_are_those_of_the_streams():
+    words = words_of(1, 2, 3, 50)
+    assert words.tolist() == [naive.draw(1, "t", 2, "reward", 3, n) for n in range(1, 51)]
+
+
+@pytest.mark.parametrize("shift", [56, 33, 11, 0], ids="bits {}".format)
+def test_bytes_are_uniform(shift):
+    values = []
+    for index in range(8):
+        octets = (words_of(0, 0, index, 2**15) >> np.uint64(shift)) & np.uint64(255)
+        values.append(stats.chisquare(np.bincount(octets.astype(np.int64), minlength=256)).pvalue)
+    assert min(values) > 1e-3 / 8
+    assert max(values) < 1 - 1e-3 / 8  # nor suspiciously even
+
+
+def test_first_words_over_replicates_are_uniform():
+    first = [int(words_of(0, replicate, 0, 1)[0]) for replicate in range(2**13)]
+    assert stats.kstest([streams.unit(w) for w in first], "uniform").pvalue > 1e-3
+    counts = np.bincount(np.array([w >> 56 for w in first]), minlength=256)
+    assert 1e-3 < stats.chisquare(counts).pvalue < 1 - 1e-3
+
+
+def test_streams_are_uncorrelated():
+    count = 2**15
+    rows = [
+        (words_of(0, replicate, index, count) >> np.uint64(11)) * 2.0**-53
+        for replicate in range(2)
+        for index in range(4)
+    ]
+    rows += [(words_of(0, 0, 0, count, "coin") >> np.uint64(11)) * 2.0**-53]
+    pairs = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(rows, 2)]
+    lagged = [np.corrcoef(a[lag:], a[:-lag])[0, 1] for a in rows for lag in (1, 2)]
+    across = [np.corrcoef(a[1:], b[:-1])[0, 1] for a, b in itertools.permutations(rows, 2)]
+    found = np.array(pairs + lagged + across)
+    limit = stats.norm.isf(1e-3 / found.size / 2) / np.sqrt(count)
+    assert np.abs(found).max() < limit
+
+
+def test_neighbouring_words_are_independent():
+    values = []
+    for index in range(8):
+        words = words_of(3, 1, index, 2**15)
+        cells = (words[:-1] >> np.uint64(60)) * np.uint64(16) + (words[1:] >> np.uint64(60))
+        table = np.bincount(cells[::2].astype(np.int64), minlength=256).reshape(16, 16)
+        values.append(stats.chi2_contingency(table).pvalue)
+    assert min(values) > 1e-3 / 8
