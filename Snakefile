@@ -26,3 +26,7 @@ rule all:
 rule figures:
     input:
         all_figures(),
+
+
+onsuccess:
+    print(closing_lines())

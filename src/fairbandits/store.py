@@ -56,7 +56,7 @@ def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
     """
     record = {"schema": SCHEMA_VERSION} | dict(footer)
     record |= {"packages": package_versions(), "commit": git_commit()}
-    metadata = {KEY: json.dumps(record, sort_keys=True).encode()}
+    metadata = {KEY: json.dumps(record).encode()}
     floats = [f.name for f in table.schema if pa.types.is_floating(f.type)]
     strings = [f.name for f in table.schema if not pa.types.is_primitive(f.type)]
     with replacing(path) as temporary:

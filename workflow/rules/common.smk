@@ -54,10 +54,27 @@ def chunk_files(wildcards):
 
 
 def experiment_facts(wildcards):
-    """What the dataset's footer says of its experiment, as canonical JSON."""
-    return json.dumps(EXPERIMENTS[wildcards.paper, wildcards.experiment].facts(), sort_keys=True)
+    """What the dataset's footer says of its experiment, as JSON in the configured order."""
+    return json.dumps(EXPERIMENTS[wildcards.paper, wildcards.experiment].facts())
 
 
 def published_option(wildcards, input):
     """The option that draws the published run beside ours, where it can be replayed."""
     return f"--published {input.published}" if "published" in input.keys() else ""
+
+
+def closing_lines():
+    """What a finished run says last: how many figures there are, and where the report is."""
+    figures = Path(CONFIG.folders["figures"])
+    drawn = sum(
+        (figures / one.paper / f"{name}.svg").is_file()
+        for one in CONFIG.experiments
+        for name in one.figures
+    )
+    lines = [f"{drawn} figures in {figures}"]
+    if CONFIG.scale == "smoke":
+        lines.append("Smoke run: everything was run at a small scale; its numbers are not results.")
+    index = Path(CONFIG.folders["results"]) / "site" / "index.html"
+    if index.is_file():
+        lines.append(f"Report: {index}")
+    return "\n".join(lines)

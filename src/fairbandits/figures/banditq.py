@@ -70,6 +70,7 @@ def queues(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | No
                     lw=0.7,
                     label="the published run, replayed" if k == 0 else None,
                 )
+        axis.set_xlim(0, block["horizon"])  # a smoke run is shorter than the published one
         axis.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("queue length")
     axes[0, 0].legend(ncols=2)
