@@ -1,5 +1,6 @@
 """The compiled code gives the interpreter's numbers, bit for bit."""
 
+import itertools
 import math
 
 import numpy as np
@@ -76,13 +77,13 @@ def arrays_of(state):
     return []
 
 
-def played(policy, source, cuts, loop, n_arms=len(MEANS)):
+def played(policy, source, cuts, loop):
     """Return the record and the state's arrays after playing the blocks between the cuts."""
     horizon = cuts[-1]
-    state = policy.start(n_arms, horizon)
+    state = policy.start(len(MEANS), horizon)
     checkpoints = np.unique(np.array([1, 2, 3, horizon // 2, horizon - 1, horizon]))
-    record = new_record(policy.feedback, n_arms, checkpoints, len(policy.probes))
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    record = new_record(policy.feedback, len(MEANS), checkpoints, len(policy.probes))
+    for start, stop in itertools.pairwise(cuts):
         loop(state, source(start, stop), record, start, stop)
     return record, arrays_of(state)
 

@@ -11,7 +11,7 @@ import naive
 from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
 from fairbandits.engine import protocol, streams
 
-ROUNDS = 50 if config.DISABLE_JIT else 120
+ROUNDS = 50 if config.DISABLE_JIT else 100
 SEED = 20240715
 REPLICATE = 4
 PENALTIES = {"sqrt": {}, "zero": {"V": 0}, "T^.25": {"V_exponent": 0.25}, "1e6": {"V": 1e6}}
@@ -52,6 +52,14 @@ def no_targets(rng):
     return Instance(rng.uniform(0.1, 0.9, 6), "uniform02"), (0,) * 6
 
 
+def all_alike(rng):
+    return Instance((0.73,) * 10, "deterministic"), (0,) * 10
+
+
+def nearly_always_one(rng):
+    return Instance((0.95,) * 10), (0.3, *[0] * 9)
+
+
 SCENARIOS = [
     five,
     two,
@@ -61,6 +69,8 @@ SCENARIOS = [
     clipped,
     always_the_same,
     no_targets,
+    all_alike,
+    nearly_always_one,
 ]
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 #: EXP3.P is for gains; what is the range of losses is a matter of taste.

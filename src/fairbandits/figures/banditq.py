@@ -132,12 +132,13 @@ def rewards(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | N
     return figure, curves
 
 
+#: Name of each figure -> the function that draws it, and the recorded columns that it needs.
 FIGURES = {
-    "fig1": rates,
-    "fig2": queues,
-    "fig3": regret,
-    "fig4": rates,
-    "fig5": queues,
-    "fig6": regret,
-    "fig7": rewards,
+    "fig1": (rates, ["reward"]),
+    "fig2": (queues, ["queue"]),
+    "fig3": (regret, ["reward"]),
+    "fig4": (rates, ["reward"]),
+    "fig5": (queues, ["queue"]),
+    "fig6": (regret, ["reward"]),
+    "fig7": (rewards, ["reward"]),
 }

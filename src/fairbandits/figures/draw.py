@@ -9,7 +9,7 @@ from fairbandits.figures import banditq, style
 from fairbandits.provenance import fingerprint
 from fairbandits.store import read_table, write_table
 
-#: Paper -> figure -> the function that draws it.
+#: Paper -> figure -> the function that draws it, and the columns that it needs.
 PAPERS = {"banditq": banditq.FIGURES}
 
 
@@ -45,15 +45,15 @@ def draw(
     StoreError
         If the dataset cannot be used.
     """
-    known = {
-        f"{slug} {name}": drawn for slug, names in PAPERS.items() for name, drawn in names.items()
-    }
-    if f"{paper} {figure}" not in known:
-        raise ValueError(f"figure must be one of {', '.join(known)}, got '{paper} {figure}'")
-    dataset, footer = load_dataset(data)
+    known = {(slug, name): made for slug, names in PAPERS.items() for name, made in names.items()}
+    if (paper, figure) not in known:
+        names = ", ".join(" ".join(pair) for pair in known)
+        raise ValueError(f"figure must be one of {names}, got '{paper} {figure}'")
+    function, columns = known[paper, figure]
+    dataset, footer = load_dataset(data, ["run", "round", *columns])
     replayed = read_table(published).to_pandas() if published else None
     style.apply_style()
-    drawing, curves = known[f"{paper} {figure}"](dataset, footer, replayed)
+    drawing, curves = function(dataset, footer, replayed)
     record = {
         "kind": "figure",
         "paper": paper,

@@ -23,6 +23,8 @@ COLOURS = {
     "arm 2": PALETTE[1],
     "regret": PALETTE[0],
 }
+#: Controls are dashed, since they can lie on another curve.
+DASHES = {"static benchmark, played": "--"}
 LAW_TITLES = {
     "uniform02": "rewards uniform on [0, 2μ] (released program)",
     "bernoulli": "Bernoulli rewards (within the stated [0, 1])",
@@ -73,7 +75,8 @@ def draw_curve(axis: Axes, curve: pd.DataFrame, label: str, *, one_run: bool = T
     )
     if one_run:
         axis.plot(curve["round"], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
-    axis.plot(curve["round"], curve["mean"], color=colour, lw=1.8, label=label)
+    dashes = DASHES.get(label, "-")
+    axis.plot(curve["round"], curve["mean"], color=colour, lw=1.5, ls=dashes, label=label)
 
 
 def save(figure: Figure, svg: Path, png: Path) -> None:

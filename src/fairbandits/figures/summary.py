@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import stats
+from scipy.special import stdtrit
 
 #: Level of all intervals in figures.
 LEVEL = 0.95
+#: Columns that say which row it is, not what was recorded.
+KEYS = ("run", "policy", "law", "replicate", "round", "arm")
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,13 @@ def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
     """Yield the runs of a dataset in the order of the configuration."""
     for name, block in footer["runs"].items():
         rows = table.filter(pc.equal(table["run"], name))
-        n_arms = len(block["means"])
-        rounds = rows["round"].to_numpy().reshape(footer["replicates"], -1, n_arms)
-        numeric = [c for c in rows.column_names if c not in ("run", "policy", "law")]
+        shape = (footer["replicates"], -1, len(block["means"]))
         values = {
-            column: rows[column].to_numpy().reshape(rounds.shape)
-            for column in numeric
-            if column not in ("replicate", "round", "arm") and rows[column].null_count == 0
+            column: rows[column].to_numpy().reshape(shape)
+            for column in rows.column_names
+            if column not in KEYS and rows[column].null_count == 0
         }
+        rounds = rows["round"].to_numpy().reshape(shape)
         policy = name.removesuffix(f"-{block['law']}")
         yield RunData(name, policy, block["law"], rounds[0, :, 0], values)
 
@@ -72,7 +73,7 @@ def summarise(law: str, series: str, rounds: np.ndarray, curves: np.ndarray) -> 
     """
     n = curves.shape[0]
     mean = curves.mean(axis=0)
-    half = stats.t.ppf((1 + LEVEL) / 2, n - 1) * curves.std(axis=0, ddof=1) / np.sqrt(n)
+    half = stdtrit(n - 1, (1 + LEVEL) / 2) * curves.std(axis=0, ddof=1) / np.sqrt(n)
     low, high = np.quantile(curves, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return pd.DataFrame(
         {

@@ -1,0 +1,213 @@
+"""The code's fingerprint, and the folder of Numba's cache that is named after it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numba
+import pytest
+
+from fairbandits import engine, provenance
+from fairbandits.engine.protocol import implements
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return the folder of a copy of the package, to which fingerprints refer."""
+    package = copy_package(tmp_path)
+    monkeypatch.setattr(provenance, "PACKAGE", package)
+    provenance.fingerprint.cache_clear()
+    yield package
+    provenance.fingerprint.cache_clear()
+
+
+def copy_package(folder):
+    package = folder / "fairbandits"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(provenance.PACKAGE, package, ignore=ignored)
+    return package
+
+
+def fresh(*parts):
+    provenance.fingerprint.cache_clear()
+    return provenance.fingerprint(*parts)
+
+
+def test_fingerprint_is_that_of_the_contents(copied):
+    assert len(fresh("engine")) == 16
+    assert int(fresh("engine"), 16) >= 0
+    first = fresh(*provenance.SIMULATION)
+    (copied / "engine" / "laws.py").touch()
+    (copied / "engine" / "notes.txt").write_text("not code")
+    assert fresh(*provenance.SIMULATION) == first
+    assert first != fresh("engine") != fresh("policies")
+
+
+def test_fingerprint_changes_with_every_file(copied):
+    files = [path for part in provenance.SIMULATION for path in (copied / part).rglob("*.py")]
+    assert len(files) > 10
+    seen = {fresh(*provenance.SIMULATION)}
+    for path in files:
+        whole = path.read_bytes()
+        for changed in (whole + b"\n", whole[:-1], whole[1:], whole.replace(b"e", b"f", 1)):
+            path.write_bytes(changed)
+            seen.add(fresh(*provenance.SIMULATION))
+        path.write_bytes(whole)
+    assert len(seen) == 1 + 4 * len(files)
+
+
+def test_fingerprint_changes_with_names_and_borders(copied):
+    folder = copied / "engine"
+    (folder / "one.py").write_bytes(b"a = 1\n")
+    (folder / "two.py").write_bytes(b"b = 2\n")
+    seen = {fresh("engine")}
+    (folder / "one.py").rename(folder / "three.py")
+    seen.add(fresh("engine"))
+    (folder / "three.py").rename(folder / "one.py")
+    (folder / "one.py").write_bytes(b"")
+    (folder / "two.py").write_bytes(b"a = 1\nb = 2\n")
+    seen.add(fresh("engine"))
+    (folder / "one.py").unlink()
+    seen.add(fresh("engine"))
+    assert len(seen) == 4
+
+
+def test_fingerprint_of_one_file(copied):
+    before = fresh("engine/laws.py"), fresh("engine/loops.py")
+    with (copied / "engine" / "laws.py").open("a") as stream:
+        stream.write("# a note\n")
+    after = fresh("engine/laws.py"), fresh("engine/loops.py")
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
+def test_fingerprint_of_nothing_is_refused(copied):
+    with pytest.raises(FileNotFoundError, match="no source files below .*enigne"):
+        fresh("engine", "enigne")
+
+
+def test_compiled_code_must_be_inside_the_fingerprinted_folders():
+    class State(tuple):
+        pass
+
+    def choose(state, t, coin):
+        return 0
+
+    for module in (__name__, "fairbanditsplus.policies", "fairbandits.experiments", "fairbandits"):
+        choose.__module__ = module
+        with pytest.raises(TypeError, match=rf"choose of {module} cannot be compiled.*methods"):
+            implements("choose", State)(choose)
+
+
+def test_everything_registered_is_inside_the_fingerprinted_folders():
+    from fairbandits import policies  # noqa: F401
+    from fairbandits.engine import protocol
+
+    folders = tuple(f"fairbandits.{part}." for part in provenance.SIMULATION)
+    modules = {function.__module__ for function in protocol._FUNCTIONS.values()}
+    assert modules
+    assert {module for module in modules if not module.startswith(folders)} == set()
+
+
+def test_cache_folder_carries_the_fingerprint():
+    name = f"numba-{numba.__version__}-{provenance.fingerprint(*provenance.SIMULATION)}"
+    assert os.path.basename(numba.config.CACHE_DIR) == name
+    assert os.path.isdir(numba.config.CACHE_DIR)
+
+
+def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "a"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
+    assert engine._cache_root() == tmp_path / "a"
+    monkeypatch.delenv("FAIRBANDITS_CACHE_DIR")
+    assert engine._cache_root() == tmp_path / "b" / "fairbandits"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "c"))
+    assert engine._cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
+
+
+def test_old_cache_folders_are_dropped(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path))
+    now = time.time()
+    for age in range(1, 8):
+        old = tmp_path / f"numba-0.0-{age}"
+        (old / "inside").mkdir(parents=True)
+        os.utime(old, (now - 60 * age, now - 60 * age))
+    (tmp_path / "other").mkdir()
+    engine._set_cache_folder(keep=4)
+    ours = os.path.basename(numba.config.CACHE_DIR)
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert kept == {ours, "numba-0.0-1", "numba-0.0-2", "numba-0.0-3", "other"}
+
+
+def test_a_cache_folder_that_cannot_be_made_is_no_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))
+    engine._set_cache_folder()
+
+
+SCRIPT = """
+import json, sys
+from fairbandits import provenance
+if len(sys.argv) > 1:
+    provenance.fingerprint = lambda *parts: sys.argv[1]
+from fairbandits import UCB1, Instance, run
+from fairbandits.engine.loops import bandit_rounds
+result = run(UCB1(), Instance((0.5, 0.6)), 200, 2, checkpoints=[50, 200])
+stats = bandit_rounds.stats
+print(json.dumps({
+    "file": provenance.__file__,
+    "plays": result.plays.tolist(),
+    "rewards": result.rewards.tolist(),
+    "hits": sum(stats.cache_hits.values()),
+    "misses": sum(stats.cache_misses.values()),
+}))
+"""
+
+
+def in_another_process(folder, *arguments):
+    """Run the script on the package in `folder`, with a Numba cache beside it."""
+    environment = os.environ | {
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "FAIRBANDITS_CACHE_DIR": str(folder / "cache"),
+    }
+    command = [sys.executable, "-c", SCRIPT, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report.pop("file").startswith(str(folder))
+    return report
+
+
+@compiled_only
+def test_a_changed_callee_is_compiled_anew(tmp_path):
+    package = copy_package(tmp_path)
+    first = in_another_process(tmp_path)
+    assert (first["hits"], first["misses"]) == (0, 1)
+    second = in_another_process(tmp_path)
+    assert (second["hits"], second["misses"]) == (1, 0)
+    assert second["rewards"] == first["rewards"]
+
+    (cache,) = (tmp_path / "cache").iterdir()
+    laws = package / "engine" / "laws.py"
+    text = laws.read_text(encoding="utf-8")
+    edited = text.replace("return 1.0 if unit(w) < first", "return 2.0 if unit(w) < first")
+    assert edited != text
+    laws.write_text(edited, encoding="utf-8")
+    third = in_another_process(tmp_path)
+    assert (third["hits"], third["misses"]) == (0, 1)
+    assert all(reward % 2 == 0 for reward in third["rewards"][0][0])
+    assert third["rewards"] != first["rewards"]
+
+    # the same folder for both, as Numba by itself would have it, brings the old numbers back
+    stale = in_another_process(tmp_path, cache.name.rpartition("-")[2])
+    assert (stale["hits"], stale["misses"]) == (1, 0)
+    assert stale["rewards"] == first["rewards"]

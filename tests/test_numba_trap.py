@@ -1,0 +1,142 @@
+"""A loop that Numba compiles wrongly, and a watch that no kernel is written that way.
+
+Seen with every Numba from 0.61 to 0.68: in a ``while True`` loop that assigns a variable just
+before ``break`` and again at the end of its body, the compiled code keeps the older value.
+"""
+
+import ast
+import inspect
+import textwrap
+
+import pytest
+from numba import config, njit
+
+from fairbandits import provenance
+
+compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+
+def trapped(n):
+    x = 0
+    k = 0
+    while True:
+        y = x + 1
+        k += 1
+        if y >= n or k > 50:
+            x = y
+            break
+        x = y
+    return 1000 * x + k
+
+
+def with_a_condition(n):
+    x = 0
+    k = 0
+    while k < 50:
+        y = x + 1
+        k += 1
+        if y >= n:
+            x = y
+            break
+        x = y
+    return 1000 * x + k
+
+
+def assigned_once(n):
+    x = 0
+    k = 0
+    while True:
+        x = x + 1
+        k += 1
+        if x >= n or k > 50:
+            break
+    return 1000 * x + k
+
+
+@compiled_only
+def test_the_trap_is_still_there():
+    """When this fails, Numba has been mended: the scan below can go, and so can this file."""
+    assert trapped(5) == 5005
+    assert njit(trapped)(5) == 1051
+
+
+@compiled_only
+@pytest.mark.parametrize("function", [with_a_condition, assigned_once])
+def test_the_ways_around_it_are_right(function):
+    assert njit(function)(5) == function(5) == 5005
+
+
+def risky_loops(source):
+    """Return the first lines of the loops that are written like `trapped`."""
+    loops = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.While))
+    endless = (loop for loop in loops if isinstance(loop.test, ast.Constant) and loop.test.value)
+    return [
+        loop.lineno
+        for loop in endless
+        for before, line in breaks_of(loop.body)
+        if stored(before) & stored(loop.body, after=line)
+    ]
+
+
+def breaks_of(block):
+    """Yield, for each break of this loop, the statements before it in its block, and its line."""
+    for k, statement in enumerate(block):
+        if isinstance(statement, ast.Break):
+            yield block[:k], statement.lineno
+        elif isinstance(statement, ast.While | ast.For):  # its own breaks are its own
+            yield from breaks_of(statement.orelse)
+        else:
+            for field in ("body", "orelse"):
+                yield from breaks_of(getattr(statement, field, []))
+
+
+def stored(statements, after=0):
+    """Return the names that are assigned below the line `after`."""
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    names = (node for node in nodes if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store) and node.lineno > after}
+
+
+def compiled_files():
+    folders = [provenance.PACKAGE / part for part in provenance.SIMULATION]
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+
+
+def test_no_kernel_is_written_like_the_trap():
+    found = {
+        f"{path.relative_to(provenance.PACKAGE)}:{line}"
+        for path in compiled_files()
+        for line in risky_loops(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+
+
+def test_the_scan_reads_all_compiled_files():
+    names = {path.relative_to(provenance.PACKAGE).as_posix() for path in compiled_files()}
+    assert {"engine/loops.py", "engine/laws.py", "policies/simplex.py"} <= names
+
+
+def test_the_scan_finds_the_trap_and_only_the_trap():
+    assert risky_loops(inspect.getsource(trapped)) == [4]
+    assert risky_loops(inspect.getsource(with_a_condition)) == []
+    assert risky_loops(inspect.getsource(assigned_once)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "risky"),
+    [
+        ("if c:\n x = y\n break\nx = y", True),
+        ("if c:\n x += 1\n z = 2\n break\nz, x = x, y", True),
+        ("if c:\n if d:\n  x = y\n  break\nfor x in y:\n pass", True),
+        ("if c:\n x = y\n break\nelse:\n x = z", True),
+        ("for k in y:\n pass\nelse:\n x = y\n break\nx = y", True),
+        ("if c:\n x = y\n break\nz = y", False),
+        ("if c:\n x[0] = y\n break\nx[0] = y", False),
+        ("x = y\nif c:\n break\nz = x", False),
+        ("for k in y:\n if c:\n  x = y\n  break\nx = y", False),
+        ("if c:\n x = y\n return x\nx = y", False),
+    ],
+)
+def test_the_scan_on_variants(body, risky):
+    source = "def f():\n    while True:\n" + textwrap.indent(body, "        ")
+    assert risky_loops(source) == ([2] if risky else [])

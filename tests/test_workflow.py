@@ -1,0 +1,216 @@
+"""The workflow as a user meets it: run, rerun, killed, edited, misspelt, started twice."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SMOKE = ["config/config.yaml", "config/smoke.yaml"]
+
+pytestmark = pytest.mark.workflow
+
+
+class Project:
+    """A copy of the work tree with results of its own."""
+
+    def __init__(self, folder: Path, cache: Path):
+        self.folder = folder
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for name in listed.stdout.splitlines():
+            if (ROOT / name).is_file() and not name.startswith(("figures/", "tests/")):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(folder / "src"),
+            "FAIRBANDITS_CACHE_DIR": str(cache),
+        }
+
+    def start(self, *command: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *command: str, code: int = 0) -> str:
+        process = self.start(*command)
+        output, _ = process.communicate(timeout=600)
+        assert process.returncode == code, output
+        return output
+
+    def replicate(self, *targets: str, code: int = 0) -> str:
+        return self.run("fairbandits", "replicate", "--smoke", *targets, code=code)
+
+    def dry_run(self, *targets: str) -> str:
+        return self.run("snakemake", "-n", *targets, "--configfile", *SMOKE)
+
+    def lock(self, *configs: str) -> str:
+        options = [word for file in (*SMOKE, *configs) for word in ("--config", file)]
+        self.run("fairbandits", "lock", *options, "--out", "found.lock")
+        return (self.folder / "found.lock").read_text()
+
+    def append(self, file: str, text: str) -> None:
+        path = self.folder / file
+        path.write_text(path.read_text() + text)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("numba")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, cache):
+    """A project after a whole smoke run, and what the run printed."""
+    project = Project(tmp_path_factory.mktemp("finished"), cache)
+    return project, project.replicate()
+
+
+@pytest.fixture
+def fresh(tmp_path, cache):
+    return Project(tmp_path, cache)
+
+
+def test_a_run_makes_figures_data_and_site_and_says_where(finished):
+    project, output = finished
+    smoke = project.folder / "results" / "smoke"
+    for n in range(1, 8):
+        for file in (f"figures/banditq/fig{n}.svg", f"figures/banditq/fig{n}.png"):
+            assert (smoke / file).is_file()
+        assert (smoke / f"banditq/fig{n}.parquet").is_file()
+    assert "7 figures" in output
+    assert "its numbers are not results" in output
+    assert "results/smoke/site/index.html" in output
+    assert (smoke / "site" / "index.html").is_file()
+    # nothing outside the folders of the smoke run
+    assert {path.name for path in (project.folder / "results").iterdir()} == {"smoke"}
+    assert not (project.folder / "figures").exists()
+
+
+def test_nothing_is_left_to_do_after_a_run(finished):
+    project, _ = finished
+    assert "Nothing to be done" in project.dry_run()
+
+
+def test_numbers_do_not_depend_on_cores_or_chunks(finished, fresh):
+    project, _ = finished
+    other = {"smoke": {"chunk": 1}}
+    (fresh.folder / "one.yaml").write_text(yaml.safe_dump(other))
+    fresh.run(
+        *("snakemake", "figures", "--cores", "1", "--configfile", *SMOKE, "one.yaml"),
+    )
+    assert fresh.lock("one.yaml") == project.lock()
+
+
+def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rng):
+    project, _ = finished
+    for seconds in rng.uniform(4.0, 14.0, size=3):
+        process = fresh.start("fairbandits", "replicate", "--smoke", "figures")
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    output = fresh.replicate("figures")
+    assert "taking up where it stopped" in output
+    assert fresh.lock() == project.lock()
+    left_over = [path for path in fresh.folder.rglob(".*.parquet") if path.is_file()]
+    reread = fresh.dry_run("figures")
+    assert "Nothing to be done" in reread, left_over
+
+
+def test_a_second_run_says_that_the_first_is_at_work(fresh):
+    first = fresh.start("fairbandits", "replicate", "--smoke", "figures")
+    lock = fresh.folder / ".snakemake" / "fairbandits.lock"
+    deadline = time.monotonic() + 30
+    while not (lock.exists() and lock.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    second = fresh.replicate("figures", code=1)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    assert second.strip() == (
+        f"Another run is at work in this folder (process {first.pid}); "
+        "wait for it or stop it first."
+    )
+
+
+def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
+    project, _ = finished
+    source = project.folder / "src" / "fairbandits"
+    kept = {name: (source / name).read_text() for name in ("figures/banditq.py", "engine/laws.py")}
+
+    project.append("src/fairbandits/figures/banditq.py", "# a comment\n")
+    planned = project.dry_run()
+    assert "banditq_fig1" in planned
+    assert "rule simulate" not in planned
+    assert "rule collect" not in planned
+    (source / "figures/banditq.py").write_text(kept["figures/banditq.py"])
+    assert "Nothing to be done" in project.dry_run()
+
+    project.append("src/fairbandits/engine/laws.py", "# a comment\n")
+    planned = project.dry_run()
+    assert "rule simulate" in planned
+    smoke = "results/smoke/banditq"
+    refused = project.run(
+        *(
+            "fairbandits",
+            "figure",
+            "banditq",
+            "fig1",
+            "--data",
+            f"{smoke}/full_information.parquet",
+        ),
+        *("--svg", "x.svg", "--png", "x.png", "--table", "x.parquet"),
+        code=1,
+    )
+    assert "is stale" in refused
+    (source / "engine/laws.py").write_text(kept["engine/laws.py"])
+    assert "Nothing to be done" in project.dry_run()
+
+
+def test_a_change_of_one_experiment_reruns_only_that(finished):
+    project, _ = finished
+    file = project.folder / "config" / "papers" / "banditq.yaml"
+    kept = file.read_text()
+    file.write_text(kept.replace("eta: {value: 100,", "eta: {value: 50,"))
+    planned = project.dry_run("figures")
+    file.write_text(kept)
+    assert "oracle_lfg/lfg-uniform02" in planned
+    assert "experiment=full_information" not in planned
+    assert "run=banditq-uniform02" not in planned
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("config/config.yaml", "seed:", "sede:", "unknown key 'sede'; did you mean 'seed'?"),
+        (
+            "config/papers/banditq.yaml",
+            "[0.1676, 0.0677, 0, 0, 0]",
+            "[0.3, 0.0677, 0, 0, 0]",
+            "targets cannot be met: sum of target / mean must be at most 1, got 1.2283",
+        ),
+    ],
+)
+def test_a_mistake_in_the_configuration_stops_at_once(fresh, file, old, new, message):
+    path = fresh.folder / file
+    path.write_text(path.read_text().replace(old, new, 1))
+    output = fresh.run("snakemake", "-n", code=1)
+    assert message in output
+    assert "Traceback" not in output
