@@ -15,17 +15,24 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/banditq.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
         all_figures(),
+        "<results>/site/index.html",
 
 
 rule figures:
     input:
         all_figures(),
+
+
+rule report:
+    input:
+        "<results>/site/index.html",
 
 
 onsuccess:

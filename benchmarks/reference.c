@@ -65,7 +65,7 @@ static void serve(Outcome *out, int64_t k, double target, double served)
 static void project(int64_t n, const double *y, double *x)
 {
     double threshold = -INFINITY;
-    int64_t active = 0, previous;
+    int64_t active = n + 1, previous;
     do {
         previous = active;
         active = 0;
@@ -76,7 +76,7 @@ static void project(int64_t n, const double *y, double *x)
                 total += y[k];
             }
         threshold = (total - 1.0) / active;
-    } while (active != previous);
+    } while (active < previous); /* not !=, because rounding can bring one back */
     for (int64_t k = 0; k < n; k++)
         x[k] = y[k] > threshold ? y[k] - threshold : 0.0;
 }

@@ -133,9 +133,7 @@ def play_ours(case: Case, rounds: int) -> dict[str, np.ndarray]:
     """Play with the package."""
     instance = fb.Instance(case.means, law=LAW)
     horizon = max(rounds, instance.n_arms)
-    result = fb.run(
-        case.policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds]
-    )
+    result = fb.run(case.policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds])
     kind = "pulls" if case.policy.feedback == "bandit" else "plays"
     outcome = {kind: result.plays, "rewards": result.rewards, **result.probes}
     return {name: values[0, 0] for name, values in outcome.items()}
@@ -255,29 +253,30 @@ def nanoseconds(play: Callable, *arguments, rounds: int) -> float:
     return (time.perf_counter() - start) / rounds * 1e9
 
 
-FIRST_CALL = """
-import importlib.util, sys, time
-spec = importlib.util.spec_from_file_location("bench", sys.argv[1])
-bench = importlib.util.module_from_spec(spec)
-sys.modules["bench"] = bench
-spec.loader.exec_module(bench)
-case = bench.CASES[int(sys.argv[2])]
-start = time.perf_counter()
-bench.play_ours(case, len(case.means))
-print(time.perf_counter() - start)
-"""
+def first_run(index: int) -> float:
+    """Return the seconds that the first run of a case takes in this process."""
+    start = time.perf_counter()
+    play_ours(CASES[index], len(CASES[index].means))
+    return time.perf_counter() - start
 
 
-def first_calls(index: int) -> tuple[float, float]:
-    """Return the seconds of a fresh process's first run: with an empty cache, and with a full."""
+def first_runs(index: int) -> tuple[float, float]:
+    """Return the seconds of a fresh process's first run, with an empty and with a full cache."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(HERE)!r}); import run; print(run.first_run({index}))"
+    )
+    seconds = []
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"FAIRBANDITS_CACHE_DIR": folder}
-        words = [sys.executable, "-c", FIRST_CALL, str(HERE / "run.py"), str(index)]
-        runs = [
-            subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-            for _ in range(2)
-        ]
-    empty, full = (float(run.stdout) for run in runs)
+        for _ in range(2):
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                env=os.environ | {"FAIRBANDITS_CACHE_DIR": folder},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            seconds.append(float(done.stdout))
+    empty, full = seconds
     return empty, full
 
 
@@ -348,8 +347,10 @@ def table(report: dict[str, Any]) -> str:
                 *("-" if value is None else f"{value:,.0f}" for value in times),
                 "-" if case.ours_over_c is None else f"{case.ours_over_c:.2f}",
                 f"{case.python_over_ours:,.0f}",
-                f"{case.cold_s:.1f}",
-                f"{case.cached_s:.1f}",
+                *(
+                    "-" if value is None else f"{value:.1f}"
+                    for value in (case.cold_s, case.cached_s)
+                ),
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -383,17 +384,23 @@ def write(path: Path, report: dict[str, Any]) -> None:
 
 
 @click.command(help=__doc__.partition("\n")[0])
+@click.option("--only", default="", help="Only the cases with this in their names.")
 @click.option("--repetitions", default=7, show_default=True, type=click.IntRange(1))
-@click.option("--quick", is_flag=True, help="Few rounds, one repetition: only to see that it runs.")
+@click.option("--quick", is_flag=True, help="Few rounds, once: only to see that everything runs.")
+@click.option("--cold/--no-cold", default=True, help="Whether to time first runs (default: yes).")
 @click.option(
     "--json",
     "path",
     default=ROOT / "results" / "bench" / "bench.json",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write the numbers.  [default: results/bench/bench.json]",
+    help="Where to write the numbers (default: results/bench/bench.json).",
 )
-def main(repetitions: int, quick: bool, path: Path) -> None:
-    """Measure all cases, print the table and write the numbers."""
+def main(only: str, repetitions: int, quick: bool, cold: bool, path: Path) -> None:
+    """Measure the cases, print the table and write the numbers."""
+    chosen = {index: case for index, case in enumerate(CASES) if only in case.name}
+    if not chosen:
+        names = "; ".join(case.name for case in CASES)
+        raise click.BadParameter(f"no case has {only!r} in its name; there are: {names}")
     if quick:
         repetitions = 1
     report = {
@@ -411,17 +418,20 @@ def main(repetitions: int, quick: bool, path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         compiler = compile_reference(Path(folder))
         report["compiler"] = compiler.description
-        cases = []
-        for index, case in enumerate(CASES):
+        rows, loops = [], {}
+        for index, case in chosen.items():
             if quick:
                 case = dataclasses.replace(case, rounds=1000, python_rounds=5)
             row = measure(case, compiler.library, repetitions)
-            row["cold_s"], row["cached_s"] = first_calls(index)
-            cases.append(row)
-    report["cases"] = cases
+            loop = case.in_c[0]  # the same for any number of arms
+            if cold and loop not in loops:
+                loops[loop] = first_runs(index)
+            row["cold_s"], row["cached_s"] = loops.get(loop, (None, None))
+            rows.append(row)
+    report["cases"] = rows
     write(path, report)
     click.echo(table(report))
-    if not all(case["agree"] for case in cases):
+    if not all(row["agree"] for row in rows):
         raise click.ClickException("the implementations disagree")
 
 

@@ -291,15 +291,6 @@ def test_sample(rng):
 
 
 @compiled_only
-def test_project_step(rng):
-    check = both(lambda x, rate, g, y, out: simplex.project_step(x, rate, g, y, out))
-    for g in vectors(rng):
-        x = distribution(rng, g.size)
-        rate = rng.choice([0.0, 0.3, 1.0]) / max(1e-300, math.sqrt((g * g).sum()))
-        check(x, rate, g, np.zeros(g.size), np.zeros(g.size))
-
-
-@compiled_only
 def test_log_barrier_shift(rng):
     check = both(lambda gaps, start, tol: simplex.log_barrier_shift(gaps, start, tol))
     for vector in vectors(rng, (1e-8, 1.0, 1e4, 1e12)):
@@ -355,10 +346,12 @@ def test_learners_on_random_gains(name, rng):
     full = name in ("oga", "adahedge", "squint")
     step = learners.ascend if full else learners.absorb
     compiled = ascend if full else absorb
-    for arms in (2, 3, 5, 24):
+    for arms in (2, 3, 5, 24, 150):
         ours, theirs = LEARNERS[name](arms), LEARNERS[name](arms)
         for t in range(1, 60):
             g = rng.exponential(10.0 ** rng.integers(-2, 5), arms)
+            if rng.random() < 0.3:
+                g = np.minimum(np.round(g), 2.0)  # ties and zeros
             if full:
                 compiled(ours, g)
                 step(theirs, g)

@@ -10,8 +10,8 @@ import time
 import numba
 import pytest
 
-from fairbandits import engine, provenance
-from fairbandits.engine.protocol import implements
+from fairbandits import engine, policies, provenance
+from fairbandits.engine import protocol
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -41,22 +41,22 @@ def fresh(*parts):
 def test_fingerprint_is_that_of_the_contents(copied):
     assert len(fresh("engine")) == 16
     assert int(fresh("engine"), 16) >= 0
-    first = fresh(*provenance.SIMULATION)
+    first = fresh(*provenance.COMPILED)
     (copied / "engine" / "laws.py").touch()
     (copied / "engine" / "notes.txt").write_text("not code")
-    assert fresh(*provenance.SIMULATION) == first
+    assert fresh(*provenance.COMPILED) == first
     assert first != fresh("engine") != fresh("policies")
 
 
 def test_fingerprint_changes_with_every_file(copied):
-    files = [path for part in provenance.SIMULATION for path in (copied / part).rglob("*.py")]
+    files = [path for part in provenance.COMPILED for path in (copied / part).rglob("*.py")]
     assert len(files) > 10
-    seen = {fresh(*provenance.SIMULATION)}
+    seen = {fresh(*provenance.COMPILED)}
     for path in files:
         whole = path.read_bytes()
         for changed in (whole + b"\n", whole[:-1], whole[1:], whole.replace(b"e", b"f", 1)):
             path.write_bytes(changed)
-            seen.add(fresh(*provenance.SIMULATION))
+            seen.add(fresh(*provenance.COMPILED))
         path.write_bytes(whole)
     assert len(seen) == 1 + 4 * len(files)
 
@@ -66,9 +66,9 @@ def test_fingerprint_changes_with_names_and_borders(copied):
     (folder / "one.py").write_bytes(b"a = 1\n")
     (folder / "two.py").write_bytes(b"b = 2\n")
     seen = {fresh("engine")}
-    (folder / "one.py").rename(folder / "three.py")
+    (folder / "one.py").rename(folder / "onetwo.py")
     seen.add(fresh("engine"))
-    (folder / "three.py").rename(folder / "one.py")
+    (folder / "onetwo.py").rename(folder / "one.py")
     (folder / "one.py").write_bytes(b"")
     (folder / "two.py").write_bytes(b"a = 1\nb = 2\n")
     seen.add(fresh("engine"))
@@ -86,12 +86,20 @@ def test_fingerprint_of_one_file(copied):
     assert before[1] == after[1]
 
 
+def test_a_simulation_depends_on_all_that_is_compiled():
+    assert set(provenance.COMPILED) < set(provenance.SIMULATION)
+    for part in provenance.SIMULATION:
+        assert provenance.fingerprint(part) != provenance.fingerprint(*provenance.SIMULATION)
+
+
 def test_fingerprint_of_nothing_is_refused(copied):
-    with pytest.raises(FileNotFoundError, match="no source files below .*enigne"):
-        fresh("engine", "enigne")
+    with pytest.raises(FileNotFoundError, match=r"no source files below .*none"):
+        fresh("engine", "none")
 
 
-def test_compiled_code_must_be_inside_the_fingerprinted_folders():
+def test_compiled_code_must_be_inside_the_fingerprinted_folders(monkeypatch):
+    monkeypatch.setattr(protocol, "_FUNCTIONS", {})
+
     class State(tuple):
         pass
 
@@ -101,21 +109,22 @@ def test_compiled_code_must_be_inside_the_fingerprinted_folders():
     for module in (__name__, "fairbanditsplus.policies", "fairbandits.experiments", "fairbandits"):
         choose.__module__ = module
         with pytest.raises(TypeError, match=rf"choose of {module} cannot be compiled.*methods"):
-            implements("choose", State)(choose)
+            protocol.implements("choose", State)(choose)
+    choose.__module__ = "fairbandits.policies.mine"
+    assert protocol.implements("choose", State)(choose) is choose
+    assert protocol.choose(State(), 1, 0) == 0
 
 
 def test_everything_registered_is_inside_the_fingerprinted_folders():
-    from fairbandits import policies  # noqa: F401
-    from fairbandits.engine import protocol
-
-    folders = tuple(f"fairbandits.{part}." for part in provenance.SIMULATION)
+    assert policies.POLICIES
+    folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
     modules = {function.__module__ for function in protocol._FUNCTIONS.values()}
     assert modules
     assert {module for module in modules if not module.startswith(folders)} == set()
 
 
 def test_cache_folder_carries_the_fingerprint():
-    name = f"numba-{numba.__version__}-{provenance.fingerprint(*provenance.SIMULATION)}"
+    name = f"numba-{numba.__version__}-{provenance.fingerprint(*provenance.COMPILED)}"
     assert os.path.basename(numba.config.CACHE_DIR) == name
     assert os.path.isdir(numba.config.CACHE_DIR)
 

@@ -100,7 +100,7 @@ def test_spread_has_a_default():
 
 
 def sample_of(law, mu, spread, index):
-    count = 2000 if config.DISABLE_JIT else 4000
+    count = 4000
     base, gamma = streams.stream_key(11, "laws", 0, "reward", index)
     words = [streams.word(base, gamma, n) for n in range(1, count + 1)]
     return rewards(law, mu, spread, words)

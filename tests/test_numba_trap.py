@@ -98,7 +98,7 @@ def stored(statements, after=0):
 
 
 def compiled_files():
-    folders = [provenance.PACKAGE / part for part in provenance.SIMULATION]
+    folders = [provenance.PACKAGE / part for part in provenance.COMPILED]
     return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
 
 

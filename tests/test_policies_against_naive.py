@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from numba import config
 
 import naive
 from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
 from fairbandits.engine import protocol, streams
+from fairbandits.policies import learners
 
-ROUNDS = 50 if config.DISABLE_JIT else 100
+ROUNDS = 80
 SEED = 20240715
 REPLICATE = 4
 PENALTIES = {"sqrt": {}, "zero": {"V": 0}, "T^.25": {"V_exponent": 0.25}, "1e6": {"V": 1e6}}
@@ -92,9 +92,12 @@ FULL = [
 ]
 FTRL = [
     *combined(subroutine=["ftrl"], surrogate_index=["post", "pre"], gamma_rule=[1, 2]),
-    *combined(subroutine=["ftrl"], gamma_rule=[1, 2], tolerance=[1e-5]),
+    {"subroutine": "ftrl", "tolerance": 1e-5},
 ]
-EXP3P = combined(subroutine=["exp3p"], surrogate_index=["post", "pre"], confidence=[0.01, 0.3])
+EXP3P = [
+    {"subroutine": "exp3p", "surrogate_index": "post", "confidence": 0.01},
+    {"subroutine": "exp3p", "surrogate_index": "pre", "confidence": 0.3},
+]
 
 
 def label(value):
@@ -274,6 +277,17 @@ def test_hedge(scenario, rng):
     instance, _ = scenario(rng)
     history = twin_run(naive.run_full, naive.AdaHedge(instance.n_arms), instance)
     assert_same_full_run(recorded(Hedge(), instance), history)
+
+
+@pytest.mark.parametrize("exponent", [-40, -16, -12, -10, -9, -6, -4, -2, 0, 1, 3, 6])
+def test_squint_weights(exponent):
+    """Also where rounding alone tells the gains of the arms apart."""
+    for variance in (10.0**exponent, 3 * 10.0**exponent):
+        for ratio in (-4, -1, -0.5, -1e-9, 0, 1e-9, 0.3, 1, 4):
+            regret = ratio * math.sqrt(variance)
+            found = learners._log_evidence(regret, variance)
+            expected = naive.squint_log_weight(regret, variance)
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
 
 
 # The same policies made to learn from arms and rewards that they did not choose.

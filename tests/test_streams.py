@@ -14,7 +14,7 @@ import naive
 from fairbandits.engine import streams
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-fixed = settings(deadline=None, derandomize=True, max_examples=200)
+fixed = settings(deadline=None, derandomize=True, max_examples=100)
 
 WORDS = st.integers(0, streams.MASK)
 COUNTS = st.integers(1, 2**62)

@@ -78,3 +78,70 @@ def closing_lines():
     if index.is_file():
         lines.append(f"Report: {index}")
     return "\n".join(lines)
+
+
+# What the pages are made by, and the site of them.
+PAGE_CODE = fingerprint(
+    "site",
+    "figures",
+    "metrics",
+    "benchmarks",
+    "store.py",
+    "experiments/config.py",
+    "experiments/datasets.py",
+)
+SITE_CODE = fingerprint(
+    "site/__init__.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
+)
+PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
+PAGES = ["index", *PAPERS]
+#: What a page shows besides its paper's figures and datasets.
+ALSO_SHOWN = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
+
+
+def all_images(papers=PAPERS):
+    """The figures of these papers, as SVG and as PNG."""
+    return [
+        f"<figures>/{one.paper}/{figure}.{kind}"
+        for one in CONFIG.experiments
+        if one.paper in papers
+        for figure in one.figures
+        for kind in ("svg", "png")
+    ]
+
+
+def page_papers(wildcards):
+    """The papers that a page shows."""
+    return PAPERS if wildcards.page == "index" else [wildcards.page]
+
+
+def page_images(wildcards):
+    """The figures on a page."""
+    return all_images(page_papers(wildcards))
+
+
+def page_tables(wildcards):
+    """The datasets and drawn curves on a page."""
+    return [
+        f"<results>/{one.paper}/{name}.parquet"
+        for one in CONFIG.experiments
+        if one.paper in page_papers(wildcards)
+        for name in (one.name, *one.figures)
+    ] + ALSO_SHOWN.get(wildcards.page, [])
+
+
+def results_folder(wildcards, output):
+    """The folder of results, from that of a page."""
+    return Path(output[0]).parents[1]
+
+
+def figures_folder(wildcards, input):
+    """The folder of figures, from one of them."""
+    return Path(input.images[0]).parents[1]
+
+
+def page_settings(wildcards):
+    """The configuration that a page shows, and the published numbers beside ours."""
+    papers = page_papers(wildcards)
+    published = [f"config/published/{wildcards.page}.yaml"] if wildcards.page != "index" else []
+    return ["config/config.yaml", *(f"config/papers/{one}.yaml" for one in papers), *published]

@@ -1,23 +1,66 @@
-"""Notebooks, executed by papermill, and the site made of them."""
+"""The report: notebooks executed by papermill, and the site built of them."""
 
 
 rule notebook:
     input:
-        source="notebooks/{paper}.ipynb",
-        figures=lambda wildcards: paper_figures(wildcards.paper),
+        source="notebooks/{page}.ipynb",
+        images=page_images,
+        tables=page_tables,
+        settings=page_settings,
     output:
-        "<results>/notebooks/{paper}.ipynb",
+        "<results>/notebooks/{page}.ipynb",
     log:
-        "<logs>/notebook/{paper}.log",
+        "<logs>/notebook/{page}.log",
     benchmark:
-        "<benchmarks>/notebook/{paper}.tsv"
+        "<benchmarks>/notebook/{page}.tsv"
+    wildcard_constraints:
+        page="|".join(PAGES),
     conda:
         "../../environment.yml"
     threads: 1
     params:
-        results="<results>",
-        figures="<figures>",
-        code=SITE_CODE,
+        results=results_folder,
+        figures=figures_folder,
+        code=PAGE_CODE,
     shell:
         "fairbandits notebook {input.source:q} {output:q} -p results {params.results:q}"
         " -p figures {params.figures:q} > {log:q} 2>&1"
+
+
+rule site:
+    input:
+        pages=expand("<results>/notebooks/{page}.ipynb", page=PAGES),
+        images=all_images(),
+    output:
+        "<results>/site/index.html",
+    log:
+        "<logs>/site.log",
+    benchmark:
+        "<benchmarks>/site.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        figures=figures_folder,
+        out=subpath(output[0], parent=True),
+        code=SITE_CODE,
+    shell:
+        "fairbandits site {input.pages:q} --figures {params.figures:q} --out {params.out:q}"
+        " > {log:q} 2>&1"
+
+
+rule rulegraph:
+    input:
+        "Snakefile",
+        sorted(map(str, Path("workflow/rules").glob("*.smk"))),
+    output:
+        "<results>/rulegraph.mmd",
+    log:
+        "<logs>/rulegraph.log",
+    benchmark:
+        "<benchmarks>/rulegraph.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    shell:
+        "PYTHONHASHSEED=0 snakemake all --rulegraph mermaid-js --nolock > {output:q} 2> {log:q}"

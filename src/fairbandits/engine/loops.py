@@ -69,7 +69,9 @@ def new_record(feedback: str, n_arms: int, checkpoints: np.ndarray, n_probes: in
 def bandit_rounds(state, source, record, start, stop):
     """Play rounds start+1 .. stop, seeing the reward of the pulled arm only."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
-    mark = np.searchsorted(checkpoints, start + 1)
+    mark = 0
+    while mark < checkpoints.size and checkpoints[mark] <= start:
+        mark += 1
     due = checkpoints[mark] if mark < checkpoints.size else 0
     for t in range(start + 1, stop + 1):
         arm = choose(state, t, coin_at(source, t))
@@ -91,7 +93,9 @@ def full_information_rounds(state, source, record, start, stop):
     """Play rounds start+1 .. stop, seeing the rewards of all arms."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
     x, seen = record.x, record.seen
-    mark = np.searchsorted(checkpoints, start + 1)
+    mark = 0
+    while mark < checkpoints.size and checkpoints[mark] <= start:
+        mark += 1
     due = checkpoints[mark] if mark < checkpoints.size else 0
     for t in range(start + 1, stop + 1):
         distribute(state, t, coin_at(source, t), x)

@@ -57,6 +57,17 @@ class FTRL(NamedTuple):
     tolerance: float
 
 
+#: Nodes and weights of Gauss and Legendre's 7-point rule on [0, 1/2].
+GAUSS = (
+    (0.01272302191431035, 0.03237124154221743),
+    (0.06461720360015138, 0.06992634787231922),
+    (0.1485387121556507, 0.09545751262627968),
+    (0.25, 0.10448979591836732),
+    (0.35146128784434927, 0.09545751262627968),
+    (0.4353827963998486, 0.06992634787231922),
+    (0.48727697808568965, 0.03237124154221743),
+)
+
 GAMMA, MIXABILITY, EXPLORED, ROOT_M, ROOT_P = range(5)
 
 
@@ -147,13 +158,20 @@ def _compiled_absorb(learner, t, arm, g):
 
 
 def _oga(learner, g):
+    x = learner.x
     squares = 0.0
+    played = 0
+    total = 0.0
     for k in range(g.size):
         squares += g[k] * g[k]
+        on = x[k] > 0.0
+        played += 1 if on else 0
+        total += g[k] if on else 0.0
     learner.squares[0] += squares
     if learner.squares[0] > 0.0:  # with V = 0 the first gains can all be 0
         rate = learner.step / math.sqrt(learner.squares[0])
-        project_step(learner.x, rate, g, learner.moved, learner.x)
+        # the arms played now sum to 1, and mostly they are those of the next round
+        project_step(x, rate, g, rate * total / played, learner.moved)
 
 
 def _adahedge(learner, g):
@@ -242,8 +260,11 @@ def _raise_bound(bound, size):
 @register_jitable
 def _log_evidence(regret, variance):
     """Return log of the integral over [0, 1/2] of exp(eta R - eta^2 V) d eta."""
-    if variance == 0.0:  # only before any regret was seen
-        return math.log(0.5)
+    if variance < 1e-4:  # the differences below would lose digits; the integrand is nearly flat
+        total = 0.0
+        for node, weight in GAUSS:
+            total += weight * math.exp(node * (regret - node * variance))
+        return math.log(total)
     root = math.sqrt(variance)
     upper = regret / (2.0 * root)
     lower = (regret - variance) / (2.0 * root)

@@ -20,23 +20,34 @@ def sample(x, coin):
 
 
 @register_jitable
-def project_step(x, rate, g, y, out):
-    """Write the Euclidean projection of y = x + rate * g onto the simplex; `y` is scratch.
+def project_step(x, rate, g, threshold, y):
+    """Move `x` to the point of the simplex nearest to x + rate * g.
 
-    The threshold is found by dropping what lies below it until nothing more drops, which gives
-    the point that sorting gives, in a few passes.
+    That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large,
+    and the entries above it fit a larger one: so d climbs from `threshold`, dropping entries until
+    no more drop, to the point that sorting gives, in a few passes.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (n,)
+        A point, changed in place.
+    rate : float
+        Step size.
+    g : ndarray of float, shape (n,)
+        Gains.
+    threshold : float
+        Where d starts: what fits some set of entries, (their sum after the step - 1) / number.
+    y : ndarray of float, shape (n,)
+        Scratch.
 
     References
     ----------
     C. Michelot, "A finite algorithm for finding the projection of a point onto the canonical
     simplex of R^n", Journal of Optimization Theory and Applications 50 (1986), 195-200.
     """
-    total = 0.0
     for k in range(y.size):
         y[k] = x[k] + rate * g[k]
-        total += y[k]
-    threshold = (total - 1.0) / y.size
-    active, previous = y.size, y.size + 1
+    active, previous = y.size + 1, y.size + 2  # so that the first set is looked at again
     while active < previous:  # not !=: rounding can bring an arm at the threshold back
         previous = active
         active = 0
@@ -47,7 +58,7 @@ def project_step(x, rate, g, y, out):
             total += y[k] if kept else 0.0
         threshold = (total - 1.0) / active
     for k in range(y.size):
-        out[k] = max(y[k] - threshold, 0.0)
+        x[k] = max(y[k] - threshold, 0.0)
 
 
 @register_jitable

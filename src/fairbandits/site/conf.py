@@ -1,0 +1,44 @@
+"""Settings of Sphinx for the report site; `fairbandits.site.build` gives it the pages.
+
+Nothing is loaded from elsewhere: MathJax comes from a package, the tables bring their own script.
+"""
+
+from importlib import metadata
+
+project = "fairbandits"
+html_title = project
+
+extensions = ["myst_nb", "sphinx_design", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_render_markdown_format = "myst"
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+suppress_warnings = ["mystnb.unknown_mime_type"]
+
+# one file of sphinx-mathjax-offline; the extension itself would copy 27 MB
+_MATHJAX = "tex-svg-full.js"
+html_static_path = ["custom.css", "favicon.svg"] + [
+    str(file.locate())
+    for file in metadata.files("sphinx-mathjax-offline") or []
+    if file.parts[-2:] == ("mathjax", _MATHJAX)
+]
+mathjax_path = _MATHJAX
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "show_toc_level": 2,
+    "show_prev_next": False,
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": [],
+    "footer_end": [],
+    "back_to_top_button": False,
+}
+html_sidebars = {"**": []}
+html_css_files = ["custom.css"]
+html_favicon = "favicon.svg"
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None

@@ -1,0 +1,466 @@
+"""What all pages are made with: checked results in, HTML out.
+
+A page reads in Jupyter as it does on the site: figures are inside it, links carry what
+`fairbandits.site.build` needs to put the site's own places in.
+"""
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import itables
+import pandas as pd
+import yaml
+from IPython.display import HTML, Markdown
+
+from fairbandits.experiments.config import ROOT, Experiment, load_config
+from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
+from fairbandits.figures.draw import PAPERS
+from fairbandits.figures.style import LAW_TITLES
+from fairbandits.store import StoreError, read_footer, read_table
+
+CONFIG = ROOT / "config" / "config.yaml"
+#: How the settings that every experiment has are called on a page.
+SETTINGS = {
+    "horizon": "rounds T",
+    "replicates": "replicates",
+    "means": "mean rewards μ",
+    "targets": "target rates λ",
+    "laws": "reward laws",
+}
+RECORDED = "what is kept of a run; it does not change the run"
+IMAGES = ("svg", "png")
+
+
+class NotReady(StoreError):
+    """Results that a page needs are missing or stale; in Jupyter only the message is shown."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Return a number for reading: thousands apart, a true minus sign.
+
+    Examples
+    --------
+    >>> number(-13982.4)
+    '−13\u202f982'
+    """
+    rounded = round(float(value), digits) + 0.0  # no minus before zero
+    return f"{rounded:,.{digits}f}".replace(",", "\u202f").replace("-", "−")
+
+
+def span(low: float, high: float, digits: int = 0) -> str:
+    """Return a range for reading."""
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list for reading.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def prose(text: str) -> Markdown:
+    """Return text whose percent signs stay with their numbers."""
+    return Markdown(text.replace(" %", "\u00a0%"))
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The results of one paper.
+
+    Attributes
+    ----------
+    slug : str
+        The paper's name in files.
+    results, figures : Path
+        Folders.
+    experiments : tuple of Experiment
+        As configured, at the published scale.
+    footers : dict of str to dict
+        Experiment -> footer of its dataset: what was run.
+    """
+
+    slug: str
+    results: Path
+    figures: Path
+    experiments: tuple[Experiment, ...]
+    footers: dict[str, dict[str, Any]]
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """The paper's configuration file."""
+        return yaml.safe_load(_config_of(self.slug).read_text())
+
+    @cached_property
+    def title(self) -> str:
+        """The paper's title."""
+        return self.content["title"]
+
+    @property
+    def shrunk(self) -> list[Experiment]:
+        """The experiments that were run with other rounds or replicates than configured."""
+        return [one for one in self.experiments if self._ran(one) != (one.horizon, one.replicates)]
+
+    def _ran(self, experiment: Experiment) -> tuple[int, int]:
+        footer = self.footers[experiment.name]
+        return footer["horizon"], footer["replicates"]
+
+    def of_figure(self, figure: str) -> Experiment:
+        """Return the experiment that a figure shows."""
+        return next(one for one in self.experiments if figure in one.figures)
+
+    def dataset(self, experiment: str, columns: list[str]) -> tuple[Any, dict[str, Any]]:
+        """Return some columns of an experiment's dataset, and its footer."""
+        return load_dataset(self._file(f"{experiment}.parquet"), columns)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return another of the paper's tables, e.g. ``fig1``."""
+        return read_table(self._file(f"{name}.parquet")).to_pandas()
+
+    def _file(self, name: str) -> Path:
+        return self.results / self.slug / name
+
+
+def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
+    """Return a paper's results, all of them there and made by the present code.
+
+    Parameters
+    ----------
+    slug : str
+        The paper.
+    results, figures : str or Path
+        Folders.
+
+    Raises
+    ------
+    NotReady
+        If a file is missing or stale, with the way out.
+    """
+    results, figures = Path(results), Path(figures)
+    config = load_config([CONFIG])
+    experiments = tuple(one for one in config.experiments if one.paper == slug)
+    names = [name for one in experiments for name in one.figures]
+    datasets = {one.name: results / slug / f"{one.name}.parquet" for one in experiments}
+    needed = [*datasets.values(), *(results / slug / f"{name}.parquet" for name in names)]
+    needed += [figures / slug / f"{name}.{kind}" for name in names for kind in IMAGES]
+    if missing := [file for file in needed if not file.is_file()]:
+        raise NotReady(
+            f"{len(missing)} of the {len(needed)} files that this page shows are missing, first "
+            f"{shown(missing[0])}. Run `make replicate` in the project's folder, or `make smoke` "
+            "for a small version of everything in results/smoke."
+        )
+    footers = {name: read_footer(file) for name, file in datasets.items()}
+    try:
+        for one in experiments:
+            _check(footers[one.name], one, datasets[one.name])
+            for name in one.figures:
+                file = results / slug / f"{name}.parquet"
+                footer = read_footer(file)
+                expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
+                refuse_stale(footer["dataset"], file)
+    except StoreError as error:
+        raise NotReady(f"{error}. `make replicate` brings everything up to date.") from None
+    return Paper(slug, results, figures, experiments, footers)
+
+
+def _check(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
+    """Raise StoreError unless a dataset is of this experiment, at whatever scale."""
+    facts = experiment.facts()
+    wanted = {key: facts[key] for key in ("paper", "experiment", "means", "targets", "labels")}
+    expect(footer, {"kind": "dataset"} | wanted, file)
+    refuse_stale(footer, file)
+    ran, configured = (
+        {name: block | dict.fromkeys(("horizon", "checkpoints")) for name, block in runs.items()}
+        for runs in (footer["runs"], facts["runs"])
+    )
+    if ran != configured:
+        raise StoreError(
+            f"{file} was run with other settings than {shown(_config_of(facts['paper']))} has"
+        )
+
+
+def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
+    """Return the results of all configured papers."""
+    config = load_config([CONFIG])
+    slugs = dict.fromkeys(one.paper for one in config.experiments)
+    return [open_paper(slug, results, figures) for slug in slugs]
+
+
+def shown(file: Path) -> str:
+    """Return a file's place without what lies above the project or the folder of results."""
+    file = file.resolve()
+    return "/".join(file.relative_to(ROOT).parts if file.is_relative_to(ROOT) else file.parts[-3:])
+
+
+def _config_of(slug: str) -> Path:
+    return ROOT / "config" / "papers" / f"{slug}.yaml"
+
+
+def banner(papers: Iterable[Paper]) -> HTML | None:
+    """Return a warning for results of a small run; nothing at the published scale."""
+    rows = []
+    for paper in papers:
+        for one in paper.shrunk:
+            ran = paper.footers[one.name]
+            rows.append(
+                f"<li>{escape(one.title)}: {number(ran['horizon'])} rounds and "
+                f"{ran['replicates']} replicates instead of {number(one.horizon)} and "
+                f"{one.replicates}</li>"
+            )
+    if not rows:
+        return None
+    return HTML(
+        '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
+        '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>smoke scale: not results'
+        "</strong></p><p>A small run, to test the machinery. Its numbers and figures say nothing "
+        f"about the papers.</p><ul>{''.join(rows)}</ul></div>"
+    )
+
+
+def figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
+    """Return a figure with a caption that says what was run, and links to its files.
+
+    Parameters
+    ----------
+    paper : Paper
+        The paper.
+    name : str
+        The figure, ``figN``.
+    title : str
+        What it shows.
+    marks : str
+        What is drawn besides the curves over replicates.
+    """
+    experiment = paper.of_figure(name)
+    footer = paper.footers[experiment.name]
+    curves = paper.table(name)
+    (n,) = curves["n_replicates"].unique()
+    laws = [LAW_TITLES.get(law, law) for law in curves["law"].unique()]
+    sides = ["Left: ", "right: "] if len(laws) == 2 else [""] * len(laws)
+    panels = "; ".join(side + law for side, law in zip(sides, laws, strict=True))
+    label = f"Figure {name.removeprefix('fig')}"
+    caption = (
+        f"<strong>{label}.</strong> {escape(title)}. {escape(panels)}. Thick line: mean over {n} "
+        f"replicates of {number(footer['horizon'])} rounds; narrow band: 95 % t interval of the "
+        "mean; wide band: range of 95 % of the replicates; thin line: one replicate"
+        f"{'; ' if marks else ''}{escape(marks)}."
+    )
+    if experiment in paper.shrunk:
+        caption += " <strong>Smoke scale: not results.</strong>"
+    caption = caption.replace(" %", "\u00a0%")
+    links = {
+        kind: f'data-figure="{paper.slug}/{name}.{kind}" '
+        f'href="{paper.figures}/{paper.slug}/{name}.{kind}"'
+        for kind in IMAGES
+    }
+    files = [f"<a {link}>{kind.upper()}</a>" for kind, link in links.items()]
+    for what, file in {"data": experiment.name, "curves": name}.items():
+        file = paper.results / paper.slug / f"{file}.parquet"
+        files.append(f"{what} <code>{shown(file)}</code>")
+    image = _image(paper, name, f"{label}: {title}; described in the caption and the table below")
+    return HTML(
+        f'<figure class="fb-figure" id="{name}"><a class="fb-image" {links["svg"]}>{image}</a>'
+        f'<figcaption>{caption}<span class="fb-files">{" · ".join(files)}</span></figcaption>'
+        "</figure>"
+    )
+
+
+def _image(paper: Paper, name: str, alt: str) -> str:
+    file = paper.figures / paper.slug / f"{name}.svg"
+    data = base64.b64encode(file.read_bytes()).decode()
+    return (
+        f'<img data-figure="{paper.slug}/{name}.svg" src="data:image/svg+xml;base64,{data}" '
+        f'alt="{escape(alt)}" class="dark-light" loading="lazy">'
+    )
+
+
+def quantity(paper: str, name: str) -> str:
+    """Return in a word or two what a figure shows."""
+    function, _ = PAPERS[paper][name]
+    return function.__name__.replace("_", " ")
+
+
+def gallery(paper: Paper) -> HTML:
+    """Return a paper's figures as small pictures that lead to its page."""
+    pictures = "".join(
+        f'<a data-page="{paper.slug}#{name}" href="{paper.slug}.ipynb#{name}">'
+        f"{_image(paper, name, '')}<span><strong>Figure {name.removeprefix('fig')}</strong> "
+        f"{escape(quantity(paper.slug, name))}<br>{escape(one.title)}</span></a>"
+        for one in paper.experiments
+        for name in one.figures
+    )
+    return HTML(f'<div class="fb-gallery">{pictures}</div>')
+
+
+def card(paper: Paper) -> HTML:
+    """Return the paper's title, what was run of it, and a link to its page."""
+    figures = [name for one in paper.experiments for name in one.figures]
+    runs = sum(len(one.runs) * paper.footers[one.name]["replicates"] for one in paper.experiments)
+    rounds = sum(
+        len(one.runs) * paper.footers[one.name]["replicates"] * paper.footers[one.name]["horizon"]
+        for one in paper.experiments
+    )
+    facts = (
+        f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
+        f"simulated runs, {number(rounds)} rounds in all"
+    )
+    return HTML(
+        '<div class="fb-card sd-card sd-shadow-sm"><div class="sd-card-body">'
+        f'<p class="fb-card-title"><a data-page="{paper.slug}" href="{paper.slug}.ipynb">'
+        f"{escape(paper.title)}</a></p><p>{facts}.</p></div></div>"
+    )
+
+
+def overview(papers: Iterable[Paper]) -> pd.DataFrame:
+    """Return one row per figure: what it shows, what was run, and where the data are."""
+    return pd.DataFrame(
+        {
+            "paper": paper.title.partition(":")[0],
+            "figure": int(name.removeprefix("fig")),
+            "shows": quantity(paper.slug, name),
+            "experiment": one.title,
+            "policies": ", ".join(one.labels.values()),
+            "rounds": number(paper.footers[one.name]["horizon"]),
+            "replicates": paper.footers[one.name]["replicates"],
+            "dataset": shown(paper.results / paper.slug / f"{one.name}.parquet"),
+        }
+        for paper in papers
+        for one in paper.experiments
+        for name in one.figures
+    )
+
+
+def settings(paper: Paper) -> pd.DataFrame:
+    """Return one row per configured number, with where it comes from."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+
+    def add(setting: str, entry: dict[str, Any], figures: list[str]) -> None:
+        value = entry["value"]
+        words = [_plain(one) for one in value] if isinstance(value, list) else [_plain(value)]
+        provenance = entry["provenance"].replace("-", " ")
+        key = (setting, ", ".join(words), provenance, entry["source"].strip())
+        rows.setdefault(key, []).extend(figures)
+
+    for block in paper.content["experiments"].values():
+        for key, words in SETTINGS.items():
+            add(words, block[key], block["figures"])
+        counts = block["checkpoints"]
+        recorded = f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
+        checkpoints = {"value": recorded, "provenance": "chosen", "source": RECORDED}
+        add("recorded rounds", checkpoints, block["figures"])
+        for policy in block["policies"].values():
+            for key, entry in policy["parameters"].items():
+                add(f"{policy['label']}: {key}", entry, block["figures"])
+    named = [(_numbers(figures), *key) for key, figures in rows.items()]
+    return pd.DataFrame(named, columns=["figures", "setting", "value", "provenance", "source"])
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, int):
+        return number(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _numbers(figures: Iterable[str]) -> str:
+    """Return figures as numbers, neighbours joined: fig1, fig2, fig3, fig7 -> 1–3, 7."""
+    numbers = sorted({int(name.removeprefix("fig")) for name in figures})
+    groups: list[list[int]] = []
+    for one in numbers:
+        if groups and one == groups[-1][-1] + 1:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return ", ".join(str(g[0]) if len(g) == 1 else f"{g[0]}–{g[-1]}" for g in groups)
+
+
+def versions(papers: Iterable[Paper]) -> HTML:
+    """Return what made the datasets, from their footers."""
+    footers = [footer for paper in papers for footer in paper.footers.values()]
+    facts = {"root seed": "seed", "code fingerprint": "code"}
+    rows = {words: {str(footer[key]) for footer in footers} for words, key in facts.items()}
+    for name in footers[0]["packages"]:
+        rows[name] = {footer["packages"][name] for footer in footers}
+    return table({"": [[what, ", ".join(sorted(found))] for what, found in rows.items()]})
+
+
+def interactive() -> None:
+    """Put the script that sorts and filters tables into the notebook, once."""
+    itables.init_notebook_mode(all_interactive=False, connected=False)
+
+
+def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
+    """Return a table to sort and to filter by column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What it shows, without its index.
+    name : str
+        The table's id in the page.
+    widths : sequence of int
+        Of the columns, in percent.
+    """
+    html = itables.to_html_datatable(
+        frame,
+        table_id=name,
+        connected=False,
+        column_filters="header",
+        display_logo_when_loading=False,
+        showIndex=False,
+        paging=False,
+        autoWidth=False,
+        columnDefs=[{"targets": k, "width": f"{width}%"} for k, width in enumerate(widths)],
+        classes="display compact",
+        style="table-layout:fixed;width:100%",
+        layout={"topStart": "info", "topEnd": "search", "bottomStart": None, "bottomEnd": None},
+    )
+    return HTML(f'<div class="fb-scroll">{html}</div>')
+
+
+def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: str = "") -> HTML:
+    """Return a small table.
+
+    Parameters
+    ----------
+    groups : dict of str to list of rows
+        Heading of a group of rows ("" for none) -> its rows; cells are HTML.
+    header : sequence of str
+        The columns, or nothing.
+    name : str
+        The table's id in the page.
+    """
+    parts = []
+    for heading, rows in groups.items():
+        if heading:
+            parts.append(
+                f'<tr class="fb-group"><th colspan="{len(header)}" scope="rowgroup">'
+                f"<span>{heading}</span></th></tr>"
+            )
+        parts += [
+            f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{one}</td>" for one in row[1:])}</tr>'
+            for row in rows
+        ]
+    heads = "".join(f'<th scope="col">{word}</th>' for word in header)
+    head = f"<thead><tr>{heads}</tr></thead>" if header else ""
+    identity = f' id="{name}"' if name else ""
+    return HTML(
+        f'<div class="fb-scroll"><table class="fb-table"{identity}>{head}'
+        f"<tbody>{''.join(parts)}</tbody></table></div>"
+    )
+
+
+def badge(words: str, good: bool) -> str:
+    """Return words on green or amber."""
+    return f'<span class="fb-badge fb-{"good" if good else "off"}">{escape(words)}</span>'

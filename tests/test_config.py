@@ -1,0 +1,479 @@
+"""The configuration: what it holds at both scales, and how it refuses what cannot be run."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairbandits.experiments.config import ConfigError, Run, build_config, load_config
+from fairbandits.instance import Instance
+from fairbandits.policies import POLICIES, make_policy
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIG = ROOT / "config" / "config.yaml"
+SMOKE = ROOT / "config" / "smoke.yaml"
+PAPERS = sorted(path.stem for path in (ROOT / "config" / "papers").glob("*.yaml"))
+SCHEMAS = sorted((ROOT / "workflow" / "schemas").glob("*.yaml"))
+
+BANDITQ = "papers/banditq.yaml"
+FULL = "experiments.full_information"
+PARAMETERS = f"{FULL}.policies.banditq.parameters"
+MISSING = object()
+
+
+def read(file):
+    """Return a YAML file as a tree without shared parts, so that one place can be changed."""
+    return json.loads(json.dumps(yaml.safe_load(file.read_text(encoding="utf-8"))))
+
+
+def set_at(tree, path, value):
+    """Set, add or (MISSING) delete the entry at a dotted path."""
+    *above, last = path.split(".")
+    for key in above:
+        tree = tree[key]
+    if value is MISSING:
+        del tree[last]
+    else:
+        tree[last] = value
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Return a function that changes one value in a copy of the configuration, and loads it."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+
+    def load(file, path, value):
+        target = tmp_path / "config" / file
+        tree = read(target)
+        set_at(tree, path, value)
+        target.write_text(yaml.safe_dump(tree), encoding="utf-8")
+        return load_config([tmp_path / "config" / "config.yaml"], root=tmp_path)
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def paper_scale():
+    return load_config([CONFIG])
+
+
+@pytest.fixture(scope="module")
+def smoke_scale():
+    return load_config([CONFIG, SMOKE])
+
+
+def message(error):
+    """Return the message of a raised error, which must be one line."""
+    text = str(error.value)
+    assert text
+    assert "\n" not in text
+    return text
+
+
+# ------------------------------------------------------------------- the real configuration
+
+
+def test_banditq_at_the_published_scale(paper_scale):
+    experiments = {one.name: one for one in paper_scale.experiments if one.paper == "banditq"}
+    assert paper_scale.scale == "paper"
+    assert {name: one.figures for name, one in experiments.items()} == {
+        "full_information": ("fig1", "fig2", "fig3"),
+        "bandit_feedback": ("fig4", "fig5", "fig6"),
+        "oracle_lfg": ("fig7",),
+    }
+    assert {name: (one.horizon, one.replicates) for name, one in experiments.items()} == {
+        "full_information": (2_000_000, 100),
+        "bandit_feedback": (2_000_000, 100),
+        "oracle_lfg": (300_000, 200),
+    }
+    for one in experiments.values():
+        assert one.means == (0.3352, 0.2031, 0.2411, 0.7816, 0.6177)
+        assert one.targets == (0.1676, 0.0677, 0, 0, 0)
+        assert one.laws == ("uniform02", "bernoulli")
+        assert len(one.runs) == len(one.labels) * len(one.laws)
+
+
+def test_parameters_reach_the_policies(paper_scale):
+    full = paper_scale.run("banditq/full_information/banditq-uniform02").block
+    assert full["policy"] == "banditq"
+    assert full["parameters"]["feedback"] == "full"
+    assert full["parameters"]["targets"] == [0.1676, 0.0677, 0, 0, 0]
+    lfg = paper_scale.run("banditq/oracle_lfg/lfg-bernoulli").block
+    assert lfg["law"] == "bernoulli"
+    assert lfg["parameters"] == {
+        "fractions": ["1/2", "1/3", 0, "1/6", 0],
+        "eta": 100,
+        "constant": 1.5,
+        "cap": 1,
+    }
+
+
+def numbers(tree, path=()):
+    """Yield the path of each number in a tree, and the mapping nearest above it."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            if isinstance(value, int | float | list):
+                yield (*path, key), tree
+            else:
+                yield from numbers(value, (*path, key))
+
+
+@pytest.mark.parametrize("slug", PAPERS)
+def test_every_number_says_where_it_comes_from(slug):
+    paper = read(ROOT / "config" / "papers" / f"{slug}.yaml")
+    found = 0
+    for path, around in numbers(paper["experiments"]):
+        # how a run is cut into files and what it records decides no published number
+        if path[1] in ("figures", "chunk", "checkpoints"):
+            continue
+        assert path[-1] == "value", path
+        assert around.keys() == {"value", "provenance", "source"}, path
+        found += 1
+    assert found >= 4 * len(paper["experiments"])
+
+
+def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
+    limits = read(SMOKE)["smoke"]
+    assert smoke_scale.scale == "smoke"
+    assert smoke_scale.seed == paper_scale.seed
+    for name, folder in smoke_scale.folders.items():
+        assert Path(folder).is_relative_to("results/smoke"), name
+        assert not Path(paper_scale.folders[name]).is_relative_to("results/smoke")
+    for small, large in zip(smoke_scale.experiments, paper_scale.experiments, strict=True):
+        assert small.horizon == limits["horizon"] < large.horizon
+        assert small.replicates == limits["replicates"] < large.replicates
+    for small, large in zip(smoke_scale.runs, paper_scale.runs, strict=True):
+        assert small.key == large.key
+        assert small.chunk == limits["chunk"]
+        cut = {"horizon": limits["horizon"], "checkpoints": limits["checkpoints"]}
+        assert small.block == large.block | cut
+
+
+def test_smoke_limits_leave_what_is_below_them():
+    settings = read(CONFIG) | read(SMOKE)
+    settings["smoke"] |= {"horizon": 10**9, "replicates": 10**9, "chunk": 10**9}
+    generous = build_config(settings, "test")
+    for one, large in zip(generous.experiments, load_config([CONFIG]).experiments, strict=True):
+        assert (one.horizon, one.replicates) == (large.horizon, large.replicates)
+        assert [run.chunk for run in one.runs] == [run.chunk for run in large.runs]
+
+
+@pytest.mark.parametrize("scale", ["paper_scale", "smoke_scale"])
+def test_every_run_can_start(scale, request):
+    config = request.getfixturevalue(scale)
+    for run in config.runs:
+        block = run.block
+        policy = make_policy(block["policy"], block["parameters"], where=block["stream"])
+        instance = Instance(block["means"], law=block["law"])
+        policy.start(instance.n_arms, block["horizon"])
+
+
+def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
+    keys = [run.key for run in paper_scale.runs]
+    assert len(set(keys)) == len(keys)
+    for run in paper_scale.runs:
+        assert run.stream == run.block["stream"] == f"{run.paper}/{run.experiment}"
+
+
+def test_facts_survive_the_command_line(paper_scale):
+    for one in paper_scale.experiments:
+        facts = one.facts()
+        assert json.loads(json.dumps(facts)) == facts
+        assert list(facts["runs"]) == [run.name for run in one.runs]
+
+
+@pytest.mark.parametrize(("replicates", "chunk"), [(1, 1), (4, 2), (5, 2), (3, 7), (100, 50)])
+def test_chunks_hold_each_replicate_once(replicates, chunk):
+    held = []
+    for text in Run("paper", "experiment", "run", {}, replicates, chunk).chunks():
+        first, last = map(int, text.split("-"))
+        assert last - first < chunk
+        held += range(first, last + 1)
+    assert held == list(range(replicates))
+
+
+def test_later_files_override_earlier_ones_key_by_key(tmp_path):
+    (tmp_path / "mine.yaml").write_text("seed: 5\npathvars: {logs: elsewhere}\n")
+    config = load_config([CONFIG, tmp_path / "mine.yaml"])
+    assert config.seed == 5
+    assert config.folders == load_config([CONFIG]).folders | {"logs": "elsewhere"}
+
+
+def test_configuration_starts_neither_numba_nor_pandas():
+    code = (
+        "import sys; from fairbandits.experiments.config import ROOT, load_config;"
+        "load_config([ROOT / 'config' / 'config.yaml']);"
+        "print(sorted({'numba', 'numpy', 'pandas', 'pyarrow'} & set(sys.modules)))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert answer.stdout.strip() == "[]"
+
+
+def closed_objects(schema, path=""):
+    """Yield the objects of a schema that take known keys only."""
+    if isinstance(schema, dict):
+        if schema.get("additionalProperties") is False:
+            yield path, schema
+        for key, value in schema.items():
+            yield from closed_objects(value, f"{path}/{key}")
+
+
+@pytest.mark.parametrize("file", SCHEMAS, ids=lambda path: path.name)
+def test_schemas_describe_every_key(file):
+    found = list(closed_objects(yaml.safe_load(file.read_text(encoding="utf-8"))))
+    assert found
+    bare = [
+        f"{path}/{key}"
+        for path, schema in found
+        for key, described in schema["properties"].items()
+        if not described.get("description")
+    ]
+    assert bare == []
+
+
+# ------------------------------------------------------------------------ what is refused
+
+UNKNOWN_KEYS = [
+    ("config.yaml", "seeds", 1, "seed"),
+    ("config.yaml", "pathvars.resluts", "here", "results"),
+    (BANDITQ, "titel", "BanditQ", "title"),
+    (BANDITQ, f"{FULL}.horizons", 3, "horizon"),
+    (BANDITQ, f"{FULL}.horizon.provenence", "stated", "provenance"),
+    (BANDITQ, f"{FULL}.checkpoints.linea", 3, "linear"),
+    (BANDITQ, f"{FULL}.policies.banditq.parameter", {}, "parameters"),
+    (BANDITQ, f"{PARAMETERS}.V_exponent.val", 3, "value"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value", "meant"), UNKNOWN_KEYS, ids=[row[1] for row in UNKNOWN_KEYS]
+)
+def test_unknown_key(changed, file, path, value, meant):
+    with pytest.raises(ConfigError) as error:
+        changed(file, path, value)
+    place, _, key = path.rpartition(".")
+    text = message(error)
+    assert file in text
+    assert text.endswith(
+        f"{place + ': ' if place else ''}unknown key {key!r}; did you mean {meant!r}?"
+    )
+
+
+def test_unknown_key_near_nothing_lists_the_known_ones(changed):
+    with pytest.raises(ConfigError) as error:
+        changed("config.yaml", "zzz", 1)
+    assert message(error).endswith("unknown key 'zzz'; known: papers, pathvars, scale, seed, smoke")
+
+
+#: File, key, value, and what the message must also say: what is allowed.
+WRONG = [
+    ("config.yaml", "seed", -1, "minimum of 0"),
+    ("config.yaml", "seed", "many", "'integer'"),
+    ("config.yaml", "seed", True, "'integer'"),
+    ("config.yaml", "seed", 1.5, "'integer'"),
+    ("config.yaml", "scale", "big", "smoke"),
+    ("config.yaml", "papers", [], "non-empty"),
+    ("config.yaml", "papers", ["banditq", "banditq"], "non-unique"),
+    ("config.yaml", "pathvars.figures", "", "non-empty"),
+    (BANDITQ, "experiments", {}, "non-empty"),
+    (BANDITQ, f"{FULL}.title", 3, "'string'"),
+    (BANDITQ, f"{FULL}.horizon.value", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.horizon.value", "2e6", "'integer'"),
+    (BANDITQ, f"{FULL}.replicates.value", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.replicates.value", 2.5, "'integer'"),
+    (BANDITQ, f"{FULL}.chunk", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.checkpoints.linear", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.means.value", [0.3], "too short"),
+    (BANDITQ, f"{FULL}.means.value", 0.3, "'array'"),
+    (BANDITQ, f"{FULL}.laws.value", [], "non-empty"),
+    (BANDITQ, f"{FULL}.laws.value", ["bernoulli", "bernoulli"], "non-unique"),
+    (BANDITQ, f"{FULL}.policies", {}, "non-empty"),
+    (BANDITQ, f"{PARAMETERS}.V_exponent", 0.5, "'object'"),
+    (BANDITQ, f"{FULL}.means.provenance", "guessed", "reconstructed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value", "allowed"), WRONG, ids=[f"{row[1]}={row[2]!r}" for row in WRONG]
+)
+def test_wrong_value(changed, file, path, value, allowed):
+    with pytest.raises(ConfigError) as error:
+        changed(file, path, value)
+    text = message(error)
+    assert f"{file}: {path}: {value!r}" in text
+    assert allowed in text
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("config.yaml", "seed"),
+        ("config.yaml", "pathvars.results"),
+        (BANDITQ, f"{FULL}.horizon"),
+        (BANDITQ, f"{FULL}.targets.source"),
+    ],
+)
+def test_missing_key(changed, file, path):
+    with pytest.raises(ConfigError) as error:
+        changed(file, path, MISSING)
+    place, _, key = path.rpartition(".")
+    text = message(error)
+    assert f"{file}: {place + ': ' if place else ''}{key!r} is a required property" in text
+
+
+#: Key below the experiment, value, and the whole message after the file's name.
+IMPOSSIBLE = [
+    (
+        "targets.value",
+        [0.3, 0.1, 0, 0, 0],
+        "targets cannot be met: sum of target / mean must be at most 1, got 1.3874",
+    ),
+    ("targets.value", [0.1, 0.1], "targets must have one entry per mean (5), got 2"),
+    (
+        "targets.value",
+        [0.1, -0.1, 0, 0, 0],
+        "targets must be at least 0, and 0 where the mean is 0, got -0.1 for arm 2 "
+        "with mean 0.2031",
+    ),
+    (
+        "means.value",
+        [0.3352, 0.2031, 0.2411, 0.7816, 0.6177, 0.5],
+        "targets must have one entry per mean (6), got 5",
+    ),
+    (
+        "means.value",
+        [0, 0.2031, 0.2411, 0.7816, 0.6177],
+        "targets must be at least 0, and 0 where the mean is 0, got 0.1676 for arm 1 with mean 0",
+    ),
+    ("horizon.value", 4, "horizon must be at least the number of arms (5), got 4"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"), IMPOSSIBLE, ids=[f"{row[0]}={row[1]}" for row in IMPOSSIBLE]
+)
+def test_impossible_instance(changed, path, value, text):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{FULL}.{path}", value)
+    assert message(error) == f"config/{BANDITQ}: {FULL}.{text}"
+
+
+def test_targets_that_need_every_round_are_allowed(changed):
+    config = changed(BANDITQ, f"{FULL}.targets.value", [0.3352 / 2, 0.2031 / 2, 0, 0, 0])
+    assert sum(config.experiment("banditq", "full_information").targets) == pytest.approx(0.26915)
+
+
+def test_names_that_cannot_be_files(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "experiments.Full information", {})
+    assert "experiments: 'Full information' does not match" in message(error)
+
+
+def test_unknown_paper(changed):
+    with pytest.raises(ConfigError) as error:
+        changed("config.yaml", "papers", ["bandit"])
+    assert message(error).endswith("papers: 'bandit' is unknown; did you mean 'banditq'?")
+
+
+def test_paper_in_the_file_of_another(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "paper", "bandit")
+    assert message(error) == f"config/{BANDITQ}: paper must be 'banditq', got 'bandit'"
+
+
+def test_smoke_scale_needs_its_limits(changed):
+    with pytest.raises(ConfigError) as error:
+        changed("config.yaml", "scale", "smoke")
+    assert message(error).endswith("scale smoke needs the limits of config/smoke.yaml")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(ConfigError) as error:
+        load_config([CONFIG, tmp_path / "no.yaml"])
+    assert message(error) == f"{tmp_path / 'no.yaml'} does not exist"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("seed: [1", "is not valid YAML"),
+        ("seed: 1: 2", "is not valid YAML"),
+        ("seed: !unknown 1", "is not valid YAML"),
+        ("", "must hold keys and values, got NoneType"),
+        ("- seed", "must hold keys and values, got list"),
+    ],
+)
+def test_file_that_is_no_configuration(tmp_path, text, says):
+    file = tmp_path / "broken.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load_config([file])
+    assert message(error).startswith(f"{file} {says}")
+
+
+@pytest.mark.parametrize(
+    ("call", "key", "text"),
+    [
+        (
+            "run",
+            ("banditq/full_information/banditq-uniform",),
+            "no run 'banditq/full_information/banditq-uniform'; "
+            "did you mean 'banditq/full_information/banditq-uniform02'?",
+        ),
+        (
+            "experiment",
+            ("banditq", "fullinformation"),
+            "no experiment 'banditq/fullinformation'; did you mean 'banditq/full_information'?",
+        ),
+        ("of_figure", ("banditq", "fig9"), "no figure 'banditq_fig9'; did you mean"),
+    ],
+)
+def test_looking_up_what_is_not_there(paper_scale, call, key, text):
+    with pytest.raises(ConfigError) as error:
+        getattr(paper_scale, call)(*key)
+    assert message(error).startswith(text)
+
+
+def test_figures_find_their_experiment(paper_scale):
+    for one in paper_scale.experiments:
+        for figure in one.figures:
+            assert paper_scale.of_figure(one.paper, figure) is one
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "text"),
+    [
+        (
+            "bandit",
+            {},
+            f"policy must be one of {', '.join(POLICIES)}, got 'bandit'",
+        ),
+        ("hedge", {"eta": 1}, "policy hedge has no parameter 'eta'; it takes: none"),
+        ("ucb1", {"scales": 1}, "policy ucb1 has no parameter 'scales'; it takes: scale"),
+        (
+            "ucb1",
+            {"scale": 0},
+            "policy ucb1: scale must be a finite number above 0, got 0",
+        ),
+        (
+            "banditq",
+            {"targets": [0.1, 0], "feedback": "ful"},
+            "policy banditq: feedback must be one of bandit, full, got 'ful'",
+        ),
+        (
+            "lfg",
+            {"fractions": ["1/2", "2/3"]},
+            "policy lfg: fractions must sum to at most 1, got 7/6",
+        ),
+    ],
+)
+def test_policies_refuse_what_the_schema_cannot_know(name, parameters, text):
+    with pytest.raises(ValueError, match="here") as error:
+        make_policy(name, parameters, where="here")
+    assert message(error) == f"here: {text}"

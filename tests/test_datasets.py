@@ -1,0 +1,382 @@
+"""Chunks become datasets: the same ones however they were cut, and none from bad chunks."""
+
+import re
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from fairbandits.experiments import datasets
+from fairbandits.experiments.config import build_config
+from fairbandits.experiments.datasets import COMMON, collect, guard, load_dataset
+from fairbandits.experiments.simulate import simulate_chunk, write_chunk
+from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+SEED = 20240716
+REPLICATES = 4
+HORIZON = 60
+
+
+def small_experiment(name, chunk=2):
+    """Return an experiment of the real configuration, cut down as for a smoke run."""
+    limits = {
+        "horizon": HORIZON,
+        "replicates": REPLICATES,
+        "chunk": chunk,
+        "checkpoints": {"linear": 20, "log": 5},
+    }
+    settings = {
+        "seed": SEED,
+        "scale": "smoke",
+        "papers": ["banditq"],
+        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere"),
+        "smoke": limits,
+    }
+    return build_config(settings, "test").experiment("banditq", name)
+
+
+def write_chunks(experiment, folder):
+    """Simulate all chunks of an experiment; return their files."""
+    files = []
+    for run in experiment.runs:
+        for chunk in run.chunks():
+            first, last = map(int, chunk.split("-"))
+            files.append(folder / run.name / f"{chunk}.parquet")
+            write_chunk(run.block, SEED, range(first, last + 1), files[-1])
+    return files
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return the folder of the chunks of the full-information experiment."""
+    folder = tmp_path_factory.mktemp("chunks")
+    write_chunks(small_experiment("full_information"), folder)
+    return folder
+
+
+@pytest.fixture
+def chunks(made, tmp_path):
+    """Return a copy of the chunk files, to spoil."""
+    shutil.copytree(made, tmp_path / "chunks")
+    return sorted((tmp_path / "chunks").rglob("*.parquet"))
+
+
+@pytest.fixture
+def facts():
+    return small_experiment("full_information").facts()
+
+
+def rewritten(file, change=None, **footer):
+    """Write a chunk again with changed columns or another footer."""
+    columns = {name: values.to_numpy().copy() for name, values in zip_columns(read_table(file))}
+    if change:
+        change(columns)
+    write_table(file, pa.table(columns), read_footer(file) | footer)
+
+
+def zip_columns(table):
+    return zip(table.column_names, table.columns, strict=True)
+
+
+def refusal(chunks, facts, out, seed=SEED):
+    """Return the message with which chunks are refused; nothing may be written."""
+    with pytest.raises(StoreError) as error:
+        collect(chunks, facts, seed, out)
+    assert not out.exists()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+# ----------------------------------------------------------------------------------- collecting
+
+
+@pytest.mark.parametrize("name", ["full_information", "oracle_lfg"])
+def test_dataset_is_what_the_runs_give(tmp_path, name):
+    experiment = small_experiment(name)
+    out = tmp_path / "data.parquet"
+    collect(write_chunks(experiment, tmp_path / "chunks"), experiment.facts(), SEED, out)
+    table, footer = load_dataset(out)
+    assert tuple(table.column_names[: len(COMMON)]) == COMMON
+    assert footer["code"] == fingerprint(*SIMULATION)
+    assert footer["seed"] == SEED
+    for key, value in experiment.facts().items():
+        assert footer[key] == value
+    assert list(footer["runs"]) == [run.name for run in experiment.runs]
+    assert table["run"].to_pylist()[:: table.num_rows // len(experiment.runs)] == list(
+        footer["runs"]
+    )
+    for run in experiment.runs:
+        rows = table.filter(pc.equal(table["run"], run.name))
+        assert set(rows["policy"].to_pylist()) == {run.block["policy"]}
+        assert set(rows["law"].to_pylist()) == {run.block["law"]}
+        for column, values in simulate_chunk(run.block, SEED, range(REPLICATES)).items():
+            np.testing.assert_array_equal(rows[column].to_numpy(), values)
+
+
+def test_arms_and_rounds_start_at_one(made, facts, tmp_path):
+    collect(list(made.rglob("*.parquet")), facts, SEED, tmp_path / "data.parquet")
+    table, _ = load_dataset(tmp_path / "data.parquet", ["replicate", "round", "arm"])
+    assert table.column_names == ["replicate", "round", "arm"]
+    values = {name: np.unique(column.to_numpy()) for name, column in zip_columns(table)}
+    assert values["arm"].tolist() == [1, 2, 3, 4, 5]
+    assert values["replicate"].tolist() == list(range(REPLICATES))
+    assert values["round"][[0, -1]].tolist() == [1, HORIZON]
+
+
+def test_probes_that_only_some_policies_have_are_null_elsewhere(tmp_path):
+    experiment = small_experiment("oracle_lfg")
+    out = tmp_path / "data.parquet"
+    collect(write_chunks(experiment, tmp_path / "chunks"), experiment.facts(), SEED, out)
+    table, _ = load_dataset(out)
+    rows = {run.name: table.filter(pc.equal(table["run"], run.name)) for run in experiment.runs}
+    missing = {
+        name: {column for column, values in zip_columns(part) if values.null_count}
+        for name, part in rows.items()
+    }
+    assert missing["banditq-uniform02"] == set()
+    assert missing["lfg-uniform02"] == {"idleness", "queue_max", "probability"}
+    assert missing["static-uniform02"] == {"queue", "idleness", "queue_max", "probability"}
+
+
+def test_order_of_the_files_does_not_matter(chunks, facts, tmp_path, rng):
+    collect(chunks, facts, SEED, tmp_path / "sorted.parquet")
+    wanted = (tmp_path / "sorted.parquet").read_bytes()
+    for order in (chunks[::-1], [chunks[k] for k in rng.permutation(len(chunks))]):
+        collect(order, facts, SEED, tmp_path / "other.parquet")
+        assert (tmp_path / "other.parquet").read_bytes() == wanted
+
+
+@pytest.mark.parametrize("chunk", [1, 3, REPLICATES])
+def test_size_of_the_chunks_does_not_matter(made, facts, tmp_path, chunk):
+    collect(list(made.rglob("*.parquet")), facts, SEED, tmp_path / "two.parquet")
+    experiment = small_experiment("full_information", chunk)
+    files = write_chunks(experiment, tmp_path / "chunks")
+    assert len(files) == len(experiment.runs) * -(-REPLICATES // chunk)
+    collect(files, experiment.facts(), SEED, tmp_path / "other.parquet")
+    assert load_dataset(tmp_path / "other.parquet")[0].equals(
+        load_dataset(tmp_path / "two.parquet")[0]
+    )
+
+
+# --------------------------------------------------------------------------------- refused files
+
+
+def test_other_seed(chunks, facts, tmp_path):
+    text = refusal(chunks, facts, tmp_path / "data.parquet", seed=SEED + 1)
+    assert text == f"{chunks[2]} does not belong here: its seed is {SEED}, wanted {SEED + 1}"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("horizon", 61), ("law", "beta"), ("means", [0.1] * 5), ("stream", "other")]
+)
+def test_other_block(chunks, facts, tmp_path, key, value):
+    block = read_footer(chunks[0])["block"]
+    rewritten(chunks[0], block=block | {key: value})
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text.startswith(f"{chunks[0]} does not belong here: its block is")
+    assert repr(value) in text
+
+
+def test_dataset_in_place_of_a_chunk(chunks, facts, tmp_path):
+    rewritten(chunks[0], kind="dataset")
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text == f"{chunks[0]} does not belong here: its kind is 'dataset', wanted 'chunk'"
+
+
+def test_chunk_of_other_code(chunks, facts, tmp_path):
+    rewritten(chunks[0], code="0123456789abcdef")
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text == (
+        f"{chunks[0]} is stale: code 0123456789abcdef made it, this is "
+        f"{fingerprint(*SIMULATION)}; `fairbandits replicate` makes it anew"
+    )
+
+
+def test_truncated_chunk(chunks, facts, tmp_path):
+    content = chunks[0].read_bytes()
+    chunks[0].write_bytes(content[: len(content) // 2])
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text.startswith(f"{chunks[0]} is not a readable Parquet file")
+
+
+def test_vanished_chunk(chunks, facts, tmp_path):
+    chunks[0].unlink()
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text.startswith(f"{chunks[0]} does not exist")
+
+
+def replicates_message(out, name, got):
+    return (
+        f"{out}: the chunks of {name} must hold replicates 0 to {REPLICATES - 1} once each, "
+        f"in order; got {got}"
+    )
+
+
+def test_missing_chunk(chunks, facts, tmp_path):
+    out = tmp_path / "data.parquet"
+    name = chunks[0].parent.name
+    assert refusal(chunks[1:], facts, out) == replicates_message(out, name, [2, 3])
+
+
+def test_missing_run(chunks, facts, tmp_path):
+    out = tmp_path / "data.parquet"
+    name = chunks[0].parent.name
+    left = [file for file in chunks if file.parent.name != name]
+    assert refusal(left, facts, out) == replicates_message(out, name, [])
+
+
+def test_chunk_given_twice(chunks, facts, tmp_path):
+    out = tmp_path / "data.parquet"
+    name = chunks[0].parent.name
+    wanted = replicates_message(out, name, [0, 1, 0, 1, 2, 3])
+    assert refusal([*chunks, chunks[0]], facts, out) == wanted
+
+
+def test_chunk_too_many(chunks, facts, tmp_path):
+    out = tmp_path / "data.parquet"
+    run = small_experiment("full_information").runs[0]
+    extra = chunks[0].parents[1] / run.name / "4-4.parquet"
+    write_chunk(run.block, SEED, range(4, 5), extra)
+    wanted = replicates_message(out, run.name, [0, 1, 2, 3, 4])
+    assert refusal([*chunks, extra], facts, out) == wanted
+
+
+# ------------------------------------------------------------------------------------- the guard
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Return the block and columns of a run of BanditQ with either feedback."""
+    found = {}
+    for feedback, name in (("full", "full_information"), ("bandit", "bandit_feedback")):
+        block = small_experiment(name).runs[0].block
+        found[feedback] = block, simulate_chunk(block, SEED, range(1, 4))
+    return found
+
+
+def spoil(recorded, feedback, column, change, replicate=2, t=30, arm=1):
+    """Return a block, and a table with one entry of one column changed."""
+    block, columns = recorded[feedback]
+    columns = {name: values.copy() for name, values in columns.items()}
+    assert t in columns["round"]
+    row = np.flatnonzero(
+        (columns["replicate"] == replicate) & (columns["round"] == t) & (columns["arm"] == arm)
+    )
+    if not np.can_cast(type(change), columns[column].dtype):
+        columns[column] = columns[column].astype(float)
+    columns[column][row] += change
+    return block, pa.table(columns)
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_guard_lets_good_columns_pass(recorded, feedback):
+    block, columns = recorded[feedback]
+    assert np.unique(columns["replicate"]).size > 1  # each of which starts from nothing
+    guard(pa.table(columns), block, "file")
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@pytest.mark.parametrize("column", ["reward", "queue", "idleness", "queue_max", "probability"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_guard_finds_what_is_not_finite(recorded, feedback, column, value):
+    block, table = spoil(recorded, feedback, column, value, arm=5)
+    wanted = f"file: that {column} is finite fails first in replicate 2, round 30"
+    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
+        guard(table, block, "file")
+
+
+@pytest.mark.parametrize(
+    ("feedback", "change"), [("full", 1e-6), ("full", -1e-6), ("bandit", 1), ("bandit", -1)]
+)
+def test_guard_finds_plays_that_do_not_sum_to_the_round(recorded, feedback, change):
+    block, table = spoil(recorded, feedback, "plays", change, arm=4)
+    wanted = "file: that plays sum to the round fails first in replicate 2, round 30"
+    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
+        guard(table, block, "file")
+
+
+@pytest.mark.parametrize("column", ["plays", "queue_max", "idleness"])
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_guard_finds_what_falls(recorded, feedback, column):
+    block, table = spoil(recorded, feedback, column, 100, arm=1)
+    if column == "plays":  # keep their sum
+        _, other = spoil(recorded, feedback, column, -100, arm=2)
+        both = table[column].to_numpy() + other[column].to_numpy() - recorded[feedback][1][column]
+        table = table.set_column(table.column_names.index(column), column, pa.array(both))
+    wanted = rf"^file: that {column} never falls fails first in replicate 2, round \d+$"
+    with pytest.raises(StoreError, match=wanted):
+        guard(table, block, "file")
+
+
+@pytest.mark.parametrize("column", ["queue", "idleness", "reward"])
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_guard_finds_a_broken_balance_of_queues(recorded, feedback, column):
+    """E3: the reward still owed is the queue less its idleness."""
+    block, table = spoil(recorded, feedback, column, 1e-5, t=HORIZON, arm=1)
+    wanted = (
+        f"file: that owed reward = queue - idleness fails first in replicate 2, round {HORIZON}"
+    )
+    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
+        guard(table, block, "file")
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_guard_leaves_the_rewards_of_unprotected_arms_alone(recorded, feedback):
+    block, table = spoil(recorded, feedback, "reward", 1.0, arm=4)
+    guard(table, block, "file")
+
+
+def test_guard_is_asked_about_every_chunk(chunks, facts, tmp_path):
+    def spoil_one(columns):
+        columns["reward"][-1] = np.nan
+
+    rewritten(chunks[-1], spoil_one)
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text == (
+        f"{chunks[-1]}: that reward is finite fails first in replicate 3, round {HORIZON}"
+    )
+
+
+def test_policies_without_queues_for_targets_need_no_balance():
+    experiment = small_experiment("oracle_lfg")
+    for run in experiment.runs:
+        guard(pa.table(simulate_chunk(run.block, SEED, [0, 1])), run.block, "file")
+
+
+# -------------------------------------------------------------------------------- loading datasets
+
+
+@pytest.fixture
+def dataset(made, facts, tmp_path):
+    out = tmp_path / "data.parquet"
+    collect(list(made.rglob("*.parquet")), facts, SEED, out)
+    return out
+
+
+def test_stale_dataset(dataset, monkeypatch):
+    load_dataset(dataset)
+    monkeypatch.setattr(datasets, "fingerprint", lambda *parts: "f" * 16)
+    with pytest.raises(StoreError) as error:
+        load_dataset(dataset)
+    text = str(error.value)
+    assert text.startswith(f"{dataset} is stale: code {fingerprint(*SIMULATION)} made it")
+    assert "\n" not in text
+
+
+def test_chunk_is_no_dataset(chunks):
+    with pytest.raises(StoreError, match="its kind is 'chunk', wanted 'dataset'"):
+        load_dataset(chunks[0])
+
+
+def test_foreign_dataset(tmp_path):
+    pa.parquet.write_table(pa.table({"run": ["mine"]}), tmp_path / "mine.parquet")
+    with pytest.raises(StoreError, match="was not written by fairbandits"):
+        load_dataset(tmp_path / "mine.parquet")
+
+
+def test_missing_dataset(tmp_path):
+    with pytest.raises(StoreError, match="does not exist; `fairbandits replicate` makes it"):
+        load_dataset(tmp_path / "none.parquet")

@@ -1,0 +1,299 @@
+"""Every figure: drawn from a dataset, with the numbers of the dataset, the same bytes each time."""
+
+import re
+import struct
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import yaml
+from scipy import stats
+
+import naive
+from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.simulate import write_chunk
+from fairbandits.experiments.verify import chunk_path
+from fairbandits.figures.draw import PAPERS, draw
+from fairbandits.figures.style import COLOURS, LAW_TITLES
+from fairbandits.figures.summary import summarise
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+ROOT = Path(__file__).resolve().parents[1]
+SEED = 20240719
+REPLICATES = 3
+HORIZON = 60
+DRAWN = [(paper, figure) for paper, figures in PAPERS.items() for figure in figures]
+every_figure = pytest.mark.parametrize(("paper", "figure"), DRAWN, ids=map("-".join, DRAWN))
+CURVE = ["mean", "mean_low", "mean_high", "run_low", "run_high", "one_run"]
+
+
+def configured():
+    """Return the paper and name of each figure in the configuration files."""
+    return [
+        (file.stem, figure)
+        for file in sorted((ROOT / "config" / "papers").glob("*.yaml"))
+        for block in yaml.safe_load(file.read_text(encoding="utf-8"))["experiments"].values()
+        for figure in block["figures"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    """Return a small run of the real configuration, simulated and collected."""
+    folder = tmp_path_factory.mktemp("results")
+    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
+    config = build_config(
+        {
+            "seed": SEED,
+            "scale": "smoke",
+            "papers": list(PAPERS),
+            "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
+            "smoke": limits | {"checkpoints": {"linear": 30, "log": 5}},
+        },
+        "test",
+    )
+    for one in config.experiments:
+        files = [chunk_path(config, run, run.chunks()[0]) for run in one.runs]
+        for run, file in zip(one.runs, files, strict=True):
+            write_chunk(run.block, SEED, range(REPLICATES), file)
+        collect(files, one.facts(), SEED, dataset_path(config, one))
+    return config
+
+
+def dataset_path(config, experiment):
+    return Path(config.folders["results"]) / experiment.paper / f"{experiment.name}.parquet"
+
+
+def dataset_of(config, paper, figure):
+    return dataset_path(config, config.of_figure(paper, figure))
+
+
+def drawing_of(config, paper, figure, published=None):
+    """Return a figure that is still open, and the table of its curves."""
+    function, columns = PAPERS[paper][figure]
+    table, footer = load_dataset(dataset_of(config, paper, figure), ["run", "round", *columns])
+    return function(table, footer, published)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Return a file like that of a replayed program."""
+    file = tmp_path_factory.mktemp("replay") / "replay.parquet"
+    rounds = np.arange(1, HORIZON + 1)
+    columns = {"round": rounds, "queue_1": 0.5 * rounds, "queue_2": 0.1 * rounds}
+    write_table(file, pa.table(columns), {"kind": "replay"})
+    return file
+
+
+@pytest.fixture(scope="module")
+def drawings(config, published, tmp_path_factory):
+    """Return a function that draws a figure, once for each name of a folder."""
+    folder = tmp_path_factory.mktemp("figures")
+    done = {}
+
+    def drawn(paper, figure, turn="first"):
+        place = folder / turn / paper
+        if place / figure not in done:
+            replayed = published if figure == "fig5" else None
+            files = {kind: place / f"{figure}.{kind}" for kind in ("svg", "png", "table")}
+            draw(paper, figure, dataset_of(config, paper, figure), replayed, **files)
+            done[place / figure] = files
+        return done[place / figure]
+
+    return drawn
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    yield
+    left = plt.get_fignums()
+    plt.close("all")
+    assert left == []
+
+
+# ----------------------------------------------------------------------------------- registries
+
+
+def test_configured_figures_are_those_that_can_be_drawn():
+    assert sorted(configured()) == sorted(DRAWN)
+
+
+def rules():
+    """Return the text of each rule of the workflow, by its name."""
+    found = {}
+    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        parts = re.split(r"^((?:use )?rule .*):$", file.read_text(encoding="utf-8"), flags=re.M)
+        for head, body in zip(parts[1::2], parts[2::2], strict=True):
+            name = re.fullmatch(r"rule (\w+)|use rule \w+ as (\w+) with", head)
+            found[name[1] or name[2]] = body
+    return found
+
+
+@pytest.mark.parametrize(("paper", "figure"), configured(), ids=map("-".join, configured()))
+def test_every_figure_has_its_rule_and_its_caption(paper, figure):
+    body = rules()[f"{paper}_{figure}"]
+    for kind in ("svg", "png"):
+        assert f'"<figures>/{paper}/{figure}.{kind}"' in body
+    assert f'"<results>/{paper}/{figure}.parquet"' in body
+    assert f'figure="{figure}"' in body
+    assert f'"figure": "{figure.removeprefix("fig")}"' in body
+    experiment = load_config([ROOT / "config" / "config.yaml"]).of_figure(paper, figure).name
+    assert f'data="<results>/{paper}/{experiment}.parquet"' in body
+    assert f'EXPERIMENTS["{paper}", "{experiment}"]' in body
+    (caption,) = re.findall(r'caption="(.*?)"', body)
+    assert (ROOT / "workflow" / "rules" / caption).resolve().is_file()
+
+
+def test_every_curve_has_a_colour_and_every_law_a_title():
+    for one in load_config([ROOT / "config" / "config.yaml"]).experiments:
+        assert COLOURS.keys() >= set(one.labels.values())
+        assert LAW_TITLES.keys() >= set(one.laws)
+
+
+def test_unknown_figure(config, tmp_path):
+    files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
+    data = dataset_of(config, "banditq", "fig1")
+    with pytest.raises(ValueError, match="figure must be one of") as error:
+        draw("banditq", "fig0", data, None, **files)
+    text = str(error.value)
+    assert text.endswith("got 'banditq fig0'")
+    assert all(f"{paper} {figure}" in text for paper, figure in DRAWN)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_chunk_in_place_of_the_dataset(config, tmp_path):
+    run = config.experiment("banditq", "full_information").runs[0]
+    files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
+    with pytest.raises(StoreError, match="its kind is 'chunk', wanted 'dataset'"):
+        draw("banditq", "fig1", chunk_path(config, run, run.chunks()[0]), None, **files)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --------------------------------------------------------------------------------- what is drawn
+
+
+@every_figure
+def test_figure_is_written(drawings, paper, figure):
+    files = drawings(paper, figure)
+    svg = files["svg"].read_text(encoding="utf-8")
+    assert svg.startswith("<?xml")
+    assert "number of rounds" in svg  # text stays text
+    assert "<dc:date>" not in svg
+    png = files["png"].read_bytes()
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", png[16:24])
+    assert 800 <= width <= 1600
+    assert height <= width
+    footer = read_footer(files["table"])
+    assert (footer["kind"], footer["paper"], footer["figure"]) == ("figure", paper, figure)
+    assert footer["dataset"]["seed"] == SEED
+
+
+@every_figure
+def test_two_drawings_are_the_same_bytes(drawings, paper, figure):
+    first, second = drawings(paper, figure), drawings(paper, figure, "second")
+    for kind, file in first.items():
+        assert file.read_bytes() == second[kind].read_bytes(), kind
+
+
+@every_figure
+def test_first_panel_shows_the_primary_law(config, paper, figure):
+    drawing, curves = drawing_of(config, paper, figure)
+    laws = config.of_figure(paper, figure).laws
+    titles = [axis.get_title() for axis in drawing.axes if axis.get_title()]
+    plt.close(drawing)
+    assert titles == [LAW_TITLES[law] for law in laws]
+    assert list(dict.fromkeys(curves["law"])) == list(laws)
+    if paper == "banditq":
+        assert laws[0] == "uniform02"
+
+
+def test_published_run_is_drawn_where_it_is_given(config, published):
+    replayed = read_table(published).to_pandas()
+    counts = []
+    for given in (None, replayed):
+        drawing, _ = drawing_of(config, "banditq", "fig5", given)
+        counts.append([len(axis.lines) for axis in drawing.axes])
+        labels = [line.get_label() for line in drawing.axes[0].lines]
+        assert ("the published run, replayed" in labels) == (given is not None)
+        plt.close(drawing)
+    assert counts[1] == [counts[0][0] + 2, counts[0][1]]
+
+
+# ----------------------------------------------------------------------- the numbers of the curves
+
+
+def quantity(paper, figure, config, run, series):
+    """Return a curve's values in all replicates, straight from the dataset's rows."""
+    table = read_table(dataset_of(config, paper, figure))
+    rows = table.filter(pc.equal(table["run"], run.name)).to_pandas()
+    arms = len(run.block["means"])
+    rounds = rows["round"].to_numpy().reshape(REPLICATES, -1, arms)[0, :, 0]
+    reward, queue = (rows[c].to_numpy().reshape(REPLICATES, -1, arms) for c in ("reward", "queue"))
+    _, benchmark = naive.static_benchmark(run.block["means"], list(config_targets(config, run)))
+    earned = reward.sum(axis=2)
+    if series == "regret":
+        return rounds, benchmark * rounds - earned
+    if series.endswith(", less benchmark"):
+        return rounds, earned - benchmark * rounds
+    if series.startswith("arm "):
+        arm = int(series.removeprefix("arm ")) - 1
+        rates = figure in ("fig1", "fig4")
+        return rounds, reward[:, :, arm] / rounds if rates else queue[:, :, arm]
+    return rounds, earned
+
+
+def config_targets(config, run):
+    return config.experiment(run.paper, run.experiment).targets
+
+
+@pytest.mark.parametrize(("paper", "figure"), [row for row in DRAWN if row[0] == "banditq"])
+def test_table_has_the_means_of_the_dataset(config, drawings, paper, figure):
+    curves = read_table(drawings(paper, figure)["table"]).to_pandas()
+    assert list(curves) == ["law", "series", "round", *CURVE, "n_replicates"]
+    assert set(curves["n_replicates"]) == {REPLICATES}
+    experiment = config.of_figure(paper, figure)
+    seen = 0
+    for run in experiment.runs:
+        law = run.block["law"]
+        label = experiment.labels[run.name.removesuffix(f"-{law}")]
+        names = {
+            "fig1": ["arm 1", "arm 2"],
+            "fig2": ["arm 1", "arm 2"],
+            "fig3": ["regret"],
+            "fig7": [label, f"{label}, less benchmark"],
+        }[{"fig4": "fig1", "fig5": "fig2", "fig6": "fig3"}.get(figure, figure)]
+        for series in names:
+            curve = curves[(curves["law"] == law) & (curves["series"] == series)]
+            rounds, values = quantity(paper, figure, config, run, series)
+            assert curve["round"].tolist() == rounds.tolist()
+            np.testing.assert_allclose(curve["mean"], values.sum(axis=0) / REPLICATES, rtol=1e-12)
+            np.testing.assert_allclose(curve["one_run"], values[0], rtol=1e-12)
+            seen += len(curve)
+    assert seen == len(curves)
+
+
+def test_summary_of_curves(rng):
+    curves = rng.normal(size=(50, 4)) * [1, 10, 0.1, 0] + 5
+    rounds = np.array([1, 2, 5, 9])
+    found = summarise("bernoulli", "mine", rounds, curves)
+    assert set(found["law"]) == {"bernoulli"}
+    assert set(found["series"]) == {"mine"}
+    assert found["round"].tolist() == rounds.tolist()
+    assert found["n_replicates"].tolist() == [50] * 4
+    np.testing.assert_allclose(found["mean"], curves.mean(axis=0))
+    for k in range(3):
+        low, high = stats.t.interval(
+            0.95, 49, loc=curves[:, k].mean(), scale=stats.sem(curves[:, k])
+        )
+        assert found["mean_low"][k] == pytest.approx(low)
+        assert found["mean_high"][k] == pytest.approx(high)
+        inside = (curves[:, k] >= found["run_low"][k]) & (curves[:, k] <= found["run_high"][k])
+        assert 46 <= inside.sum() <= 48
+    assert found.loc[3, CURVE].tolist() == [5] * 6  # no spread, no width
+    assert isinstance(found, pd.DataFrame)

@@ -1,0 +1,367 @@
+"""What must hold in every run and for every input, on inputs drawn by Hypothesis."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+import naive
+from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
+from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.sources import stream_source
+from fairbandits.policies.learners import ascend, oga
+from fairbandits.policies.simplex import log_barrier_shift, log_product, sample
+
+ROUNDS = 80
+EVERY = range(1, ROUNDS + 1)
+
+few = settings(deadline=None, derandomize=True, max_examples=25)
+many = settings(deadline=None, derandomize=True, max_examples=200)
+
+SEEDS = st.integers(0, 10**6)
+#: Largest reward of an arm with mean mu under each law with rewards of at least 0.
+LARGEST = {
+    "uniform02": lambda mu: 2 * mu,
+    "uniform02_clipped": lambda mu: min(1.0, 2 * mu),
+    "bernoulli": lambda mu: math.ceil(mu),
+    "beta": lambda mu: 1.0,
+    "deterministic": lambda mu: mu,
+}
+
+
+@st.composite
+def instances(draw):
+    law = draw(st.sampled_from(sorted(LARGEST)))
+    low, high = (0.01, 0.99) if law == "beta" else (0.0, 1.0)
+    means = st.floats(low, high) | st.sampled_from([0.5, high])
+    return Instance(draw(st.lists(means, min_size=2, max_size=8)), law)
+
+
+@st.composite
+def problems(draw):
+    """Return an instance and targets, feasible or not, for some of the arms."""
+    instance = draw(instances())
+    target = st.just(0.0) | st.floats(1e-3, 0.5)
+    n_arms = instance.n_arms
+    return instance, tuple(draw(st.lists(target, min_size=n_arms, max_size=n_arms)))
+
+
+FULL = ["oga", "adahedge", "squint"]
+BANDIT = ["ftrl", "exp3p"]
+
+
+@st.composite
+def banditqs(draw, targets, subroutines=(*FULL, *BANDIT)):
+    subroutine = draw(st.sampled_from(subroutines))
+    return BanditQ(
+        targets,
+        "full" if subroutine in FULL else "bandit",
+        subroutine,
+        V=draw(st.sampled_from([None, 0.0, 1.0, 1e3])),
+        surrogate_index=draw(st.sampled_from(["post", "pre"])),
+        gamma_rule=draw(st.sampled_from([1, 2])),
+    )
+
+
+@st.composite
+def policies(draw, targets):
+    """Return any policy for as many arms as there are targets."""
+    n_arms = len(targets)
+    shares = draw(st.lists(st.integers(0, 9), min_size=n_arms, max_size=n_arms))
+    assume(sum(shares) > 0)
+    exact = [Fraction(share, sum(shares)) for share in shares]
+    lfg = LFG(exact, eta=draw(st.sampled_from([0, 1, 100])))
+    others = [Hedge(), UCB1(), EXP3(), Static(exact), lfg]
+    return draw(banditqs(targets) | st.sampled_from(others))
+
+
+# Whole runs.
+
+
+@few
+@given(st.data(), problems(), SEEDS)
+def test_plays_add_up_and_rewards_are_those_of_the_law(data, problem, seed):
+    instance, targets = problem
+    policy = data.draw(policies(targets))
+    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
+    plays, rewards = result.plays[0], result.rewards[0]
+    if policy.feedback == "bandit":
+        assert (plays.sum(axis=1) == EVERY).all()
+    np.testing.assert_allclose(plays.sum(axis=1), EVERY, rtol=1e-9)
+    steps = np.diff(plays, axis=0, prepend=0)
+    assert steps.min() >= -1e-12
+    assert steps.max() <= 1 + 1e-9
+    largest = np.array([LARGEST[instance.law](mu) for mu in instance.means])
+    assert (rewards >= 0).all()
+    assert (rewards <= plays * largest * (1 + 1e-12) + 1e-12).all()
+    assert (np.diff(rewards, axis=0) >= 0).all()
+
+
+@few
+@given(st.data(), problems(), SEEDS)
+def test_distributions_are_distributions(data, problem, seed):
+    instance, targets = problem
+    policy = data.draw(policies(targets))
+    state = policy.start(instance.n_arms, ROUNDS)
+    x = getattr(getattr(state, "learner", state), "x", None)
+    assume(x is not None)  # UCB1 and LFG have none
+    means = np.array(instance.means)
+    source = stream_source(instance.law, means, instance.spread, seed, "x", 0)
+    record = new_record(policy.feedback, instance.n_arms, np.array([1]), len(policy.probes))
+    for t in EVERY:
+        assert 0 <= x.min() <= x.max() <= 1 + 1e-12
+        assert x.sum() == pytest.approx(1, abs=1e-9)
+        LOOPS[policy.feedback](state, source, record, t - 1, t)
+
+
+@few
+@given(st.data(), problems(), SEEDS)
+def test_queues_keep_their_accounts(data, problem, seed):
+    instance, targets = problem
+    policy = data.draw(banditqs(targets))
+    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
+    queue, idleness, highest = (
+        result.probes[name][0] for name in ("queue", "idleness", "queue_max")
+    )
+    owed = np.multiply.outer(EVERY, targets)
+    rewards = result.rewards[0]
+    protected = np.array(targets) > 0
+
+    shortfall = owed - rewards
+    tolerance = 1e-9 * np.maximum(1, owed + rewards)
+    gap = shortfall - (queue - idleness)
+    assert (np.abs(gap) <= tolerance)[:, protected].all()  # the identity E3
+    assert (shortfall <= queue + tolerance)[:, protected].all()
+    assert (queue <= owed + tolerance).all()
+    assert (queue >= 0).all()
+    assert (np.diff(idleness, axis=0) >= 0).all()
+    assert highest.tolist() == np.maximum.accumulate(queue, axis=0).tolist()
+    for values in (queue, idleness, highest):
+        assert not values[:, ~protected].any()
+
+
+@few
+@given(st.data(), instances(), SEEDS)
+def test_without_targets_nothing_queues(data, instance, seed):
+    policy = data.draw(banditqs((0.0,) * instance.n_arms))
+    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
+    for name in ("queue", "idleness", "queue_max"):
+        assert not result.probes[name].any()
+
+
+@few
+@given(st.sampled_from(FULL), st.sampled_from(["post", "pre"]), instances(), SEEDS)
+def test_without_targets_the_penalty_does_not_matter(subroutine, index, instance, seed):
+    runs = [
+        run(
+            BanditQ((0,) * instance.n_arms, "full", subroutine, V=V, surrogate_index=index),
+            instance,
+            ROUNDS,
+            seed=seed,
+            checkpoints=EVERY,
+        )
+        for V in (1, math.sqrt(ROUNDS), 1e6)
+    ]
+    x = [np.diff(result.plays[0], axis=0, prepend=0) for result in runs]
+    np.testing.assert_allclose(x[1], x[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(x[2], x[0], rtol=0, atol=1e-9)
+
+
+@few
+@given(instances(), st.lists(st.integers(0, 12), min_size=8, max_size=8), st.integers(0, 9), SEEDS)
+def test_lfg_queues_are_exact(instance, shares, slack, seed):
+    shares = shares[: instance.n_arms]
+    total = max(1, sum(shares) + slack)
+    required = [Fraction(share, total) for share in shares]
+    policy = LFG([str(fraction) for fraction in required], eta=3)
+    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
+    pulls = np.diff(result.plays[0], axis=0, prepend=0)
+    debt = [Fraction(0)] * instance.n_arms
+    for t in EVERY:
+        row = pulls[t - 1].tolist()
+        debt = [max(Fraction(0), q + f - d) for q, f, d in zip(debt, required, row, strict=True)]
+        assert result.probes["queue"][0, t - 1].tolist() == [float(q) for q in debt]
+        for k, fraction in enumerate(required):
+            assert debt[k] >= fraction * t - int(result.plays[0, t - 1, k])
+
+
+# The simplex.
+
+
+def ascended(x, g, step=None, array=np.array):
+    """Return where gradient ascent moves from x, and the point that it projects.
+
+    By default the step is as long as the gains.
+    """
+    learner = oga(len(x), math.hypot(*g) if step is None else step)
+    learner = learner._replace(moved=array(learner.moved))
+    learner.x[:] = x
+    ascend(learner, np.array(g))
+    rate = learner.step / math.sqrt(learner.squares[0]) if learner.squares[0] else 0.0
+    return learner.x, [a + rate * b for a, b in zip(x, g, strict=True)]
+
+
+def exactly_projected(y):
+    """Return the projection by sorting, in exact arithmetic."""
+    return [float(value) for value in naive.project_simplex([Fraction(value) for value in y])]
+
+
+def assert_projected(found, y):
+    scale = max(1.0, *map(abs, y)) * len(y) * 2.0**-52
+    np.testing.assert_allclose(found, exactly_projected(y), rtol=0, atol=2 * scale)
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(1, abs=2 * len(y) * scale)
+
+
+COORDINATES = (
+    st.floats(-3, 3)
+    | st.floats(-1e12, 1e12)
+    | st.sampled_from([0.0, 0.25, 1.0, -1.0, 0.1, 1e-150, 1e6])
+)
+
+
+@many
+@given(st.lists(COORDINATES, min_size=2, max_size=60), st.data())
+def test_projection_is_that_of_sorting(g, data):
+    """From a vertex or the centre, by steps of any length up to that of the gains."""
+    corner = data.draw(st.none() | st.integers(0, len(g) - 1))
+    x = [1 / len(g)] * len(g) if corner is None else naive.one_hot(corner, len(g))
+    step = data.draw(st.sampled_from([None, 1.0, 1e-3, 1e-9]))
+    assert_projected(*ascended(x, g, step))
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 10, 200])
+def test_projection_of_random_steps(size, rng):
+    """From all faces of the simplex; with ties among the gains."""
+    for _ in range(150):
+        x = rng.dirichlet(np.full(size, rng.choice([0.02, 0.3, 10.0])))
+        x[x < rng.choice([0.0, 0.05, 0.4]) * x.max()] = 0.0
+        g = rng.exponential(size=size) if rng.random() < 0.5 else rng.normal(size=size)
+        if rng.random() < 0.4:
+            g = np.round(g, int(rng.integers(0, 2)))
+        step = rng.choice([1e-3, 0.1, 0.7, 1.0, 30.0])
+        assert_projected(*ascended((x / x.sum()).tolist(), g.tolist(), step))
+
+
+def test_projection_can_bring_many_arms_in_at_once():
+    """All arms rise above the only one played, but not all of them stay in."""
+    found, y = ascended([1.0, 0.0, 0.0], [0.0, 0.9, 0.05])
+    np.testing.assert_allclose(y, [1.0, 0.9, 0.05], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(found, [0.55, 0.45, 0.0], rtol=0, atol=1e-15)
+
+
+def test_projection_leaves_the_simplex_alone(rng):
+    for size in (2, 5, 100):
+        x = rng.dirichlet(np.full(size, 0.5))
+        for gains in (0.0, 3.0):  # equal gains change nothing
+            found, _ = ascended(x.tolist(), [gains] * size, 1.0)
+            np.testing.assert_allclose(found, x, rtol=0, atol=1e-14)
+    assert ascended([0.0, 1.0, 0.0], [0.0, 2.0, 1.0])[0].tolist() == [0, 1, 0]
+
+
+class Metered(np.ndarray):
+    """An array that cannot be read forever."""
+
+    reads = 0
+
+    def __getitem__(self, index):
+        self.reads += 1
+        assert self.reads < 100 * self.size**2, "the kernel does not end"
+        return super().__getitem__(index)
+
+
+def metered(values):
+    return np.asarray(values).view(Metered)
+
+
+def test_projection_ends_when_an_entry_lies_at_the_threshold():
+    """Rounding put the last arm now above, now below the threshold of those above it."""
+    hexes = ("0x0.0p+0", "0x1.dfbf3d77200adp-1", "0x1.02061446ffa9ap-4", "0x0.0p+0")
+    x = [float.fromhex(text) for text in hexes]
+    rate = float.fromhex("0x1.08564347418a1p-23")
+    for ulps in range(-20, 21):
+        step = rate * math.sqrt(3e12) * (1 + ulps * 2.0**-52)
+        assert_projected(*ascended(x, [0.0, 1e6, 1e6, 1e6], step, metered))
+
+
+@pytest.mark.parametrize("size", [3, 4, 6, 20])
+def test_projection_ends_near_every_threshold(size, rng):
+    """An arm comes from 0 to the threshold of the others, nearly."""
+    for _ in range(100):
+        x = rng.dirichlet(np.ones(size - 1)).tolist()
+        g = rng.random(size - 1).tolist()
+        threshold = sum(g) / (size - 1)
+        for tied in (threshold, math.nextafter(threshold, 0), math.nextafter(threshold, 9)):
+            gains = [*g, tied]
+            for step in (1e-3, 1e-6):
+                assert_projected(*ascended([*x, 0.0], gains, step, metered))
+
+
+@many
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(0, 2**64 - 1))
+@example([0.5, 0.5], 0)
+@example([0.0, 1.0], 0)
+@example([1.0, 0.0], 2**64 - 1)
+@example([0.0, 0.0, 0.0], 2**64 - 1)
+def test_sample_is_the_inverse_of_the_cumulated_probabilities(x, coin):
+    arm = sample(np.array(x), np.uint64(coin))
+    assert arm == naive.sample(x, naive.unit(coin))
+    assert 0 <= arm < len(x)
+
+
+GAPS = st.lists(
+    st.floats(0, 10) | st.floats(0, 1e12) | st.sampled_from([0.0, 1e-300, 1e300]), max_size=60
+)
+
+
+@many
+@given(GAPS, st.floats(1e-3, 1e6), st.sampled_from([1e-10, 1e-8]))
+@example([1e300] * 3, 1e6, 1e-10)
+@example([0.0] * 59, 1e-3, 1e-10)
+def test_log_barrier_shift_solves_its_equation(gaps, start, tolerance):
+    gaps = np.array([*gaps, 0.0])
+    shift = log_barrier_shift(gaps, start, tolerance)
+    q = 1 / (gaps + shift)
+    assert 1 <= shift <= gaps.size * (1 + 1e-12)
+    assert q.sum() == pytest.approx(1, abs=1e-12)
+    # the root is that close in exact arithmetic
+    sides = [Fraction(shift) * (1 + Fraction(sign, 10**11)) for sign in (-1, 1)]
+    totals = [sum(1 / (Fraction(gap) + side) for gap in gaps.tolist()) for side in sides]
+    assert totals[0] > 1 > totals[1]
+
+
+@many
+@given(st.lists(st.floats(-50, 50), min_size=2, max_size=20))
+def test_log_barrier_step_maximises(z):
+    """KKT: 1/q_i + z_i is the same for all arms; and no other distribution does better."""
+    gaps = max(z) - np.array(z)
+    shift = log_barrier_shift(gaps, float(gaps.size), 1e-10)
+    q = 1 / (gaps + shift)
+    np.testing.assert_allclose(1 / q + z, shift + max(z), rtol=1e-12)
+    value = np.log(q).sum() + q @ z
+    best, expected = naive.solve_opt(z)
+    np.testing.assert_allclose(q, expected, rtol=1e-9)
+    assert value == pytest.approx(best, rel=1e-9, abs=1e-9)
+    uniform = np.full(q.size, 1 / q.size)
+    for other in (uniform, 0.9 * q + 0.1 * uniform, 1.1 * q - 0.1 * uniform):
+        if other.min() > 0:
+            assert np.log(other).sum() + other @ z <= value + 1e-9 * max(1, abs(value))
+
+
+FACTORS = st.floats(1e-75, 1e75) | st.floats(0.5, 2) | st.sampled_from([1e-75, 1.0, 1e75])
+
+
+@many
+@given(st.lists(st.tuples(FACTORS, FACTORS), min_size=1, max_size=200))
+@example([(1e75, 1e75)] * 200)
+@example([(1e-75, 1e-75)] * 200)
+@example([(1e75, 1e75), (1e-75, 1e-75)] * 100)
+def test_log_product_is_the_sum_of_logarithms(pairs):
+    factors, others = np.array(pairs).T.copy()
+    logs = [math.log(value) for pair in pairs for value in pair]
+    found = log_product(factors, others)
+    scale = math.fsum(map(abs, logs))
+    assert found == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-13 * (len(logs) + scale))

@@ -1,0 +1,70 @@
+"""What the README tells a newcomer to type works as it stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.simulate import write_chunk
+from fairbandits.figures.draw import draw
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def small_results(tmp_path_factory):
+    """A folder with the datasets and tables the README reads, at a tiny scale."""
+    folder = tmp_path_factory.mktemp("readme")
+    results = folder / "results" / "banditq"
+    config = load_config([ROOT / "config/config.yaml", ROOT / "config/smoke.yaml"])
+    experiment = config.experiment("banditq", "full_information")
+    chunks = []
+    for run in experiment.runs:
+        block = run.block | {"horizon": 200}
+        run.block.update(block)
+        chunks.append(folder / "cache" / run.name / "0-1.parquet")
+        write_chunk(block, config.seed, range(2), chunks[-1])
+    data = results / "full_information.parquet"
+    collect(chunks, experiment.facts() | {"replicates": 2}, config.seed, data)
+    for name in ("fig1", "fig2"):
+        images = {"svg": folder / f"{name}.svg", "png": folder / f"{name}.png"}
+        draw("banditq", name, data, None, **images, table=results / f"{name}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_python_examples_run(number, small_results, monkeypatch, capsys):
+    monkeypatch.chdir(small_results)
+    exec(compile(BLOCKS[number], f"README example {number + 1}", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_are_examples():
+    assert len(BLOCKS) >= 4
+
+
+def test_links_lead_somewhere():
+    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    missing = [target for target in targets if "//" not in target and not (ROOT / target).exists()]
+    assert targets
+    assert not missing
+
+
+def test_every_figure_is_shown():
+    settings = {
+        "seed": 0,
+        "scale": "paper",
+        "papers": ["banditq"],
+        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x"),
+    }
+    for experiment in build_config(settings, "test").experiments:
+        for figure in experiment.figures:
+            assert f"figures/{experiment.paper}/{figure}.png" in README
+
+
+def test_nothing_is_left_to_fill_in():
+    assert not re.findall(r"@[A-Z]+@", README)

@@ -1,0 +1,213 @@
+"""The site: whole or not at all, the same bytes each time, and nothing loaded from elsewhere."""
+
+import base64
+import html.parser
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from fairbandits.site import build
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><circle r="9"/></svg>'
+
+
+def executed(title, *shown, text="Some text with $x^2$ in it."):
+    """Return a notebook with a heading and code cells that show such HTML."""
+    cells = [new_markdown_cell(f"# {title}\n\n{text}", id="top")]
+    for k, html_ in enumerate(shown):
+        output = new_output("execute_result", {"text/html": html_}, execution_count=k + 1)
+        cell = new_code_cell("1", id=f"c{k}", execution_count=k + 1, outputs=[output])
+        cells.append(cell)
+    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3"}})
+
+
+def image(name, content=SVG):
+    """Return HTML that shows a figure as the notebooks do."""
+    data = base64.b64encode(content).decode()
+    return f'<img data-figure="{name}" src="data:image/svg+xml;base64,{data}" alt="a">'
+
+
+LINK = '<a data-page="banditq#fig1" href="banditq.ipynb#fig1">one</a>'
+FILE = '<a data-figure="banditq/fig1.png" href="../figures/banditq/fig1.png">PNG</a>'
+
+
+class Made:
+    """Executed notebooks and figures in a folder, to build a site of."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.figures = folder / "figures"
+        self.out = folder / "results" / "site"
+        (self.figures / "banditq").mkdir(parents=True)
+        for kind in ("svg", "png"):
+            (self.figures / "banditq" / f"fig1.{kind}").write_bytes(SVG)
+        self.pages = {
+            "index": executed("Start", LINK),
+            "banditq": executed("A page", image("banditq/fig1.svg") + FILE),
+        }
+
+    def build(self):
+        paths = []
+        for name, notebook in self.pages.items():
+            paths.append(self.folder / f"{name}.ipynb")
+            nbformat.write(notebook, paths[-1])
+        build(paths, self.figures, self.out)
+        return self.out
+
+    def refused(self):
+        """Build what cannot be built; return what is said, see that the old site is as it was."""
+        before = tree(self.out.parent)
+        with pytest.raises(ValueError, match=".") as caught:
+            self.build()
+        assert tree(self.out.parent) == before
+        return str(caught.value)
+
+
+def tree(folder):
+    """Return all files below a folder and their bytes."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def made(tmp_path):
+    return Made(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return a built site."""
+    return Made(tmp_path_factory.mktemp("made")).build()
+
+
+class Loads(html.parser.HTMLParser):
+    """Collects what the tags of a page load."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag in ("script", "img", "iframe", "source", "object", "embed"):
+            self.found += [attributes.get("src"), attributes.get("data")]
+        if tag == "link":
+            self.found.append(attributes.get("href"))
+
+
+def loaded(page):
+    """Return what a page loads."""
+    parser = Loads()
+    parser.feed(page.read_text(encoding="utf-8"))
+    return [address for address in parser.found if address]
+
+
+# what is built
+
+
+def test_has_a_page_per_notebook_and_a_search(site):
+    for name in ("index.html", "banditq.html", "search.html", "searchindex.js"):
+        assert (site / name).is_file(), name
+
+
+def test_loads_nothing_from_elsewhere(site):
+    for page in site.glob("*.html"):
+        addresses = loaded(page)
+        assert addresses
+        for address in addresses:
+            assert not address.startswith(("http:", "https:", "//")), (page.name, address)
+            if not address.startswith(("data:", "#")):
+                assert (site / address.partition("?")[0].partition("#")[0]).is_file(), address
+
+
+def test_has_one_file_of_mathjax(site):
+    found = [path.name for path in (site / "_static").rglob("*") if "tex-" in path.name]
+    assert found == ["tex-svg-full.js"]
+    assert "_static/tex-svg-full.js" in {
+        address.partition("?")[0] for address in loaded(site / "banditq.html")
+    }
+
+
+def test_figures_are_in_it_and_shown_from_there(site):
+    assert (site / "figures" / "banditq" / "fig1.svg").read_bytes() == SVG
+    assert (site / "figures" / "banditq" / "fig1.png").read_bytes() == SVG
+    page = (site / "banditq.html").read_text(encoding="utf-8")
+    assert '<img src="figures/banditq/fig1.svg"' in page
+    assert '<a href="figures/banditq/fig1.png">PNG</a>' in page
+    assert "base64" not in page
+
+
+def test_links_lead_to_pages(site):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    assert '<a href="banditq.html#fig1">one</a>' in page
+    assert ".ipynb" not in page
+
+
+def test_same_bytes_wherever_it_is_built(site, made):
+    assert tree(made.build()) == tree(site)
+
+
+def test_replaces_an_older_site_whole(made):
+    made.out.mkdir(parents=True)
+    (made.out / "left-over.html").write_text("old")
+    made.build()
+    assert not (made.out / "left-over.html").exists()
+    assert (made.out / "index.html").is_file()
+    assert [path.name for path in made.out.parent.iterdir()] == ["site"]
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[a link](nowhere.md)", "nowhere.md"),
+        ("```{no-such-directive}\n```", "no-such-directive"),
+        ("$$x$$ (twice)\n\n[](#nowhere)", "nowhere"),
+    ],
+)
+def test_a_warning_of_sphinx_stops_it(made, text, says):
+    made.out.mkdir(parents=True)
+    (made.out / "index.html").write_text("the old site")
+    made.pages["banditq"] = executed("A page", text=text)
+    said = made.refused()
+    assert said.startswith("Sphinx did not build the site: banditq.ipynb:")
+    assert says in said
+    assert "\x1b" not in said
+    assert str(made.folder) not in said
+
+
+def test_a_notebook_that_was_not_executed(made):
+    made.pages["banditq"].cells[1].execution_count = None
+    assert made.refused().endswith("banditq.ipynb was not executed; `fairbandits notebook` does it")
+
+
+def test_a_figure_that_is_not_the_drawn_one(made):
+    made.pages["banditq"] = executed("A page", image("banditq/fig1.svg", b"<svg/>"))
+    assert "fig1.svg; execute the notebook again" in made.refused()
+
+
+def test_a_figure_that_was_not_drawn(made):
+    made.pages["banditq"] = executed("A page", image("banditq/fig2.svg"))
+    assert "fig2.svg, which does not exist; draw it first" in made.refused()
+
+
+def test_a_link_to_no_page(made):
+    del made.pages["banditq"]
+    assert "links to page 'banditq'; pages are index" in made.refused()
+
+
+def test_no_index(made):
+    del made.pages["index"]
+    assert made.refused() == "pages must be index and others, each once; got banditq"
+
+
+def test_no_notebook(made):
+    with pytest.raises(ValueError, match=r"index\.ipynb does not exist"):
+        build([made.folder / "index.ipynb"], made.figures, made.out)
+    assert not made.out.exists()

@@ -1,0 +1,355 @@
+"""The lock of results: it holds for good results, and names what is wrong with others."""
+
+import json
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from fairbandits.cli import main
+from fairbandits.experiments.config import build_config
+from fairbandits.experiments.simulate import simulate_chunk, write_chunk
+from fairbandits.experiments.verify import (
+    DIGITS,
+    chunk_path,
+    hash_run,
+    read_lock,
+    replicate_hashes,
+    verify,
+    write_lock,
+)
+from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+SEED = 20240717
+REPLICATES = 3
+RUN = "banditq/bandit_feedback/banditq-bernoulli"
+
+
+def settings_in(folder, seed=SEED, **limits):
+    """Return the settings of a small run of the real configuration, with results in `folder`."""
+    small = {"horizon": 40, "replicates": REPLICATES, "chunk": 2}
+    return {
+        "seed": seed,
+        "scale": "smoke",
+        "papers": ["banditq"],
+        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
+        "smoke": small | {"checkpoints": {"linear": 10, "log": 5}} | limits,
+    }
+
+
+def config_in(folder, **changes):
+    """Return the small configuration itself."""
+    return build_config(settings_in(folder, **changes), "test")
+
+
+def simulate_all(config):
+    """Write the chunks of all runs."""
+    for run in config.runs:
+        for chunk in run.chunks():
+            first, last = map(int, chunk.split("-"))
+            write_chunk(
+                run.block, config.seed, range(first, last + 1), chunk_path(config, run, chunk)
+            )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with all results of the small run and their lock."""
+    folder = tmp_path_factory.mktemp("made")
+    config = config_in(folder)
+    simulate_all(config)
+    write_lock(config, folder / "results.lock")
+    return folder
+
+
+@pytest.fixture
+def config(made, tmp_path):
+    """Return the small configuration, with a copy of its results that a test may spoil."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return config_in(tmp_path)
+
+
+@pytest.fixture
+def lock(made):
+    return read_lock(made / "results.lock")
+
+
+@pytest.fixture
+def chunk(config):
+    """Return the second chunk file of one run: its replicate 2."""
+    return chunk_path(config, config.run(RUN), "2-2")
+
+
+def rewritten(file, change=None, **footer):
+    """Write a chunk again with changed columns or another footer."""
+    table = read_table(file)
+    columns = {name: table[name].to_numpy().copy() for name in table.column_names}
+    if change:
+        change(columns)
+    write_table(file, pa.table(columns), read_footer(file) | footer)
+
+
+def of_run(lock, key=RUN):
+    """Return the locked hashes of a run."""
+    return lock["runs"][key].split()
+
+
+# -------------------------------------------------------------------------------------- the lock
+
+
+def test_good_results_agree_with_their_lock(config, lock):
+    assert verify(config, lock, sample=3, seed=0) == []
+
+
+def test_lock_has_a_line_per_run_and_a_hash_per_replicate(config, lock, made):
+    assert lock["seed"] == SEED
+    assert lock["runs"].keys() == {run.key for run in config.runs}
+    for run in config.runs:
+        hashes = lock["runs"][run.key].split()
+        assert len(set(hashes)) == REPLICATES
+        assert all(len(value) == DIGITS for value in hashes)
+        assert hash_run(config, run) == hashes
+    lines = (made / "results.lock").read_text().splitlines()
+    assert sum(run.key in line for run in config.runs for line in lines) == len(config.runs)
+
+
+def test_lock_is_the_same_whenever_it_is_written(config, made, tmp_path):
+    write_lock(config, tmp_path / "again.lock")
+    assert (tmp_path / "again.lock").read_bytes() == (made / "results.lock").read_bytes()
+
+
+def test_hashes_do_not_depend_on_the_size_of_the_chunks(config, lock):
+    block = config.run(RUN).block
+    together = replicate_hashes(simulate_chunk(block, SEED, range(REPLICATES)))
+    assert [together[k] for k in range(REPLICATES)] == of_run(lock)
+    for k in range(REPLICATES):
+        assert replicate_hashes(simulate_chunk(block, SEED, [k])) == {k: together[k]}
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_other_chunks_agree_with_the_lock(tmp_path, lock, size):
+    config = config_in(tmp_path, chunk=size)
+    simulate_all(config)
+    assert verify(config, lock, sample=0, seed=0) == []
+
+
+def test_hashes_see_the_smallest_change(config):
+    columns = simulate_chunk(config.run(RUN).block, SEED, range(REPLICATES))
+    before = replicate_hashes(columns)
+    for name, values in columns.items():
+        if name == "replicate":
+            continue
+        row = np.flatnonzero(columns["replicate"] == 1)[7]
+        spoilt = values.copy()
+        upwards = np.nextafter(spoilt[row], np.inf) if spoilt.dtype.kind == "f" else spoilt[row] + 1
+        spoilt[row] = upwards
+        after = replicate_hashes(columns | {name: spoilt})
+        assert {k for k in before if before[k] != after[k]} == {1}, name
+
+
+# --------------------------------------------------------------------------------- what is found
+
+
+def test_changed_value_is_found(config, lock, chunk):
+    def change(columns):
+        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
+
+    rewritten(chunk, change)
+    table = read_table(chunk)
+    found = replicate_hashes({name: table[name].to_numpy() for name in table.column_names})[2]
+    assert verify(config, lock, 0, 0) == [
+        f"{RUN}: replicate 2 has content hash {found}, results.lock has {of_run(lock)[2]}"
+    ]
+
+
+def test_value_that_cannot_be_is_found(config, lock, chunk):
+    def change(columns):
+        columns["reward"][-1] = np.nan
+
+    rewritten(chunk, change)
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk}: that reward is finite fails first in replicate 2, round 40"
+    ]
+
+
+def test_deleted_chunk_is_found(config, lock, chunk):
+    chunk.unlink()
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not exist; `fairbandits replicate` makes it"
+    ]
+
+
+def test_truncated_chunk_is_found(config, lock, chunk):
+    chunk.write_bytes(chunk.read_bytes()[:-10])
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{chunk} is not a readable Parquet file")
+
+
+def test_stale_chunk_is_found(config, lock, chunk):
+    rewritten(chunk, code="0123456789abcdef")
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} is stale: code 0123456789abcdef made it, this is {fingerprint(*SIMULATION)}; "
+        "`fairbandits replicate` makes it anew"
+    ]
+
+
+def test_chunk_of_another_block_is_found(config, lock, chunk):
+    block = config.run(RUN).block
+    rewritten(chunk, block=block | {"horizon": 41})
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not belong here: its block is {block | {'horizon': 41}!r}, wanted {block!r}"
+    ]
+
+
+def test_chunk_with_other_replicates_is_found(config, lock, chunk):
+    def change(columns):
+        columns["replicate"][:] = 1
+
+    rewritten(chunk, change)
+    assert verify(config, lock, 0, 0) == [
+        f"the chunks of {RUN} must hold replicates 0 to 2, got [0, 1]"
+    ]
+
+
+def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock):
+    right = of_run(lock)
+    wrong = ["0" * DIGITS] * REPLICATES
+    lock["runs"][RUN] = " ".join(wrong)
+    problems = verify(config, lock, sample=0, seed=0)
+    assert problems == [
+        f"{RUN}: replicate {k} has content hash {right[k]}, results.lock has {wrong[k]}"
+        for k in range(REPLICATES)
+    ]
+    again = verify(config, lock, sample=20, seed=0)[REPLICATES:]
+    assert again
+    for problem in again:
+        assert problem.startswith(f"{RUN}, simulated again: replicate ")
+        assert problem.endswith(f"results.lock has {wrong[0]}")
+
+
+def test_forged_results_are_found_by_simulating_again(config, chunk, tmp_path):
+    """Files and lock agree with each other, but not with the program."""
+
+    def change(columns):
+        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
+
+    rewritten(chunk, change)
+    write_lock(config, tmp_path / "forged.lock")
+    forged = read_lock(tmp_path / "forged.lock")
+    assert verify(config, forged, sample=0, seed=0) == []
+    problems = verify(config, forged, sample=150, seed=1)
+    assert problems
+    for problem in problems:
+        assert problem.startswith(f"{RUN}, simulated again: replicate 2 has content hash")
+
+
+def test_lock_with_fewer_replicates_is_found(config, lock):
+    right = of_run(lock)
+    lock["runs"][RUN] = " ".join(right[:2])
+    assert verify(config, lock, 0, 0) == [
+        f"{RUN}: replicate 2 has content hash {right[2]}, results.lock has none"
+    ]
+
+
+def test_run_without_a_line_in_the_lock_is_found(config, lock):
+    del lock["runs"][RUN]
+    assert verify(config, lock, 0, 0) == [f"{RUN} is not in results.lock"]
+
+
+def test_line_without_a_run_is_found(config, lock):
+    lock["runs"]["banditq/bandit_feedback/other-bernoulli"] = "0" * DIGITS
+    assert verify(config, lock, 0, 0) == [
+        "banditq/bandit_feedback/other-bernoulli is in results.lock but not in the configuration"
+    ]
+
+
+def test_lock_of_another_seed(made, lock):
+    assert verify(config_in(made, seed=5), lock, 0, 0) == [
+        f"results.lock was made with seed {SEED}, the configuration has 5"
+    ]
+
+
+def test_no_lock_is_written_of_bad_results(config, chunk, tmp_path):
+    chunk.unlink()
+    before = (tmp_path / "results.lock").read_bytes()
+    with pytest.raises(StoreError, match="does not exist"):
+        write_lock(config, tmp_path / "results.lock")
+    assert (tmp_path / "results.lock").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "seed: 3"])
+def test_lock_that_cannot_be_read(tmp_path, content):
+    file = tmp_path / "broken.lock"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(StoreError) as error:
+        read_lock(file)
+    text = str(error.value)
+    assert text.startswith(f"{file} cannot be read as a lock of results: ")
+    assert "\n" not in text
+
+
+# ------------------------------------------------------------------------------- from the shell
+
+
+@pytest.fixture
+def command(config, tmp_path):
+    """Return a function that runs a command on the small configuration."""
+    file = tmp_path / "config.yaml"
+    file.write_text(yaml.safe_dump(settings_in(tmp_path)))
+
+    def run(*words):
+        return CliRunner().invoke(main, [words[0], "--config", str(file), *map(str, words[1:])])
+
+    return run
+
+
+def test_verify_command(command, config, tmp_path):
+    result = command("verify", "--lock", tmp_path / "results.lock")
+    assert result.exit_code == 0, result.output
+    runs = len(config.runs)
+    assert result.output == (
+        f"{runs} runs agree with results.lock; 2 replicates simulated again agree\n"
+    )
+
+
+def test_verify_command_lists_all_problems_and_fails(command, chunk, tmp_path):
+    lock = json.loads((tmp_path / "results.lock").read_text())
+    lock["runs"].pop("banditq/oracle_lfg/lfg-uniform02")
+    (tmp_path / "results.lock").write_text(json.dumps(lock))
+    chunk.unlink()
+    result = command("verify", "--lock", tmp_path / "results.lock", "--sample", 0)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        f"{chunk} does not exist; `fairbandits replicate` makes it",
+        "banditq/oracle_lfg/lfg-uniform02 is not in results.lock",
+        "Error: 2 problems",
+    ]
+
+
+def test_verify_command_without_a_lock(command, tmp_path):
+    result = command("verify", "--lock", tmp_path / "none.lock")
+    assert result.exit_code == 1
+    (line,) = result.output.splitlines()
+    assert line.startswith(f"Error: {tmp_path / 'none.lock'} cannot be read as a lock of results")
+
+
+def test_lock_command(command, config, tmp_path):
+    result = command("lock", "--out", tmp_path / "new.lock")
+    assert result.exit_code == 0, result.output
+    assert result.output == f"{tmp_path / 'new.lock'}: {len(config.runs)} runs\n"
+    assert (tmp_path / "new.lock").read_bytes() == (tmp_path / "results.lock").read_bytes()
+
+
+def test_lock_command_refuses_bad_results(command, chunk, tmp_path):
+    chunk.write_bytes(b"PAR1")
+    result = command("lock", "--out", tmp_path / "new.lock")
+    assert result.exit_code == 1
+    (line,) = result.output.splitlines()
+    assert line.startswith(f"Error: {chunk} is not a readable Parquet file")
+    assert not (tmp_path / "new.lock").exists()
