@@ -124,17 +124,29 @@ def test_simulate_writes_what_the_function_returns(tmp_path, block):
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
-@pytest.mark.parametrize("text", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1"])
+@pytest.mark.parametrize("text", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³"])
 def test_range_of_replicates(tmp_path, block, text):
     line = failure(*simulate(block, text, tmp_path / "out.parquet"), code=2)
-    assert line.endswith(f"must be a range such as 0-49, got {text!r}")
+    assert line == f"Invalid value for '--replicates': must be a range such as 0-49, got {text!r}"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "policy: ucb1", "{'policy': 'ucb1'}"])
 def test_block_that_is_no_json(tmp_path, text):
-    assert failure(*simulate(text, "0-1", tmp_path / "out.parquet"))
+    line = failure(*simulate(text, "0-1", tmp_path / "out.parquet"), code=2)
+    assert line.startswith("Invalid value for '--block': not valid JSON: ")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["[]", "3", '"policy"'])
+def test_block_that_is_no_object(tmp_path, text):
+    line = failure(*simulate(text, "0-1", tmp_path / "out.parquet"), code=2)
+    assert line == f"Invalid value for '--block': must be a JSON object, got {text!r}"
+
+
+def test_folder_that_cannot_be_made(tmp_path, block):
+    (tmp_path / "file").write_text("")
+    assert "File exists" in failure(*simulate(block, "0-0", tmp_path / "file" / "out.parquet"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """The configuration: what it holds at both scales, and how it refuses what cannot be run."""
 
+import dataclasses
+import functools
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fairbandits.engine.laws import CODES
 from fairbandits.experiments.config import ConfigError, Run, build_config, load_config
 from fairbandits.instance import Instance
 from fairbandits.policies import POLICIES, make_policy
@@ -17,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
 PAPERS = sorted(path.stem for path in (ROOT / "config" / "papers").glob("*.yaml"))
-SCHEMAS = sorted((ROOT / "workflow" / "schemas").glob("*.yaml"))
+SCHEMAS = sorted((ROOT / "workflow" / "schemas").rglob("*.yaml"))
 
 BANDITQ = "papers/banditq.yaml"
 FULL = "experiments.full_information"
@@ -25,9 +29,14 @@ PARAMETERS = f"{FULL}.policies.banditq.parameters"
 MISSING = object()
 
 
+@functools.cache
+def as_json(file):
+    return json.dumps(yaml.safe_load(file.read_text(encoding="utf-8")))
+
+
 def read(file):
     """Return a YAML file as a tree without shared parts, so that one place can be changed."""
-    return json.loads(json.dumps(yaml.safe_load(file.read_text(encoding="utf-8"))))
+    return json.loads(as_json(file))
 
 
 def set_at(tree, path, value):
@@ -47,10 +56,10 @@ def changed(tmp_path):
     shutil.copytree(ROOT / "config", tmp_path / "config")
 
     def load(file, path, value):
-        target = tmp_path / "config" / file
-        tree = read(target)
+        tree = read(ROOT / "config" / file)
         set_at(tree, path, value)
-        target.write_text(yaml.safe_dump(tree), encoding="utf-8")
+        text = yaml.safe_dump(tree)
+        (tmp_path / "config" / file).write_text(text, encoding="utf-8")
         return load_config([tmp_path / "config" / "config.yaml"], root=tmp_path)
 
     return load
@@ -277,14 +286,18 @@ WRONG = [
     ("config.yaml", "seed", "many", "'integer'"),
     ("config.yaml", "seed", True, "'integer'"),
     ("config.yaml", "seed", 1.5, "'integer'"),
+    ("config.yaml", "seed", 2.0, "'integer'"),
     ("config.yaml", "scale", "big", "smoke"),
     ("config.yaml", "papers", [], "non-empty"),
     ("config.yaml", "papers", ["banditq", "banditq"], "non-unique"),
     ("config.yaml", "pathvars.figures", "", "non-empty"),
     (BANDITQ, "experiments", {}, "non-empty"),
     (BANDITQ, f"{FULL}.title", 3, "'string'"),
+    (BANDITQ, f"{FULL}.figures", ["fig1", "fig1"], "non-unique"),
     (BANDITQ, f"{FULL}.horizon.value", 0, "minimum of 1"),
     (BANDITQ, f"{FULL}.horizon.value", "2e6", "'integer'"),
+    (BANDITQ, f"{FULL}.horizon.value", 2e6, "'integer'"),
+    (BANDITQ, f"{FULL}.chunk", 50.0, "'integer'"),
     (BANDITQ, f"{FULL}.replicates.value", 0, "minimum of 1"),
     (BANDITQ, f"{FULL}.replicates.value", 2.5, "'integer'"),
     (BANDITQ, f"{FULL}.chunk", 0, "minimum of 1"),
@@ -292,6 +305,7 @@ WRONG = [
     (BANDITQ, f"{FULL}.means.value", [0.3], "too short"),
     (BANDITQ, f"{FULL}.means.value", 0.3, "'array'"),
     (BANDITQ, f"{FULL}.laws.value", [], "non-empty"),
+    (BANDITQ, f"{FULL}.policies.banditq.policy", "bandit", "did you mean 'banditq'?"),
     (BANDITQ, f"{FULL}.laws.value", ["bernoulli", "bernoulli"], "non-unique"),
     (BANDITQ, f"{FULL}.policies", {}, "non-empty"),
     (BANDITQ, f"{PARAMETERS}.V_exponent", 0.5, "'object'"),
@@ -325,6 +339,82 @@ def test_missing_key(changed, file, path):
     place, _, key = path.rpartition(".")
     text = message(error)
     assert f"{file}: {place + ': ' if place else ''}{key!r} is a required property" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("means", [math.nan, 0.2, 0.2, 0.8, 0.6], "means.value.0: nan is not of type 'number'"),
+        ("targets", [0.1, math.inf, 0, 0, 0], "targets.value.1: inf is not of type 'number'"),
+        ("means", [0.3, 0.2, 0.2, 1.8, 0.6], "means.value.3: 1.8 is greater than the maximum of 1"),
+        ("means", [0.3, 0.2, -0.2, 0.8, 0.6], "means.value.2: -0.2 is less than the minimum of 0"),
+        ("laws", ["uniform"], "laws.value.0: 'uniform' is unknown; did you mean 'uniform02'?"),
+    ],
+)
+def test_wrong_entry_of_a_list(changed, key, value, text):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{FULL}.{key}.value", value)
+    assert message(error) == f"config/{BANDITQ}: {FULL}.{text}"
+
+
+@pytest.mark.parametrize("law", ["gaussian", "deterministic"])
+def test_some_laws_take_any_mean(changed, law):
+    block = read(ROOT / "config" / BANDITQ)["experiments"]["full_information"]
+    block["laws"]["value"] = [law]
+    block["means"]["value"] = [0.3352, 0.2031, -3, 1.8, 0]
+    config = changed(BANDITQ, FULL, block)
+    assert config.experiment("banditq", "full_information").laws == (law,)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("V_exponents", 1, ": unknown key 'V_exponents'; did you mean 'V_exponent'?"),
+        ("feedback", "ful", ": feedback: 'ful' is unknown; did you mean 'full'?"),
+        ("V_exponent", "half", ": V_exponent: 'half' is not of type 'number'"),
+        ("step_c", 0, ": step_c: 0 is less than or equal to the minimum of 0"),
+        ("gamma_rule", 3, ": gamma_rule: 3 is not one of [1, 2]"),
+        ("targets", [0.1, 0.1], ".targets must have one entry per arm (5), got 2"),
+    ],
+)
+def test_wrong_parameter_of_a_policy(changed, key, value, text):
+    sourced = {"value": value, "provenance": "chosen", "source": "a test"}
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{PARAMETERS}.{key}", sourced)
+    assert message(error) == f"config/{BANDITQ}: {PARAMETERS}{text}"
+
+
+def test_missing_parameter_of_a_policy(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{PARAMETERS}.targets", MISSING)
+    assert message(error) == f"config/{BANDITQ}: {PARAMETERS}: 'targets' is a required property"
+
+
+def test_figure_drawn_from_two_experiments(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "experiments.oracle_lfg.figures", ["fig1"])
+    text = message(error)
+    assert text.startswith(f"config/{BANDITQ}: experiments.")
+    assert "figures: 'fig1' is already drawn from experiments." in text
+
+
+def schema(name):
+    return yaml.safe_load((ROOT / "workflow/schemas" / f"{name}.schema.yaml").read_text("utf-8"))
+
+
+def test_schema_knows_the_laws_and_the_policies():
+    definitions = schema("paper")["$defs"]
+    assert sorted(definitions["law"]["enum"]) == sorted(CODES)
+    assert definitions["policy"]["properties"]["policy"]["enum"] == sorted(POLICIES)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_schema_of_a_policy_has_its_parameters(name):
+    fields = dataclasses.fields(POLICIES[name])
+    described = schema(f"policies/{name}")
+    assert list(described["properties"]) == [field.name for field in fields]
+    needed = [field.name for field in fields if field.default is dataclasses.MISSING]
+    assert described.get("required", []) == needed
 
 
 #: Key below the experiment, value, and the whole message after the file's name.
@@ -415,6 +505,14 @@ def test_file_that_is_no_configuration(tmp_path, text, says):
     with pytest.raises(ConfigError) as error:
         load_config([file])
     assert message(error).startswith(f"{file} {says}")
+
+
+def test_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "latin.yaml").write_bytes(b"seed: \xff")
+    for file in (tmp_path, tmp_path / "latin.yaml"):
+        with pytest.raises(ConfigError) as error:
+            load_config([file])
+        assert message(error).startswith(f"{file} cannot be read: ")
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,72 @@ def test_chunk_too_many(chunks, facts, tmp_path):
     assert refusal([*chunks, extra], facts, out) == wanted
 
 
+def test_chunk_of_no_run(chunks, facts, tmp_path):
+    other = chunks[0].parents[1] / "banditq-beta" / chunks[0].name
+    other.parent.mkdir()
+    shutil.copy(chunks[0], other)
+    text = refusal([*chunks, other], facts, tmp_path / "data.parquet")
+    assert text == f"{other} does not belong here: there is no run 'banditq-beta'"
+
+
+def test_chunk_with_a_damaged_page(chunks, facts, tmp_path):
+    content = bytearray(chunks[0].read_bytes())
+    content[len(content) // 3] ^= 1
+    chunks[0].write_bytes(content)
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text.startswith(f"{chunks[0]} is damaged")
+
+
+def without_last_row(columns):
+    columns |= {name: values[:-1] for name, values in columns.items()}
+
+
+def without_last_round(columns):
+    columns |= {name: values[:-5] for name, values in columns.items()}
+
+
+def without_last_round_of_all(columns):
+    kept = columns["round"] < HORIZON
+    columns |= {name: values[kept] for name, values in columns.items()}
+
+
+def without_rows(columns):
+    columns |= {name: values[:0] for name, values in columns.items()}
+
+
+def of_another_replicate(columns):
+    columns["replicate"] += 1
+
+
+def of_another_arm(columns):
+    columns["arm"][7] = 1
+
+
+def in_another_order(columns):
+    columns |= {name: values[::-1] for name, values in columns.items()}
+
+
+MISPLACED = [
+    without_last_row,
+    without_last_round,
+    without_last_round_of_all,
+    without_rows,
+    of_another_replicate,
+    of_another_arm,
+    in_another_order,
+]
+
+
+@pytest.mark.parametrize("change", MISPLACED, ids=lambda change: change.__name__)
+def test_chunk_without_all_its_rows(chunks, facts, tmp_path, change):
+    rewritten(chunks[0], change)
+    text = refusal(chunks, facts, tmp_path / "data.parquet")
+    assert text == (
+        f"{chunks[0]}: its rows must be arms 1 to 5 of the same rounds, up to {HORIZON}, "
+        "of replicates 0 to 1"
+    )
+
+
 # ------------------------------------------------------------------------------------- the guard
 
 
@@ -298,16 +364,24 @@ def test_guard_finds_plays_that_do_not_sum_to_the_round(recorded, feedback, chan
         guard(table, block, "file")
 
 
-@pytest.mark.parametrize("column", ["plays", "queue_max", "idleness"])
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@pytest.mark.parametrize(
+    ("feedback", "column"),
+    [
+        *(("full", column) for column in ("plays", "queue_max", "idleness")),
+        *(("bandit", column) for column in ("plays", "queue_max", "idleness", "probability")),
+    ],
+)
 def test_guard_finds_what_falls(recorded, feedback, column):
     block, table = spoil(recorded, feedback, column, 100, arm=1)
     if column == "plays":  # keep their sum
         _, other = spoil(recorded, feedback, column, -100, arm=2)
         both = table[column].to_numpy() + other[column].to_numpy() - recorded[feedback][1][column]
         table = table.set_column(table.column_names.index(column), column, pa.array(both))
-    wanted = rf"^file: that {column} never falls fails first in replicate 2, round \d+$"
-    with pytest.raises(StoreError, match=wanted):
+    # arm 1 falls in the round after 30, arm 2 in round 30
+    rounds = recorded[feedback][1]["round"]
+    t = 30 if column == "plays" else rounds[rounds > 30].min()
+    wanted = f"file: that {column} never falls fails first in replicate 2, round {t}"
+    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
         guard(table, block, "file")
 
 

@@ -188,6 +188,32 @@ def test_damaged_data(file):
     assert text.endswith("delete it and run again")
 
 
+def test_no_flipped_bit_goes_unseen(file, rng):
+    """Pages have checksums: doubles that do not compress would give another number."""
+    content = file.read_bytes()
+    length = pq.ParquetFile(file).metadata.serialized_size + 8
+    wanted = content_hash(numeric(read_table(file)))
+    unseen = 0
+    for place in rng.choice(len(content) - length, 200, replace=False):
+        spoilt = bytearray(content)
+        spoilt[place] ^= 1 << int(rng.integers(8))
+        file.write_bytes(spoilt)
+        try:
+            table = read_table(file)
+        except StoreError:
+            continue
+        unseen += 1  # it was in what pages say of themselves, not in their data
+        assert content_hash(numeric(table)) == wanted
+    assert unseen < 50
+
+
+@pytest.mark.parametrize("record", [b"not JSON", b"\xff", b"[]", b"3", b'"text"'])
+def test_damaged_footer(tmp_path, table, record):
+    path = tmp_path / "damaged.parquet"
+    pq.write_table(table.replace_schema_metadata({KEY: record}), path)
+    refusal(path)
+
+
 @pytest.mark.parametrize("metadata", [None, {b"pandas": b"{}"}])
 def test_foreign_file(tmp_path, table, metadata):
     path = tmp_path / "foreign.parquet"

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 from fairbandits.cli import main
 from fairbandits.experiments.config import build_config
+from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.experiments.verify import (
     DIGITS,
@@ -211,6 +213,13 @@ def test_chunk_with_other_replicates_is_found(config, lock, chunk):
 
     rewritten(chunk, change)
     assert verify(config, lock, 0, 0) == [
+        f"{chunk}: its rows must be arms 1 to 5 of the same rounds, up to 40, of replicates 2 to 2"
+    ]
+
+
+def test_chunk_in_place_of_another_is_found(config, lock, chunk):
+    shutil.copy(chunk.with_name("0-1.parquet"), chunk)
+    assert verify(config, lock, 0, 0) == [
         f"the chunks of {RUN} must hold replicates 0 to 2, got [0, 1]"
     ]
 
@@ -255,6 +264,13 @@ def test_lock_with_fewer_replicates_is_found(config, lock):
     ]
 
 
+def test_lock_with_more_replicates_is_found(config, lock):
+    lock["runs"][RUN] += " 01234567"
+    assert verify(config, lock, 0, 0) == [
+        f"{RUN}: results.lock has 4 replicates, the configuration 3"
+    ]
+
+
 def test_run_without_a_line_in_the_lock_is_found(config, lock):
     del lock["runs"][RUN]
     assert verify(config, lock, 0, 0) == [f"{RUN} is not in results.lock"]
@@ -281,11 +297,13 @@ def test_no_lock_is_written_of_bad_results(config, chunk, tmp_path):
     assert (tmp_path / "results.lock").read_bytes() == before
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "seed: 3"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"{", b"seed: 3", b"\xff", b"{}", b"[]", b'{"seed": 3, "runs": []}']
+)
 def test_lock_that_cannot_be_read(tmp_path, content):
     file = tmp_path / "broken.lock"
     if content is not None:
-        file.write_text(content)
+        file.write_bytes(content)
     with pytest.raises(StoreError) as error:
         read_lock(file)
     text = str(error.value)
@@ -353,3 +371,20 @@ def test_lock_command_refuses_bad_results(command, chunk, tmp_path):
     (line,) = result.output.splitlines()
     assert line.startswith(f"Error: {chunk} is not a readable Parquet file")
     assert not (tmp_path / "new.lock").exists()
+
+
+def test_an_edited_dataset_is_found(config, lock):
+    experiment = config.experiment("banditq", "bandit_feedback")
+    folder = Path(config.folders["results"])
+    chunks = [chunk_path(config, run, chunk) for run in experiment.runs for chunk in run.chunks()]
+    data = folder / "banditq" / "bandit_feedback.parquet"
+    collect(chunks, experiment.facts(), config.seed, data)
+    assert verify(config, lock, 0, 0) == []
+
+    table, footer = read_table(data), read_footer(data)
+    reward = table["reward"].to_numpy().copy()
+    reward[-1] += 1
+    place = table.column_names.index("reward")
+    write_table(data, table.set_column(place, "reward", pa.array(reward)), footer)
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{data}, banditq-bernoulli: replicate {REPLICATES - 1} has content")

@@ -20,8 +20,24 @@ class Commands(click.Group):
         """Run a command."""
         try:
             return super().invoke(context)
-        except (ConfigError, StoreError, ValueError) as error:
+        except (ConfigError, StoreError, ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
+
+
+class JsonObject(click.ParamType):
+    """A JSON object."""
+
+    name = "json"
+
+    def convert(self, value, parameter, context):
+        """Return the object as a dictionary."""
+        try:
+            content = json.loads(value)
+        except ValueError as error:
+            self.fail(f"not valid JSON: {error}", parameter, context)
+        if not isinstance(content, dict):
+            self.fail(f"must be a JSON object, got {value!r}", parameter, context)
+        return content
 
 
 def config_option(command):
@@ -54,30 +70,32 @@ def replicate(cores: int | None, smoke: bool, targets: tuple[str, ...]) -> None:
 
 
 @main.command()
-@click.option("--block", required=True, help="The run's block as JSON.")
+@click.option("--block", type=JsonObject(), required=True, help="The run's block as JSON.")
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
 @click.option("--replicates", required=True, help="Range of replicates, e.g. 0-49.")
 @click.option("--out", type=FILE, required=True, help="Parquet file to write.")
-def simulate(block: str, seed: int, replicates: str, out: Path) -> None:
+def simulate(block: dict, seed: int, replicates: str, out: Path) -> None:
     """Simulate one chunk: some replicates of one run."""
     from fairbandits.experiments.simulate import write_chunk
 
     first, _, last = replicates.partition("-")
-    if not (first.isdigit() and last.isdigit() and int(first) <= int(last)):
-        raise click.BadParameter(f"must be a range such as 0-49, got {replicates!r}")
-    write_chunk(json.loads(block), seed, range(int(first), int(last) + 1), out)
+    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+        raise click.BadParameter(
+            f"must be a range such as 0-49, got {replicates!r}", param_hint="'--replicates'"
+        )
+    write_chunk(block, seed, range(int(first), int(last) + 1), out)
 
 
 @main.command()
 @click.argument("chunks", type=FILE, nargs=-1, required=True)
-@click.option("--experiment", required=True, help="What the dataset is of, as JSON.")
+@click.option("--experiment", type=JsonObject(), required=True, help="What the dataset is of.")
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
 @click.option("--out", type=FILE, required=True, help="Parquet file to write.")
-def collect(chunks: tuple[Path, ...], experiment: str, seed: int, out: Path) -> None:
+def collect(chunks: tuple[Path, ...], experiment: dict, seed: int, out: Path) -> None:
     """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset."""
     from fairbandits.experiments import datasets
 
-    datasets.collect(chunks, json.loads(experiment), seed, out)
+    datasets.collect(chunks, experiment, seed, out)
 
 
 @main.command()

@@ -68,6 +68,7 @@ def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
             use_dictionary=strings,
             # bytes of equal significance side by side compress, whole doubles hardly do
             column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
+            write_page_checksum=True,  # doubles that do not compress have no other
         )
 
 
@@ -92,7 +93,12 @@ def read_footer(path: Path) -> dict[str, Any]:
             f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "
             "move it away and run again"
         )
-    footer = json.loads(metadata[KEY])
+    try:
+        footer = dict(json.loads(metadata[KEY]))
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"{path} is damaged (its footer: {_first_line(error)}); delete it and run again"
+        ) from error
     if footer.get("schema") != SCHEMA_VERSION:
         raise StoreError(
             f"{path} has schema version {footer.get('schema')!r}, this code reads "
@@ -111,7 +117,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
     """
     read_footer(path)
     try:
-        return pq.read_table(path, columns=columns)
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(
             f"{path} is damaged ({_first_line(error)}); delete it and run again"

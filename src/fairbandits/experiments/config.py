@@ -1,9 +1,11 @@
 """Read and check the configuration: files -> experiments -> runs.
 
-The workflow reads it on every start, so neither Numba nor pandas is imported here.
+The workflow reads it on every start, so neither Numba nor pandas is imported here; and every
+command imports it, so jsonschema, which takes seconds, is imported where a file is checked.
 """
 
 import difflib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "workflow" / "schemas"
@@ -137,7 +138,7 @@ def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
 
 def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of merged settings; `where` names them in messages."""
-    check(settings, SCHEMAS / "config.schema.yaml", where)
+    check(settings, "config", where)
     limits = None
     if settings["scale"] == "smoke":
         if "smoke" not in settings:
@@ -151,12 +152,13 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{_meant(slug, known)}")
         content = _read(file)
         name = str(file.relative_to(root))
-        check(content, SCHEMAS / "paper.schema.yaml", name)
+        check(content, "paper", name)
         if content["paper"] != slug:
             raise ConfigError(f"{name}: paper must be {slug!r}, got {content['paper']!r}")
         for key, block in content["experiments"].items():
             place = f"{name}: experiments.{key}"
             experiments.append(_experiment(slug, key, block, limits, place))
+        _check_figures(experiments, name)
     return Config(
         settings["seed"], settings["scale"], dict(settings["pathvars"]), tuple(experiments)
     )
@@ -177,6 +179,8 @@ def _experiment(
     runs = []
     for label, policy in block["policies"].items():
         parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
+        where = f"{place}.policies.{label}.parameters"
+        _check_parameters(policy["policy"], parameters, len(means), where)
         for law in block["laws"]["value"]:
             decides = {
                 "stream": f"{paper}/{name}",
@@ -225,13 +229,48 @@ def _check_instance(means: list, targets: list, horizon: int, place: str) -> Non
         )
 
 
+def _check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:
+    check(parameters, f"policies/{policy}", place)
+    for key, value in parameters.items():
+        if isinstance(value, list) and len(value) != n_arms:
+            raise ConfigError(
+                f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
+            )
+
+
+def _check_figures(experiments: list[Experiment], where: str) -> None:
+    homes: dict[tuple[str, str], str] = {}
+    for one in experiments:
+        for figure in one.figures:
+            other = homes.setdefault((one.paper, figure), one.name)
+            if other != one.name:
+                raise ConfigError(
+                    f"{where}: experiments.{one.name}.figures: {figure!r} is already drawn from "
+                    f"experiments.{other}"
+                )
+
+
+def _is_integer(_, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)  # 2.0 is none
+
+
+def _is_number(_, value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
 @cache
-def _validator(schema: Path) -> Draft202012Validator:
-    return Draft202012Validator(yaml.safe_load(schema.read_text()))
+def _validator(schema: str):
+    from jsonschema import Draft202012Validator, validators
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": _is_integer, "number": _is_number}
+    )
+    content = yaml.safe_load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"))
+    return validators.extend(Draft202012Validator, type_checker=types)(content)
 
 
-def check(content: Any, schema: Path, where: str) -> None:
-    """Raise ConfigError for the first departure of `content` from a JSON schema."""
+def check(content: Any, schema: str, where: str) -> None:
+    """Raise ConfigError for the first departure of `content` from a schema of ours, by name."""
     errors = sorted(_validator(schema).iter_errors(content), key=lambda error: list(error.path))
     if not errors:
         return
@@ -243,6 +282,9 @@ def check(content: Any, schema: Path, where: str) -> None:
         for key in error.instance:
             if key not in known:
                 raise ConfigError(f"{place}: unknown key {key!r}{_meant(str(key), known)}")
+    if error.validator == "enum" and isinstance(error.instance, str):
+        known = [str(value) for value in error.validator_value]
+        raise ConfigError(f"{place}: {error.instance!r} is unknown{_meant(error.instance, known)}")
     raise ConfigError(f"{place}: {error.message}")
 
 
@@ -261,9 +303,11 @@ def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(file.read_text())
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):

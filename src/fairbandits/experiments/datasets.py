@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.store import StoreError, read_footer, read_table, write_table
@@ -35,6 +34,9 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
     StoreError
         If a chunk is damaged, foreign, stale or out of place, or an invariant fails.
     """
+    for file in chunks:
+        if file.parent.name not in experiment["runs"]:
+            raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
     tables = []
     for name, block in experiment["runs"].items():
         files = [file for file in chunks if file.parent.name == name]
@@ -45,7 +47,8 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
             refuse_stale(footer, file)
             first, last = footer["replicates"]
             replicates += range(first, last + 1)
-            table = pq.read_table(file)
+            table = read_table(file)
+            expect_rows(table, footer, file)
             guard(table, block, file)
             tables.append(_labelled(table, name, block))
         if replicates != list(range(experiment["replicates"])):
@@ -101,12 +104,37 @@ def _labelled(table: pa.Table, name: str, block: dict[str, Any]) -> pa.Table:
     return table
 
 
+def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
+    """Raise StoreError unless a chunk has all arms of the same rounds of each replicate.
+
+    The rounds increase and end with the horizon.
+    """
+    n_arms = len(footer["block"]["means"])
+    first, last = footer["replicates"]
+    shape = (last - first + 1, -1, n_arms)
+    if table.num_rows and table.num_rows % (shape[0] * n_arms) == 0:
+        keys = (table[name].to_numpy().reshape(shape) for name in ("replicate", "round", "arm"))
+        replicate, rounds, arm = keys
+        if (
+            (replicate == np.arange(first, last + 1)[:, None, None]).all()
+            and (rounds == rounds[:1, :, :1]).all()
+            and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
+            and rounds[0, -1, 0] == footer["block"]["horizon"]
+            and (arm == np.arange(1, n_arms + 1)).all()
+        ):
+            return
+    raise StoreError(
+        f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
+        f"{footer['block']['horizon']}, of replicates {first} to {last}"
+    )
+
+
 def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     """Check what must hold whatever the policy and the rewards.
 
-    The plays of all arms sum to the round; nothing decreases; every number is finite; and where a
-    policy has queues for targets, target * t - reward = queue - idleness (E3 of the fluid
-    equilibrium, exact on every path).
+    The plays of all arms sum to the round; what is cumulated never falls; every number is finite;
+    and where a policy has queues for targets, target * t - reward = queue - idleness (E3 of the
+    fluid equilibrium, exact on every path).
 
     Raises
     ------
@@ -132,9 +160,10 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]
-    rising = [name for name in ("plays", "queue_max", "idleness") if name in grid]
-    for name in rising:
-        check((np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later, f"that {name} never falls")
+    for name in ("plays", "queue_max", "idleness", "probability"):
+        if name in grid:
+            rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
+            check(np.append(True, rises), f"that {name} never falls")
     if "idleness" in grid:
         target = np.array(block["parameters"]["targets"], dtype=float)
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)

@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from fairbandits.experiments.config import Config, Run
-from fairbandits.experiments.datasets import expect, guard, refuse_stale
+from fairbandits.experiments.config import Config, Experiment, Run
+from fairbandits.experiments.datasets import (
+    expect,
+    expect_rows,
+    guard,
+    load_dataset,
+    refuse_stale,
+)
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.store import StoreError, content_hash, read_footer, read_table, replacing
 
@@ -51,6 +58,7 @@ def hash_run(config: Config, run: Run) -> list[str]:
         expect(footer, {"kind": "chunk", "block": run.block, "seed": config.seed}, file)
         refuse_stale(footer, file)
         table = read_table(file)
+        expect_rows(table, footer, file)
         guard(table, run.block, file)
         hashes |= replicate_hashes(_columns(table))
     if sorted(hashes) != list(range(run.replicates)):
@@ -72,9 +80,12 @@ def write_lock(config: Config, file: Path) -> None:
 def read_lock(file: Path) -> dict[str, Any]:
     """Return the lock, or raise StoreError."""
     try:
-        return json.loads(file.read_text())
-    except (OSError, json.JSONDecodeError) as error:
+        lock = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise StoreError(f"{file} cannot be read as a lock of results: {error}") from error
+    if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
+        raise StoreError(f"{file} cannot be read as a lock of results: no seed and runs in it")
+    return lock
 
 
 def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
@@ -103,17 +114,43 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
             problems.append(str(error))
             continue
         problems += _compare(run.key, dict(enumerate(found)), lock)
+        locked = len(lock["runs"].get(run.key, "").split())
+        if locked > run.replicates:
+            problems.append(
+                f"{run.key}: results.lock has {locked} replicates, the configuration "
+                f"{run.replicates}"
+            )
     problems += [
         f"{key} is in results.lock but not in the configuration"
         for key in lock["runs"]
         if key not in {run.key for run in config.runs}
     ]
+    for experiment in config.experiments:
+        problems += _check_dataset(config, experiment, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
         replicate = int(generator.integers(run.replicates))
         again = replicate_hashes(simulate_chunk(run.block, config.seed, [replicate]))
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
+    return problems
+
+
+def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
+    file = Path(config.folders["results"]) / experiment.paper / f"{experiment.name}.parquet"
+    if not file.exists():  # collecting the chunks makes it
+        return []
+    try:
+        table, footer = load_dataset(file)
+        expect(footer, experiment.facts() | {"seed": config.seed}, file)
+    except StoreError as error:
+        return [str(error)]
+    problems = []
+    for run in experiment.runs:
+        rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
+        empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
+        found = replicate_hashes(_columns(rows.drop(empty)))
+        problems += _compare(f"{file}, {run.name}", found, lock, run.key)
     return problems
 
 

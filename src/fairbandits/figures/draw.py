@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from fairbandits.experiments.datasets import load_dataset
+from fairbandits.experiments.datasets import expect, load_dataset
 from fairbandits.figures import banditq, style
 from fairbandits.provenance import fingerprint
-from fairbandits.store import read_table, write_table
+from fairbandits.store import read_footer, read_table, write_table
 
 #: Paper -> figure -> the function that draws it, and the columns that it needs.
 PAPERS = {"banditq": banditq.FIGURES}
@@ -51,7 +51,10 @@ def draw(
         raise ValueError(f"figure must be one of {names}, got '{paper} {figure}'")
     function, columns = known[paper, figure]
     dataset, footer = load_dataset(data, ["run", "round", *columns])
-    replayed = read_table(published).to_pandas() if published else None
+    replayed = None
+    if published:
+        expect(read_footer(published), {"kind": "replay"}, published)
+        replayed = read_table(published).to_pandas()
     style.apply_style()
     drawing, curves = function(dataset, footer, replayed)
     record = {

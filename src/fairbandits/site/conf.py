@@ -36,6 +36,7 @@ html_theme_options = {
     "footer_end": [],
     "back_to_top_button": False,
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"**": []}
 html_css_files = ["custom.css"]
 html_favicon = "favicon.svg"
