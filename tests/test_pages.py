@@ -106,7 +106,7 @@ def test_unknown_quantity():
 
 def test_published_value_inside_above_and_below():
     values = np.linspace(0, 100, 101)[:, None] * [1, 1, 1, 1]
-    expected = {50: 0.0, 2.5: 0.0, 97.5: 0.0, 99.5: 2.0, 1.5: -1.0}
+    expected = {50: 0.0, 3: 0.0, 97: 0.0, 99.5: 2.0, 1.5: -1.0}
     for read, off in expected.items():
         one = figure({"quantity": "value", "round": 40, "value": read})
         (row,) = compare([curve(*values)], one).to_dict("records")

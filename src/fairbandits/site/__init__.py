@@ -148,6 +148,7 @@ def build(notebooks: list[Path], figures: Path, out: Path) -> None:
     names = [notebook.stem for notebook in notebooks]
     if "index" not in names or len(set(names)) < len(names):
         raise ValueError(f"pages must be index and others, each once; got {', '.join(names)}")
+    out = out.resolve()  # Sphinx takes relative paths from its own folder
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
