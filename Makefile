@@ -5,7 +5,7 @@ UV_VERSION := 0.13.8
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 
 # PYTHON is the first of these that is a Python 3.11; name another with `make setup PYTHON=...`.
-is_311 = $(shell $(1) -c 'import sys; print(sys.version_info[:2] == (3, 11))' >/dev/null 2>&1)
+is_311 = $(shell $(1) -c 'import sys; print(sys.version_info[:2] == (3, 11))' 2>/dev/null)
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python,$(if $(filter True,$(call is_311,$(p))),$(p))))
 
 BIN := .venv/bin
@@ -87,11 +87,11 @@ endef
 $(STAMP): pyproject.toml uv.lock | $(UV)
 	$(need_python)
 	@echo 'Installing the locked environment into .venv'
-	@$(UV) sync --frozen --python '$(PYTHON)'
+	@$(UV) sync --frozen --python '$(TRIED)'
 	@touch $@
 
 $(UV):
 	$(need_python)
 	@echo 'Installing uv $(UV_VERSION) into .tools'
-	@'$(PYTHON)' -m venv .tools/uv-$(UV_VERSION)
+	@'$(TRIED)' -m venv .tools/uv-$(UV_VERSION)
 	@.tools/uv-$(UV_VERSION)/bin/python -m pip install --quiet 'uv==$(UV_VERSION)'
