@@ -200,13 +200,11 @@ def play_python(case: Case, rounds: int) -> dict[str, np.ndarray]:
 
 def difference(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> float:
     """Return the largest relative difference of what both report; infinity if pulls differ."""
-    worst = 0.0
+    gaps = []
     for name in ours.keys() & theirs.keys():
-        gap = np.abs(ours[name] - theirs[name]).max()
-        if name == "pulls" and gap:
-            return math.inf
-        worst = max(worst, gap / max(1.0, np.abs(ours[name]).max()))
-    return float(worst)
+        gap = np.abs(ours[name] - theirs[name]).max() / max(1.0, np.abs(ours[name]).max())
+        gaps.append(math.inf if name == "pulls" and gap else gap)
+    return float(np.max(gaps))  # not a number if any of them is
 
 
 # ------------------------------------------------------------------------------ C compiler

@@ -524,7 +524,7 @@ class Exp3P:
         """Use the surrogate reward ``g`` of the pulled arm."""
         arms = len(self.gains)
         p = self.x
-        bound = cover(self.bound, max(g, 0.0))
+        bound = cover(self.bound, abs(g))
         if bound != self.bound:
             self.bound = bound
             self.gains = [0.0] * arms

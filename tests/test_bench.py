@@ -91,4 +91,5 @@ def test_different_outcomes_are_told_apart(bench):
     ours = {"pulls": np.array([3, 4]), "queue": np.array([0.0, 1e6])}
     assert bench.difference(ours, {"queue": np.array([0.0, 1e6 + 1])}) == pytest.approx(1e-6)
     assert bench.difference(ours, {"pulls": np.array([4, 3])}) == math.inf
+    assert math.isnan(bench.difference(ours, {**ours, "queue": np.array([0.0, math.nan])}))
     assert bench.difference(ours, {**ours, "rewards": np.ones(2)}) == 0

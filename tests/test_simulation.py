@@ -5,6 +5,7 @@ import importlib
 import math
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -467,3 +468,70 @@ def test_examples_in_docstrings(module):
 def test_public_modules_have_examples():
     found = set(modules_with_examples())
     assert {"fairbandits", "fairbandits.simulation", "fairbandits.instance"} <= found
+
+
+class Counted(NamedTuple):
+    """A user's state that happens to be a named tuple."""
+
+    seen: list
+
+    def choose(self, t, coin):
+        return 0
+
+    def learn(self, t, action, reward):
+        self.seen.append((action, reward))
+
+
+class OfNamedTuple:
+    """A user's policy whose state is a named tuple."""
+
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        return Counted([])
+
+
+class Keeping:
+    """A user's policy for full information that keeps what it is given."""
+
+    feedback = "full"
+
+    def start(self, n_arms, horizon):
+        fresh = Keeping()
+        fresh.kept = self.kept = []
+        return fresh
+
+    def choose(self, t, coin):
+        return [t % 2, 1 - t % 2]
+
+    def learn(self, t, action, reward):
+        self.kept.append((action, reward))
+
+
+def test_a_state_that_is_a_named_tuple_runs_in_the_interpreter():
+    result = run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, checkpoints=[10])
+    assert result.plays.tolist() == [[[10, 0]]]
+
+
+def test_what_a_policy_is_given_stays_as_it_was():
+    policy = Keeping()
+    run(policy, Instance((0.2, 0.4), law="uniform02"), horizon=5)
+    actions, rewards = (np.array(part) for part in zip(*policy.kept, strict=True))
+    assert actions.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [1, 0]]
+    assert len(np.unique(rewards)) == 10
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(ValueError, match="seed must be a whole number of at least 0, got"):
+        run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, seed=seed)
+
+
+def test_replicates_that_are_no_number_of_them():
+    with pytest.raises(ValueError, match="replicates must be"):
+        run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, replicates=2.0)
+
+
+def test_beta_needs_some_spread():
+    with pytest.raises(ValueError, match=r"spread of beta must be at least 0.1, got 0.01"):
+        Instance((0.5, 0.5), law="beta", spread=0.01)

@@ -22,7 +22,7 @@ class Instance:
         Beta(mu m, (1 - mu) m), Normal(mu, sd), always mu, or min(1, uniform on [0, 2 mu]), whose
         mean is below mu where mu > 1/2 (see `true_means`).
     spread : float, optional
-        m of ``beta`` (default 4) or sd of ``gaussian`` (default 1).
+        m >= 0.1 of ``beta`` (default 4) or sd of ``gaussian`` (default 1).
 
     Raises
     ------
@@ -49,6 +49,8 @@ class Instance:
             object.__setattr__(self, "spread", 4.0 if self.law == "beta" else 1.0)
         if not (math.isfinite(self.spread) and self.spread > 0):
             raise ValueError(f"spread must be a finite number above 0, got {self.spread!r}")
+        if self.law == "beta" and self.spread < 0.1:  # both gamma draws could round to 0
+            raise ValueError(f"spread of beta must be at least 0.1, got {self.spread!r}")
         low, high, text = {
             "bernoulli": (0.0, 1.0, "in [0, 1]"),
             "beta": (math.ulp(0.0), 1.0 - 2.0**-53, "in (0, 1)"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.protocol import is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.instance import Instance
 
@@ -139,6 +140,8 @@ def run(
     """
     feedback = _feedback(policy)
     horizon = _whole("horizon", horizon)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
     if horizon < instance.n_arms:
         raise ValueError(
             f"horizon must be at least the number of arms ({instance.n_arms}), got {horizon}"
@@ -153,10 +156,11 @@ def run(
         source = stream_source(instance.law, means, instance.spread, seed, stream, replicate)
         record = new_record(feedback, instance.n_arms, rounds, len(probes))
         loop = LOOPS[feedback]
-        if not (compiled and isinstance(state, tuple)):
+        ours = is_implemented(type(state))
+        if not (compiled and ours):
             loop = getattr(loop, "py_func", loop)
-            if not isinstance(state, tuple):
-                state = _Guarded(state, policy, instance.n_arms)
+        if not ours:
+            state = _Guarded(state, policy, instance.n_arms)
         loop(state, source, record, 0, horizon)
         records.append(record)
     probed = np.array([record.probes_at for record in records])
@@ -189,7 +193,7 @@ class _Guarded:
         self._n_arms = n_arms
         self.choose = self._arm
         self.distribute = self._probabilities
-        self.learn = state.learn
+        self.learn = self._learn
         self.probe = getattr(state, "probe", None)
 
     def _arm(self, t: int, coin: int) -> int:
@@ -200,6 +204,11 @@ class _Guarded:
                 f"got {arm!r} in round {t}"
             )
         return int(arm)
+
+    def _learn(self, t: int, action: Any, reward: Any) -> None:
+        if isinstance(reward, np.ndarray):  # the loop fills these arrays anew in every round
+            action, reward = action.copy(), reward.copy()
+        self._state.learn(t, action, reward)
 
     def _probabilities(self, t: int, coin: int, out: np.ndarray) -> None:
         x = np.asarray(self._state.choose(t, coin), dtype=float)
@@ -230,8 +239,8 @@ def _whole(name: str, value: Any) -> int:
 def _replicates(replicates: int | Sequence[int]) -> np.ndarray:
     if isinstance(replicates, int | np.integer):
         return np.arange(_whole("replicates", replicates))
-    chosen = np.asarray(list(replicates))
-    whole = chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
+    chosen = np.asarray(list(replicates) if isinstance(replicates, Iterable) else replicates)
+    whole = chosen.ndim == 1 and chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
     if not whole or chosen.min() < 0 or np.unique(chosen).size != chosen.size:
         raise ValueError(
             f"replicates must be a number or distinct whole numbers of at least 0, "
@@ -245,7 +254,7 @@ def _checkpoints(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
         return checkpoint_grid(horizon)
     rounds = np.asarray(checkpoints)
     whole = rounds.ndim == 1 and rounds.size > 0 and np.issubdtype(rounds.dtype, np.integer)
-    if not whole or rounds[0] < 1 or rounds[-1] > horizon or (np.diff(rounds) <= 0).any():
+    if not whole or rounds[0] < 1 or rounds[-1] > horizon or (rounds[1:] <= rounds[:-1]).any():
         raise ValueError(
             f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
         )

@@ -17,14 +17,14 @@ def quantile(p):
     q = p - 0.5
     if abs(q) <= 0.425:
         r = 0.180625 - q * q
-        return q * _central(r)
+        return _central(q, r)
     r = math.sqrt(-math.log(p if q < 0.0 else 1.0 - p))
     z = _middle(r - 1.6) if r <= 5.0 else _tail(r - 5.0)
     return -z if q < 0.0 else z
 
 
 @register_jitable
-def _central(r):
+def _central(q, r):
     above = 2.5090809287301226727e3
     above = above * r + 3.3430575583588128105e4
     above = above * r + 6.7265770927008700853e4
@@ -40,7 +40,7 @@ def _central(r):
     below = below * r + 5.3941960214247511077e3
     below = below * r + 6.8718700749205790830e2
     below = below * r + 4.2313330701600911252e1
-    return above / (below * r + 1.0)
+    return q * above / (below * r + 1.0)
 
 
 @register_jitable

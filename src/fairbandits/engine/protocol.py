@@ -24,6 +24,9 @@ from collections.abc import Callable
 from numba.core import types
 from numba.extending import overload
 
+from fairbandits.provenance import COMPILED
+
+FOLDERS = tuple(f"fairbandits.{part}." for part in COMPILED)
 _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 
 
@@ -33,22 +36,27 @@ def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
     Raises
     ------
     TypeError
-        If the function lies outside this package: its later edits would not change the name of
-        Numba's cache folder, and a stale compiled copy could run. A policy outside the package is
-        a plain Python object with methods instead.
+        If the function lies outside the folders of the fingerprint: its later edits would not
+        change the name of Numba's cache folder, and a stale compiled copy could run. A policy
+        elsewhere is a plain Python object with methods instead.
     """
 
     def register(function: Callable) -> Callable:
-        if not function.__module__.startswith("fairbandits."):
+        if not function.__module__.startswith(FOLDERS):
             raise TypeError(
                 f"{function.__qualname__} of {function.__module__} cannot be compiled with the "
-                "round loops: only functions inside the fairbandits package can; give the policy "
-                "methods choose and learn instead"
+                "round loops: only functions inside fairbandits.engine and fairbandits.policies "
+                "can; give the policy methods choose and learn instead"
             )
         _FUNCTIONS[verb, state_class] = function
         return function
 
     return register
+
+
+def is_implemented(state_class: type) -> bool:
+    """Return whether functions are registered for a class, so that its policy can be compiled."""
+    return ("learn", state_class) in _FUNCTIONS
 
 
 def _call(verb: str, state, *arguments):

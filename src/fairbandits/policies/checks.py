@@ -21,7 +21,7 @@ def non_negative(name: str, values: Sequence[float]) -> None:
     """Raise ValueError unless all values are finite and at least 0."""
     for k, value in enumerate(values):
         if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be finite and at least 0, got {value!r} for arm {k + 1}")
+            raise ValueError(f"{name} must be finite and at least 0, got {value} for arm {k + 1}")
 
 
 def length(name: str, values: Sequence, n_arms: int) -> None:

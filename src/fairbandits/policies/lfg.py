@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ class LFG:
     def __post_init__(self):
         object.__setattr__(self, "fractions", tuple(self.fractions))
         numerators, denominator = checks.common_denominator("fractions", self.fractions)
-        checks.non_negative("fractions", numerators)
+        checks.non_negative("fractions", [Fraction(n, denominator) for n in numerators])
         if sum(numerators) > denominator:
             total = f"{sum(numerators)}/{denominator}"
             raise ValueError(f"fractions must sum to at most 1, got {total}")
@@ -84,7 +85,7 @@ class LFG:
         """Return the state before the first round."""
         del horizon  # LFG is anytime
         checks.length("fractions", self.fractions, n_arms)
-        weights = self.weights or (1.0,) * n_arms
+        weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)
         numerators, denominator = checks.common_denominator("fractions", self.fractions)
         return LFGState(
