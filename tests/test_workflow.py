@@ -214,3 +214,10 @@ def test_a_mistake_in_the_configuration_stops_at_once(fresh, file, old, new, mes
     output = fresh.run("snakemake", "-n", code=1)
     assert message in output
     assert "Traceback" not in output
+
+
+def test_the_readme_shows_the_rule_graph(finished):
+    project, _ = finished
+    project.run("snakemake", "rulegraph", "--cores", "1", "--configfile", *SMOKE)
+    drawn = (project.folder / "results" / "smoke" / "rulegraph.mmd").read_text().strip()
+    assert f"```mermaid\n{drawn}\n```" in (ROOT / "README.md").read_text()
