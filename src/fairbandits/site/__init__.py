@@ -159,6 +159,7 @@ def build(notebooks: list[Path], figures: Path, out: Path) -> None:
         extra.mkdir(exist_ok=True)
         _sphinx(source, extra, site, Path(scratch) / "doctrees")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
+        (site / "_sources").rmdir()  # empty
         _take_place(site, out, Path(scratch) / "before")
 
 

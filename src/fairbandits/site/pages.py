@@ -171,7 +171,8 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
                 expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
                 refuse_stale(footer["dataset"], file)
     except StoreError as error:
-        raise NotReady(f"{error}. `make replicate` brings everything up to date.") from None
+        reason = str(error).partition("; ")[0]
+        raise NotReady(f"{reason}; `make replicate` makes everything anew") from None
     return Paper(slug, results, figures, experiments, footers)
 
 
@@ -421,7 +422,10 @@ def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
         showIndex=False,
         paging=False,
         autoWidth=False,
-        columnDefs=[{"targets": k, "width": f"{width}%"} for k, width in enumerate(widths)],
+        columnDefs=[
+            {"targets": k, "width": f"{width}%", "className": "dt-left"}
+            for k, width in enumerate(widths)
+        ],
         classes="display compact",
         style="table-layout:fixed;width:100%",
         layout={"topStart": "info", "topEnd": "search", "bottomStart": None, "bottomEnd": None},
