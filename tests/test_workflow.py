@@ -72,6 +72,13 @@ class Project:
         path.write_text(path.read_text() + text)
 
 
+def wait_for(condition, seconds: float = 180) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for did not happen"
+        time.sleep(0.05)
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("numba")
@@ -122,8 +129,14 @@ def test_numbers_do_not_depend_on_cores_or_chunks(finished, fresh):
 
 def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rng):
     project, _ = finished
-    for seconds in rng.uniform(4.0, 14.0, size=3):
+    for seconds in rng.uniform(0.5, 8.0, size=3):
         process = fresh.start("fairbandits", "replicate", "--smoke", "figures")
+        # a lock left by the run before is taken away first: wait for this run's own jobs
+        said = ""
+        while "Execute" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -138,9 +151,7 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rn
 def test_a_second_run_says_that_the_first_is_at_work(fresh):
     first = fresh.start("fairbandits", "replicate", "--smoke", "figures")
     lock = fresh.folder / ".snakemake" / "fairbandits.lock"
-    deadline = time.monotonic() + 30
-    while not (lock.exists() and lock.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_for(lambda: lock.exists() and lock.read_text())
     second = fresh.replicate("figures", code=1)
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
