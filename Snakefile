@@ -14,7 +14,13 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/simulate.smk"
-include: "workflow/rules/banditq.smk"
+
+
+for paper in PAPERS:
+
+    include: f"workflow/rules/{paper}.smk"
+
+
 include: "workflow/rules/report.smk"
 
 

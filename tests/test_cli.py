@@ -105,9 +105,9 @@ def test_commands_from_simulation_to_figure(tmp_path):
     assert succeed("collect", *chunks, *facts, "--out", data) == ""
     files = {kind: tmp_path / f"fig1.{kind}" for kind in ("svg", "png", "table")}
     options = [word for kind, file in files.items() for word in (f"--{kind}", file)]
-    assert succeed("figure", "banditq", "fig1", "--data", data, *options) == ""
+    assert succeed("figure", "banditq", "fig1", data, *options) == ""
     assert all(file.stat().st_size for file in files.values())
-    assert read_footer(files["table"])["dataset"]["seed"] == SEED
+    assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
 
 
 def test_simulate_writes_what_the_function_returns(tmp_path, block):
@@ -187,9 +187,9 @@ def test_collect_of_a_wrong_file(tmp_path, content):
 
 def test_figure_of_a_wrong_file(tmp_path):
     files = [word for kind in ("svg", "png", "table") for word in (f"--{kind}", tmp_path / kind)]
-    line = failure("figure", "banditq", "fig1", "--data", tmp_path / "none", *files)
+    line = failure("figure", "banditq", "fig1", tmp_path / "none", *files)
     assert line == f"{tmp_path / 'none'} does not exist; `fairbandits replicate` makes it"
-    line = failure("figure", "banditq", "figure1", "--data", tmp_path / "none", *files)
+    line = failure("figure", "banditq", "figure1", tmp_path / "none", *files)
     assert line.endswith("got 'banditq figure1'")
     assert list(tmp_path.iterdir()) == []
 

@@ -20,7 +20,7 @@ from fairbandits.experiments.simulate import write_chunk
 from fairbandits.experiments.verify import chunk_path
 from fairbandits.figures.draw import PAPERS, draw
 from fairbandits.figures.style import COLOURS, LAW_TITLES
-from fairbandits.figures.summary import summarise
+from fairbandits.figures.summary import Dataset, summarise
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,11 +73,16 @@ def dataset_of(config, paper, figure):
     return dataset_path(config, config.of_figure(paper, figure))
 
 
+def datasets_of(config, paper, figure):
+    return [dataset_path(config, one) for one in config.shown_in(paper, figure)]
+
+
 def drawing_of(config, paper, figure, published=None):
     """Return a figure that is still open, and the table of its curves."""
     function, columns = PAPERS[paper][figure]
-    table, footer = load_dataset(dataset_of(config, paper, figure), ["run", "round", *columns])
-    return function(table, footer, published)
+    files = datasets_of(config, paper, figure)
+    datasets = [Dataset(*load_dataset(file, ["run", "round", *columns])) for file in files]
+    return function(datasets, published)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +106,7 @@ def drawings(config, published, tmp_path_factory):
         if place / figure not in done:
             replayed = published if figure == "fig5" else None
             files = {kind: place / f"{figure}.{kind}" for kind in ("svg", "png", "table")}
-            draw(paper, figure, dataset_of(config, paper, figure), replayed, **files)
+            draw(paper, figure, datasets_of(config, paper, figure), replayed, **files)
             done[place / figure] = files
         return done[place / figure]
 
@@ -142,9 +147,10 @@ def test_every_figure_has_its_rule_and_its_caption(paper, figure):
     assert f'"<results>/{paper}/{figure}.parquet"' in body
     assert f'figure="{figure}"' in body
     assert f'"figure": "{figure.removeprefix("fig")}"' in body
-    experiment = load_config([ROOT / "config" / "config.yaml"]).of_figure(paper, figure).name
-    assert f'data="<results>/{paper}/{experiment}.parquet"' in body
-    assert f'EXPERIMENTS["{paper}", "{experiment}"]' in body
+    shown = load_config([ROOT / "config" / "config.yaml"]).shown_in(paper, figure)
+    places = [f"<results>/{paper}/{one.name}.parquet" for one in shown]
+    assert [place for place in re.findall(r'"(.*?\.parquet)"', body) if place in places] == places
+    assert f'facts_shown_in("{paper}", "{figure}")' in body
     (caption,) = re.findall(r'caption="(.*?)"', body)
     assert (ROOT / "workflow" / "rules" / caption).resolve().is_file()
 
@@ -159,7 +165,7 @@ def test_unknown_figure(config, tmp_path):
     files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
     data = dataset_of(config, "banditq", "fig1")
     with pytest.raises(ValueError, match="figure must be one of") as error:
-        draw("banditq", "fig0", data, None, **files)
+        draw("banditq", "fig0", [data], None, **files)
     text = str(error.value)
     assert text.endswith("got 'banditq fig0'")
     assert all(f"{paper} {figure}" in text for paper, figure in DRAWN)
@@ -170,7 +176,7 @@ def test_chunk_in_place_of_the_dataset(config, tmp_path):
     run = config.experiment("banditq", "full_information").runs[0]
     files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
     with pytest.raises(StoreError, match="its kind is 'chunk', wanted 'dataset'"):
-        draw("banditq", "fig1", chunk_path(config, run, run.chunks()[0]), None, **files)
+        draw("banditq", "fig1", [chunk_path(config, run, run.chunks()[0])], None, **files)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -191,7 +197,7 @@ def test_figure_is_written(drawings, paper, figure):
     assert height <= width
     footer = read_footer(files["table"])
     assert (footer["kind"], footer["paper"], footer["figure"]) == ("figure", paper, figure)
-    assert footer["dataset"]["seed"] == SEED
+    assert footer["datasets"][0]["seed"] == SEED
 
 
 @every_figure

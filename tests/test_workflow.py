@@ -184,7 +184,6 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
             "figure",
             "banditq",
             "fig1",
-            "--data",
             f"{smoke}/full_information.parquet",
         ),
         *("--svg", "x.svg", "--png", "x.png", "--table", "x.parquet"),

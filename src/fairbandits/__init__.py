@@ -16,7 +16,21 @@ _HOMES = {
     "fairbandits.instance": ("Instance",),
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
-    "fairbandits.policies": ("EXP3", "LFG", "UCB1", "BanditQ", "Hedge", "Static"),
+    "fairbandits.policies": (
+        "EXP3",
+        "LFG",
+        "UCB1",
+        "BanditQ",
+        "Constant",
+        "EpsilonGreedy",
+        "FairLearn",
+        "Hedge",
+        "SmallestDeficit",
+        "Static",
+        "TFairLearn",
+        "Thompson",
+        "Uniform",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -101,15 +101,21 @@ def collect(chunks: tuple[Path, ...], experiment: dict, seed: int, out: Path) ->
 @main.command()
 @click.argument("paper")
 @click.argument("figure")
-@click.option("--data", type=FILE, required=True, help="Dataset of the experiment.")
+@click.argument("data", type=FILE, nargs=-1, required=True)
 @click.option("--published", type=FILE, help="Replay of the published run, to draw beside ours.")
 @click.option("--svg", type=FILE, required=True)
 @click.option("--png", type=FILE, required=True)
 @click.option("--table", type=FILE, required=True, help="Parquet file for what is drawn.")
 def figure(
-    paper: str, figure: str, data: Path, published: Path | None, svg: Path, png: Path, table: Path
+    paper: str,
+    figure: str,
+    data: tuple[Path, ...],
+    published: Path | None,
+    svg: Path,
+    png: Path,
+    table: Path,
 ) -> None:
-    """Draw FIGURE of PAPER, e.g. `banditq fig1`."""
+    """Draw FIGURE of PAPER, e.g. `banditq fig1`, from the datasets DATA, its own first."""
     from fairbandits.figures.draw import draw
 
     draw(paper, figure, data, published, svg=svg, png=png, table=table)

@@ -15,7 +15,14 @@ PACKAGE = Path(__file__).resolve().parent
 #: What Numba compiles.
 COMPILED = ("engine", "policies")
 #: What decides the numbers of a simulation.
-SIMULATION = (*COMPILED, "instance.py", "simulation.py", "experiments/simulate.py")
+SIMULATION = (
+    *COMPILED,
+    "instance.py",
+    "rationals.py",
+    "simulation.py",
+    "experiments/simulate.py",
+    "experiments/sweep.py",
+)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.instance import Instance
+from fairbandits.policies import checks
+from fairbandits.rationals import quota_numerators
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +37,10 @@ class Result:
         Reward accrued so far by each arm.
     probes : dict of str to ndarray of float, same shape
         What the policy reports of itself, e.g. BanditQ's queue lengths.
+    deficits : dict of str to ndarray, same shape
+        Where quotas were given, how far each arm is behind its own: ``deficit`` r_k t - N_k(t) and
+        ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
+        1..t, ``deficit_sup`` and ``floor_deficit_sup``.
     """
 
     policy: Any
@@ -47,6 +53,7 @@ class Result:
     plays: np.ndarray
     rewards: np.ndarray
     probes: dict[str, np.ndarray]
+    deficits: dict[str, np.ndarray] = field(default_factory=dict)
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the tidy columns, one row per replicate, round and arm (arms from 1)."""
@@ -58,7 +65,7 @@ class Result:
             "arm": np.tile(arms, n_replicates * n_rounds),
             "plays": self.plays.reshape(-1),
             "reward": self.rewards.reshape(-1),
-        } | {name: values.reshape(-1) for name, values in self.probes.items()}
+        } | {name: values.reshape(-1) for name, values in (self.deficits | self.probes).items()}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the tidy columns as a pandas data frame."""
@@ -93,6 +100,7 @@ def run(
     seed: int = 0,
     checkpoints: Sequence[int] | None = None,
     stream: str = "run",
+    quotas: Sequence | None = None,
     compiled: bool = True,
 ) -> Result:
     """Run a policy on an instance.
@@ -117,6 +125,9 @@ def run(
         Increasing rounds in 1..horizon at which to record; default `checkpoint_grid`.
     stream : str
         Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
+    quotas : sequence of number or str, optional
+        Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
+        `Result.deficits`); a policy has its own.
     compiled : bool
         ``False`` runs a policy of this package in the interpreter; the numbers are the same.
 
@@ -148,13 +159,14 @@ def run(
         )
     chosen = _replicates(replicates)
     rounds = _checkpoints(checkpoints, horizon)
+    required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms)
     probes = tuple(getattr(policy, "probes", ()))
     means = np.array(instance.means)
     records = []
     for replicate in chosen.tolist():
         state = policy.start(instance.n_arms, horizon)
         source = stream_source(instance.law, means, instance.spread, seed, stream, replicate)
-        record = new_record(feedback, instance.n_arms, rounds, len(probes))
+        record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
         loop = LOOPS[feedback]
         ours = is_implemented(type(state))
         if not (compiled and ours):
@@ -163,6 +175,15 @@ def run(
             state = _Guarded(state, policy, instance.n_arms)
         loop(state, source, record, 0, horizon)
         records.append(record)
+    plays = np.array([record.plays_at for record in records])
+    deficits = {}
+    if required:
+        numerators, denominator = required
+        now = np.array(numerators) * rounds[:, None] - denominator * plays
+        largest = np.array([record.deficit_sup_at for record in records])
+        for name, exact in (("deficit", now), ("deficit_sup", largest)):
+            deficits[name] = exact / denominator
+            deficits[f"floor_{name}"] = exact // denominator
     probed = np.array([record.probes_at for record in records])
     return Result(
         policy,
@@ -172,9 +193,10 @@ def run(
         stream,
         chosen,
         rounds,
-        np.array([record.plays_at for record in records]),
+        plays,
         np.array([record.rewards_at for record in records]),
         {name: probed[:, :, p] for p, name in enumerate(probes)},
+        deficits,
     )
 
 
@@ -228,6 +250,13 @@ def _feedback(policy: Any) -> str:
             f"start(n_arms, horizon); {type(policy).__name__} has feedback {feedback!r}"
         )
     return feedback
+
+
+def _quotas(quotas: Sequence, feedback: str, n_arms: int) -> tuple[list[int], int]:
+    if feedback != "bandit":
+        raise ValueError("quotas count pulls, which full information has none of")
+    checks.length("quotas", quotas, n_arms)
+    return quota_numerators(quotas)
 
 
 def _whole(name: str, value: Any) -> int:

@@ -108,7 +108,7 @@ def read_footer(path: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """Return the table of one of our files.
+    """Return the table of one of our files, or those of the wanted columns that it has.
 
     Raises
     ------
@@ -117,6 +117,9 @@ def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
     """
     read_footer(path)
     try:
+        if columns is not None:
+            names = pq.read_schema(path).names
+            columns = [name for name in columns if name in names]
         return pq.read_table(path, columns=columns, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(

@@ -40,10 +40,10 @@ rule banditq_fig1:
     params:
         figure="fig1",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "full_information"].facts(),
+        shows=facts_shown_in("banditq", "fig1"),
         code=FIGURE_CODE,
     shell:
-        "fairbandits figure banditq {params.figure} --data {input.data:q} {params.published}"
+        "fairbandits figure banditq {params.figure} {input.data:q} {params.published}"
         " --svg {output.svg:q} --png {output.png:q} --table {output.table:q} > {log:q} 2>&1"
 
 
@@ -66,7 +66,7 @@ use rule banditq_fig1 as banditq_fig2 with:
     params:
         figure="fig2",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "full_information"].facts(),
+        shows=facts_shown_in("banditq", "fig2"),
         code=FIGURE_CODE,
 
 
@@ -89,7 +89,7 @@ use rule banditq_fig1 as banditq_fig3 with:
     params:
         figure="fig3",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "full_information"].facts(),
+        shows=facts_shown_in("banditq", "fig3"),
         code=FIGURE_CODE,
 
 
@@ -112,7 +112,7 @@ use rule banditq_fig1 as banditq_fig4 with:
     params:
         figure="fig4",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "bandit_feedback"].facts(),
+        shows=facts_shown_in("banditq", "fig4"),
         code=FIGURE_CODE,
 
 
@@ -136,7 +136,7 @@ use rule banditq_fig1 as banditq_fig5 with:
     params:
         figure="fig5",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "bandit_feedback"].facts(),
+        shows=facts_shown_in("banditq", "fig5"),
         code=FIGURE_CODE,
 
 
@@ -159,7 +159,7 @@ use rule banditq_fig1 as banditq_fig6 with:
     params:
         figure="fig6",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "bandit_feedback"].facts(),
+        shows=facts_shown_in("banditq", "fig6"),
         code=FIGURE_CODE,
 
 
@@ -182,5 +182,5 @@ use rule banditq_fig1 as banditq_fig7 with:
     params:
         figure="fig7",
         published=published_option,
-        experiment=EXPERIMENTS["banditq", "oracle_lfg"].facts(),
+        shows=facts_shown_in("banditq", "fig7"),
         code=FIGURE_CODE,

@@ -58,6 +58,11 @@ def experiment_facts(wildcards):
     return json.dumps(EXPERIMENTS[wildcards.paper, wildcards.experiment].facts())
 
 
+def facts_shown_in(paper, figure):
+    """What the datasets that a figure shows are of."""
+    return [one.facts() for one in CONFIG.shown_in(paper, figure)]
+
+
 def published_option(wildcards, input):
     """The option that draws the published run beside ours, where it can be replayed."""
     return f"--published {input.published}" if "published" in input.keys() else ""

@@ -67,8 +67,14 @@ def reward_of(code, first, second, w):
         return first + second * standard_normal(w)
     if code == UNIFORM02_CLIPPED:
         return min(1.0, first * unit(w))
-    x, j = _gamma(w, 0, first)
-    y, j = _gamma(w, j, second)
+    return beta_of(first, second, w)
+
+
+@register_jitable
+def beta_of(a, b, w):
+    """Return the Beta(a, b) deviate that word `w` gives."""
+    x, j = _gamma(w, 0, a)
+    y, j = _gamma(w, j, b)
     return x / (x + y)
 
 

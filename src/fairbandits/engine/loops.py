@@ -4,6 +4,7 @@ A loop can be stopped after any round and taken up again with the same arrays, s
 go in blocks. Memory does not grow with the horizon.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,14 @@ class Record(NamedTuple):
         The two at each checkpoint.
     probes_at : ndarray of float, shape (n_checkpoints, n_probes, n_arms)
         The policy's own report at each checkpoint.
+    quotas : ndarray of int64, shape (n_arms,)
+        Required fractions of pulls, as numerators over `denominator`.
+    denominator : int
+        0 if there are no quotas.
+    deficit_sup : ndarray of int64, shape (n_arms,)
+        Numerator of the largest r_k s - N_k(s) of the rounds s before the arm's last pull.
+    deficit_sup_at : ndarray of int64, shape (n_checkpoints, n_arms)
+        The same over all rounds 1 .. t of a checkpoint.
     x, seen : ndarray of float, shape (n_arms,)
         Scratch: the probabilities and the rewards of a round.
     """
@@ -45,13 +54,31 @@ class Record(NamedTuple):
     plays_at: np.ndarray
     rewards_at: np.ndarray
     probes_at: np.ndarray
+    quotas: np.ndarray
+    denominator: int
+    deficit_sup: np.ndarray
+    deficit_sup_at: np.ndarray
     x: np.ndarray
     seen: np.ndarray
 
 
-def new_record(feedback: str, n_arms: int, checkpoints: np.ndarray, n_probes: int) -> Record:
-    """Return an empty record for one replicate."""
+#: Below every numerator of a deficit.
+NEVER = -(2**62)
+
+
+def new_record(
+    feedback: str,
+    n_arms: int,
+    checkpoints: np.ndarray,
+    n_probes: int,
+    quotas: tuple[Sequence[int], int] | None = None,
+) -> Record:
+    """Return an empty record for one replicate.
+
+    `quotas` are numerators, one per arm, and their denominator.
+    """
     dtype = np.int64 if feedback == "bandit" else np.float64
+    numerators, denominator = quotas or ((0,) * n_arms, 0)
     shape = (checkpoints.size, n_arms)
     return Record(
         np.zeros(n_arms, dtype),
@@ -60,6 +87,10 @@ def new_record(feedback: str, n_arms: int, checkpoints: np.ndarray, n_probes: in
         np.zeros(shape, dtype),
         np.zeros(shape),
         np.zeros((checkpoints.size, n_probes, n_arms)),
+        np.array(numerators, np.int64),
+        denominator,
+        np.full(n_arms, NEVER),
+        np.full(shape, NEVER),
         np.zeros(n_arms),
         np.zeros(n_arms),
     )
@@ -69,6 +100,7 @@ def new_record(feedback: str, n_arms: int, checkpoints: np.ndarray, n_probes: in
 def bandit_rounds(state, source, record, start, stop):
     """Play rounds start+1 .. stop, seeing the reward of the pulled arm only."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
+    quotas, denominator, deficit_sup = record.quotas, record.denominator, record.deficit_sup
     mark = 0
     while mark < checkpoints.size and checkpoints[mark] <= start:
         mark += 1
@@ -76,6 +108,9 @@ def bandit_rounds(state, source, record, start, stop):
     for t in range(start + 1, stop + 1):
         arm = choose(state, t, coin_at(source, t))
         n = plays[arm] + 1
+        if t > 1:  # an arm's deficit is largest right before a pull, so others need no look
+            deficit = quotas[arm] * (t - 1) - denominator * plays[arm]
+            deficit_sup[arm] = max(deficit_sup[arm], deficit)
         reward = pull(source, t, arm, n)
         plays[arm] = n
         rewards[arm] += reward
@@ -83,6 +118,9 @@ def bandit_rounds(state, source, record, start, stop):
         if t == due:
             assign(record.plays_at[mark], plays)
             assign(record.rewards_at[mark], rewards)
+            for k in range(plays.size):
+                deficit = quotas[k] * t - denominator * plays[k]
+                record.deficit_sup_at[mark, k] = max(deficit_sup[k], deficit)
             probe(state, record.probes_at[mark])
             mark += 1
             due = checkpoints[mark] if mark < checkpoints.size else 0

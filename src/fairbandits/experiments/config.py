@@ -14,6 +14,9 @@ from typing import Any
 
 import yaml
 
+from fairbandits.experiments.sweep import cells
+from fairbandits.rationals import quota_numerators
+
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "workflow" / "schemas"
 
@@ -63,16 +66,27 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a paper, with its runs in the order of the configuration."""
+    """One experiment of a paper, with its runs in the order of the configuration.
+
+    Attributes
+    ----------
+    figures, companion_to : tuple of str
+        The figures drawn from it, and those of other experiments that show it beside.
+    targets, quotas : tuple
+        Reward rates or fractions of pulls that the arms are entitled to; empty where the paper
+        speaks of none.
+    """
 
     paper: str
     name: str
     title: str
     figures: tuple[str, ...]
+    companion_to: tuple[str, ...]
     horizon: int
     replicates: int
     means: tuple[float, ...]
     targets: tuple[float, ...]
+    quotas: tuple[float | str, ...]
     laws: tuple[str, ...]
     labels: dict[str, str]
     runs: tuple[Run, ...]
@@ -87,6 +101,7 @@ class Experiment:
             "replicates": self.replicates,
             "means": list(self.means),
             "targets": list(self.targets),
+            "quotas": list(self.quotas),
             "labels": self.labels,
             "runs": {run.name: run.block for run in self.runs},
         }
@@ -119,6 +134,13 @@ class Config:
         """Return the experiment that a figure is drawn from."""
         known = {f"{one.paper}_{fig}": one for one in self.experiments for fig in one.figures}
         return _lookup(known, f"{paper}_{figure}", "figure")
+
+    def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
+        """Return all experiments that a figure shows, its own first."""
+        others = (
+            one for one in self.experiments if one.paper == paper and figure in one.companion_to
+        )
+        return self.of_figure(paper, figure), *others
 
 
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
@@ -174,13 +196,22 @@ def _experiment(
         replicates = min(replicates, limits["replicates"])
         chunk = min(chunk, limits["chunk"])
         checkpoints = limits["checkpoints"]
-    means, targets = block["means"]["value"], block["targets"]["value"]
-    _check_instance(means, targets, horizon, place)
+    means = block["means"]["value"]
+    targets, quotas = (block.get(key, {"value": []})["value"] for key in ("targets", "quotas"))
+    _check_instance(means, horizon, place)
+    if targets:
+        _check_targets(means, targets, place)
+    if quotas:
+        _check_quotas(means, quotas, place)
     runs = []
     for label, policy in block["policies"].items():
         parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
         where = f"{place}.policies.{label}.parameters"
-        _check_parameters(policy["policy"], parameters, len(means), where)
+        sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
+        for cell in cells(sweep):
+            _check_parameters(policy["policy"], parameters | cell, len(means), where)
+        if repeated := sorted(sweep.keys() & parameters.keys()):
+            raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
         for law in block["laws"]["value"]:
             decides = {
                 "stream": f"{paper}/{name}",
@@ -191,30 +222,37 @@ def _experiment(
                 "policy": policy["policy"],
                 "parameters": parameters,
             }
+            decides |= {"quotas": quotas} if quotas else {}
+            decides |= {"sweep": sweep} if sweep else {}
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
     return Experiment(
         paper,
         name,
         block["title"],
         tuple(block["figures"]),
+        tuple(block.get("companion_to", ())),
         horizon,
         replicates,
         tuple(means),
         tuple(targets),
+        tuple(quotas),
         tuple(block["laws"]["value"]),
         {label: policy["label"] for label, policy in block["policies"].items()},
         tuple(runs),
     )
 
 
-def _check_instance(means: list, targets: list, horizon: int, place: str) -> None:
-    if len(targets) != len(means):
-        raise ConfigError(
-            f"{place}.targets must have one entry per mean ({len(means)}), got {len(targets)}"
-        )
+def _check_instance(means: list, horizon: int, place: str) -> None:
     if horizon < len(means):
         raise ConfigError(
             f"{place}.horizon must be at least the number of arms ({len(means)}), got {horizon}"
+        )
+
+
+def _check_targets(means: list, targets: list, place: str) -> None:
+    if len(targets) != len(means):
+        raise ConfigError(
+            f"{place}.targets must have one entry per mean ({len(means)}), got {len(targets)}"
         )
     for k, (mean, target) in enumerate(zip(means, targets, strict=True), start=1):
         if target < 0 or (target > 0 and mean <= 0):
@@ -229,16 +267,43 @@ def _check_instance(means: list, targets: list, horizon: int, place: str) -> Non
         )
 
 
+def _check_quotas(means: list, quotas: list, place: str) -> None:
+    if len(quotas) != len(means):
+        raise ConfigError(
+            f"{place}.quotas must have one entry per mean ({len(means)}), got {len(quotas)}"
+        )
+    try:
+        quota_numerators(quotas)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from None
+
+
 def _check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:
     check(parameters, f"policies/{policy}", place)
+    if learner := parameters.get("learner"):
+        known = sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
+        if learner not in known:
+            raise ConfigError(f"{place}.learner: {learner!r} is unknown{_meant(learner, known)}")
+        inside = parameters.get("learner_parameters", {})
+        _check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
+    properties = _schema(f"policies/{policy}").get("properties", {})
     for key, value in parameters.items():
-        if isinstance(value, list) and len(value) != n_arms:
+        if properties[key].get("perArm") and value is not None and len(value) != n_arms:
             raise ConfigError(
                 f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
             )
 
 
 def _check_figures(experiments: list[Experiment], where: str) -> None:
+    drawn = {(one.paper, figure) for one in experiments for figure in one.figures}
+    for one in experiments:
+        for figure in one.companion_to:
+            if (one.paper, figure) not in drawn:
+                known = sorted(name for paper, name in drawn if paper == one.paper)
+                raise ConfigError(
+                    f"{where}: experiments.{one.name}.companion_to: {figure!r} is drawn from no "
+                    f"experiment{_meant(figure, known)}"
+                )
     homes: dict[tuple[str, str], str] = {}
     for one in experiments:
         for figure in one.figures:
@@ -259,14 +324,18 @@ def _is_number(_, value: Any) -> bool:
 
 
 @cache
+def _schema(schema: str) -> dict[str, Any]:
+    return yaml.safe_load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"))
+
+
+@cache
 def _validator(schema: str):
     from jsonschema import Draft202012Validator, validators
 
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {"integer": _is_integer, "number": _is_number}
     )
-    content = yaml.safe_load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"))
-    return validators.extend(Draft202012Validator, type_checker=types)(content)
+    return validators.extend(Draft202012Validator, type_checker=types)(_schema(schema))
 
 
 def check(content: Any, schema: str, where: str) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairbandits.experiments.sweep import cells, swept
 from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.rationals import quota_numerators
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
-#: Columns of every dataset; the policies' probes follow them.
+#: Columns of every dataset; swept parameters, deficits and the policies' probes follow them.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
 
 
@@ -40,7 +42,7 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
     tables = []
     for name, block in experiment["runs"].items():
         files = [file for file in chunks if file.parent.name == name]
-        replicates = []
+        replicates, parts = [], []
         for file in sorted(files, key=lambda path: int(path.stem.partition("-")[0])):
             footer = read_footer(file)
             expect(footer, {"kind": "chunk", "block": block, "seed": seed}, file)
@@ -50,7 +52,13 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
             table = read_table(file)
             expect_rows(table, footer, file)
             guard(table, block, file)
-            tables.append(_labelled(table, name, block))
+            parts.append(_labelled(table, name, block))
+        n_cells = len(cells(block.get("sweep", {})))
+        tables += [
+            part.slice(cell * (part.num_rows // n_cells), part.num_rows // n_cells)
+            for cell in range(n_cells)
+            for part in parts
+        ]
         if replicates != list(range(experiment["replicates"])):
             raise StoreError(
                 f"{out}: the chunks of {name} must hold replicates 0 to "
@@ -111,21 +119,28 @@ def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
     """
     n_arms = len(footer["block"]["means"])
     first, last = footer["replicates"]
-    shape = (last - first + 1, -1, n_arms)
-    if table.num_rows and table.num_rows % (shape[0] * n_arms) == 0:
-        keys = (table[name].to_numpy().reshape(shape) for name in ("replicate", "round", "arm"))
-        replicate, rounds, arm = keys
+    sweep = footer["block"].get("sweep", {})
+    values = [list(map(swept, cell.values())) for cell in cells(sweep)]
+    shape = (len(values), last - first + 1, -1, n_arms)
+    if table.num_rows and table.num_rows % (shape[0] * shape[1] * n_arms) == 0:
+        names = ("replicate", "round", "arm", *sweep)
+        replicate, rounds, arm, *cell = (table[name].to_numpy().reshape(shape) for name in names)
         if (
             (replicate == np.arange(first, last + 1)[:, None, None]).all()
-            and (rounds == rounds[:1, :, :1]).all()
-            and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
-            and rounds[0, -1, 0] == footer["block"]["horizon"]
+            and (rounds == rounds[:1, :1, :, :1]).all()
+            and (np.diff(rounds[0, 0, :, 0], prepend=0) > 0).all()
+            and rounds[0, 0, -1, 0] == footer["block"]["horizon"]
             and (arm == np.arange(1, n_arms + 1)).all()
+            and all(
+                (found == np.reshape(wanted, (-1, 1, 1, 1))).all()
+                for found, wanted in zip(cell, zip(*values, strict=True), strict=True)
+            )
         ):
             return
     raise StoreError(
         f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
         f"{footer['block']['horizon']}, of replicates {first} to {last}"
+        + "".join(f", for each {name} of the sweep" for name in sweep)
     )
 
 
@@ -133,8 +148,9 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     """Check what must hold whatever the policy and the rewards.
 
     The plays of all arms sum to the round; what is cumulated never falls; every number is finite;
-    and where a policy has queues for targets, target * t - reward = queue - idleness (E3 of the
-    fluid equilibrium, exact on every path).
+    where a policy has queues for targets, target * t - reward = queue - idleness (E3 of the
+    fluid equilibrium, exact on every path); and where arms have quotas, the deficits follow from
+    the plays, to the last digit of the whole ones.
 
     Raises
     ------
@@ -159,8 +175,8 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         check(np.isfinite(values), f"that {name} is finite")
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
-    later = grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]
-    for name in ("plays", "queue_max", "idleness", "probability"):
+    later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
+    for name in ("plays", "queue_max", "idleness", "probability", "deficit_sup"):
         if name in grid:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
@@ -169,3 +185,12 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
+    if "deficit" in grid:
+        numerators, denominator = quota_numerators(block["quotas"])
+        owed = np.array(numerators) * rounds[:, None]
+        whole = owed // denominator - grid["plays"]
+        check(grid["floor_deficit"] == whole, "that floor_deficit = floor(quota * t) - plays")
+        deficit = (owed - denominator * grid["plays"]) / denominator
+        check(grid["deficit"] == deficit, "that deficit = quota * t - plays")
+        for name in ("deficit", "floor_deficit"):
+            check(grid[f"{name}_sup"] >= grid[name], f"that {name}_sup is at least {name}")

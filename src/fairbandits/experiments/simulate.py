@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
+from fairbandits.experiments.sweep import cells, swept
 from fairbandits.instance import Instance
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
@@ -18,7 +19,7 @@ from fairbandits.store import write_table
 def simulate_chunk(
     block: dict[str, Any], seed: int, replicates: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Return the tidy columns of some replicates.
+    """Return the tidy columns of some replicates, one cell of the block's sweep after the other.
 
     Parameters
     ----------
@@ -29,16 +30,23 @@ def simulate_chunk(
     replicates : sequence of int
         0-based replicate numbers.
     """
-    result = run(
-        make_policy(block["policy"], block["parameters"], where=block["stream"]),
-        Instance(block["means"], law=block["law"]),
-        block["horizon"],
-        replicates,
-        seed=seed,
-        checkpoints=checkpoint_grid(block["horizon"], **block["checkpoints"]),
-        stream=block["stream"],
-    )
-    return result.columns()
+    parts = []
+    for cell in cells(block.get("sweep", {})):
+        result = run(
+            make_policy(block["policy"], block["parameters"] | cell, where=block["stream"]),
+            Instance(block["means"], law=block["law"]),
+            block["horizon"],
+            replicates,
+            seed=seed,
+            checkpoints=checkpoint_grid(block["horizon"], **block["checkpoints"]),
+            stream=block["stream"],
+            quotas=block.get("quotas"),
+        )
+        columns = result.columns()
+        for name, value in cell.items():
+            columns[name] = np.full(columns["round"].size, swept(value))
+        parts.append(columns)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def write_chunk(block: dict[str, Any], seed: int, replicates: range, out: Path) -> None:

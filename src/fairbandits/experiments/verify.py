@@ -32,6 +32,8 @@ def replicate_hashes(columns: dict[str, np.ndarray]) -> dict[int, str]:
 
     A replicate's numbers do not depend on the chunk it was simulated in, nor does its hash.
     """
+    order = np.argsort(columns["replicate"], kind="stable")
+    columns = {name: values[order] for name, values in columns.items()}
     replicate = columns["replicate"]
     starts = np.flatnonzero(np.diff(replicate, prepend=-1))
     stops = np.append(starts[1:], replicate.size)

@@ -4,16 +4,13 @@ Figures 1-3 (full information) and 4-6 (bandit feedback) show the same three qua
 rates of the protected arms, queue lengths, regret. Figure 7 compares BanditQ with oracle LFG.
 """
 
-from typing import Any
-
 import pandas as pd
-import pyarrow as pa
 from matplotlib.figure import Figure
 
 from fairbandits.benchmarks.equilibrium import equilibrium_queues, equilibrium_regret
 from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.figures.style import COLOURS, draw_curve, law_panels
-from fairbandits.figures.summary import runs_of, summarise
+from fairbandits.figures.summary import Dataset, runs_of, summarise
 from fairbandits.metrics.rates import realised_regret, reward_rates
 
 #: The protected arms, 0-based.
@@ -23,8 +20,9 @@ LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
 Drawing = tuple[Figure, pd.DataFrame]
 
 
-def rates(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | None) -> Drawing:
+def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     """Draw the reward accrual rates of the protected arms (Figs 1 and 4)."""
+    ((table, footer),) = datasets
     curves = pd.concat(
         summarise(run.law, f"arm {k + 1}", run.rounds, accrued[:, :, k])
         for run in runs_of(table, footer)
@@ -45,8 +43,9 @@ def rates(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | Non
     return figure, curves
 
 
-def queues(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | None) -> Drawing:
+def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     """Draw the queue lengths (Figs 2 and 5), with the published run where it can be replayed."""
+    ((table, footer),) = datasets
     curves = pd.concat(
         summarise(run.law, f"arm {k + 1}", run.rounds, run.values["queue"][:, :, k])
         for run in runs_of(table, footer)
@@ -77,8 +76,9 @@ def queues(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | No
     return figure, curves
 
 
-def regret(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | None) -> Drawing:
+def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     """Draw the regret (Figs 3 and 6)."""
+    ((table, footer),) = datasets
     block = next(iter(footer["runs"].values()))
     means, targets = block["means"], footer["targets"]
     curves = pd.concat(
@@ -106,8 +106,9 @@ def _curve(curves: pd.DataFrame, law: str, series: str) -> pd.DataFrame:
     return curves[(curves["law"] == law) & (curves["series"] == series)]
 
 
-def rewards(table: pa.Table, footer: dict[str, Any], published: pd.DataFrame | None) -> Drawing:
+def rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     """Draw the cumulative rewards, and below less the benchmark's (Fig. 7)."""
+    ((table, footer),) = datasets
     block = next(iter(footer["runs"].values()))
     benchmark = static_benchmark(block["means"], footer["targets"]).reward
     parts = []

@@ -1,22 +1,24 @@
 """Draw one registered figure from a dataset."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from fairbandits.experiments.datasets import expect, load_dataset
-from fairbandits.figures import banditq, style
+from fairbandits.figures import banditq, fair_ucb, style
+from fairbandits.figures.summary import Dataset
 from fairbandits.provenance import fingerprint
 from fairbandits.store import read_footer, read_table, write_table
 
 #: Paper -> figure -> the function that draws it, and the columns that it needs.
-PAPERS = {"banditq": banditq.FIGURES}
+PAPERS = {"banditq": banditq.FIGURES, "fair_ucb": fair_ucb.FIGURES}
 
 
 def draw(
     paper: str,
     figure: str,
-    data: Path,
+    data: Sequence[Path],
     published: Path | None,
     *,
     svg: Path,
@@ -29,8 +31,8 @@ def draw(
     ----------
     paper, figure : str
         E.g. ``banditq``, ``fig1``.
-    data : Path
-        Dataset of the experiment.
+    data : sequence of Path
+        Datasets of the experiments it shows, its own first.
     published : Path, optional
         Replay of the published run.
     svg, png : Path
@@ -50,18 +52,21 @@ def draw(
         names = ", ".join(" ".join(pair) for pair in known)
         raise ValueError(f"figure must be one of {names}, got '{paper} {figure}'")
     function, columns = known[paper, figure]
-    dataset, footer = load_dataset(data, ["run", "round", *columns])
+    datasets = [Dataset(*load_dataset(file, ["run", "round", *columns])) for file in data]
     replayed = None
     if published:
         expect(read_footer(published), {"kind": "replay"}, published)
         replayed = read_table(published).to_pandas()
     style.apply_style()
-    drawing, curves = function(dataset, footer, replayed)
+    drawing, curves = function(datasets, replayed)
     record = {
         "kind": "figure",
         "paper": paper,
         "figure": figure,
-        "dataset": {key: footer[key] for key in ("paper", "experiment", "seed", "code")},
+        "datasets": [
+            {key: footer[key] for key in ("paper", "experiment", "seed", "code")}
+            for _, footer in datasets
+        ],
         "code": fingerprint("figures", "metrics", "benchmarks"),
     }
     write_table(table, pa.Table.from_pandas(curves, preserve_index=False), record)

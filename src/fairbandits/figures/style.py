@@ -1,6 +1,8 @@
 """How figures look, and how they are saved so that the same data give the same bytes."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -18,6 +20,9 @@ PALETTE = sns.color_palette("colorblind")
 COLOURS = {
     "BanditQ": PALETTE[0],
     "oracle LFG": PALETTE[1],
+    "LFG": PALETTE[1],
+    "Fair-UCB": PALETTE[2],
+    "UCB1": PALETTE[5],
     "static benchmark, played": PALETTE[7],
     "arm 1": PALETTE[0],
     "arm 2": PALETTE[1],
@@ -63,20 +68,48 @@ def law_panels(laws: list[str], rows: int = 1, **options) -> tuple[Figure, np.nd
     return figure, axes
 
 
-def draw_curve(axis: Axes, curve: pd.DataFrame, label: str, *, one_run: bool = True) -> None:
-    """Draw mean, confidence band, spread of runs and the single run of one summary."""
-    colour = COLOURS[label]
+def shades(label: str, values: Sequence[float]) -> list:
+    """Return shades of a policy's colour, from light to dark, one for each swept value."""
+    light, dark = (sns.utils.set_hls_values(COLOURS[label], l=level) for level in (0.75, 0.25))
+    if len(values) == 1:
+        return [COLOURS[label]]
+    return sns.blend_palette([light, COLOURS[label], dark], len(values))
+
+
+def draw_curve(
+    axis: Axes,
+    curve: pd.DataFrame,
+    label: str,
+    *,
+    name: str | None = None,
+    colour: Any = None,
+    dash: Any = None,
+    one_run: bool = True,
+) -> None:
+    """Draw mean, confidence band, spread of runs and the single run of one summary.
+
+    Parameters
+    ----------
+    axis : Axes
+        Where.
+    curve : DataFrame
+        From `fairbandits.figures.summary.summarise`.
+    label : str
+        Policy, arm or quantity: it decides the colour, and is the name unless one is given.
+    name, colour, dash
+        Name in the legend, colour and line style where they differ from the label's.
+    one_run : bool
+        Whether to draw a single replicate.
+    """
+    colour = COLOURS[label] if colour is None else colour
+    x = curve.columns[2]
     curve = curve.iloc[np.unique(np.linspace(0, len(curve) - 1, DRAWN).astype(int))]
-    axis.fill_between(
-        curve["round"], curve["run_low"], curve["run_high"], color=colour, alpha=0.13, lw=0
-    )
-    axis.fill_between(
-        curve["round"], curve["mean_low"], curve["mean_high"], color=colour, alpha=0.45, lw=0
-    )
+    for low, high, alpha in (("run_low", "run_high", 0.13), ("mean_low", "mean_high", 0.45)):
+        axis.fill_between(curve[x], curve[low], curve[high], color=colour, alpha=alpha, lw=0)
     if one_run:
-        axis.plot(curve["round"], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
-    dashes = DASHES.get(label, "-")
-    axis.plot(curve["round"], curve["mean"], color=colour, lw=1.5, ls=dashes, label=label)
+        axis.plot(curve[x], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
+    dash = dash or DASHES.get(label, "-")
+    axis.plot(curve[x], curve["mean"], color=colour, lw=1.5, ls=dash, label=name or label)
 
 
 def save(figure: Figure, svg: Path, png: Path) -> None:

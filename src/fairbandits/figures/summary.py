@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,10 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import stdtrit
 
+from fairbandits.experiments.sweep import cells, swept
+
 #: Level of all intervals in figures.
 LEVEL = 0.95
 #: Columns that say which row it is, not what was recorded.
 KEYS = ("run", "policy", "law", "replicate", "round", "arm")
+
+
+class Dataset(NamedTuple):
+    """A dataset and its footer."""
+
+    table: pa.Table
+    footer: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,9 @@ class RunData:
     rounds : ndarray, shape (n_rounds,)
         Recorded rounds.
     values : dict of str to ndarray, shape (n_replicates, n_rounds, n_arms)
-        ``plays``, ``reward`` and the policy's probes.
+        ``plays``, ``reward``, deficits and the policy's probes.
+    cell : dict of str to float
+        Value of each swept parameter.
     """
 
     name: str
@@ -35,24 +46,33 @@ class RunData:
     law: str
     rounds: np.ndarray
     values: dict[str, np.ndarray]
+    cell: dict[str, float]
 
 
 def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
-    """Yield the runs of a dataset in the order of the configuration."""
+    """Yield the runs of a dataset in the order of the configuration, each cell of a sweep apart."""
     for name, block in footer["runs"].items():
-        rows = table.filter(pc.equal(table["run"], name))
-        shape = (footer["replicates"], -1, len(block["means"]))
-        values = {
-            column: rows[column].to_numpy().reshape(shape)
-            for column in rows.column_names
-            if column not in KEYS and rows[column].null_count == 0
-        }
-        rounds = rows["round"].to_numpy().reshape(shape)
+        run = table.filter(pc.equal(table["run"], name))
         policy = name.removesuffix(f"-{block['law']}")
-        yield RunData(name, policy, block["law"], rounds[0, :, 0], values)
+        shape = (footer["replicates"], -1, len(block["means"]))
+        sweep = block.get("sweep", {})
+        settings = cells(sweep)
+        size = run.num_rows // len(settings)
+        for place, setting in enumerate(settings):
+            rows = run.slice(place * size, size)
+            values = {
+                column: rows[column].to_numpy().reshape(shape)
+                for column in rows.column_names
+                if column not in (*KEYS, *sweep) and rows[column].null_count == 0
+            }
+            rounds = rows["round"].to_numpy().reshape(shape)
+            cell = {parameter: swept(value) for parameter, value in setting.items()}
+            yield RunData(name, policy, block["law"], rounds[0, :, 0], values, cell)
 
 
-def summarise(law: str, series: str, rounds: np.ndarray, curves: np.ndarray) -> pd.DataFrame:
+def summarise(
+    law: str, series: str, rounds: np.ndarray, curves: np.ndarray, x: str = "round"
+) -> pd.DataFrame:
     """Return the curve over replicates of one quantity.
 
     Parameters
@@ -60,9 +80,11 @@ def summarise(law: str, series: str, rounds: np.ndarray, curves: np.ndarray) -> 
     law, series : str
         Reward law and name of the curve; they become columns.
     rounds : ndarray, shape (n_rounds,)
-        Rounds.
+        Rounds, or what else the curve runs over.
     curves : ndarray, shape (n_replicates, n_rounds)
         The quantity in each replicate.
+    x : str
+        Name of the column for `rounds`.
 
     Returns
     -------
@@ -79,7 +101,7 @@ def summarise(law: str, series: str, rounds: np.ndarray, curves: np.ndarray) -> 
         {
             "law": law,
             "series": series,
-            "round": rounds,
+            x: rounds,
             "mean": mean,
             "mean_low": mean - half,
             "mean_high": mean + half,

@@ -4,20 +4,32 @@ import dataclasses
 from typing import Any
 
 from fairbandits.policies.banditq import BanditQ
+from fairbandits.policies.epsilon_greedy import EpsilonGreedy
 from fairbandits.policies.exp3 import EXP3
+from fairbandits.policies.fair_learn import FairLearn
 from fairbandits.policies.hedge import Hedge
 from fairbandits.policies.lfg import LFG
+from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
 from fairbandits.policies.static import Static
+from fairbandits.policies.t_fair_learn import TFairLearn
+from fairbandits.policies.thompson import Thompson
 from fairbandits.policies.ucb1 import UCB1
 
 #: Name in configuration files -> policy.
 POLICIES = {
     "banditq": BanditQ,
+    "constant": Constant,
+    "epsilon_greedy": EpsilonGreedy,
     "exp3": EXP3,
+    "fair_learn": FairLearn,
     "hedge": Hedge,
     "lfg": LFG,
+    "smallest_deficit": SmallestDeficit,
     "static": Static,
+    "t_fair_learn": TFairLearn,
+    "thompson": Thompson,
     "ucb1": UCB1,
+    "uniform": Uniform,
 }
 
 

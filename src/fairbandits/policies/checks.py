@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 
 def one_of(name: str, value, allowed: Sequence) -> None:
@@ -28,34 +27,3 @@ def length(name: str, values: Sequence, n_arms: int) -> None:
     """Raise ValueError unless there is one value per arm."""
     if len(values) != n_arms:
         raise ValueError(f"{name} must have one entry per arm ({n_arms}), got {len(values)}")
-
-
-def rational(name: str, value) -> Fraction:
-    """Return `value` as an exact fraction; decimal strings and fractions such as "1/3" are exact.
-
-    Raises
-    ------
-    ValueError
-        If it is not a rational number; a float counts as its shortest decimal form.
-    """
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f'{name} must be a number such as 0.05 or "1/3", got {value!r}') from None
-
-
-def common_denominator(name: str, values: Sequence) -> tuple[list[int], int]:
-    """Return exact numerators over one common denominator.
-
-    Raises
-    ------
-    ValueError
-        If a value is not rational, or if products with round numbers could leave 64 bits.
-    """
-    fractions = [rational(name, value) for value in values]
-    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
-    if denominator > 2**31:
-        raise ValueError(
-            f"{name} must have a common denominator of at most 2**31, got {denominator}"
-        )
-    return [int(fraction * denominator) for fraction in fractions], denominator

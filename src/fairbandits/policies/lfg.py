@@ -9,10 +9,12 @@ import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
+from fairbandits.policies.ties import RULES, best_arm
+from fairbandits.rationals import common_denominator
 
 
 class LFGState(NamedTuple):
-    """Pulls, reward sums, and queues as exact numerators over `denominator`."""
+    """Queues as exact numerators over `denominator`, and what the bounds need."""
 
     pulls: np.ndarray
     sums: np.ndarray
@@ -20,8 +22,13 @@ class LFGState(NamedTuple):
     fractions: np.ndarray
     denominator: int
     weights: np.ndarray
+    mean: np.ndarray
+    width: np.ndarray  # 1 / sqrt(pulls)
+    top: np.ndarray  # where the arm's bound is cut off
+    index: np.ndarray
     constant: float
     cap: float
+    random_ties: bool
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,11 @@ class LFG:
         The bound is cut off here (1 by its authors); ``None`` leaves it as it is.
     weights : sequence of float, optional
         w_i >= 0; default all 1.
+    arrivals : {"after", "before"}
+        Whether the required fraction joins the queue after a round's choice, or before it, so that
+        the first choice sees it already.
+    ties : {"lowest", "random"}
+        Which of several arms with the same index is pulled.
 
     Raises
     ------
@@ -50,7 +62,8 @@ class LFG:
     Notes
     -----
     Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, in integers over the fractions' common
-    denominator. An arm never pulled has u_i = 1. Ties go to the lowest index.
+    denominator; Q_i(1) is 0, or f_i with arrivals before the choice. An arm never pulled has
+    u_i = 1.
 
     References
     ----------
@@ -63,12 +76,14 @@ class LFG:
     constant: float = 1.5
     cap: float | None = 1.0
     weights: tuple[float, ...] | None = None
+    arrivals: str = "after"
+    ties: str = "lowest"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ("queue",)
 
     def __post_init__(self):
         object.__setattr__(self, "fractions", tuple(self.fractions))
-        numerators, denominator = checks.common_denominator("fractions", self.fractions)
+        numerators, denominator = common_denominator("fractions", self.fractions)
         checks.non_negative("fractions", [Fraction(n, denominator) for n in numerators])
         if sum(numerators) > denominator:
             total = f"{sum(numerators)}/{denominator}"
@@ -80,6 +95,8 @@ class LFG:
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(w) for w in self.weights))
             checks.non_negative("weights", self.weights)
+        checks.one_of("arrivals", self.arrivals, ("after", "before"))
+        checks.one_of("ties", self.ties, RULES)
 
     def start(self, n_arms: int, horizon: int) -> LFGState:
         """Return the state before the first round."""
@@ -87,43 +104,46 @@ class LFG:
         checks.length("fractions", self.fractions, n_arms)
         weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)
-        numerators, denominator = checks.common_denominator("fractions", self.fractions)
+        numerators, denominator = common_denominator("fractions", self.fractions)
+        fractions = np.array(numerators, np.int64)
         return LFGState(
             np.zeros(n_arms, np.int64),
             np.zeros(n_arms),
-            np.zeros(n_arms, np.int64),
-            np.array(numerators, np.int64),
+            fractions.copy() if self.arrivals == "before" else np.zeros(n_arms, np.int64),
+            fractions,
             denominator,
             self.eta * np.array(weights),
+            np.ones(n_arms),
+            np.zeros(n_arms),
+            np.ones(n_arms),
+            np.zeros(n_arms),
             float(self.constant),
             math.inf if self.cap is None else float(self.cap),
+            self.ties == "random",
         )
 
 
 @implements("choose", LFGState)
 def _choose(state, t, coin):
-    bonus = state.constant * math.log(t)
-    best = -math.inf
-    arm = 0
-    for k in range(state.pulls.size):
-        bound = 1.0
-        if state.pulls[k] > 0:
-            bound = state.sums[k] / state.pulls[k] + math.sqrt(bonus / state.pulls[k])
-            bound = min(bound, state.cap)
-        index = state.queue[k] / state.denominator + state.weights[k] * bound
-        if index > best:
-            best = index
-            arm = k
-    return arm
+    bonus = math.sqrt(state.constant * math.log(t))
+    for k in range(state.index.size):
+        bound = min(state.mean[k] + bonus * state.width[k], state.top[k])
+        state.index[k] = state.queue[k] / state.denominator + state.weights[k] * bound
+    return best_arm(state.index, state.random_ties, coin)
 
 
 @implements("learn", LFGState)
 def _learn(state, t, arm, reward):
-    state.pulls[arm] += 1
+    pulls = state.pulls[arm] + 1
+    state.pulls[arm] = pulls
     state.sums[arm] += reward
-    for k in range(state.queue.size):
-        served = state.denominator if k == arm else 0
-        state.queue[k] = max(0, state.queue[k] + state.fractions[k] - served)
+    state.mean[arm] = state.sums[arm] / pulls
+    state.width[arm] = 1.0 / math.sqrt(pulls)
+    state.top[arm] = state.cap
+    queue = state.queue
+    queue[arm] -= state.denominator
+    for k in range(queue.size):
+        queue[k] = max(0, queue[k] + state.fractions[k])
 
 
 @implements("probe", LFGState)

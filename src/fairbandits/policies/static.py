@@ -8,6 +8,7 @@ import numpy as np
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
 from fairbandits.policies.simplex import sample
+from fairbandits.rationals import rational
 
 
 class StaticState(NamedTuple):
@@ -37,7 +38,7 @@ class Static:
 
     def __post_init__(self):
         object.__setattr__(self, "distribution", tuple(self.distribution))
-        fractions = [checks.rational("distribution", p) for p in self.distribution]
+        fractions = [rational("distribution", p) for p in self.distribution]
         checks.non_negative("distribution", fractions)
         if sum(fractions) != 1:
             raise ValueError(f"distribution must sum to 1, got {sum(fractions)}")
@@ -46,7 +47,7 @@ class Static:
         """Return the state before the first round."""
         del horizon
         checks.length("distribution", self.distribution, n_arms)
-        fractions = [checks.rational("distribution", p) for p in self.distribution]
+        fractions = [rational("distribution", p) for p in self.distribution]
         return StaticState(np.array([float(p) for p in fractions]))
 
 

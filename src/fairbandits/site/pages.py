@@ -169,7 +169,8 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
                 file = results / slug / f"{name}.parquet"
                 footer = read_footer(file)
                 expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-                refuse_stale(footer["dataset"], file)
+                for dataset in footer["datasets"]:
+                    refuse_stale(dataset, file)
     except StoreError as error:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make replicate` makes everything anew") from None

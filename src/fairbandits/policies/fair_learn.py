@@ -1,0 +1,138 @@
+"""Fair-Learn: any learner, overruled while an arm is behind its quota."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.policies import checks
+from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.rationals import common_denominator, quota_numerators, rational
+
+
+class FairLearnState(NamedTuple):
+    """The learner, and the deficits r_i (t-1) - N_i as exact numerators over `denominator`."""
+
+    learner: NamedTuple
+    quotas: np.ndarray
+    deficit: np.ndarray
+    worst: np.ndarray  # the largest deficit
+    denominator: int
+    tolerance: int
+    forced_start: int
+
+
+@dataclass(frozen=True)
+class FairLearn:
+    """Pull the arm furthest behind its quota if it is behind by more than the tolerance.
+
+    Otherwise the learner chooses, having learnt from all pulls. With UCB1 as the learner this is
+    Fair-UCB; with quotas of 0 it is the learner itself.
+
+    Parameters
+    ----------
+    quotas : sequence of number or str, length n_arms
+        Required fraction of pulls r_i >= 0 of each arm, exact: 0.05, "1/3". They sum to less
+        than 1. The paper's model has r_i < 1/k (see `in_stated_range`).
+    tolerance : number or str
+        Allowed deficit alpha >= 0, exact.
+    learner : str
+        Name of any registered policy with bandit feedback.
+    learner_parameters : mapping of str
+        Its hyper-parameters.
+    first_rounds : {"learner", "round_robin"}
+        Who fills the rounds 1..k: the rule above, or every arm once in order.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    In round t the deficit is r_i (t-1) - N_i(t-1), compared strictly; ties go to the lowest index.
+    All of it is integer arithmetic, since 0.09 * 5 in floating point is not 9 * 5 / 100.
+    Theorem 1 says floor(r_i t) - N_i(t) <= tolerance for every tolerance. That is false for those
+    that are no integers; what holds is the tolerance rounded up.
+
+    References
+    ----------
+    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
+    bandit problem", Algorithm 1.
+
+    Examples
+    --------
+    >>> FairLearn((0.2, 0.3, 0.25), tolerance="1/2").in_stated_range
+    True
+    """
+
+    quotas: tuple
+    tolerance: Any = 0
+    learner: str = "ucb1"
+    learner_parameters: Any = ()
+    first_rounds: str = "learner"
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "quotas", tuple(self.quotas))
+        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
+        self._numerators()
+        make_learner(self.learner, self.learner_parameters)
+        checks.one_of("first_rounds", self.first_rounds, ("learner", "round_robin"))
+
+    @property
+    def in_stated_range(self) -> bool:
+        """Whether every quota is below 1/k, as the paper's model has it."""
+        numerators, denominator = quota_numerators(self.quotas)
+        return max(numerators) * len(numerators) < denominator
+
+    def _numerators(self) -> tuple[list[int], int, int]:
+        """Return quotas and tolerance over one common denominator."""
+        quota_numerators(self.quotas)
+        tolerance = rational("tolerance", self.tolerance)
+        if tolerance < 0:
+            raise ValueError(f"tolerance must be at least 0, got {self.tolerance!r}")
+        whole, part = divmod(tolerance, 1)  # a large tolerance must not look like a fine one
+        (*quotas, rest), denominator = common_denominator(
+            "quotas and tolerance", [*self.quotas, part]
+        )
+        return quotas, int(whole) * denominator + rest, denominator
+
+    def start(self, n_arms: int, horizon: int) -> FairLearnState:
+        """Return the state before the first round."""
+        checks.length("quotas", self.quotas, n_arms)
+        quotas, tolerance, denominator = self._numerators()
+        return FairLearnState(
+            make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
+            np.array(quotas, np.int64),
+            np.zeros(n_arms, np.int64),
+            np.zeros(1, np.int64),
+            denominator,
+            min(tolerance, 2**62),
+            n_arms if self.first_rounds == "round_robin" else 0,
+        )
+
+
+@implements("choose", FairLearnState)
+def _choose(state, t, coin):
+    if t <= state.forced_start:
+        return t - 1
+    if state.worst[0] > state.tolerance:
+        for k in range(state.deficit.size):
+            if state.deficit[k] == state.worst[0]:
+                return k
+    return choose(state.learner, t, coin)
+
+
+@implements("learn", FairLearnState)
+def _learn(state, t, arm, reward):
+    deficit = state.deficit
+    deficit[arm] -= state.denominator
+    worst = deficit[0] + state.quotas[0]
+    for k in range(deficit.size):
+        deficit[k] += state.quotas[k]
+        worst = max(worst, deficit[k])
+    state.worst[0] = worst
+    learn(state.learner, t, arm, reward)

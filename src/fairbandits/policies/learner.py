@@ -1,0 +1,28 @@
+"""A registered policy as the learner inside another one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def frozen(parameters: Mapping[str, Any] | tuple) -> tuple[tuple[str, Any], ...]:
+    """Return hyper-parameters as a sorted tuple of pairs, so that a policy can be hashed."""
+    pairs = sorted(dict(parameters).items())
+    return tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in pairs)
+
+
+def make_learner(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    """Return the registered policy `name`, which must learn from bandit feedback.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown or out of range, or the policy needs full information.
+    """
+    from fairbandits.policies import POLICIES, make_policy  # it registers what imports this module
+
+    if name not in POLICIES:
+        raise ValueError(f"learner must be one of {', '.join(POLICIES)}, got {name!r}")
+    learner = make_policy(name, dict(parameters), where="learner")
+    if learner.feedback != "bandit":
+        raise ValueError(f"learner must learn from bandit feedback, {name} needs full information")
+    return learner

@@ -1,0 +1,110 @@
+"""T-Fair-Learn: all quotas first, knowing the horizon, and then the learner."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.policies import checks
+from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.rationals import quota_numerators
+
+
+class TFairLearnState(NamedTuple):
+    """The learner, the pulls, and those that each arm still owes."""
+
+    learner: NamedTuple
+    pulls: np.ndarray
+    owed: np.ndarray
+    total: np.ndarray  # sum of what is owed
+    sequential: bool
+
+
+@dataclass(frozen=True)
+class TFairLearn:
+    """Pull every arm ceil(r_i T) times, then leave the rest to the learner.
+
+    With UCB1 as the learner this is T-Fair-UCB.
+
+    Parameters
+    ----------
+    quotas : sequence of number or str, length n_arms
+        Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
+    learner : str
+        Name of any registered policy with bandit feedback.
+    learner_parameters : mapping of str
+        Its hyper-parameters.
+    order : {"round_robin", "sequential"}
+        Of the first phase: the arm pulled least of those that still owe, or one arm after the
+        other.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the horizon is too short for the quotas.
+
+    Notes
+    -----
+    The paper leaves the order open. The learner learns from all pulls and sees the global round.
+
+    References
+    ----------
+    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
+    bandit problem", App. C, Algorithm 2.
+    """
+
+    quotas: tuple
+    learner: str = "ucb1"
+    learner_parameters: Any = ()
+    order: str = "round_robin"
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "quotas", tuple(self.quotas))
+        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
+        quota_numerators(self.quotas)
+        make_learner(self.learner, self.learner_parameters)
+        checks.one_of("order", self.order, ("round_robin", "sequential"))
+
+    def start(self, n_arms: int, horizon: int) -> TFairLearnState:
+        """Return the state before the first round."""
+        checks.length("quotas", self.quotas, n_arms)
+        numerators, denominator = quota_numerators(self.quotas)
+        owed = [-(-numerator * horizon // denominator) for numerator in numerators]
+        if sum(owed) > horizon:
+            raise ValueError(
+                f"quotas must be payable within the horizon: they owe {sum(owed)} pulls, "
+                f"got horizon {horizon}"
+            )
+        return TFairLearnState(
+            make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
+            np.zeros(n_arms, np.int64),
+            np.array(owed, np.int64),
+            np.array([sum(owed)]),
+            self.order == "sequential",
+        )
+
+
+@implements("choose", TFairLearnState)
+def _choose(state, t, coin):
+    if state.total[0] == 0:
+        return choose(state.learner, t, coin)
+    arm = -1
+    for k in range(state.owed.size):
+        if state.owed[k] > 0:
+            if state.sequential:
+                return k
+            if arm < 0 or state.pulls[k] < state.pulls[arm]:
+                arm = k
+    return arm
+
+
+@implements("learn", TFairLearnState)
+def _learn(state, t, arm, reward):
+    state.pulls[arm] += 1
+    if state.owed[arm] > 0:
+        state.owed[arm] -= 1
+        state.total[0] -= 1
+    learn(state.learner, t, arm, reward)
