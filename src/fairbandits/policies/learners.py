@@ -14,6 +14,7 @@ from numba.core import types
 from numba.extending import overload, register_jitable
 
 from fairbandits.engine.arrays import fill, largest
+from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.policies.simplex import log_barrier_shift, log_product, project_step
 
 
@@ -145,13 +146,13 @@ def absorb(learner, t, arm, g):
     return _BANDIT[type(learner)](learner, t, arm, g)
 
 
-@overload(ascend)
+@overload(ascend, jit_options=INLINE)
 def _compiled_ascend(learner, g):
     if isinstance(learner, types.BaseNamedTuple):
         return _FULL.get(learner.instance_class)
 
 
-@overload(absorb)
+@overload(absorb, jit_options=INLINE)
 def _compiled_absorb(learner, t, arm, g):
     if isinstance(learner, types.BaseNamedTuple):
         return _BANDIT.get(learner.instance_class)
@@ -198,12 +199,12 @@ def _adahedge(learner, g):
         x[k] /= total
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _adahedge_rate(learner):
     return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _mix(gains, rate):
     """Return (1 / rate) log mean exp(rate * gains), at rate = infinity the maximum."""
     best = largest(gains)
@@ -245,7 +246,7 @@ def _squint(learner, g):
         x[k] /= total
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _raise_bound(bound, size):
     """Double the range until it holds `size` (start: the first nonzero one); say if it changed."""
     if size <= bound[0]:
@@ -257,7 +258,7 @@ def _raise_bound(bound, size):
     return True
 
 
-@register_jitable
+@register_jitable(**APART)
 def _log_evidence(regret, variance):
     """Return log of the integral over [0, 1/2] of exp(eta R - eta^2 V) d eta."""
     if variance < 1e-4:  # the differences below would lose digits; the integrand is nearly flat
@@ -278,7 +279,7 @@ def _log_evidence(regret, variance):
     return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
 
 
-@register_jitable
+@register_jitable(**APART)
 def _erfcx(x):
     """Return exp(x^2) erfc(x) for x >= 0."""
     if x < 20.0:

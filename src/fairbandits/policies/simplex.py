@@ -4,10 +4,11 @@ import math
 
 from numba.extending import register_jitable
 
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import unit
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def sample(x, coin):
     """Return the first index whose cumulated probability exceeds the coin, else the last one."""
     u = unit(coin)
@@ -19,7 +20,7 @@ def sample(x, coin):
     return x.size - 1
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def project_step(x, rate, g, threshold, y):
     """Move `x` to the point of the simplex nearest to x + rate * g.
 
@@ -61,7 +62,7 @@ def project_step(x, rate, g, threshold, y):
         x[k] = max(y[k] - threshold, 0.0)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def log_barrier_shift(gaps, shift, tolerance):
     """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
 
@@ -97,7 +98,7 @@ def log_barrier_shift(gaps, shift, tolerance):
     return shift
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def log_product(factors, others):
     """Return sum_i log(factors_i * others_i), with few logarithms."""
     total = 0.0
