@@ -15,7 +15,7 @@ from numba.extending import overload, register_jitable
 
 from fairbandits.engine.arrays import fill, largest
 from fairbandits.engine.inlining import APART, INLINE
-from fairbandits.policies.simplex import log_barrier_shift, log_product, project_step
+from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, project_step
 
 
 class OGA(NamedTuple):
@@ -69,7 +69,7 @@ GAUSS = (
     (0.48727697808568965, 0.03237124154221743),
 )
 
-GAMMA, MIXABILITY, EXPLORED, ROOT_M, ROOT_P = range(5)
+GAMMA, MIXABILITY, EXPLORED, ROOT_M, ROOT_P, BEST = range(6)
 
 
 class EXP3P(NamedTuple):
@@ -104,7 +104,7 @@ def ftrl(n_arms: int, adaptive: bool, tolerance: float) -> FTRL:
 
     `adaptive` chooses its second rule for the exploration rate.
     """
-    memory = np.zeros(5)
+    memory = np.zeros(6)
     memory[GAMMA] = 0.5
     memory[ROOT_M] = memory[ROOT_P] = float(n_arms)
     return FTRL(
@@ -172,7 +172,7 @@ def _oga(learner, g):
     if learner.squares[0] > 0.0:  # with V = 0 the first gains can all be 0
         rate = learner.step / math.sqrt(learner.squares[0])
         # the arms played now sum to 1, and mostly they are those of the next round
-        project_step(x, rate, g, rate * total / played, learner.moved)
+        project_step(x, rate, g, rate * (total / played), learner.moved)
 
 
 def _adahedge(learner, g):
@@ -301,19 +301,21 @@ def _ftrl(learner, t, arm, g):
     # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
     # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
     top = eta * estimate - inverse[arm]
-    for k in range(n):
-        if k != arm:
-            top = max(top, -inverse[k])
+    if estimate >= 0.0:
+        top = max(top, -memory[ROOT_P])  # the best arm's gap was 0, so its 1/p is the root
+    else:  # the largest p can be that of the pulled arm, which falls behind
+        for k in range(n):
+            if k != arm:
+                top = max(top, -inverse[k])
     for k in range(n):
         gaps[k] = top + inverse[k]
     gaps[arm] = top + inverse[arm] - eta * estimate
     shift = log_barrier_shift(gaps, memory[ROOT_M], learner.tolerance)
     memory[ROOT_M] = shift
-    mass = 0.0
     for k in range(n):
         gaps[k] += shift
-        mass += 1.0 / gaps[k]
-    supremum = (top + shift) * mass - log_product(gaps, p) - eta * p[arm] * estimate
+    mass, logs = mass_and_logs(gaps, p)
+    supremum = (top + shift) * mass - logs - eta * p[arm] * estimate
     memory[MIXABILITY] += max(0.0, supremum / eta)  # rounding can make it slightly negative
 
     if learner.adaptive:
@@ -325,7 +327,11 @@ def _ftrl(learner, t, arm, g):
 
     learner.estimates[arm] += estimate
     eta = n / (1.0 + memory[MIXABILITY])
-    best = largest(learner.estimates)
+    if estimate >= 0.0:
+        best = max(memory[BEST], learner.estimates[arm])
+    else:
+        best = largest(learner.estimates)
+    memory[BEST] = best
     for k in range(n):
         gaps[k] = eta * (best - learner.estimates[k])
     shift = log_barrier_shift(gaps, memory[ROOT_P], learner.tolerance)
