@@ -13,7 +13,7 @@ from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import stream_source
 from fairbandits.policies.learners import ascend, oga
-from fairbandits.policies.simplex import log_barrier_shift, log_product, sample
+from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, sample
 
 ROUNDS = 80
 EVERY = range(1, ROUNDS + 1)
@@ -296,6 +296,13 @@ def test_projection_ends_near_every_threshold(size, rng):
                 assert_projected(*ascended([*x, 0.0], gains, step))
 
 
+def test_projection_of_endless_steps_stays():
+    """When an entry plus 1 is the entry, there is nothing to tell the arms apart."""
+    for g in ([1e17, 1e17, 0.0], [1e20, 0.0, 0.0], [5.0, 5.0, 5.0]):
+        found, _ = ascended([0.5, 0.25, 0.25], g, 1e20)
+        assert found.tolist() == [0.5, 0.25, 0.25]
+
+
 @many
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(0, 2**64 - 1))
 @example([0.5, 0.5], 0)
@@ -355,9 +362,10 @@ FACTORS = st.floats(1e-75, 1e75) | st.floats(0.5, 2) | st.sampled_from([1e-75, 1
 @example([(1e75, 1e75)] * 200)
 @example([(1e-75, 1e-75)] * 200)
 @example([(1e75, 1e75), (1e-75, 1e-75)] * 100)
-def test_log_product_is_the_sum_of_logarithms(pairs):
+def test_mass_and_logs_are_the_sums(pairs):
     factors, others = np.array(pairs).T.copy()
     logs = [math.log(value) for pair in pairs for value in pair]
-    found = log_product(factors, others)
+    mass, found = mass_and_logs(factors, others)
+    assert mass == pytest.approx(math.fsum(1 / factors), rel=1e-12)
     scale = math.fsum(map(abs, logs))
     assert found == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-13 * (len(logs) + scale))

@@ -2,22 +2,24 @@
 
 from numba.extending import register_jitable
 
+from fairbandits.engine.inlining import INLINE
 
-@register_jitable
+
+@register_jitable(**INLINE)
 def assign(out, values):
     """Copy `values` into `out`, both of shape (n,)."""
     for k in range(out.size):
         out[k] = values[k]
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def fill(out, value):
     """Set every entry of `out`, shape (n,)."""
     for k in range(out.size):
         out[k] = value
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def largest(values):
     """Return the largest entry."""
     best = values[0]

@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
 
 UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = range(6)
@@ -54,7 +55,7 @@ def law_means(law: str, means: np.ndarray) -> np.ndarray:
     return np.where(clipped, 1.0 - 1.0 / (4.0 * np.where(clipped, means, 1.0)), means)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def reward_of(code, first, second, w):
     """Return the reward that word `w` gives under a law with this code and parameters."""
     if code == UNIFORM02:
@@ -78,7 +79,7 @@ def beta_of(a, b, w):
     return x / (x + y)
 
 
-@register_jitable
+@register_jitable(**APART)
 def _gamma(w, j, shape):
     """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
 

@@ -17,7 +17,7 @@ from fairbandits.engine.sources import coin_at, observe, pull
 #: Without reference counts (`_nrt`) the loops are twice as fast: nothing inside them allocates, and
 #: the caller holds every array. Division by zero gives inf, as in NumPy. No fastmath: sums are
 #: added up in the order written.
-OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False}
+OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 class Record(NamedTuple):

@@ -10,8 +10,10 @@ import math
 
 from numba.extending import register_jitable
 
+from fairbandits.engine.inlining import APART, INLINE
 
-@register_jitable
+
+@register_jitable(**APART)
 def quantile(p):
     """Return z with P(Z <= z) = p for p in (0, 1)."""
     q = p - 0.5
@@ -23,7 +25,7 @@ def quantile(p):
     return -z if q < 0.0 else z
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _central(q, r):
     above = 2.5090809287301226727e3
     above = above * r + 3.3430575583588128105e4
@@ -43,7 +45,7 @@ def _central(q, r):
     return q * above / (below * r + 1.0)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _middle(r):
     above = 7.74545014278341407640e-4
     above = above * r + 2.27238449892691845833e-2
@@ -63,7 +65,7 @@ def _middle(r):
     return above / (below * r + 1.0)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _tail(r):
     above = 2.01033439929228813265e-7
     above = above * r + 2.71155556874348757815e-5

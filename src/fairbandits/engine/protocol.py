@@ -24,6 +24,7 @@ from collections.abc import Callable
 from numba.core import types
 from numba.extending import overload
 
+from fairbandits.engine.inlining import INLINE
 from fairbandits.provenance import COMPILED
 
 FOLDERS = tuple(f"fairbandits.{part}." for part in COMPILED)
@@ -77,7 +78,7 @@ def choose(state, t, coin):
     return _call("choose", state, t, coin)
 
 
-@overload(choose)
+@overload(choose, jit_options=INLINE)
 def _compiled_choose(state, t, coin):
     return _resolve("choose", state)
 
@@ -87,7 +88,7 @@ def distribute(state, t, coin, out):
     return _call("distribute", state, t, coin, out)
 
 
-@overload(distribute)
+@overload(distribute, jit_options=INLINE)
 def _compiled_distribute(state, t, coin, out):
     return _resolve("distribute", state)
 
@@ -97,7 +98,7 @@ def learn(state, t, action, reward):
     return _call("learn", state, t, action, reward)
 
 
-@overload(learn, strict=False)  # policies say arm or x for the action
+@overload(learn, jit_options=INLINE, strict=False)  # policies say arm or x for the action
 def _compiled_learn(state, t, action, reward):
     return _resolve("learn", state)
 
@@ -107,6 +108,6 @@ def probe(state, out):
     return _call("probe", state, out) if out.shape[0] else None
 
 
-@overload(probe)
+@overload(probe, jit_options=INLINE)
 def _compiled_probe(state, out):
     return _resolve("probe", state) or (lambda state, out: None)

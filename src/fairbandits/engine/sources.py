@@ -7,6 +7,7 @@ from numba.core import types
 from numba.extending import overload
 
 from fairbandits.engine import laws
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import stream_key, stream_keys, unit, word
 
 
@@ -116,16 +117,16 @@ def _observe(source):
     return _stream_observe if _is_stream(source) else _tape_observe
 
 
-@overload(coin_at)
+@overload(coin_at, jit_options=INLINE)
 def _compiled_coin_at(source, t):
     return _coin(source)
 
 
-@overload(pull)
+@overload(pull, jit_options=INLINE)
 def _compiled_pull(source, t, arm, n):
     return _pull(source)
 
 
-@overload(observe)
+@overload(observe, jit_options=INLINE)
 def _compiled_observe(source, t, out):
     return _observe(source)

@@ -17,6 +17,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from fairbandits.engine import normal
+from fairbandits.engine.inlining import INLINE
 
 MASK = 0xFFFF_FFFF_FFFF_FFFF
 GOLDEN = 0x9E37_79B9_7F4A_7C15
@@ -94,7 +95,7 @@ def _mix64(z):
     return z ^ (z >> 31)
 
 
-@overload(_mix64)
+@overload(_mix64, jit_options=INLINE)
 def _compiled_mix64(z):
     def mix(z):
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
@@ -104,28 +105,28 @@ def _compiled_mix64(z):
     return mix
 
 
-@overload(word)
+@overload(word, jit_options=INLINE)
 def _compiled_word(base, gamma, n):
     return lambda base, gamma, n: _mix64(base + np.uint64(n) * gamma)
 
 
-@overload(inner)
+@overload(inner, jit_options=INLINE)
 def _compiled_inner(w, j):
     return lambda w, j: _mix64(w + np.uint64(j) * np.uint64(GOLDEN))
 
 
-@overload(unit)
+@overload(unit, jit_options=INLINE)
 def _compiled_unit(w):
     # through int64: processors convert signed integers faster, and 53 bits always fit
     return lambda w: np.float64(np.int64(w >> np.uint64(11))) * 2.0**-53
 
 
-@overload(open_unit)
+@overload(open_unit, jit_options=INLINE)
 def _compiled_open_unit(w):
     return lambda w: (np.float64(np.int64(w >> np.uint64(12))) + 0.5) * 2.0**-52
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def standard_normal(w):
     """Return word `w` as a standard normal deviate, by inversion."""
     return normal.quantile(open_unit(w))

@@ -14,7 +14,8 @@ from numba.core import types
 from numba.extending import overload, register_jitable
 
 from fairbandits.engine.arrays import fill, largest
-from fairbandits.policies.simplex import log_barrier_shift, log_product, project_step
+from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, project_step
 
 
 class OGA(NamedTuple):
@@ -68,7 +69,7 @@ GAUSS = (
     (0.48727697808568965, 0.03237124154221743),
 )
 
-GAMMA, MIXABILITY, EXPLORED, ROOT_M, ROOT_P = range(5)
+GAMMA, MIXABILITY, EXPLORED, ROOT_M, ROOT_P, BEST = range(6)
 
 
 class EXP3P(NamedTuple):
@@ -103,7 +104,7 @@ def ftrl(n_arms: int, adaptive: bool, tolerance: float) -> FTRL:
 
     `adaptive` chooses its second rule for the exploration rate.
     """
-    memory = np.zeros(5)
+    memory = np.zeros(6)
     memory[GAMMA] = 0.5
     memory[ROOT_M] = memory[ROOT_P] = float(n_arms)
     return FTRL(
@@ -145,13 +146,13 @@ def absorb(learner, t, arm, g):
     return _BANDIT[type(learner)](learner, t, arm, g)
 
 
-@overload(ascend)
+@overload(ascend, jit_options=INLINE)
 def _compiled_ascend(learner, g):
     if isinstance(learner, types.BaseNamedTuple):
         return _FULL.get(learner.instance_class)
 
 
-@overload(absorb)
+@overload(absorb, jit_options=INLINE)
 def _compiled_absorb(learner, t, arm, g):
     if isinstance(learner, types.BaseNamedTuple):
         return _BANDIT.get(learner.instance_class)
@@ -171,7 +172,7 @@ def _oga(learner, g):
     if learner.squares[0] > 0.0:  # with V = 0 the first gains can all be 0
         rate = learner.step / math.sqrt(learner.squares[0])
         # the arms played now sum to 1, and mostly they are those of the next round
-        project_step(x, rate, g, rate * total / played, learner.moved)
+        project_step(x, rate, g, rate * (total / played), learner.moved)
 
 
 def _adahedge(learner, g):
@@ -198,12 +199,12 @@ def _adahedge(learner, g):
         x[k] /= total
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _adahedge_rate(learner):
     return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _mix(gains, rate):
     """Return (1 / rate) log mean exp(rate * gains), at rate = infinity the maximum."""
     best = largest(gains)
@@ -245,7 +246,7 @@ def _squint(learner, g):
         x[k] /= total
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def _raise_bound(bound, size):
     """Double the range until it holds `size` (start: the first nonzero one); say if it changed."""
     if size <= bound[0]:
@@ -257,7 +258,7 @@ def _raise_bound(bound, size):
     return True
 
 
-@register_jitable
+@register_jitable(**APART)
 def _log_evidence(regret, variance):
     """Return log of the integral over [0, 1/2] of exp(eta R - eta^2 V) d eta."""
     if variance < 1e-4:  # the differences below would lose digits; the integrand is nearly flat
@@ -278,7 +279,7 @@ def _log_evidence(regret, variance):
     return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
 
 
-@register_jitable
+@register_jitable(**APART)
 def _erfcx(x):
     """Return exp(x^2) erfc(x) for x >= 0."""
     if x < 20.0:
@@ -300,19 +301,21 @@ def _ftrl(learner, t, arm, g):
     # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
     # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
     top = eta * estimate - inverse[arm]
-    for k in range(n):
-        if k != arm:
-            top = max(top, -inverse[k])
+    if estimate >= 0.0:
+        top = max(top, -memory[ROOT_P])  # the best arm's gap was 0, so its 1/p is the root
+    else:  # the largest p can be that of the pulled arm, which falls behind
+        for k in range(n):
+            if k != arm:
+                top = max(top, -inverse[k])
     for k in range(n):
         gaps[k] = top + inverse[k]
     gaps[arm] = top + inverse[arm] - eta * estimate
     shift = log_barrier_shift(gaps, memory[ROOT_M], learner.tolerance)
     memory[ROOT_M] = shift
-    mass = 0.0
     for k in range(n):
         gaps[k] += shift
-        mass += 1.0 / gaps[k]
-    supremum = (top + shift) * mass - log_product(gaps, p) - eta * p[arm] * estimate
+    mass, logs = mass_and_logs(gaps, p)
+    supremum = (top + shift) * mass - logs - eta * p[arm] * estimate
     memory[MIXABILITY] += max(0.0, supremum / eta)  # rounding can make it slightly negative
 
     if learner.adaptive:
@@ -324,7 +327,11 @@ def _ftrl(learner, t, arm, g):
 
     learner.estimates[arm] += estimate
     eta = n / (1.0 + memory[MIXABILITY])
-    best = largest(learner.estimates)
+    if estimate >= 0.0:
+        best = max(memory[BEST], learner.estimates[arm])
+    else:
+        best = largest(learner.estimates)
+    memory[BEST] = best
     for k in range(n):
         gaps[k] = eta * (best - learner.estimates[k])
     shift = log_barrier_shift(gaps, memory[ROOT_P], learner.tolerance)

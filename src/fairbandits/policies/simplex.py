@@ -4,10 +4,11 @@ import math
 
 from numba.extending import register_jitable
 
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import unit
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def sample(x, coin):
     """Return the first index whose cumulated probability exceeds the coin, else the last one."""
     u = unit(coin)
@@ -19,13 +20,14 @@ def sample(x, coin):
     return x.size - 1
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def project_step(x, rate, g, threshold, y):
     """Move `x` to the point of the simplex nearest to x + rate * g.
 
     That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large,
     and the entries above it fit a larger one: so d climbs from `threshold`, dropping entries until
-    no more drop, to the point that sorting gives, in a few passes.
+    the lowest one kept lies above it, to the point that sorting gives, in a few passes. The kept
+    entries move to the front of `y`, so that the passes get shorter.
 
     Parameters
     ----------
@@ -47,21 +49,28 @@ def project_step(x, rate, g, threshold, y):
     """
     for k in range(y.size):
         y[k] = x[k] + rate * g[k]
-    active, previous = y.size + 1, y.size + 2  # so that the first set is looked at again
-    while active < previous:  # not !=: rounding can bring an arm at the threshold back
-        previous = active
-        active = 0
+    active = y.size
+    lowest = -math.inf
+    while lowest <= threshold:  # so every pass after the first drops an entry
+        kept = 0
         total = 0.0
-        for k in range(y.size):
-            kept = y[k] > threshold
-            active += 1 if kept else 0
-            total += y[k] if kept else 0.0
+        lowest = math.inf
+        for k in range(active):  # without branches: which entries drop cannot be predicted
+            value = y[k]
+            keep = value > threshold
+            y[kept] = value
+            kept += 1 if keep else 0
+            total += value if keep else 0.0
+            lowest = min(lowest, value if keep else math.inf)
+        if kept == 0:  # after a step so long that adding 1 to an entry does not change it
+            return
+        active = kept
         threshold = (total - 1.0) / active
-    for k in range(y.size):
-        x[k] = max(y[k] - threshold, 0.0)
+    for k in range(x.size):
+        x[k] = max(x[k] + rate * g[k] - threshold, 0.0)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def log_barrier_shift(gaps, shift, tolerance):
     """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
 
@@ -97,14 +106,19 @@ def log_barrier_shift(gaps, shift, tolerance):
     return shift
 
 
-@register_jitable
-def log_product(factors, others):
-    """Return sum_i log(factors_i * others_i), with few logarithms."""
-    total = 0.0
+@register_jitable(**INLINE)
+def mass_and_logs(gaps, p):
+    """Return sum_i 1 / gaps_i, and sum_i log(gaps_i * p_i) with few logarithms.
+
+    In one loop, because the two sums wait for their own additions only.
+    """
+    mass = 0.0
+    logs = 0.0
     product = 1.0
-    for k in range(factors.size):
-        product *= factors[k] * others[k]
+    for k in range(gaps.size):
+        mass += 1.0 / gaps[k]
+        product *= gaps[k] * p[k]
         if product > 1e150 or product < 1e-150:
-            total += math.log(product)
+            logs += math.log(product)
             product = 1.0
-    return total + math.log(product)
+    return mass, logs + math.log(product)
