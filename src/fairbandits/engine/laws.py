@@ -71,7 +71,7 @@ def reward_of(code, first, second, w):
     return beta_of(first, second, w)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def beta_of(a, b, w):
     """Return the Beta(a, b) deviate that word `w` gives."""
     x, j = _gamma(w, 0, a)

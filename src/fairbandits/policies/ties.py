@@ -2,20 +2,22 @@
 
 from numba.extending import register_jitable
 
+from fairbandits.engine.arrays import largest
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import unit
 
 RULES = ("lowest", "random")
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def best_arm(index, random, coin):
     """Return the arm of largest index; of several, the lowest or, if `random`, one by the coin."""
-    best = index[0]
-    arm = 0
-    for k in range(1, index.size):  # no branch: which arm leads is hard to predict
-        ahead = index[k] > best
-        best = index[k] if ahead else best
-        arm = k if ahead else arm
+    best = largest(index)
+    arm = index.size - 1
+    for k in range(index.size - 1):  # bounded, and stopped early: a guess that mostly comes true
+        if index[k] == best:
+            arm = k
+            break
     if not random:
         return arm
     tied = 0
