@@ -148,5 +148,6 @@ def figures_folder(wildcards, input):
 def page_settings(wildcards):
     """The configuration that a page shows, and the published numbers beside ours."""
     papers = page_papers(wildcards)
-    published = [f"config/published/{wildcards.page}.yaml"] if wildcards.page != "index" else []
+    published = [f"config/published/{one}.yaml" for one in papers if wildcards.page == one]
+    published = [file for file in published if Path(workflow.basedir, file).is_file()]
     return ["config/config.yaml", *(f"config/papers/{one}.yaml" for one in papers), *published]

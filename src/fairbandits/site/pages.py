@@ -5,7 +5,7 @@ A page reads in Jupyter as it does on the site: figures are inside it, links car
 """
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -18,6 +18,7 @@ import yaml
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
+from fairbandits.experiments.sweep import cells
 from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
@@ -30,6 +31,7 @@ SETTINGS = {
     "replicates": "replicates",
     "means": "mean rewards μ",
     "targets": "target rates λ",
+    "quotas": "required fractions of pulls r",
     "laws": "reward laws",
 }
 RECORDED = "what is kept of a run; it does not change the run"
@@ -121,6 +123,19 @@ class Paper:
         """Return the experiment that a figure shows."""
         return next(one for one in self.experiments if figure in one.figures)
 
+    def shown_in(self, figure: str) -> tuple[Experiment, ...]:
+        """Return all experiments that a figure shows, its own first."""
+        others = (one for one in self.experiments if figure in one.companion_to)
+        return self.of_figure(figure), *others
+
+    def reconstructed(self, figure: str) -> list[str]:
+        """Return the names of those settings of a figure's experiments that nobody printed."""
+        blocks = [self.content["experiments"][one.name] for one in self.shown_in(figure)]
+        named = [entry for block in blocks for entry in _entries(block)]
+        return list(
+            dict.fromkeys(name for name, one in named if one["provenance"] == "reconstructed")
+        )
+
     def dataset(self, experiment: str, columns: list[str]) -> tuple[Any, dict[str, Any]]:
         """Return some columns of an experiment's dataset, and its footer."""
         return load_dataset(self._file(f"{experiment}.parquet"), columns)
@@ -180,7 +195,8 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
 def _check(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
     """Raise StoreError unless a dataset is of this experiment, at whatever scale."""
     facts = experiment.facts()
-    wanted = {key: facts[key] for key in ("paper", "experiment", "means", "targets", "labels")}
+    keys = ("paper", "experiment", "means", "targets", "quotas", "labels")
+    wanted = {key: facts[key] for key in keys}
     expect(footer, {"kind": "dataset"} | wanted, file)
     refuse_stale(footer, file)
     ran, configured = (
@@ -231,7 +247,15 @@ def banner(papers: Iterable[Paper]) -> HTML | None:
     )
 
 
-def figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
+def figure(
+    paper: Paper,
+    name: str,
+    title: str,
+    marks: str = "",
+    panels: str = "",
+    *,
+    one_run: bool = True,
+) -> HTML:
     """Return a figure with a caption that says what was run, and links to its files.
 
     Parameters
@@ -244,21 +268,30 @@ def figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
         What it shows.
     marks : str
         What is drawn besides the curves over replicates.
+    panels : str
+        What the panels are; the reward laws unless given.
+    one_run : bool
+        Whether one replicate is drawn as a thin line.
     """
-    experiment = paper.of_figure(name)
-    footer = paper.footers[experiment.name]
+    marks = "; ".join(words for words in ("thin line: one replicate" * one_run, marks) if words)
+    shown_here = paper.shown_in(name)
+    experiment = shown_here[0]
+    footers = [paper.footers[one.name] for one in shown_here]
     curves = paper.table(name)
-    (n,) = curves["n_replicates"].unique()
-    laws = [LAW_TITLES.get(law, law) for law in curves["law"].unique()]
-    sides = ["Left: ", "right: "] if len(laws) == 2 else [""] * len(laws)
-    panels = "; ".join(side + law for side, law in zip(sides, laws, strict=True))
+    n = listed([str(count) for count in curves["n_replicates"].unique()])
+    horizons = listed([number(one) for one in dict.fromkeys(one["horizon"] for one in footers)])
+    if not panels:
+        laws = [LAW_TITLES.get(law, law) for law in curves["law"].unique()]
+        sides = ["Left: ", "right: "] if len(laws) == 2 else [""] * len(laws)
+        panels = "; ".join(side + law for side, law in zip(sides, laws, strict=True))
     label = f"Figure {name.removeprefix('fig')}"
     caption = (
         f"<strong>{label}.</strong> {escape(title)}. {escape(panels)}. Thick line: mean over {n} "
-        f"replicates of {number(footer['horizon'])} rounds; narrow band: 95 % t interval of the "
-        "mean; wide band: range of 95 % of the replicates; thin line: one replicate"
-        f"{'; ' if marks else ''}{escape(marks)}."
+        f"replicates of {horizons} rounds; narrow band: 95 % t interval of the mean; wide band: "
+        f"range of 95 % of the replicates; {escape(marks)}."
     )
+    if unknown := paper.reconstructed(name):
+        caption += f" Reconstructed, not printed in the paper: {escape(listed(unknown))}."
     if experiment in paper.shrunk:
         caption += " <strong>Smoke scale: not results.</strong>"
     caption = caption.replace(" %", "\u00a0%")
@@ -268,9 +301,9 @@ def figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
         for kind in IMAGES
     }
     files = [f"<a {link}>{kind.upper()}</a>" for kind, link in links.items()]
-    for what, file in {"data": experiment.name, "curves": name}.items():
-        file = paper.results / paper.slug / f"{file}.parquet"
-        files.append(f"{what} <code>{shown(file)}</code>")
+    for what, names in {"data": [one.name for one in shown_here], "curves": [name]}.items():
+        places = [shown(paper.results / paper.slug / f"{file}.parquet") for file in names]
+        files.append(f"{what} {', '.join(f'<code>{place}</code>' for place in places)}")
     image = _image(paper, name, f"{label}: {title}; described in the caption and the table below")
     return HTML(
         f'<figure class="fb-figure" id="{name}"><a class="fb-image" {links["svg"]}>{image}</a>'
@@ -309,11 +342,11 @@ def gallery(paper: Paper) -> HTML:
 def card(paper: Paper) -> HTML:
     """Return the paper's title, what was run of it, and a link to its page."""
     figures = [name for one in paper.experiments for name in one.figures]
-    runs = sum(len(one.runs) * paper.footers[one.name]["replicates"] for one in paper.experiments)
-    rounds = sum(
-        len(one.runs) * paper.footers[one.name]["replicates"] * paper.footers[one.name]["horizon"]
-        for one in paper.experiments
-    )
+    runs = rounds = 0
+    for one in paper.experiments:
+        settings = sum(len(cells(run.block.get("sweep", {}))) for run in one.runs)
+        runs += settings * paper.footers[one.name]["replicates"]
+        rounds += settings * paper.footers[one.name]["replicates"] * paper.footers[one.name]["horizon"]
     facts = (
         f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
         f"simulated runs, {number(rounds)} rounds in all"
@@ -356,20 +389,30 @@ def settings(paper: Paper) -> pd.DataFrame:
         rows.setdefault(key, []).extend(figures)
 
     for block in paper.content["experiments"].values():
-        for key, words in SETTINGS.items():
-            add(words, block[key], block["figures"])
+        figures = [*block["figures"], *block.get("companion_to", [])]
+        for name, entry in _entries(block):
+            add(name, entry, figures)
         counts = block["checkpoints"]
         recorded = f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
         checkpoints = {"value": recorded, "provenance": "chosen", "source": RECORDED}
-        add("recorded rounds", checkpoints, block["figures"])
-        for policy in block["policies"].values():
-            for key, entry in policy["parameters"].items():
-                add(f"{policy['label']}: {key}", entry, block["figures"])
+        add("recorded rounds", checkpoints, figures)
     named = [(_numbers(figures), *key) for key, figures in rows.items()]
     return pd.DataFrame(named, columns=["figures", "setting", "value", "provenance", "source"])
 
 
+def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the settings of an experiment with where they come from, by their names on a page."""
+    for key, words in SETTINGS.items():
+        if key in block:
+            yield words, block[key]
+    for policy in block["policies"].values():
+        for key, entry in (policy["parameters"] | policy.get("sweep", {})).items():
+            yield f"{policy['label']}: {key}", entry
+
+
 def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
     if isinstance(value, int):
         return number(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
