@@ -402,3 +402,30 @@ def fairness_regret(t, pulls, means, quotas, tolerance=0):
         free = max(Fraction(0), math.floor(r * t) - exact(tolerance))
         total += (best - mu) * float(n - free)
     return total
+
+
+# --------------------------------------------------------------------- what tests are run on
+
+
+def theorem_learners(quotas, horizon):
+    """Return the learners that fairness must not depend on (B1.3).
+
+    Returns
+    -------
+    dict
+        Label -> registered name, its parameters, its twin.
+    """
+    arms = len(quotas)
+    return {
+        "ucb1": ("ucb1", {}, UCB1(arms)),
+        "thompson": ("thompson", {}, Thompson(arms)),
+        "epsilon_greedy": ("epsilon_greedy", {}, EpsilonGreedy(arms)),
+        "exp3": ("exp3", {}, Exp3(arms, horizon)),
+        "uniform": ("uniform", {}, Uniform(arms)),
+        "first": ("constant", {"arm": 1}, Constant(arms, 1)),
+        "last": ("constant", {"arm": -1}, Constant(arms, -1)),
+        "adversary": ("smallest_deficit", {"quotas": tuple(quotas)}, SmallestDeficit(quotas)),
+    }
+
+
+LEARNERS = tuple(theorem_learners(["0", "0"], 1))
