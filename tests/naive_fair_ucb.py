@@ -345,6 +345,33 @@ def play(policy, means, law, horizon, seed, stream, replicate, **par):
     return history
 
 
+def fair_ucb_counts(means, quotas, horizon, seed, stream, replicate):
+    """Return the pulls of Fair-UCB on Bernoulli rewards, without tolerance (B1.3).
+
+    The same rule as FairLearn with UCB1, in integers and with running counts: for long runs.
+    """
+    quotas = exactly(quotas)
+    q = math.lcm(*[r.denominator for r in quotas])
+    shares = [int(r * q) for r in quotas]
+    arms = len(means)
+    streams = [naive.key(seed, stream, replicate, "reward", arm) for arm in range(arms)]
+    pulls, wins = [0] * arms, [0] * arms
+    for t in range(1, horizon + 1):
+        deficits = [p * (t - 1) - q * n for p, n in zip(shares, pulls, strict=True)]
+        if max(deficits) > 0:
+            arm = naive.first_argmax(deficits)
+        elif 0 in pulls:
+            arm = pulls.index(0)
+        else:
+            bonus = 2 * math.log(t)
+            arm = naive.first_argmax(
+                [s / n + math.sqrt(bonus / n) for s, n in zip(wins, pulls, strict=True)]
+            )
+        pulls[arm] += 1
+        wins[arm] += naive.unit(naive.word(*streams[arm], pulls[arm])) < means[arm]
+    return pulls
+
+
 # ------------------------------------------------------------------------------ measures
 
 
