@@ -1,0 +1,505 @@
+"""Fair-Learn: its guarantee in exact integers, where it ends, and what it refuses."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+import naive_fair_ucb as twins
+from fairbandits import UCB1, Constant, FairLearn, Instance, SmallestDeficit, TFairLearn, run
+from fairbandits.metrics.pulls import conventional_regret, fairness_regret
+
+ROUNDS = 600
+SEED = 20240817
+STREAM = "fair"
+
+few = settings(deadline=None, derandomize=True, max_examples=40)
+
+INSTANCE_1 = Instance((0.8, *(0.8 - 0.01 * i for i in range(2, 11))))
+QUOTAS_1 = ("1/20",) * 10
+INSTANCE_2 = Instance((0.7, 0.5, 0.4))
+QUOTAS_2 = ("0.2", "0.3", "0.25")
+TENTHS = ("0.09",) * 10  # the counterexample's quotas
+
+
+def played(policy, instance, rounds, replicates=1, **options):
+    """Return the pulls N of every round, integers of shape (replicates, rounds, arms)."""
+    result = run(
+        policy,
+        instance,
+        rounds,
+        replicates,
+        seed=SEED,
+        stream=STREAM,
+        checkpoints=range(1, rounds + 1),
+        **options,
+    )
+    pulls = np.asarray(result.plays).astype(np.int64)
+    assert np.array_equal(pulls, result.plays)
+    assert (pulls.sum(axis=2) == np.arange(1, rounds + 1)).all()
+    return pulls
+
+
+def arms_of(pulls):
+    """Return the arm of every round of one replicate."""
+    return np.diff(pulls, axis=0, prepend=0).argmax(axis=1).tolist()
+
+
+def in_integers(quotas):
+    """Return the numerators over the common denominator, and that."""
+    quotas = twins.exactly(quotas)
+    denominator = int(np.lcm.reduce([r.denominator for r in quotas]))
+    return np.array([int(r * denominator) for r in quotas]), denominator
+
+
+def owed(pulls, quotas):
+    """Return (p t - q N, q), the deficits times their denominator, in integers."""
+    p, q = in_integers(quotas)
+    t = np.arange(1, pulls.shape[1] + 1)[:, None]
+    return p * t - q * pulls, q
+
+
+def floor_owed(pulls, quotas):
+    """Return floor(p t / q) - N."""
+    p, q = in_integers(quotas)
+    t = np.arange(1, pulls.shape[1] + 1)[:, None]
+    return p * t // q - pulls
+
+
+# Theorem 1, for every learner, where it holds: (a) r < 1/k; (b) r < 1/(k - 1), sum < 1 (B4.2).
+
+
+@st.composite
+def fair_quotas(draw, kind):
+    """Return rational quotas; the largest ones allowed are frequent."""
+    arms = draw(st.integers(2, 10))
+    denominator = draw(st.integers(arms + 1, 400))
+    parts = arms if kind == "a" else arms - 1
+    largest = (denominator - 1) // parts
+    share = st.integers(0, largest) | st.just(largest)
+    shares = draw(st.lists(share, min_size=arms, max_size=arms))
+    excess = max(0, sum(shares) - (denominator - 1))
+    for arm in draw(st.permutations(range(arms))):
+        cut = min(excess, shares[arm])
+        shares[arm] -= cut
+        excess -= cut
+    if draw(st.booleans()):  # as large a sum as there can be
+        for arm in draw(st.permutations(range(arms))):
+            shares[arm] += min(largest - shares[arm], denominator - 1 - sum(shares))
+    quotas = [Fraction(share, denominator) for share in shares]
+    assert sum(quotas) < 1
+    assert max(quotas) < Fraction(1, parts)
+    return tuple(str(r) for r in quotas)
+
+
+def fair_pulls(quotas, tolerance, learner, means, replicates=1, rounds=ROUNDS):
+    name, parameters, _ = twins.theorem_learners(quotas, rounds)[learner]
+    policy = FairLearn(quotas, tolerance, learner=name, learner_parameters=parameters)
+    return played(policy, Instance(means), rounds, replicates)
+
+
+MEANS = st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("kind", ["a", "b"])
+@pytest.mark.parametrize("learner", twins.LEARNERS)
+@few
+@given(data=st.data())
+def test_theorem_1(learner, kind, data):
+    quotas = data.draw(fair_quotas(kind))
+    tolerance = data.draw(st.sampled_from([0, 1, 2, 5]))
+    means = data.draw(st.lists(MEANS, min_size=len(quotas), max_size=len(quotas)))
+    pulls = fair_pulls(quotas, tolerance, learner, means, replicates=2)
+    assert floor_owed(pulls, quotas).max() <= tolerance
+    deficits, q = owed(pulls, quotas)
+    assert deficits.max() < q * (tolerance + 1)
+
+
+@pytest.mark.parametrize("kind", ["a", "b"])
+@pytest.mark.parametrize("learner", twins.LEARNERS)
+@few
+@given(data=st.data())
+def test_theorem_1_needs_the_tolerance_rounded_up(learner, kind, data):
+    """With any tolerance: floor violations up to its ceiling, deficits below it plus 1 (B4.1)."""
+    quotas = data.draw(fair_quotas(kind))
+    tolerance = data.draw(st.sampled_from(["1/2", "9/10", "3/2", "5/2", "1/7"]))
+    means = data.draw(st.lists(MEANS, min_size=len(quotas), max_size=len(quotas)))
+    pulls = fair_pulls(quotas, tolerance, learner, means)
+    assert floor_owed(pulls, quotas).max() <= np.ceil(float(Fraction(tolerance)))
+    deficits, q = owed(pulls, quotas)
+    limit = q * (Fraction(tolerance) + 1)
+    assert deficits.max() < limit
+
+
+@pytest.mark.parametrize("parts", ["k - 1", "k"])
+@few
+@given(data=st.data())
+def test_lemma_1(parts, data):
+    """Few arms are owed much: at most j of them alpha + (m - j) / m or more."""
+    quotas = data.draw(fair_quotas("a" if parts == "k" else "b"))
+    learner = data.draw(st.sampled_from(twins.LEARNERS))
+    tolerance = data.draw(st.sampled_from([0, 1, 2]))
+    pulls = fair_pulls(quotas, tolerance, learner, [0.5] * len(quotas), rounds=200)
+    deficits, q = owed(pulls, quotas)
+    m = len(quotas) - (parts == "k - 1")
+    for j in range(1, m + 1):
+        late = m * deficits >= q * (m * tolerance + m - j)
+        assert late.sum(axis=2).max() <= j
+
+
+@pytest.mark.parametrize("quotas", [("1/20",) * 10, ("0.09",) * 10, ("1/11",) * 10])
+def test_the_largest_deficit_of_equal_quotas(quotas):
+    """All arms but one wait for each other: alpha + (k - 1) r if the tolerance is hit exactly."""
+    pulls = fair_pulls(quotas, 0, "first", [0.5] * 10)
+    deficits, q = owed(pulls, quotas)
+    assert Fraction(int(deficits.max()), q) == 9 * Fraction(quotas[0])
+
+
+# Counterexamples.
+
+
+def first_violation(pulls, quotas, tolerance):
+    """Return the first round with a floor violation above the tolerance, its size, its arms."""
+    floors = floor_owed(pulls[None], quotas)[0]
+    bad = (floors > Fraction(tolerance)).any(axis=1)
+    if not bad.any():
+        return None
+    t = int(bad.argmax())
+    arms = [arm + 1 for arm, value in enumerate(floors[t].tolist()) if value > Fraction(tolerance)]
+    return t + 1, int(floors[t].max()), arms
+
+
+def test_half_a_pull_of_tolerance_is_not_kept():
+    """In round 12 each arm is owed one pull, and arms 8 to 10 have none."""
+    pulls = played(FairLearn(TENTHS, 0.5, learner="constant"), INSTANCE_1, 100)[0]
+    assert first_violation(pulls, TENTHS, "1/2") == (12, 1, [8, 9, 10])
+    assert pulls[11].tolist() == [6, 1, 1, 1, 1, 1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("instance", "quotas", "tolerance", "found"),
+    [
+        (INSTANCE_2, QUOTAS_2, "1/2", (20, 1, [2])),
+        (INSTANCE_1, QUOTAS_1, "9/10", (20, 1, [3, 4, 5, 6, 7, 8, 9, 10])),
+    ],
+)
+def test_other_tolerances_that_are_not_kept(instance, quotas, tolerance, found):
+    pulls = played(FairLearn(quotas, tolerance, learner="constant"), instance, 100)[0]
+    assert first_violation(pulls, quotas, tolerance) == found
+
+
+@pytest.mark.parametrize(
+    ("instance", "quotas"), [(INSTANCE_1, TENTHS), (INSTANCE_2, QUOTAS_2)], ids=["ten", "three"]
+)
+def test_half_a_pull_of_tolerance_with_ucb1(instance, quotas):
+    """The first violation depends on the rewards: it is the twin's on the same ones."""
+    rounds, replicates = 250, 8
+    pulls = played(FairLearn(quotas, "1/2"), instance, rounds, replicates)
+    firsts = []
+    for replicate in range(replicates):
+        twin = twins.FairLearn(quotas, "1/2", twins.UCB1(len(quotas)))
+        history = twins.play(twin, instance.means, "bernoulli", rounds, SEED, STREAM, replicate)
+        arms = [record["arm"] for record in history]
+        assert arms == arms_of(pulls[replicate])
+        expected = twins.first_violation(arms, quotas, "1/2")
+        found = first_violation(pulls[replicate], quotas, "1/2")
+        if expected is None:
+            assert found is None
+        else:
+            assert found == (expected[0], 1, [arm + 1 for arm in expected[1]])
+            firsts.append(expected[0])
+    assert len(set(firsts)) > 1
+
+
+def test_no_guarantee_for_larger_quotas():
+    """A quota above 1/(k - 1), though the sum is below 1: the last arm gets what arm 1 is owed."""
+    quotas = ("0.3", "0.25", "0.2", "0.1", "0.05", "0.04", "0.03", "0.02")
+    instance = Instance(np.linspace(0.9, 0.2, 8))
+    policy = FairLearn(quotas, learner="constant", learner_parameters={"arm": -1})
+    pulls = played(policy, instance, 99)
+    assert first_violation(pulls[0], quotas, 0) == (20, 1, [1])
+
+
+# The published instances.
+
+
+def test_instance_1_ends_with_the_quotas():
+    """After a million rounds every arm but the best has just its quota, in most runs (B2).
+
+    In the third of these UCB1 still explores the second arm; about one run in twenty does.
+    """
+    rounds = 10**6
+    result = run(FairLearn(QUOTAS_1), INSTANCE_1, rounds, 3, seed=SEED, quotas=QUOTAS_1)
+    plays, means = result.plays[:, -1], INSTANCE_1.means
+    rest = [50_000] * 8
+    assert plays.tolist() == [
+        [550_000, 50_000, *rest],
+        [550_000, 50_000, *rest],
+        [549_849, 50_151, *rest],
+    ]
+    assert twins.fair_ucb_counts(means, QUOTAS_1, rounds, SEED, "run", 2) == plays[2].tolist()
+    assert (result.deficits["floor_deficit_sup"][:, -1] == 0).all()
+    assert result.deficits["deficit_sup"][:, -1].max() == 0.45
+    free = fairness_regret(np.array([rounds]), plays[:, None], means, QUOTAS_1)
+    np.testing.assert_allclose(free, [[0], [0], [0.02 * 151]], rtol=0, atol=1e-6)
+    regret = conventional_regret(plays, means)
+    np.testing.assert_allclose(regret, [27_000, 27_000, 27_003.02], rtol=1e-12)
+
+
+def test_instance_2_is_fair_in_every_round():
+    pulls = played(FairLearn(QUOTAS_2), INSTANCE_2, 20_000, 3)
+    assert floor_owed(pulls, QUOTAS_2).max() <= 0
+    unfair = played(UCB1(), INSTANCE_2, 20_000, 3)
+    assert floor_owed(unfair, QUOTAS_2)[:, -1].max(axis=1).min() > 1000
+    rounds = np.arange(1, 20_001)
+    assert fairness_regret(rounds, pulls, INSTANCE_2.means, QUOTAS_2).min() >= -1e-9
+    assert fairness_regret(rounds, unfair, INSTANCE_2.means, QUOTAS_2)[:, -1].max() < 0
+
+
+def test_the_twins_agree():
+    for replicate in range(3):
+        twin = twins.FairLearn(QUOTAS_1, 0, twins.UCB1(10))
+        history = twins.play(twin, INSTANCE_1.means, "bernoulli", 400, SEED, STREAM, replicate)
+        address = (400, SEED, STREAM, replicate)
+        assert history[-1]["pulls"] == twins.fair_ucb_counts(INSTANCE_1.means, QUOTAS_1, *address)
+
+
+# UCB1 is Fair-UCB without quotas (B1.4); nothing depends on the horizon.
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"scale": 1.6}, {"clock": "previous"}, {"clock": "own"}, {"ties": "random"}],
+    ids=str,
+)
+def test_without_quotas_fair_ucb_is_ucb1(options, rng):
+    for instance in (
+        INSTANCE_2,
+        Instance(rng.uniform(0.1, 0.9, 7), "beta"),
+        Instance((0.5,) * 4, "deterministic"),
+    ):
+        quotas = (0,) * instance.n_arms
+        fair = FairLearn(quotas, learner_parameters=options)
+        assert np.array_equal(
+            played(fair, instance, 500, 4), played(UCB1(**options), instance, 500, 4)
+        )
+
+
+@pytest.mark.parametrize("tolerance", [10**9, "401"])
+def test_with_all_tolerance_fair_ucb_is_ucb1(tolerance):
+    fair = FairLearn(QUOTAS_2, tolerance)
+    assert np.array_equal(played(fair, INSTANCE_2, 400, 2), played(UCB1(), INSTANCE_2, 400, 2))
+
+
+@pytest.mark.parametrize("learner", twins.LEARNERS)
+def test_decisions_do_not_depend_on_the_horizon(learner):
+    name, parameters, _ = twins.theorem_learners(QUOTAS_2, 1)[learner]
+    if name == "exp3":
+        parameters = {"gamma": 0.2}  # its own choice depends on the horizon
+    policy = FairLearn(QUOTAS_2, 1, learner=name, learner_parameters=parameters)
+    short, long = (played(policy, INSTANCE_2, rounds, 2) for rounds in (100, 300))
+    assert np.array_equal(short, long[:, :100])
+
+
+# Floats would be wrong (B1.3).
+
+
+def test_measures_are_not_those_of_floats():
+    """A quota of 0.29 asks for 29 pulls in 100 rounds, which floats make 28.999..."""
+    assert int(0.29 * 100) == 28
+    quotas = (0.29, 0.09, 0.07, 0.0)
+    options = {"seed": 0, "quotas": quotas, "checkpoints": (5, 7, 100)}
+    result = run(Constant(-1), Instance((0.5,) * 4), 100, 1, **options)
+    assert result.deficits["floor_deficit"][0].tolist() == [
+        [1, 0, 0, -5],
+        [2, 0, 0, -7],
+        [29, 9, 7, -100],
+    ]
+    assert 0.09 * 5 != 0.45
+    assert 0.07 * 100 != 7
+    assert result.deficits["deficit"][0].tolist() == [
+        [1.45, 0.45, 0.35, -5],
+        [2.03, 0.63, 0.49, -7],
+        [29, 9, 7, -100],
+    ]
+    assert result.deficits["deficit_sup"][0, -1].tolist() == [29, 9, 7, -1]
+    assert result.deficits["floor_deficit_sup"][0, -1].tolist() == [29, 9, 7, -1]
+
+
+def test_free_pulls_are_not_those_of_floats():
+    plays = np.array([[[28, 72]], [[29, 71]], [[30, 70]]])
+    found = fairness_regret(np.array([100]), plays, (0.25, 0.75), (0.29, 0.0))
+    assert found.tolist() == [[-0.5], [0.0], [0.5]]
+    found = fairness_regret(np.array([100]), plays, (0.25, 0.75), (0.29, 0.0), "1/2")
+    assert found.tolist() == [[-0.25], [0.25], [0.75]]
+
+
+def test_a_deficit_of_the_tolerance_is_tolerated():
+    """After 3 rounds arm 1 is owed 0.3, not more; floats make it 0.30000000000000004."""
+    assert 0.1 * 3 > 0.3
+    policy = FairLearn((0.1, 0.0), 0.3, "constant", {"arm": 2})
+    arms = arms_of(played(policy, Instance((0.5, 0.5)), 20)[0])
+    assert [t for t, arm in enumerate(arms, start=1) if arm == 0] == [5, 15]
+
+
+def test_equal_deficits_are_ties():
+    """In round 3 arms 1 and 2 are owed 0.02 each; floats make it 0.020000000000000018 for 2."""
+    assert 2 * 0.51 - 1 > 2 * 0.01
+    policy = FairLearn((0.01, 0.51, 0.0), 0, "constant", {"arm": 3})
+    assert arms_of(played(policy, Instance((0.5,) * 3), 3)[0]) == [2, 1, 0]
+
+
+def test_spurious_pulls_of_floats(rng):
+    """Quotas in per cent, where a rule in floats decides otherwise within 60 rounds."""
+    wrong = 0
+    for _ in range(150):
+        shares = rng.integers(1, 50, 2)
+        quotas = (*(shares / 100).tolist(), 0.0)
+        tolerance = [0, 0.25, 0.3, 0.5, 1][rng.integers(5)]
+        policy = FairLearn(quotas, tolerance, "constant", {"arm": 3})
+        arms = arms_of(played(policy, Instance((0.5,) * 3), 60)[0])
+        twin = twins.FairLearn(quotas, tolerance, twins.Constant(3, 3))
+        floats = twins.FairLearn(quotas, tolerance, twins.Constant(3, 3))
+        floats.quotas, floats.tolerance = list(quotas), tolerance
+        differs = False
+        for arm in arms:
+            assert arm == twin.choose(0)
+            differs |= arm != floats.choose(0)
+            twin.advance(arm, 0.0)
+            floats.advance(arm, 0.0)
+        wrong += differs
+    assert wrong > 10
+
+
+@pytest.mark.parametrize("scale", [10**3, 10**6])
+def test_large_denominators(scale):
+    """Quotas a hair above and below one third."""
+    third = Fraction(1, 3)
+    quotas = (third - Fraction(1, 7 * scale), third - Fraction(1, 11 * scale), Fraction(1, 4))
+    texts = tuple(str(r) for r in quotas)
+    arms = arms_of(played(FairLearn(texts, "1/3", "constant"), INSTANCE_2, 300)[0])
+    twin = twins.FairLearn(texts, "1/3", twins.Constant(3))
+    for arm in arms:
+        assert arm == twin.choose(0)
+        twin.advance(arm, 0.0)
+
+
+# T-Fair-Learn.
+
+
+def first_phase(quotas, horizon):
+    return sum(-(-r.numerator * horizon // r.denominator) for r in twins.exactly(quotas))
+
+
+@pytest.mark.parametrize("order", ["round_robin", "sequential"])
+@pytest.mark.parametrize("learner", ["ucb1", "uniform"])
+@few
+@given(quotas=fair_quotas("b"), horizon=st.integers(10, 200))
+@example(quotas=QUOTAS_2, horizon=100)
+@example(quotas=("0", "0"), horizon=2)
+def test_t_fair_learn_is_fair_at_the_horizon(learner, order, quotas, horizon):
+    """Already when the first phase ends, if the rounds suffice for it."""
+    needed = first_phase(quotas, horizon)
+    assume(needed <= horizon)
+    policy = TFairLearn(quotas, learner=learner, order=order)
+    pulls = played(policy, Instance((0.5,) * len(quotas)), horizon)
+    assert floor_owed(pulls, quotas)[:, -1].max() <= 0
+    p, q = in_integers(quotas)
+    if needed:
+        assert pulls[0, needed - 1].tolist() == [-(-int(part) * horizon // q) for part in p]
+
+
+def test_t_fair_learn_is_not_fair_before():
+    """One arm after the other, arms 2 and 3 wait for arm 1's whole quota."""
+    pulls = played(TFairLearn(QUOTAS_2, order="sequential"), INSTANCE_2, 200, 2)
+    for row in pulls:
+        assert first_violation(row, QUOTAS_2, 0) == (4, 1, [2, 3])
+        assert arms_of(row)[:150] == [0] * 40 + [1] * 60 + [2] * 50
+    assert floor_owed(pulls, QUOTAS_2)[:, -1].max() <= 0
+
+
+@pytest.mark.parametrize("horizon", [20, 200, 1010])
+def test_t_fair_learn_in_turns_is_fair_before_with_equal_quotas(horizon):
+    pulls = played(TFairLearn(QUOTAS_1), INSTANCE_1, horizon, 2)
+    assert floor_owed(pulls, QUOTAS_1).max() <= 0
+    sequential = played(TFairLearn(QUOTAS_1, order="sequential"), INSTANCE_1, horizon, 2)
+    late = floor_owed(sequential, QUOTAS_1).max()
+    assert late > 0 if horizon > 20 else late == 0
+
+
+def test_t_fair_learn_uses_the_horizon():
+    policy = TFairLearn(QUOTAS_2, order="sequential")
+    assert [arms_of(played(policy, INSTANCE_2, T)[0]).index(1) for T in (20, 100)] == [4, 20]
+
+
+# What is refused, and in which words.
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: FairLearn(("1/4", "1/4"), -1), ["tolerance", "-1", "0"]),
+        (lambda: FairLearn(("1/4", "1/4"), "-1/3"), ["tolerance", "-1/3", "0"]),
+        (lambda: FairLearn(("1/4", "1/4"), "much"), ["tolerance", "much"]),
+        (lambda: FairLearn(("1/2", "13/20")), ["quotas", "23/20", "1"]),
+        (lambda: FairLearn(("1/2", "1/2")), ["quotas", "1"]),
+        (lambda: FairLearn((0.1,) * 10), ["quotas", "1"]),
+        (lambda: FairLearn(("1/2", "1/3", "0", "1/6", "0")), ["quotas", "1"]),
+        (lambda: FairLearn(("-1/10", "1/2")), ["quotas", "-1/10"]),
+        (lambda: FairLearn(("1/4", "often")), ["quotas", "often"]),
+        (lambda: FairLearn(("1/4", "1/4"), learner="ucb2"), ["learner", "ucb2", "ucb1"]),
+        (
+            lambda: FairLearn(("1/4", "1/4"), learner_parameters={"speed": 1}),
+            ["ucb1", "speed", "scale"],
+        ),
+        (
+            lambda: FairLearn(("1/4", "1/4"), learner_parameters={"scale": -2.5}),
+            ["scale", "-2.5"],
+        ),
+        (lambda: FairLearn(("1/4", "1/4"), learner="hedge"), ["hedge", "bandit"]),
+        (lambda: FairLearn(("1/4", "1/4"), first_rounds="never"), ["first_rounds", "never"]),
+        (lambda: TFairLearn(("1/4", "1/4"), learner="hedge"), ["hedge", "bandit"]),
+        (lambda: TFairLearn(("1/4", "1/4"), learner="ucb2"), ["ucb2", "ucb1"]),
+        (lambda: TFairLearn(("1/4", "1/4"), order="backwards"), ["order", "backwards"]),
+        (lambda: TFairLearn(("-1/10", "1/2")), ["quotas", "-1/10"]),
+        (lambda: SmallestDeficit(("-1/10", "1/2")), ["quotas", "-1/10"]),
+        (lambda: UCB1(clock="wall"), ["clock", "wall", "own"]),
+        (lambda: UCB1(ties="highest"), ["ties", "highest", "random"]),
+        (lambda: Constant(0), ["arm", "0"]),
+        (lambda: run(Constant(3), Instance((0.5, 0.5)), 5, 1, seed=0), ["3", "2"]),
+        (lambda: run(Constant(-3), Instance((0.5, 0.5)), 5, 1, seed=0), ["-3", "2"]),
+        (
+            lambda: run(FairLearn(("1/7",) * 5), Instance((0.5,) * 4), 5, 1, seed=0),
+            ["quotas", "5", "4"],
+        ),
+        (
+            lambda: run(TFairLearn(("1/7",) * 5), Instance((0.5,) * 4), 5, 1, seed=0),
+            ["quotas", "5", "4"],
+        ),
+        (
+            lambda: run(SmallestDeficit(("1/7",) * 5), Instance((0.5,) * 4), 5, 1, seed=0),
+            ["quotas", "5", "4"],
+        ),
+        (
+            lambda: run(UCB1(), Instance((0.5,) * 4), 5, 1, seed=0, quotas=("1/7",) * 5),
+            ["quotas", "5", "4"],
+        ),
+        (
+            lambda: run(
+                FairLearn(("1/7",) * 4, learner="constant", learner_parameters={"arm": 6}),
+                Instance((0.5,) * 4),
+                5,
+                1,
+                seed=0,
+            ),
+            ["6", "4"],
+        ),
+    ],
+)
+def test_refusals_name_the_value_and_what_is_allowed(make, words):
+    with pytest.raises(ValueError, match=r"\S") as caught:
+        make()
+    for word in words:
+        assert word in str(caught.value)
