@@ -415,13 +415,13 @@ def first_violation(arms, quotas, tolerance):
     return None
 
 
-def conventional_regret(pulls, means):
+def regret(pulls, means):
     """Return the sum of gap times pulls (B1.1, Def. 3, one path)."""
     best = max(means)
     return sum((best - mu) * n for mu, n in zip(means, pulls, strict=True))
 
 
-def fairness_regret(t, pulls, means, quotas, tolerance=0):
+def r_regret(t, pulls, means, quotas, tolerance=0):
     """Return the r-Regret of one path: pulls that fairness asks for are free (B1.7)."""
     best = max(means)
     total = 0.0

@@ -20,7 +20,7 @@ def gaps(means: Sequence[float]) -> np.ndarray:
 
 def regret(plays: np.ndarray, means: Sequence[float]) -> np.ndarray:
     """Return sum_i Delta_i N_i(t), shape (..., n_rounds): the conventional pseudo-regret."""
-    return plays @ gaps(means)
+    return (plays * gaps(means)).sum(axis=-1)
 
 
 def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.ndarray:
@@ -52,7 +52,7 @@ def r_regret(
     It is the regret beyond that of the best fair policy, so it can be negative for a policy that
     is not fair (Patil et al., Definition 4, with the floor that Definition 2 has).
     """
-    return (plays - entitled(rounds, quotas, tolerance)) @ gaps(means)
+    return ((plays - entitled(rounds, quotas, tolerance)) * gaps(means)).sum(axis=-1)
 
 
 def violation(deficits: np.ndarray) -> np.ndarray:

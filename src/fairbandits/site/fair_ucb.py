@@ -87,9 +87,9 @@ def cost_words(paper: Paper) -> Markdown:
             f"With {reading_of(footer)}, the mean regret is {number(strictest.mean())} at "
             f"tolerance 0 and {number(loosest.mean())} at {number(widest)}, where it differs from "
             f"UCB1's by {number(same['mean'])} (95 % interval of the paired difference "
-            f"{span(same['mean_low'], same['mean_high'])}). It falls from one tolerance of the grid "
-            f"to the next in {(steps < 0).sum()} of {steps.size} steps. UCB1 by itself lets the "
-            f"violation grow to {number(free.mean())} in the mean"
+            f"{span(same['mean_low'], same['mean_high'])}). It falls from one tolerance of the "
+            f"grid to the next in {(steps < 0).sum()} of {steps.size} steps. UCB1 by itself lets "
+            f"the violation grow to {number(free.mean())} in the mean"
         )
     return prose(f"**What the tolerance buys.** {'. '.join(sentences)}.")
 
@@ -141,9 +141,9 @@ def regret_words(paper: Paper) -> Markdown:
             peak = int(mean.argmax())
             sentences.append(
                 f"With {reading_of(footer)} and {number(footer['horizon'])} rounds, its mean is "
-                f"largest at round {number(run.rounds[peak])}, where it is {number(mean[peak], 1)}, "
-                f"and {number(mean[-1], 1)} in the end; it is below zero at some recorded round in "
-                f"{(values < 0).any(axis=1).sum()} of {len(values)} runs"
+                f"largest at round {number(run.rounds[peak])}, where it is "
+                f"{number(mean[peak], 1)}, and {number(mean[-1], 1)} in the end; it is below zero "
+                f"at some recorded round in {(values < 0).any(axis=1).sum()} of {len(values)} runs"
             )
     return prose(f"**How Fair-UCB's r-Regret moves.** {'. '.join(sentences)}.")
 
@@ -185,12 +185,12 @@ def fairness_words(paper: Paper) -> Markdown:
         over = over_replicates(last)
         words.append(
             f"{name}: {number(over['mean'], 1)} (95 % interval "
-            f"{span(over['mean_low'], over['mean_high'], 1)}; {number(half['mean'], 1)} at half the "
-            f"rounds; {number(1e6 * over['mean'] / footer['horizon'], 2)} per million rounds)"
+            f"{span(over['mean_low'], over['mean_high'], 1)}; {number(half['mean'], 1)} at half "
+            f"the rounds; {number(1e6 * over['mean'] / footer['horizon'], 2)} per million rounds)"
         )
     return prose(
-        f"**Does the violation fall to 0?** In round {number(footer['horizon'])} it is, in the mean "
-        f"over n = {footer['replicates']} runs, {listed(words)}."
+        f"**Does the violation fall to 0?** In round {number(footer['horizon'])} it is, in the "
+        f"mean over n = {footer['replicates']} runs, {listed(words)}."
     )
 
 
@@ -202,6 +202,6 @@ def range_words(paper: Paper) -> Markdown:
         arms = len(facts["quotas"])
         words.append(f"{', '.join(dict.fromkeys(map(str, facts['quotas'])))} with {arms} arms")
     return prose(
-        f"The quotas are {listed(words)}: each is below one over the number of arms, as the paper's "
-        "model has it."
+        f"The quotas are {listed(words)}: each is below one over the number of arms, as the "
+        "paper's model has it."
     )

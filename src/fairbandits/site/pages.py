@@ -18,8 +18,8 @@ import yaml
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
-from fairbandits.experiments.sweep import cells
 from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
+from fairbandits.experiments.sweep import cells
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.store import StoreError, read_footer, read_table
@@ -344,9 +344,10 @@ def card(paper: Paper) -> HTML:
     figures = [name for one in paper.experiments for name in one.figures]
     runs = rounds = 0
     for one in paper.experiments:
-        settings = sum(len(cells(run.block.get("sweep", {}))) for run in one.runs)
-        runs += settings * paper.footers[one.name]["replicates"]
-        rounds += settings * paper.footers[one.name]["replicates"] * paper.footers[one.name]["horizon"]
+        ran = paper.footers[one.name]
+        here = ran["replicates"] * sum(len(cells(run.block.get("sweep", {}))) for run in one.runs)
+        runs += here
+        rounds += here * ran["horizon"]
     facts = (
         f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
         f"simulated runs, {number(rounds)} rounds in all"
