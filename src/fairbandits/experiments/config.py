@@ -190,11 +190,10 @@ def _experiment(
     paper: str, name: str, block: dict[str, Any], limits: dict[str, Any] | None, place: str
 ) -> Experiment:
     horizon, replicates = block["horizon"]["value"], block["replicates"]["value"]
-    chunk, checkpoints = block["chunk"], block["checkpoints"]
+    checkpoints = block["checkpoints"]
     if limits:
         horizon = min(horizon, limits["horizon"])
         replicates = min(replicates, limits["replicates"])
-        chunk = min(chunk, limits["chunk"])
         checkpoints = limits["checkpoints"]
     means = block["means"]["value"]
     targets, quotas = (block.get(key, {"value": []})["value"] for key in ("targets", "quotas"))
@@ -224,6 +223,8 @@ def _experiment(
             }
             decides |= {"quotas": quotas} if quotas else {}
             decides |= {"sweep": sweep} if sweep else {}
+            chunk = policy.get("chunk", block["chunk"])
+            chunk = min(chunk, limits["chunk"]) if limits else chunk
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
     return Experiment(
         paper,

@@ -5,6 +5,7 @@ scale of the axis.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,16 +114,17 @@ def r_regret_over_time(datasets: list[Dataset], published: pd.DataFrame | None) 
     figure, axes = plt.subplots(2, 2, figsize=(10.4, 7.0), layout="constrained", sharey=True)
     names = [dataset.footer["experiment"] for dataset in datasets]
     titles = [reading_of(dataset.footer) for dataset in datasets]
+    colours = _colours(curves)
     for axis, name, title in zip(axes.flat, names, titles, strict=True):
         part = curves[curves["panel"] == name]
-        _policies(axis, part)
+        _policies(axis, part, colours)
         axis.set_title(title, fontsize="medium")
         axis.set_yscale("symlog", linthresh=LINEAR)
         axis.axhline(0, color="0.6", lw=0.8)
         _time_axis(axis, part, log=name.startswith("r_regret_long"))
     for row in axes:
         row[0].set_ylabel("r-Regret (logarithmic above 1)")
-    axes[0, 0].legend(ncols=2)
+    _legend(figure, axes[0, 0])
     return figure, curves
 
 
@@ -151,16 +153,17 @@ def fairness(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing
         (long, "now", "violation of the round"),
         (long, "now, per round", "violation of the round, divided by it"),
     )
+    colours = _colours(curves)
     for axis, (name, series, words) in zip(axes.flat, panels, strict=True):
         part = curves[(curves["panel"] == name) & (curves["series"] == series)]
-        _policies(axis, part)
-        per_round = series.endswith("per round")
-        axis.set_yscale("symlog", linthresh=1e-6 if per_round else LINEAR)
+        _policies(axis, part, colours)
+        linear = 1e-4 if series.endswith("per round") else LINEAR
+        axis.set_yscale("symlog", linthresh=linear)
         axis.axhline(0, color="0.6", lw=0.8)
         _time_axis(axis, part, log=name == long)
-        axis.set_ylabel(f"{words}\n(logarithmic above {'1e−6' if per_round else '1'})")
+        axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
     _limits(axes[1, 0], datasets[1].footer)
-    axes[0, 0].legend(ncols=2)
+    _legend(figure, axes[0, 0])
     return figure, curves
 
 
@@ -169,10 +172,8 @@ def _limits(axis: Axes, footer: dict) -> None:
     sweeps = [block.get("sweep", {}) for block in footer["runs"].values()]
     etas = [eta for sweep in sweeps for eta in sweep.get("eta", [])]
     for eta in etas:
-        label = "η × largest gap" if eta == etas[0] else None
         level = eta * gaps(footer["means"]).max()
-        axis.axhline(level, color="0.35", lw=0.9, ls=(0, (1, 2)), label=label)
-    axis.legend()
+        axis.axhline(level, color="0.35", lw=0.9, ls=(0, (1, 2)))
 
 
 def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> pd.DataFrame:
@@ -181,15 +182,30 @@ def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> p
     return curve.assign(policy=label, eta=eta, panel=footer["experiment"])
 
 
-def _policies(axis: Axes, curves: pd.DataFrame) -> None:
-    """Draw every policy, the values of a sweep as shades of its colour."""
-    for label, part in curves.groupby("policy", sort=False):
-        etas = part["eta"].dropna().unique()
-        if not etas.size:
+def _colours(curves: pd.DataFrame) -> dict[float, Any]:
+    """Return a shade of LFG's colour for each eta of a figure."""
+    etas = sorted(curves["eta"].dropna().unique())
+    return dict(zip(etas, shades("LFG", len(etas)), strict=True))
+
+
+def _policies(axis: Axes, curves: pd.DataFrame, colours: dict[float, Any]) -> None:
+    """Draw every policy, LFG once for each eta; those without eta come last, to lie on top."""
+    for (eta, label), part in curves.groupby(["eta", "policy"], dropna=False):
+        if np.isnan(eta):
             draw_curve(axis, part, label)
-        for eta, colour in zip(etas, shades(label, etas), strict=True):
-            name = f"{label}, η = {eta:g}"
-            draw_curve(axis, part[part["eta"] == eta], label, name=name, colour=colour)
+        else:
+            draw_curve(axis, part, label, name=f"{label}, η = {eta:g}", colour=colours[eta])
+
+
+def _legend(figure: Figure, axis: Axes) -> None:
+    """Put the names of the policies below all panels."""
+    handles, names = axis.get_legend_handles_labels()
+    figure.legend(
+        [*handles[-1:], *handles[:-1]],
+        [*names[-1:], *names[:-1]],
+        loc="outside lower center",
+        ncols=6,
+    )
 
 
 def _time_axis(axis: Axes, part: pd.DataFrame, log: bool) -> None:

@@ -1,6 +1,5 @@
 """How figures look, and how they are saved so that the same data give the same bytes."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +67,12 @@ def law_panels(laws: list[str], rows: int = 1, **options) -> tuple[Figure, np.nd
     return figure, axes
 
 
-def shades(label: str, values: Sequence[float]) -> list:
-    """Return shades of a policy's colour, from light to dark, one for each swept value."""
+def shades(label: str, count: int) -> list:
+    """Return shades of a policy's colour, from light to dark."""
     light, dark = (sns.utils.set_hls_values(COLOURS[label], l=level) for level in (0.75, 0.25))
-    if len(values) == 1:
+    if count == 1:
         return [COLOURS[label]]
-    return sns.blend_palette([light, COLOURS[label], dark], len(values))
+    return sns.blend_palette([light, COLOURS[label], dark], count)
 
 
 def draw_curve(

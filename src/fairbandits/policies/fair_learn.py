@@ -12,12 +12,11 @@ from fairbandits.rationals import common_denominator, quota_numerators, rational
 
 
 class FairLearnState(NamedTuple):
-    """The learner, and the deficits r_i (t-1) - N_i as exact numerators over `denominator`."""
+    """The learner; quotas r_i, pulls N_i and tolerance as exact numerators over `denominator`."""
 
     learner: NamedTuple
     quotas: np.ndarray
-    deficit: np.ndarray
-    worst: np.ndarray  # the largest deficit
+    served: np.ndarray
     denominator: int
     tolerance: int
     forced_start: int
@@ -108,7 +107,6 @@ class FairLearn:
             make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
             np.array(quotas, np.int64),
             np.zeros(n_arms, np.int64),
-            np.zeros(1, np.int64),
             denominator,
             min(tolerance, 2**62),
             n_arms if self.first_rounds == "round_robin" else 0,
@@ -119,20 +117,18 @@ class FairLearn:
 def _choose(state, t, coin):
     if t <= state.forced_start:
         return t - 1
-    if state.worst[0] > state.tolerance:
-        for k in range(state.deficit.size):
-            if state.deficit[k] == state.worst[0]:
+    quotas, served = state.quotas, state.served
+    worst = quotas[0] * (t - 1) - served[0]
+    for k in range(1, quotas.size):
+        worst = max(worst, quotas[k] * (t - 1) - served[k])
+    if worst > state.tolerance:
+        for k in range(quotas.size):
+            if quotas[k] * (t - 1) - served[k] == worst:
                 return k
     return choose(state.learner, t, coin)
 
 
 @implements("learn", FairLearnState)
 def _learn(state, t, arm, reward):
-    deficit = state.deficit
-    deficit[arm] -= state.denominator
-    worst = deficit[0] + state.quotas[0]
-    for k in range(deficit.size):
-        deficit[k] += state.quotas[k]
-        worst = max(worst, deficit[k])
-    state.worst[0] = worst
+    state.served[arm] += state.denominator
     learn(state.learner, t, arm, reward)
