@@ -30,11 +30,18 @@ wildcard_constraints:
 
 
 def all_figures():
-    """The figures of all configured papers, as SVG."""
+    """The figures of all configured papers, as SVG, and what they show.
+
+    The images are committed, so that a fresh clone has them; the tables it has to make.
+    """
     return [
-        f"<figures>/{one.paper}/{figure}.svg"
+        place
         for one in CONFIG.experiments
         for figure in one.figures
+        for place in (
+            f"<figures>/{one.paper}/{figure}.svg",
+            f"<results>/{one.paper}/{figure}.parquet",
+        )
     ]
 
 
