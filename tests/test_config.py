@@ -495,6 +495,7 @@ def test_missing_file(tmp_path):
         ("seed: [1", "is not valid YAML"),
         ("seed: 1: 2", "is not valid YAML"),
         ("seed: !unknown 1", "is not valid YAML"),
+        ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
         ("", "must hold keys and values, got NoneType"),
         ("- seed", "must hold keys and values, got list"),
     ],
