@@ -347,11 +347,15 @@ def _expose(state, g, coin):
     size = state.start[g + 1] - state.start[g]
     weight, policy, probability = state.weight[g], state.policy[g], state.probability[g]
     total = state.total[g]
-    share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+    if state.rounded:  # what passes the number 1.000 depends on the last bits: divide, as they do
+        for k in range(size):
+            policy[k] = weight[k] / total
+    else:
+        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+        for k in range(size):
+            policy[k] = weight[k] * share
     for k in range(size):
-        p = weight[k] * share
-        policy[k] = p
-        probability[k] += p
+        probability[k] += policy[k]
     if state.measures:
         _measure(state, g, size)
     if state.rounded:

@@ -215,11 +215,15 @@ def _choose(state, t, coin):
     for b in range(state.blocks.size):
         total += state.blocks[b]
     weight, policy, probability = state.weight, state.policy, state.probability
-    share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+    if state.rounded:  # see BF-UCB's draw
+        for k in range(weight.size):
+            policy[k] = weight[k] / total
+    else:
+        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+        for k in range(weight.size):
+            policy[k] = weight[k] * share
     for k in range(weight.size):
-        p = weight[k] * share
-        policy[k] = p
-        probability[k] += p
+        probability[k] += policy[k]
     size = state.order.size
     if state.rounded:
         return max(0, merits.draw_rounded(policy, state.order, state.rank, size, coin))
