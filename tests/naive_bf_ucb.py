@@ -54,14 +54,14 @@ def all_vertices(lower, upper, f):
 
 
 def best_of_box(lower, upper, f, identity):
-    """Return the point of the box with the largest Phi (6.3), exact ties going up."""
+    """Return the point of the box with the largest Phi (6.3), ties going up."""
     lam = phi(upper, f)
     while True:
         if identity:
-            up = [low + high >= lam for low, high in zip(lower, upper, strict=True)]
+            up = [low + high >= lam - 1e-13 for low, high in zip(lower, upper, strict=True)]
         else:
             up = [
-                f(high) * (high - lam) >= f(low) * (low - lam)
+                f(high) * (high - lam) >= f(low) * (low - lam) - 1e-13
                 for low, high in zip(lower, upper, strict=True)
             ]
         point = [

@@ -8,7 +8,20 @@ import pytest
 from numba import config, njit
 
 import naive
-from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
+from fairbandits import (
+    BFUCB,
+    EXP3,
+    LFG,
+    UCB1,
+    BanditQ,
+    FairXUCB,
+    GroupOracle,
+    GroupUCB,
+    Hedge,
+    Instance,
+    Static,
+    run,
+)
 from fairbandits.engine import arrays, laws, normal, streams
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import StreamSource, TapeSource, stream_source
@@ -19,6 +32,7 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compil
 ROUNDS = 200
 MEANS = (0.3352, 0.2031, 0.7816, 0.0625, 0.6177)
 TARGETS = (0.1, 0.05, 0, 0.01, 0)
+SHARES = (0.1, 0.9, 0.0, 0.6, 1.0)  # means as a policy may be told
 INSTANCES = {
     "uniform02": Instance(MEANS, "uniform02"),
     "uniform02_clipped": Instance(MEANS, "uniform02_clipped"),
@@ -43,7 +57,34 @@ EXAMPLES = {
         BanditQ(TARGETS, feedback="full", subroutine="squint"),
         BanditQ(TARGETS, feedback="full", subroutine="squint", V=1e6),
     ],
+    "bf_ucb": [
+        BFUCB((3, 2), (0.4, "1/3")),
+        BFUCB((3, 2), (0.4, 0.4), version="released", reference=SHARES),
+        BFUCB((1, 4), (0, 0), None, width="horizon", box="exact", reference=SHARES),
+        BFUCB((5,), (0.5,), policy_from="mean", draw="released"),
+        BFUCB((2, 2, 1), (0.1, 0.2, 0.3), merit_parameter=2, box="exact", learner="random"),
+        BFUCB((2, 3), (0.1, 0.2), merit="exponential", merit_parameter=2, learner="least_owed"),
+        BFUCB((2, 3), (0.1, 0.2), merit_parameter=0.5, learner="first"),
+        BFUCB((2, 3), (0.1, 0.2), merit_parameter=1.7, box="exact"),
+    ],
     "exp3": [EXP3(2.0), EXP3(2.0, gamma=1)],
+    "fairx_ucb": [
+        FairXUCB((3, 2)),
+        FairXUCB((3, 2), version="released", quotas=(0.4, 0.4), shadow_means=SHARES),
+        FairXUCB((2, 3), counts="bf_ucb", quotas=(0.1, 0.4), shadow_means=SHARES),
+        FairXUCB((4, 1), None, clock="round", width="released"),
+    ],
+    "group_oracle": [
+        GroupOracle((3, 2), (0.4, 0.4), SHARES),
+        GroupOracle((3, 2), (0.4, 0.4), SHARES, "uniform", "floor"),
+        GroupOracle((3, 2), (0.4, 0.4), SHARES, "best", merit="exponential"),
+    ],
+    "group_ucb": [
+        GroupUCB((3, 2)),
+        GroupUCB((3, 2), (0.4, 0.4)),
+        GroupUCB((3, 2), ("1/3", 0.1), version="released"),
+        GroupUCB((1, 4), index="paper", cap=True, ties="random"),
+    ],
     "hedge": [Hedge()],
     "lfg": [
         LFG(("1/3", 0.1, 0, 0.25, 0)),

@@ -54,7 +54,6 @@ class BFUCBState(NamedTuple):
     width: np.ndarray
     now: np.ndarray
     pulls: np.ndarray
-    extra: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     root: np.ndarray
@@ -79,12 +78,12 @@ class BFUCBState(NamedTuple):
     largest: int
     initial_rounds: int
     log_factor: float
-    inverse_delta: float
+    factor: float
     horizon: float
     width_rule: int
     learner: int
     sequential: bool
-    double: bool
+    released_mean: bool
     rounded: bool
     plain: bool
     exact: bool
@@ -263,7 +262,7 @@ class BFUCB:
             np.full(n_groups, NEVER),
             *np.zeros((3, n_groups)),
             np.zeros(2, np.int64),
-            *np.zeros((2, *shape), np.int64),
+            np.zeros(shape, np.int64),
             *np.zeros((2, *shape)),
             np.where(inside, np.inf, 0.0),
             np.zeros(shape),
@@ -304,7 +303,7 @@ def _refresh(state, g):
     size = state.start[g + 1] - state.start[g]
     n_blocks = (size + merits.BLOCK - 1) // merits.BLOCK
     count = state.horizon if state.width_rule == 2 else float(state.served[g])
-    width = math.sqrt(state.inverse_delta * math.log(state.log_factor * count * size))
+    width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
     state.width[g] = width
     if state.plain:
         merits.upper_bounds(state.mean[g], state.root[g], width, n_blocks, state.weight[g])
@@ -453,8 +452,8 @@ def _learn(state, t, arm, reward):
         state.initial_plays[arm] += 1
         state.initial_reward[arm] += reward
     state.optional[arm] += state.now[OPTIONAL]
-    double = state.double and not initial
-    state.mean[own, k] = layout.new_mean(state.sums[own], n, state.extra[own], k, reward, double)
+    released = state.released_mean and not initial
+    state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
     state.root[own, k] = 1.0 / math.sqrt(n)
     _refresh(state, g)
     if own != g:  # a rounded draw that no arm of the group took

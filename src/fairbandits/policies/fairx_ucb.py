@@ -25,7 +25,6 @@ class FairXUCBState(NamedTuple):
 
     first: bf_ucb.BFUCBState
     pulls: np.ndarray
-    extra: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     root: np.ndarray
@@ -43,7 +42,7 @@ class FairXUCBState(NamedTuple):
     outside: bool
     by_round: bool
     shadow: bool
-    double: bool
+    released_mean: bool
     rounded: bool
 
 
@@ -159,7 +158,7 @@ class FairXUCB:
         columns = merits.padded(n_arms)
         return FairXUCBState(
             first.start(n_arms, horizon),
-            *np.zeros((2, columns), np.int64),
+            np.zeros(columns, np.int64),
             *np.zeros((4, columns)),
             np.zeros(columns // merits.BLOCK),
             *np.zeros((2, columns)),
@@ -240,8 +239,8 @@ def _learn(state, t, arm, reward):
             state.probability[k] = state.first.probability[g, k - state.first.start[g]]
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
-    double = state.double and not initial
-    state.mean[arm] = layout.new_mean(state.sums, n, state.extra, arm, reward, double)
+    released = state.released_mean and not initial
+    state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     if not state.shadow or initial:
         state.root[arm] = 1.0 / math.sqrt(n)
     else:

@@ -29,7 +29,6 @@ class GroupUCBState(NamedTuple):
     served: np.ndarray
     owed_sup: np.ndarray
     pulls: np.ndarray
-    extra: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     root: np.ndarray
@@ -42,7 +41,7 @@ class GroupUCBState(NamedTuple):
     kind: int
     cap: float
     random_ties: bool
-    double: bool
+    released_mean: bool
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ class GroupUCB:
             np.array(numerators, np.int64),
             np.zeros(n_groups, np.int64),
             np.full(n_groups, bf_ucb.NEVER),
-            *np.zeros((2, n_arms), np.int64),
+            np.zeros(n_arms, np.int64),
             *np.zeros((4, n_arms)),
             layout.released_rank(self.groups) if released else np.arange(n_arms),
             np.zeros(n_arms, np.int64),
@@ -229,8 +228,8 @@ def _learn(state, t, arm, reward):
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
     state.optional[arm] += state.now[0]
-    double = state.double and not initial
-    state.mean[arm] = layout.new_mean(state.sums, n, state.extra, arm, reward, double)
+    released = state.released_mean and not initial
+    state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     state.root[arm] = 1.0 / math.sqrt(n)
 
 

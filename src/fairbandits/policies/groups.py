@@ -130,15 +130,14 @@ def most_owed(quotas, denominator, served, t):
 
 
 @register_jitable(**INLINE)
-def new_mean(sums, pulls, extra, i, reward, double):
-    """Take a reward of arm `i`, whose `pulls` count it already; return its new mean.
+def new_mean(sums, mean, n, i, reward, released):
+    """Take the n-th reward of entry `i`, and return its new mean.
 
-    With `double` as in the released program, whose running mean (N m + r) / (N + 1) is taken after
-    N has grown. The N-th step then says (N + 1) m_N = N m_{N-1} + r, so that what the mean sums up
-    is the later rewards and, one time too many, the mean of the initial ones.
+    The released program's running mean is taken after the count has grown, (n m + r) / (n + 1), so
+    that the mean m of the initial rewards counts once too often. It is computed as there, since its
+    rounding decides ties.
     """
-    if double and extra[i] == 0:
-        sums[i] += sums[i] / (pulls - 1)
-        extra[i] = 1
+    if released:
+        return (n * mean[i] + reward) / (n + 1)
     sums[i] += reward
-    return sums[i] / (pulls + extra[i])
+    return sums[i] / n

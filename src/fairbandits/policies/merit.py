@@ -14,6 +14,9 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import unit
 
 BLOCK = 8
+#: Ends of an interval that gain alike up to this tie. Rounding must not decide, since the largest
+#: of equal ends can come out below the Phi of all of them.
+TIE = 1e-13
 POWER, EXPONENTIAL = range(2)
 MERITS = {"power": POWER, "exponential": EXPONENTIAL}
 
@@ -82,14 +85,14 @@ def best_vertex(lower, upper, size, kind, c, out):
     for k in range(size):
         out[k] = upper[k]
     lam = fair_value(out, size, kind, c)
-    for _ in range(64):  # three were the most ever seen
+    for _ in range(64):  # a few suffice
         for k in range(size):
             low, high = lower[k], upper[k]
             if kind == POWER and c == 1.0:
-                keep = low + high >= lam
+                keep = low + high >= lam - TIE
             else:
                 gain = merit_of(high, kind, c) * (high - lam)
-                keep = gain >= merit_of(low, kind, c) * (low - lam)
+                keep = gain >= merit_of(low, kind, c) * (low - lam) - TIE
             out[k] = high if keep else low
         value = fair_value(out, size, kind, c)
         if value <= lam + 1e-15:
