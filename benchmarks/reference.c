@@ -201,3 +201,35 @@ void ucb1(const Arms *arms, int64_t rounds, Outcome *out)
         out->rewards[arm] += reward_of(arms, arm, ++out->pulls[arm]);
     }
 }
+
+/* ------------------------------------------------------------------------------ Fair-UCB */
+
+void fair_ucb(const Arms *arms, int64_t rounds, const double *quotas, double denominator,
+              double tolerance, Outcome *out)
+{
+    int64_t n = arms->count, whole = (int64_t)denominator;
+    int64_t allowed = (int64_t)(tolerance * denominator);
+    for (int64_t t = 1; t <= rounds; t++) {
+        int64_t arm = 0, worst = INT64_MIN;
+        for (int64_t k = 0; k < n; k++) {
+            int64_t deficit = (int64_t)quotas[k] * (t - 1) - whole * out->pulls[k];
+            if (deficit > worst) {
+                worst = deficit;
+                arm = k;
+            }
+        }
+        if (worst <= allowed) {
+            double best = -INFINITY, bonus = 2.0 * log(t);
+            for (int64_t k = 0; k < n; k++) {
+                double pulls = out->pulls[k];
+                double index =
+                    pulls == 0 ? INFINITY : out->rewards[k] / pulls + sqrt(bonus / pulls);
+                if (index > best) {
+                    best = index;
+                    arm = k;
+                }
+            }
+        }
+        out->rewards[arm] += reward_of(arms, arm, ++out->pulls[arm]);
+    }
+}

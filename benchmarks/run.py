@@ -38,14 +38,15 @@ SEED, STREAM, LAW = 0, "bench", "uniform02"
 AGREEMENT = 1e-6
 
 
-def _load_naive() -> Any:
-    spec = importlib.util.spec_from_file_location("naive", ROOT / "tests" / "naive.py")
+def _load(file: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-naive = _load_naive()
+naive = _load(ROOT / "tests" / "naive.py")
+plain = _load(HERE / "plain.py")
 
 # ----------------------------------------------------------------------------------- cases
 
@@ -106,6 +107,7 @@ def drawn_means(count: int) -> list[float]:
 
 SMALL, LARGE = naive.CODE4, drawn_means(1000)
 TEN = tuple(k / 20 for k in range(1, 11))
+INSTANCE_1 = (0.8, *((80 - i) / 100 for i in range(2, 11)))
 
 # Targets are nanoseconds a round on one core of the 2-core machine they were set on.
 CASES = (
@@ -121,6 +123,16 @@ CASES = (
         python_rounds=2000,
         in_c=("ucb1",),
         in_python=lambda: naive.UCB1(len(TEN)),
+    ),
+    Case(
+        name="Fair-UCB, N=10",
+        policy=fb.FairLearn(["1/20"] * 10),
+        means=INSTANCE_1,
+        rounds=1_000_000,
+        python_rounds=2000,
+        in_c=("fair_ucb", [1] * 10, 20, 0),
+        in_python=lambda: plain.FairUCB([1] * 10, 20, 0),
+        target=35,
     ),
 )
 

@@ -17,7 +17,7 @@ from fairbandits.store import write_table
 SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
-PAPERS = ["banditq"]
+PAPERS = ["banditq", "fair_ucb"]
 PAGES = ["index", *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -46,20 +46,26 @@ def small_results(factory) -> Path:
     folder = factory.getbasetemp() / "small"
     if folder.exists():
         return folder
-    for one in small_config(folder).experiments:
+    config = small_config(folder)
+
+    def dataset_of(one):
+        return folder / "results" / one.paper / f"{one.name}.parquet"
+
+    for one in config.experiments:
         chunks = []
         for run in one.runs:
             chunks.append(folder / "cache" / run.key / f"{run.chunks()[0]}.parquet")
             write_chunk(run.block, SEED, range(REPLICATES), chunks[-1])
-        dataset = folder / "results" / one.paper / f"{one.name}.parquet"
-        collect(chunks, one.facts(), SEED, dataset)
+        collect(chunks, one.facts(), SEED, dataset_of(one))
+    for one in config.experiments:
         for name in one.figures:
             images = folder / "figures" / one.paper / name
+            datasets = [dataset_of(shown) for shown in config.shown_in(one.paper, name)]
             draw(
-                *(one.paper, name, dataset, None),
+                *(one.paper, name, datasets, None),
                 svg=images.with_suffix(".svg"),
                 png=images.with_suffix(".png"),
-                table=dataset.with_name(f"{name}.parquet"),
+                table=dataset_of(one).with_name(f"{name}.parquet"),
             )
     code = fingerprint(*SIMULATION, "replay")
     table = pa.table(replay(5, "bandit", rounds=2000))

@@ -14,12 +14,19 @@ from fairbandits import (
     LFG,
     UCB1,
     BanditQ,
+    Constant,
+    EpsilonGreedy,
+    FairLearn,
     FairXUCB,
     GroupOracle,
     GroupUCB,
     Hedge,
     Instance,
+    SmallestDeficit,
     Static,
+    TFairLearn,
+    Thompson,
+    Uniform,
     run,
 )
 from fairbandits.engine import arrays, laws, normal, streams
@@ -32,6 +39,7 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compil
 ROUNDS = 200
 MEANS = (0.3352, 0.2031, 0.7816, 0.0625, 0.6177)
 TARGETS = (0.1, 0.05, 0, 0.01, 0)
+QUOTAS = (0.1, "1/7", 0, "2/9", 0.05)
 SHARES = (0.1, 0.9, 0.0, 0.6, 1.0)  # means as a policy may be told
 INSTANCES = {
     "uniform02": Instance(MEANS, "uniform02"),
@@ -67,7 +75,21 @@ EXAMPLES = {
         BFUCB((2, 3), (0.1, 0.2), merit_parameter=0.5, learner="first"),
         BFUCB((2, 3), (0.1, 0.2), merit_parameter=1.7, box="exact"),
     ],
+    "constant": [Constant(), Constant(-1)],
+    "epsilon_greedy": [EpsilonGreedy(), EpsilonGreedy(0), EpsilonGreedy(1)],
     "exp3": [EXP3(2.0), EXP3(2.0, gamma=1)],
+    "fair_learn": [
+        FairLearn(QUOTAS),
+        FairLearn(QUOTAS, "5/2", first_rounds="round_robin"),
+        FairLearn(QUOTAS, 1, learner_parameters={"clock": "own", "ties": "random"}),
+        *(FairLearn(QUOTAS, learner=name) for name in ("thompson", "epsilon_greedy", "uniform")),
+        FairLearn(QUOTAS, learner="exp3", learner_parameters={"scale": 2.0}),
+        FairLearn(QUOTAS, learner="lfg", learner_parameters={"fractions": QUOTAS}),
+        FairLearn(QUOTAS, learner="banditq", learner_parameters={"targets": TARGETS}),
+        FairLearn(
+            QUOTAS, learner="fair_learn", learner_parameters={"quotas": (0.1, 0, 0, 0, "1/7")}
+        ),
+    ],
     "fairx_ucb": [
         FairXUCB((3, 2)),
         FairXUCB((3, 2), version="released", quotas=(0.4, 0.4), shadow_means=SHARES),
@@ -88,10 +110,15 @@ EXAMPLES = {
     "hedge": [Hedge()],
     "lfg": [
         LFG(("1/3", 0.1, 0, 0.25, 0)),
+        LFG(QUOTAS, arrivals="before", ties="random"),
         LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
     ],
     "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
-    "ucb1": [UCB1(), UCB1(1.6)],
+    "smallest_deficit": [SmallestDeficit(QUOTAS)],
+    "t_fair_learn": [TFairLearn(QUOTAS), TFairLearn(QUOTAS, "thompson", order="sequential")],
+    "thompson": [Thompson(), Thompson((0.3, 2.5))],
+    "ucb1": [UCB1(), UCB1(1.6, "previous", "random"), UCB1(clock="own")],
+    "uniform": [Uniform()],
 }
 
 
@@ -106,7 +133,9 @@ def assert_same_bits(a, b):
 
 def assert_same_records(a, b):
     for name in a._fields:
-        assert getattr(a, name).tobytes() == getattr(b, name).tobytes(), name
+        assert np.asarray(getattr(a, name)).tobytes() == np.asarray(getattr(b, name)).tobytes(), (
+            name
+        )
 
 
 def arrays_of(state):

@@ -117,11 +117,14 @@ def test_parameter_errors_name_the_value_and_the_range(call, words):
 def test_make_policy_makes_every_policy():
     required = {
         "banditq": {"targets": [0.1, 0.0]},
+        "fair_learn": {"quotas": ["1/3", 0.1]},
         "bf_ucb": {"groups": [1, 1], "quotas": ["1/3", 0.1]},
         "fairx_ucb": {"groups": [1, 1]},
         "group_oracle": {"groups": [1, 1], "quotas": ["1/3", 0.1], "means": [0.5, 0.25]},
         "group_ucb": {"groups": [1, 1]},
         "lfg": {"fractions": ["1/3", 0.1]},
+        "smallest_deficit": {"quotas": ["1/3", 0.1]},
+        "t_fair_learn": {"quotas": ["1/3", 0.1]},
         "static": {"distribution": [0.5, 0.5]},
     }
     for name, policy in POLICIES.items():

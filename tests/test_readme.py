@@ -32,7 +32,7 @@ def small_results(tmp_path_factory):
     collect(chunks, experiment.facts() | {"replicates": 2}, config.seed, data)
     for name in ("fig1", "fig2"):
         images = {"svg": folder / f"{name}.svg", "png": folder / f"{name}.png"}
-        draw("banditq", name, data, None, **images, table=results / f"{name}.parquet")
+        draw("banditq", name, [data], None, **images, table=results / f"{name}.parquet")
     return folder
 
 
