@@ -32,7 +32,7 @@ from fairbandits import (
 from fairbandits.engine import arrays, laws, normal, streams
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import StreamSource, TapeSource, stream_source
-from fairbandits.policies import POLICIES, learners, simplex
+from fairbandits.policies import POLICIES, learners, merit, simplex
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -358,6 +358,28 @@ def test_sample(rng):
         x = distribution(rng, size)
         for coin in (*coins, np.uint64(0), np.uint64(streams.MASK)):
             check(x, coin)
+
+
+@compiled_only
+def test_merit_kernels(rng):
+    vertex = both(lambda *arguments: merit.best_vertex(*arguments))
+    rounded = both(lambda *arguments: merit.draw_rounded(*arguments))
+    drawn = both(lambda *arguments: merit.draw_by_weight(*arguments))
+    coins = rng.integers(0, streams.MASK, 20, dtype=np.uint64, endpoint=True)
+    coins = (*coins, np.uint64(0), np.uint64(streams.MASK))
+    for size in sizes(rng):
+        row = np.zeros(merit.padded(size))
+        row[:size] = distribution(rng, size)
+        if rng.random() < 0.5:
+            row[:size] = 1 / size
+        blocks = np.zeros(row.size // merit.BLOCK)
+        total = merit.sum_blocks(row, blocks.size, blocks)
+        for coin in coins:
+            rounded(row, rng.permutation(size), rng.permutation(size), size, coin)
+            drawn(row, blocks, size, streams.unit(coin) * total)
+        lower, upper = np.sort(rng.random((2, size)), axis=0)
+        for kind, c in ((0, 1.0), (0, 0.0), (0, 0.5), (0, 2.0), (0, 1.3), (1, 2.0)):
+            vertex(lower, upper, size, kind, c, np.zeros(size))
 
 
 @compiled_only
