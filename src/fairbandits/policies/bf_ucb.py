@@ -24,7 +24,7 @@ PROBES = (
     "group_deficit_sup",
 )
 MEASURES = ("merit_regret", "outside", "expected_root")
-WIDTHS = {"paper": 0, "released": 1, "horizon": 2}
+WIDTHS = ("paper", "released", "horizon")
 OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
 LEARNERS = {
     "optimistic": OPTIMISTIC,
@@ -80,7 +80,7 @@ class BFUCBState(NamedTuple):
     log_factor: float
     factor: float
     horizon: float
-    width_rule: int
+    by_horizon: bool
     learner: int
     sequential: bool
     released_mean: bool
@@ -204,7 +204,7 @@ class BFUCB:
         layout.group_quotas(self.quotas, len(self.groups))
         layout.check_delta(self.delta)
         versions = dict.fromkeys(("initialisation", "running_mean", "draw"), layout.VERSIONS)
-        layout.settle(self, self.version, **versions, width=tuple(WIDTHS))
+        layout.settle(self, self.version, **versions, width=WIDTHS)
         checks.one_of("box", self.box, ("upper", "exact"))
         checks.one_of("policy_from", self.policy_from, ("maximiser", "mean"))
         checks.one_of("merit", self.merit, tuple(merits.MERITS))
@@ -253,47 +253,60 @@ class BFUCB:
                         f"reference must have a mean above 0 in every group, group {g + 1} has none"
                     )
                 target[g, :size] = np.array(row) / sum(row)
-        order = np.tile(np.arange(columns), (n_groups, 1))
+
+        def rows(dtype=float):
+            return np.zeros(shape, dtype)
+
         return BFUCBState(
-            layout.starts(self.groups),
-            layout.group_of(self.groups),
-            np.array(numerators, np.int64),
-            np.zeros(n_groups, np.int64),
-            np.full(n_groups, NEVER),
-            *np.zeros((3, n_groups)),
-            np.zeros(2, np.int64),
-            np.zeros(shape, np.int64),
-            *np.zeros((2, *shape)),
-            np.where(inside, np.inf, 0.0),
-            np.zeros(shape),
-            np.zeros((n_groups, columns // merits.BLOCK)),
-            *np.zeros((2, *shape)),
-            order,
-            np.arange(columns),
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
-            np.zeros(n_arms, np.int64),
-            *np.zeros((3, columns)),
-            reference,
-            target,
-            *np.zeros((3, *measured)),
-            denominator,
-            max(self.groups),
-            self.initial_rounds,
-            4.0 if self.width == "released" else 4.0 / delta,
-            2.0 / delta if self.width == "released" else 2.0,
-            float(horizon),
-            WIDTHS[self.width],
-            LEARNERS[self.learner],
-            self.initialisation == "released",
-            self.running_mean == "released",
-            self.draw == "released",
-            self.box == "upper" and self.policy_from == "maximiser" and (kind, c) == (0, 1.0),
-            self.box == "exact",
-            self.policy_from == "mean",
-            self.reference is not None,
-            kind,
-            c,
+            start=layout.starts(self.groups),
+            group_of=layout.group_of(self.groups),
+            quotas=np.array(numerators, np.int64),
+            served=np.zeros(n_groups, np.int64),
+            owed_sup=np.full(n_groups, NEVER),
+            value=np.zeros(n_groups),
+            total=np.zeros(n_groups),
+            width=np.zeros(n_groups),
+            now=np.zeros(2, np.int64),
+            pulls=rows(np.int64),
+            sums=rows(),
+            mean=rows(),
+            root=np.where(inside, np.inf, 0.0),
+            weight=rows(),
+            blocks=np.zeros((n_groups, columns // merits.BLOCK)),
+            policy=rows(),
+            probability=rows(),
+            order=np.tile(np.arange(columns), (n_groups, 1)),
+            rank=np.arange(columns),
+            initial_plays=np.zeros(n_arms, np.int64),
+            initial_reward=np.zeros(n_arms),
+            optional=np.zeros(n_arms, np.int64),
+            lower=np.zeros(columns),
+            upper=np.zeros(columns),
+            point=np.zeros(columns),
+            reference=reference,
+            target=target,
+            merit_regret=np.zeros(measured),
+            outside=np.zeros(measured),
+            expected_root=np.zeros(measured),
+            denominator=denominator,
+            largest=max(self.groups),
+            initial_rounds=self.initial_rounds,
+            log_factor=4.0 if self.width == "released" else 4.0 / delta,
+            factor=2.0 / delta if self.width == "released" else 2.0,
+            horizon=float(horizon),
+            by_horizon=self.width == "horizon",
+            learner=LEARNERS[self.learner],
+            sequential=self.initialisation == "released",
+            released_mean=self.running_mean == "released",
+            rounded=self.draw == "released",
+            plain=self.box == "upper"
+            and self.policy_from == "maximiser"
+            and (kind, c) == (merits.POWER, 1.0),
+            exact=self.box == "exact",
+            from_mean=self.policy_from == "mean",
+            measures=self.reference is not None,
+            kind=kind,
+            c=c,
         )
 
 
@@ -302,7 +315,7 @@ def _refresh(state, g):
     """Work out group g's width, optimistic means, weights and value from its counts."""
     size = state.start[g + 1] - state.start[g]
     n_blocks = (size + merits.BLOCK - 1) // merits.BLOCK
-    count = state.horizon if state.width_rule == 2 else float(state.served[g])
+    count = state.horizon if state.by_horizon else float(state.served[g])
     width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
     state.width[g] = width
     if state.plain:

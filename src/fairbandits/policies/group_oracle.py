@@ -117,18 +117,18 @@ class GroupOracle:
                 self.within, np.eye(size)[own.argmax()]
             )
         return GroupOracleState(
-            start,
-            np.array(numerators, np.int64),
-            np.zeros(len(self.groups), np.int64),
-            shares,
-            np.zeros(shares.shape),
-            denominator,
-            int(np.argmax(values)),
-            self.schedule == "floor",
-            self.within == "best",
-            int(means.argmax()),
-            np.array(best_in),
-            np.zeros(1, np.int64),
+            start=start,
+            quotas=np.array(numerators, np.int64),
+            served=np.zeros(len(self.groups), np.int64),
+            shares=shares,
+            probability=np.zeros(shares.shape),
+            denominator=denominator,
+            favourite=int(np.argmax(values)),
+            floors=self.schedule == "floor",
+            best=self.within == "best",
+            best_arm=int(means.argmax()),
+            best_in=np.array(best_in),
+            now=np.zeros(1, np.int64),
         )
 
 

@@ -145,25 +145,28 @@ class GroupUCB:
         )
         numerators, denominator = layout.group_quotas(quotas, n_groups)
         delta = layout.delta_for(self.delta, horizon)
-        released = self.ties == "released"
+        ranked = self.ties == "released"
         return GroupUCBState(
-            first.start(n_arms, horizon),
-            layout.starts(self.groups),
-            layout.group_of(self.groups),
-            np.array(numerators, np.int64),
-            np.zeros(n_groups, np.int64),
-            np.full(n_groups, bf_ucb.NEVER),
-            np.zeros(n_arms, np.int64),
-            *np.zeros((4, n_arms)),
-            layout.released_rank(self.groups) if released else np.arange(n_arms),
-            np.zeros(n_arms, np.int64),
-            np.zeros(1, np.int64),
-            denominator,
-            1.0 / delta,
-            INDICES[self.index],
-            1.0 if self.cap else math.inf,
-            self.ties == "random",
-            self.running_mean == "released",
+            first=first.start(n_arms, horizon),
+            start=layout.starts(self.groups),
+            group_of=layout.group_of(self.groups),
+            quotas=np.array(numerators, np.int64),
+            served=np.zeros(n_groups, np.int64),
+            owed_sup=np.full(n_groups, bf_ucb.NEVER),
+            pulls=np.zeros(n_arms, np.int64),
+            sums=np.zeros(n_arms),
+            mean=np.zeros(n_arms),
+            root=np.zeros(n_arms),
+            index=np.zeros(n_arms),
+            rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
+            optional=np.zeros(n_arms, np.int64),
+            now=np.zeros(1, np.int64),
+            denominator=denominator,
+            inverse_delta=1.0 / delta,
+            kind=INDICES[self.index],
+            cap=1.0 if self.cap else math.inf,
+            random_ties=self.ties == "random",
+            released_mean=self.running_mean == "released",
         )
 
 
