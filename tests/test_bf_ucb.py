@@ -473,12 +473,18 @@ def test_stated_range():
 # What each deviation of the released program does.
 
 
-def test_released_initialisation_breaks_the_guarantee():
-    sizes, quotas = (10, 5), (0.4, 0.4)
-    assert worst(BFUCB(sizes, quotas), sizes, 200, 4) <= 0
-    # after max k_g rounds for the first group alone, floor(0.4 * 10) are owed to the second
+@pytest.mark.parametrize(("sizes", "pairs", "most"), [((10, 5), 13, 4), ((50, 10), 79, 20)])
+def test_released_initialisation_breaks_the_guarantee(sizes, pairs, most):
+    quotas, rounds = (0.4, 0.4), 2 * max(sizes) + 50
+    assert worst(BFUCB(sizes, quotas), sizes, rounds, 4) <= 0
+    # after max k_g rounds for the first group alone, floor(0.4 max k_g) are owed to the second
     released = BFUCB(sizes, quotas, initialisation="released")
-    assert worst(released, sizes, 200, 4) == 4
+    assert worst(released, sizes, rounds, 4) == most
+    arms = arms_of(recorded(released, Instance((0.7,) * sum(sizes)), rounds))
+    served = np.cumsum([[arm < sizes[0], arm >= sizes[0]] for arm in arms], axis=0)
+    behind = measures.group_deficits(np.arange(1, rounds + 1), served, quotas) > 0
+    assert behind.sum() == pairs
+    assert not behind[2 * max(sizes) :].any()
 
 
 def test_released_initialisation_draws_the_rest_uniformly():
