@@ -17,6 +17,7 @@ _HOMES = {
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
     "fairbandits.policies": (
+        "BFUCB",
         "EXP3",
         "LFG",
         "UCB1",
@@ -24,6 +25,9 @@ _HOMES = {
         "Constant",
         "EpsilonGreedy",
         "FairLearn",
+        "FairXUCB",
+        "GroupOracle",
+        "GroupUCB",
         "Hedge",
         "SmallestDeficit",
         "Static",

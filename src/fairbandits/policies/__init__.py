@@ -4,9 +4,13 @@ import dataclasses
 from typing import Any
 
 from fairbandits.policies.banditq import BanditQ
+from fairbandits.policies.bf_ucb import BFUCB
 from fairbandits.policies.epsilon_greedy import EpsilonGreedy
 from fairbandits.policies.exp3 import EXP3
 from fairbandits.policies.fair_learn import FairLearn
+from fairbandits.policies.fairx_ucb import FairXUCB
+from fairbandits.policies.group_oracle import GroupOracle
+from fairbandits.policies.group_ucb import GroupUCB
 from fairbandits.policies.hedge import Hedge
 from fairbandits.policies.lfg import LFG
 from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
@@ -18,10 +22,14 @@ from fairbandits.policies.ucb1 import UCB1
 #: Name in configuration files -> policy.
 POLICIES = {
     "banditq": BanditQ,
+    "bf_ucb": BFUCB,
     "constant": Constant,
     "epsilon_greedy": EpsilonGreedy,
     "exp3": EXP3,
     "fair_learn": FairLearn,
+    "fairx_ucb": FairXUCB,
+    "group_oracle": GroupOracle,
+    "group_ucb": GroupUCB,
     "hedge": Hedge,
     "lfg": LFG,
     "smallest_deficit": SmallestDeficit,

@@ -27,3 +27,16 @@ def length(name: str, values: Sequence, n_arms: int) -> None:
     """Raise ValueError unless there is one value per arm."""
     if len(values) != n_arms:
         raise ValueError(f"{name} must have one entry per arm ({n_arms}), got {len(values)}")
+
+
+def means(name: str, values: Sequence[float]) -> None:
+    """Raise ValueError unless all values lie in [0, 1]."""
+    for k, value in enumerate(values):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} must lie in [0, 1], got {value!r} for arm {k + 1}")
+
+
+def merit_parameter(value: float) -> None:
+    """Raise ValueError unless `value` is a finite number of at least 0."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"merit_parameter must be a finite number of at least 0, got {value!r}")
