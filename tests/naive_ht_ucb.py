@@ -147,7 +147,7 @@ def regret(T, N, means, quotas, penalties):
 def kinds(means, penalties):
     """Return the word for every arm (1.1)."""
     return [
-        "optimal" if gap == 0 else "critical" if A >= gap else "non-critical"
+        "optimal" if gap == 0 else "critical" if gap <= A else "non-critical"
         for gap, A in zip(gaps(means), exactly(penalties), strict=True)
     ]
 
