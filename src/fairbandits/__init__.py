@@ -19,6 +19,7 @@ _HOMES = {
     "fairbandits.policies": (
         "BFUCB",
         "EXP3",
+        "HTUCB",
         "LFG",
         "UCB1",
         "BanditQ",
@@ -29,6 +30,7 @@ _HOMES = {
         "GroupOracle",
         "GroupUCB",
         "Hedge",
+        "Prophet",
         "SmallestDeficit",
         "Static",
         "TFairLearn",

@@ -12,7 +12,9 @@ from fairbandits.policies.fairx_ucb import FairXUCB
 from fairbandits.policies.group_oracle import GroupOracle
 from fairbandits.policies.group_ucb import GroupUCB
 from fairbandits.policies.hedge import Hedge
+from fairbandits.policies.ht_ucb import HTUCB
 from fairbandits.policies.lfg import LFG
+from fairbandits.policies.prophet import Prophet
 from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
 from fairbandits.policies.static import Static
 from fairbandits.policies.t_fair_learn import TFairLearn
@@ -31,7 +33,9 @@ POLICIES = {
     "group_oracle": GroupOracle,
     "group_ucb": GroupUCB,
     "hedge": Hedge,
+    "ht_ucb": HTUCB,
     "lfg": LFG,
+    "prophet": Prophet,
     "smallest_deficit": SmallestDeficit,
     "static": Static,
     "t_fair_learn": TFairLearn,
