@@ -42,7 +42,7 @@ class Result:
         ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
         1..t, ``deficit_sup`` and ``floor_deficit_sup``.
     means : ndarray of float, shape (n_replicates, n_arms), optional
-        Where the instance is random, the mean rewards that each replicate drew.
+        Where the instance is random, the true means of each replicate.
     """
 
     policy: Any
@@ -61,7 +61,7 @@ class Result:
     def columns(self) -> dict[str, np.ndarray]:
         """Return the tidy columns, one row per replicate, round and arm (arms from 1).
 
-        A random instance adds the column ``mean``, the arm's mean reward in that replicate.
+        A random instance adds the column ``mean``, the arm's true mean in that replicate.
         """
         n_replicates, n_rounds, n_arms = self.plays.shape
         arms = np.arange(1, n_arms + 1, dtype=np.int32)
@@ -177,7 +177,7 @@ def run(
     for replicate in chosen.tolist():
         state = policy.start(instance.n_arms, horizon)
         drawn = instance.draw(seed, stream, replicate) if random else instance
-        means.append(drawn.means)
+        means.append(drawn.true_means)
         address = (seed, stream, replicate)
         source = stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address)
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)

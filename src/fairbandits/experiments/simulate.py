@@ -55,7 +55,7 @@ def _results(
     for some in ([one] for one in replicates) if asked and random else (replicates,):
         if asked:
             drawn = instance.draw(seed, block["stream"], some[0]) if random else instance
-            known = {"means": drawn.means}
+            known = {"means": tuple(drawn.true_means.tolist())}
             if "penalties" in block:
                 rates = penalty_rates(block["penalties"], drawn.true_means)
                 known["penalties"] = tuple(rates.tolist())

@@ -19,7 +19,7 @@ from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
 from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
-from fairbandits.experiments.sweep import cells
+from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.store import StoreError, read_footer, read_table
@@ -345,9 +345,9 @@ def card(paper: Paper) -> HTML:
     runs = rounds = 0
     for one in paper.experiments:
         ran = paper.footers[one.name]
-        here = ran["replicates"] * sum(len(cells(run.block.get("sweep", {}))) for run in one.runs)
-        runs += here
-        rounds += here * ran["horizon"]
+        blocks = ran["runs"].values()
+        runs += ran["replicates"] * sum(len(cells_of(block)) for block in blocks)
+        rounds += ran["replicates"] * sum(map(rounds_of, blocks))
     facts = (
         f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
         f"simulated runs, {number(rounds)} rounds in all"
