@@ -10,6 +10,7 @@ from numba import config, njit
 import naive
 from fairbandits import (
     EXP3,
+    HTUCB,
     LFG,
     UCB1,
     BanditQ,
@@ -18,6 +19,7 @@ from fairbandits import (
     FairLearn,
     Hedge,
     Instance,
+    Prophet,
     SmallestDeficit,
     Static,
     TFairLearn,
@@ -70,17 +72,23 @@ EXAMPLES = {
         *(FairLearn(QUOTAS, learner=name) for name in ("thompson", "epsilon_greedy", "uniform")),
         FairLearn(QUOTAS, learner="exp3", learner_parameters={"scale": 2.0}),
         FairLearn(QUOTAS, learner="lfg", learner_parameters={"fractions": QUOTAS}),
+        FairLearn(QUOTAS, learner="ht_ucb", learner_parameters={"quotas": QUOTAS, "penalties": 1}),
         FairLearn(QUOTAS, learner="banditq", learner_parameters={"targets": TARGETS}),
         FairLearn(
             QUOTAS, learner="fair_learn", learner_parameters={"quotas": (0.1, 0, 0, 0, "1/7")}
         ),
     ],
     "hedge": [Hedge()],
+    "ht_ucb": [
+        HTUCB(QUOTAS, 0.3),
+        HTUCB(QUOTAS, (0.3, 0, 2.5, 1, 0.1), "previous", "soft", "random"),
+    ],
     "lfg": [
         LFG(("1/3", 0.1, 0, 0.25, 0)),
         LFG(QUOTAS, arrivals="before", ties="random"),
         LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
     ],
+    "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
     "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
     "smallest_deficit": [SmallestDeficit(QUOTAS)],
     "t_fair_learn": [TFairLearn(QUOTAS), TFairLearn(QUOTAS, "thompson", order="sequential")],

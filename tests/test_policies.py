@@ -55,7 +55,9 @@ def test_make_policy_makes_every_policy():
     required = {
         "banditq": {"targets": [0.1, 0.0]},
         "fair_learn": {"quotas": ["1/3", 0.1]},
+        "ht_ucb": {"quotas": ["1/3", 0.1], "penalties": [0.5, 1]},
         "lfg": {"fractions": ["1/3", 0.1]},
+        "prophet": {"means": [0.5, 0.25], "quotas": ["1/3", 0.1], "penalties": 0.3},
         "smallest_deficit": {"quotas": ["1/3", 0.1]},
         "t_fair_learn": {"quotas": ["1/3", 0.1]},
         "static": {"distribution": [0.5, 0.5]},

@@ -18,6 +18,7 @@ _HOMES = {
     "fairbandits.engine.streams": ("inner", "unit"),
     "fairbandits.policies": (
         "EXP3",
+        "HTUCB",
         "LFG",
         "UCB1",
         "BanditQ",
@@ -25,6 +26,7 @@ _HOMES = {
         "EpsilonGreedy",
         "FairLearn",
         "Hedge",
+        "Prophet",
         "SmallestDeficit",
         "Static",
         "TFairLearn",

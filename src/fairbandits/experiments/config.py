@@ -436,7 +436,7 @@ def _check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, plac
         _check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
     properties = _schema(f"policies/{policy}").get("properties", {})
     for key, value in parameters.items():
-        if properties[key].get("perArm") and value is not None and len(value) != n_arms:
+        if properties[key].get("perArm") and isinstance(value, list) and len(value) != n_arms:
             raise ConfigError(
                 f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
             )

@@ -8,7 +8,9 @@ from fairbandits.policies.epsilon_greedy import EpsilonGreedy
 from fairbandits.policies.exp3 import EXP3
 from fairbandits.policies.fair_learn import FairLearn
 from fairbandits.policies.hedge import Hedge
+from fairbandits.policies.ht_ucb import HTUCB
 from fairbandits.policies.lfg import LFG
+from fairbandits.policies.prophet import Prophet
 from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
 from fairbandits.policies.static import Static
 from fairbandits.policies.t_fair_learn import TFairLearn
@@ -23,7 +25,9 @@ POLICIES = {
     "exp3": EXP3,
     "fair_learn": FairLearn,
     "hedge": Hedge,
+    "ht_ucb": HTUCB,
     "lfg": LFG,
+    "prophet": Prophet,
     "smallest_deficit": SmallestDeficit,
     "static": Static,
     "t_fair_learn": TFairLearn,
