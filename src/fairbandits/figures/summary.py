@@ -1,7 +1,7 @@
 """Curves over replicates: mean, its confidence interval, the spread of runs, and one run."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +67,22 @@ def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
             rounds = rows["round"].to_numpy().reshape(shape)
             cell = {parameter: swept(value) for parameter, value in setting.items()}
             yield RunData(name, policy, block["law"], rounds[0, :, 0], values, cell)
+
+
+def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
+    """Yield runs with those that differ in their horizon alone as one, with a round for each."""
+    groups: dict[tuple, list[RunData]] = {}
+    for run in runs:
+        rest = tuple((key, value) for key, value in run.cell.items() if key != "horizon")
+        groups.setdefault((run.name, rest), []).append(run)
+    for (_, rest), parts in groups.items():
+        parts.sort(key=lambda part: part.cell.get("horizon", 0))
+        values = {
+            name: np.concatenate([part.values[name] for part in parts], axis=1)
+            for name in parts[0].values
+        }
+        rounds = np.concatenate([part.rounds for part in parts])
+        yield replace(parts[0], rounds=rounds, values=values, cell=dict(rest))
 
 
 def summarise(
