@@ -82,7 +82,7 @@ class Experiment:
     drawn_means : dict
         ``arms``, ``low`` and ``high`` where each replicate draws its means; `means` is empty then.
     penalties : float, tuple of float, or "half_range", optional
-        Penalty rates of the arms (`fairbandits.instance.penalty_rates`).
+        Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
     published_replicates : int, optional
         How many replicates the paper has; ours begin with as many.
     """

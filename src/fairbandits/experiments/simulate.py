@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.sweep import cells_of, swept
-from fairbandits.instance import Instance, RandomInstance, penalty_rates
+from fairbandits.instance import Instance, RandomInstance
+from fairbandits.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import Result, checkpoint_grid, run

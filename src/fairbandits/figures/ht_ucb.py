@@ -19,7 +19,7 @@ from fairbandits.benchmarks.fluid import fluid_pulls
 from fairbandits.benchmarks.penalised import arm_sets
 from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades
 from fairbandits.figures.summary import Dataset, RunData, joined, runs_of, summarise
-from fairbandits.instance import penalty_rates
+from fairbandits.penalties import penalty_rates
 from fairbandits.metrics.penalised import (
     mean_reward,
     penalised_regret,
@@ -58,13 +58,13 @@ def pulls(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     for axis, dataset, case in zip(axes.flat, datasets, cases, strict=True):
         footer = dataset.footer
         part = curves[curves["panel"] == footer["experiment"]]
-        _fluid_curve(axis, footer, case)
         _points(axis, part[part["n_replicates"] == footer["replicates"]])
-        axis.axhline(_level(footer), color="tab:blue", lw=1.2, label="level τT")
+        _fluid_curve(axis, footer, case)
+        axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
         axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
         axis.set_xlabel("1 / (Δ − A)²" if case.raised else "1 / Δ²")
         axis.set_xlim(left=0)
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(bottom=0 if case.raised else 0.8 * _level(footer))
     for row in axes:
         row[0].set_ylabel(f"pulls in {datasets[0].footer['horizon']} rounds")
     handles, names = axes[0, 0].get_legend_handles_labels()
@@ -151,7 +151,7 @@ def _points(axis: Axes, part: pd.DataFrame) -> None:
             zorder=3 if first else 4,
         )
         if first:
-            axis.plot(x, rows["one_run"], "+", ms=9, color="k", lw=0, label="one run", zorder=5)
+            axis.plot(x, rows["one_run"], "+", ms=9, color="k", mew=0.6, label="one run", zorder=5)
 
 
 def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
@@ -207,7 +207,7 @@ def penalised(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
         axes[row, column].set_ylim(bottom=0)
         axes[row, column].xaxis.set_major_formatter(EngFormatter(sep=""))
         axes[row + 2, column].set_xscale("log")
-        axes[row + 2, column].set_yscale("symlog", linthresh=1)
+        axes[row + 2, column].set_yscale("symlog", linthresh=10, linscale=0.3)
         axes[row + 2, column].set_ylim(bottom=0)
         axes[row + 2, column].set_xlabel("number of rounds T")
     for row in range(4):
@@ -373,10 +373,12 @@ def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
         panel = panel_of(dataset.footer)
         for axis, law in zip(row, laws, strict=True):
             part = curves[(curves["law"] == law) & (curves["panel"] == panel)]
-            even = axis is axes[0, 0]
             for policy, curve in part.groupby("policy", sort=False):
-                if policy != "LFG, even grid" or even:
+                if policy != "LFG, even grid":
                     _frontier(axis, curve, policy)
+            _near(axis, part)
+            if axis is axes[0, 0]:
+                _even_grid(axis, part)
             low, high = shared_range(found, law)
             axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
             axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
@@ -384,9 +386,27 @@ def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
         row[0].set_ylabel("expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("unfairness, pulls lacking in all")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5)
+    inset = axes[0, 0].child_axes
+    drawn = [axis.get_legend_handles_labels() for axis in (axes[0, 0], *inset)]
+    legend = dict(pair for handles, names in drawn for pair in zip(names, handles, strict=True))
+    figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5)
     return figure, curves
+
+
+def _near(axis: Axes, part: pd.DataFrame) -> None:
+    """Cut the axis off below what HT-UCB and Flearn earn; LFG blind to rewards is far below."""
+    reward = part[part["policy"].isin(["HT-UCB", "Flearn"])]["mean"]
+    low, high = reward.min(), reward.max()
+    axis.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
+
+
+def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
+    """Draw the whole of LFG's curve, and what an even grid makes of it, inside a panel."""
+    inset = axis.inset_axes((0.45, 0.14, 0.53, 0.42))
+    for policy in ("HT-UCB", "LFG", "LFG, even grid"):
+        _frontier(inset, part[part["policy"] == policy], policy)
+    inset.yaxis.set_major_formatter(EngFormatter(sep=""))
+    inset.tick_params(labelsize=6)
 
 
 def balance_of(run: RunData, footer: dict) -> np.ndarray:
