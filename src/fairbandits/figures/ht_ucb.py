@@ -19,13 +19,13 @@ from fairbandits.benchmarks.fluid import fluid_pulls
 from fairbandits.benchmarks.penalised import arm_sets
 from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades
 from fairbandits.figures.summary import Dataset, RunData, joined, runs_of, summarise
-from fairbandits.penalties import penalty_rates
 from fairbandits.metrics.penalised import (
     mean_reward,
     penalised_regret,
     unfairness,
     unfairness_levels,
 )
+from fairbandits.penalties import penalty_rates
 from fairbandits.rationals import rational
 
 Drawing = tuple[Figure, pd.DataFrame]
