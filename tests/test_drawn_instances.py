@@ -1,6 +1,6 @@
 """Drawn means, penalties, spreads, horizons: from configuration to dataset, and refused."""
 
-import copy
+import json
 import re
 from pathlib import Path
 
@@ -279,7 +279,6 @@ def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
     rows = load_dataset(out)[0].to_pandas()
     for (replicate, arm), part in rows.groupby(["replicate", "arm"]):
         assert set(part["mean"]) == {drawn_naively("ht_ucb/regret_5_02", replicate, 5)[arm - 1]}
-    assert rows.groupby("run").size().gt(0).all()
     found = {(one.policy, *one.cell.values()): one for one in joined(runs_of(*load_dataset(out)))}
     assert list(found) == [
         ("ht_ucb",),
@@ -371,7 +370,7 @@ def sourced(value):
 
 def refused(tmp_path, change, name):
     """Return the message for a changed configuration of this paper."""
-    content = copy.deepcopy(yaml.safe_load(FILE.read_text()))
+    content = json.loads(json.dumps(yaml.safe_load(FILE.read_text())))  # shares no parts
     change(content["experiments"][name])
     place = tmp_path / "config" / "papers" / "ht_ucb.yaml"
     place.parent.mkdir(parents=True)
