@@ -20,6 +20,7 @@ from fairbandits.figures.ht_ucb import (
     shared_range,
 )
 from fairbandits.figures.summary import Dataset, RunData, joined, runs_of
+from fairbandits.rationals import rational
 from fairbandits.site.comparison import over_replicates
 from fairbandits.site.pages import Paper, badge, listed, number, prose, span, table
 
@@ -67,9 +68,9 @@ def pulls_words(paper: Paper) -> Markdown:
         case = inverse_gaps(footer)
         pulled = next(iter(found.values()))[:, case.arms]
         mean, fluid = pulled.mean(axis=0), fluid_law(footer)[case.arms]
-        level = footer["horizon"] / 20
+        level = owed_of(footer)[case.arms]
         off = np.abs(mean / fluid - 1).max()
-        free = mean < level - 10 if case.raised else mean > level + 10
+        free = mean < 0.99 * level if case.raised else mean > 1.01 * level
         title = footer["title"].partition(" of ")[2]
         near = f"the fluid law is met within {number(100 * off, 1)} %"
         if free.sum() < 2:
@@ -197,13 +198,13 @@ def paths(paper: Paper) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, np.n
     for (panel, policy), part in drawn.groupby(["panel", "policy"], sort=False):
         wide = part.pivot(index="eta", columns="series", values="mean")
         footer = paper.footers[panel]
-        owed = [float(_fraction(quota)) * footer["horizon"] for quota in footer["quotas"]]
-        yield footer["title"], policy, wide.index.to_numpy(), wide.to_numpy(), np.array(owed)
+        yield footer["title"], policy, wide.index.to_numpy(), wide.to_numpy(), owed_of(footer)
 
 
-def _fraction(quota: str) -> float:
-    top, _, bottom = str(quota).partition("/")
-    return float(top) / float(bottom or 1)
+def owed_of(footer: dict) -> np.ndarray:
+    """Return quota times rounds of each arm, shape (n_arms,)."""
+    quotas = [float(rational("quotas", quota)) for quota in footer["quotas"]]
+    return np.array(quotas) * footer["horizon"]
 
 
 def paths_table(paper: Paper) -> HTML:
