@@ -72,6 +72,7 @@ def test_published_replicates_are_the_first():
 # Figure 2
 
 
+@pytest.mark.slow
 def test_regret_is_that_of_the_naive_twin(paper):
     seen = 0
     for footer, found in page.regrets(paper):
@@ -97,6 +98,7 @@ def regret_by_hand(horizon, pulls, means, quotas, rate):
     return loss - best
 
 
+@pytest.mark.slow
 def test_prophet_has_the_least_regret(paper):
     for _, found in page.regrets(paper):
         if "prophet" in found:
@@ -140,6 +142,7 @@ def test_scale_is_recovered_from_what_is_swept(config):
             np.testing.assert_allclose(np.sort(scales), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_paths_are_those_of_the_dataset(paper):
     drawn = paper.table("fig3")
     data, footer = paper.dataset("paths_2", ["run", "round", "plays", "tolerance"])
@@ -185,13 +188,14 @@ def test_frontiers_are_compared_where_both_are():
 def test_interval_of_a_frontier_difference_is_paired():
     same = straight(1, (0, 10), spread=3.0)
     found = {
-        ("HT-UCB", "beta"): (np.arange(5), same + [0, 1]),
+        ("HT-UCB", "beta"): (np.arange(5), np.add(same, [0, 1])),
         ("LFG", "beta"): (np.arange(5), same),
     }
     compared = figures.frontier_differences(found, "beta", "LFG")
     np.testing.assert_allclose(compared[["difference", "low", "high"]], 1, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_balance_is_unfairness_and_reward(paper):
     columns = ["run", "round", "plays", "mean", "penalties", "tolerance", "eta"]
     dataset = Dataset(*paper.dataset("frontier_5_05", columns))
@@ -205,6 +209,7 @@ def test_balance_is_unfairness_and_reward(paper):
 # the page
 
 
+@pytest.mark.slow
 def test_page_has_the_paths_of_both_settings(paper):
     assert page.owed_of({"quotas": ["1/10", "1/25"], "horizon": 1000}).tolist() == [100, 40]
     settings = [(title, policy) for title, policy, *_ in page.paths(paper)]
