@@ -1,6 +1,7 @@
 """What the rules share: the checked configuration and the fingerprints of the code."""
 
 import json
+import shlex
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -14,6 +15,9 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 EXPERIMENTS = {(one.paper, one.name): one for one in CONFIG.experiments}
+#: The experiments with a job for each chunk, and those that are one job.
+SPLIT = [one for one in CONFIG.experiments if one.jobs == "chunk"]
+WHOLE = [one for one in CONFIG.experiments if one.jobs == "experiment"]
 RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
@@ -53,11 +57,30 @@ def run_block(wildcards):
 
 def chunk_files(wildcards):
     """The chunks of all runs of an experiment."""
+    return chunks_of(EXPERIMENTS[wildcards.paper, wildcards.experiment])
+
+
+def chunks_of(experiment):
+    """The files of the chunks of all runs of an experiment."""
     return [
         f"<results>/cache/{run.key}/{chunk}.parquet"
-        for run in EXPERIMENTS[wildcards.paper, wildcards.experiment].runs
+        for run in experiment.runs
         for chunk in run.chunks()
     ]
+
+
+def simulate_options(experiment):
+    """A function that gives the options for all chunks of an experiment, in one process."""
+
+    def options(wildcards, output):
+        chunks = [(run, chunk) for run in experiment.runs for chunk in run.chunks()]
+        words = []
+        for (run, chunk), file in zip(chunks, output, strict=True):
+            block = json.dumps(run.block, sort_keys=True)
+            words += ["--block", block, "--replicates", chunk, "--out", file]
+        return shlex.join(words)
+
+    return options
 
 
 def experiment_facts(wildcards):

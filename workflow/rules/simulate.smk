@@ -8,6 +8,8 @@ rule simulate:
         "<logs>/simulate/{paper}/{experiment}/{run}/{chunk}.log",
     benchmark:
         "<benchmarks>/simulate/{paper}/{experiment}/{run}/{chunk}.tsv"
+    wildcard_constraints:
+        experiment="|".join(sorted({one.name for one in SPLIT}) or ["(?!)"]),
     conda:
         "../../environment.yml"
     threads: 1
@@ -18,6 +20,28 @@ rule simulate:
     shell:
         "fairbandits simulate --block {params.block:q} --seed {params.seed}"
         " --replicates {wildcards.chunk} --out {output:q} > {log:q} 2>&1"
+
+
+for experiment in WHOLE:
+
+    rule:
+        name:
+            f"simulate_{experiment.paper}_{experiment.name}"
+        output:
+            chunks_of(experiment),
+        log:
+            f"<logs>/simulate/{experiment.paper}/{experiment.name}.log",
+        benchmark:
+            f"<benchmarks>/simulate/{experiment.paper}/{experiment.name}.tsv"
+        conda:
+            "../../environment.yml"
+        threads: 1
+        params:
+            chunks=simulate_options(experiment),
+            seed=CONFIG.seed,
+            code=SIMULATION_CODE,
+        shell:
+            "fairbandits simulate --seed {params.seed} {params.chunks} > {log:q} 2>&1"
 
 
 rule collect:
