@@ -110,10 +110,15 @@ def _range(text: str) -> range:
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
 @click.option("--out", type=FILE, required=True, help="Parquet file to write.")
 def collect(chunks: tuple[Path, ...], experiment: dict, seed: int, out: Path) -> None:
-    """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset."""
+    """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset.
+
+    A folder stands for all chunks in it.
+    """
     from fairbandits.experiments import datasets
 
-    datasets.collect(chunks, experiment, seed, out)
+    inside = [path.glob("*/*.parquet") if path.is_dir() else [path] for path in chunks]
+    files = [file for some in inside for file in sorted(some)]
+    datasets.collect(files, experiment, seed, out)
 
 
 @main.command()

@@ -56,12 +56,10 @@ def run_block(wildcards):
 
 
 def chunk_files(wildcards):
-    """The chunks of all runs of an experiment."""
-    return chunks_of(EXPERIMENTS[wildcards.paper, wildcards.experiment])
-
-
-def chunks_of(experiment):
-    """The files of the chunks of all runs of an experiment."""
+    """The chunks of all runs of an experiment, or the folder of them where they are one job."""
+    experiment = EXPERIMENTS[wildcards.paper, wildcards.experiment]
+    if experiment.jobs == "experiment":
+        return [f"<results>/cache/{experiment.paper}/{experiment.name}"]
     return [
         f"<results>/cache/{run.key}/{chunk}.parquet"
         for run in experiment.runs
@@ -69,18 +67,20 @@ def chunks_of(experiment):
     ]
 
 
-def simulate_options(experiment):
-    """A function that gives the options for all chunks of an experiment, in one process."""
-
-    def options(wildcards, output):
-        chunks = [(run, chunk) for run in experiment.runs for chunk in run.chunks()]
-        words = []
-        for (run, chunk), file in zip(chunks, output, strict=True):
+def all_chunks(wildcards, output):
+    """The options that simulate all chunks of an experiment in one process."""
+    words = []
+    for run in EXPERIMENTS[wildcards.paper, wildcards.experiment].runs:
+        for chunk in run.chunks():
             block = json.dumps(run.block, sort_keys=True)
-            words += ["--block", block, "--replicates", chunk, "--out", file]
-        return shlex.join(words)
+            out = f"{output[0]}/{run.name}/{chunk}.parquet"
+            words += ["--block", block, "--replicates", chunk, "--out", out]
+    return shlex.join(words)
 
-    return options
+
+def named(experiments):
+    """A pattern for the names of these experiments, one that matches nothing if there is none."""
+    return "|".join(sorted({one.name for one in experiments})) or "(?!)"
 
 
 def experiment_facts(wildcards):
