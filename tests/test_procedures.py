@@ -196,6 +196,15 @@ def test_verdicts_of_bounds_everywhere(worst, verdict, rng):
     assert found.low <= found.statistic <= found.high
 
 
+def test_bounds_everywhere_of_one_point_are_nearly_students(rng):
+    sample = around(rng, 0, 1, 200)
+    found = judge("bound_everywhere", sample[:, None], [0.1], rng=rng, resamples=9999)
+    t = judge("bound", sample, 0.1, level=0.95)
+    assert found.statistic == pytest.approx(-0.1)
+    assert (found.low + 0.1, found.high + 0.1) == pytest.approx((t.low, t.high), abs=0.02)
+    assert found.p == pytest.approx(t.p, abs=0.03)
+
+
 @pytest.mark.parametrize(("limit", "verdict"), [(0, REPRODUCED), (-1, NOT_REPRODUCED)])
 def test_bounds_everywhere_of_what_does_not_vary(limit, verdict, rng):
     found = judge("bound_everywhere", np.zeros((20, 2)), [3, limit], rng=rng)

@@ -144,7 +144,8 @@ def bound_everywhere(
         p_for, p_against = 1.0, 0.0
     verdict, p = decide(p_for, p_against, level)
     ends = [
-        max((mean[varies] + reach * spread).max(), *fixed) for reach in (-reach_down, 0, reach_up)
+        max([(mean[varies] + reach * spread).max(), *fixed])
+        for reach in (-reach_down, 0.0, reach_up)
     ]
     return Finding(float(ends[1]), float(ends[0]), float(ends[2]), n, p, verdict, (), also)
 
