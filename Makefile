@@ -19,6 +19,8 @@ export PIP_USER := 0
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
+# Every job is a process; without compiled modules each would start a second later.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

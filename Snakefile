@@ -36,6 +36,11 @@ rule figures:
         all_figures(),
 
 
+rule datasets:
+    input:
+        all_datasets(),
+
+
 rule report:
     input:
         "<results>/site/index.html",

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fairbandits.experiments.config import load_config
+
 ROOT = Path(__file__).resolve().parents[1]
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 
@@ -99,11 +101,15 @@ def fresh(tmp_path, cache):
 def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     project, output = finished
     smoke = project.folder / "results" / "smoke"
-    for n in range(1, 8):
-        for file in (f"figures/banditq/fig{n}.svg", f"figures/banditq/fig{n}.png"):
+    figures = [
+        f"{one.paper}/{figure}"
+        for one in load_config([ROOT / "config" / "config.yaml"]).experiments
+        for figure in one.figures
+    ]
+    for name in figures:
+        for file in (f"figures/{name}.svg", f"figures/{name}.png", f"{name}.parquet"):
             assert (smoke / file).is_file()
-        assert (smoke / f"banditq/fig{n}.parquet").is_file()
-    assert "7 figures" in output
+    assert f"{len(figures)} figures" in output
     assert "its numbers are not results" in output
     assert "results/smoke/site/index.html" in output
     assert (smoke / "site" / "index.html").is_file()
@@ -122,7 +128,7 @@ def test_numbers_do_not_depend_on_cores_or_chunks(finished, fresh):
     other = {"smoke": {"chunk": 3}}
     (fresh.folder / "one.yaml").write_text(yaml.safe_dump(other))
     fresh.run(
-        *("snakemake", "figures", "--cores", "1", "--configfile", *SMOKE, "one.yaml"),
+        *("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml"),
     )
     assert fresh.lock("one.yaml") == project.lock()
 
@@ -130,7 +136,7 @@ def test_numbers_do_not_depend_on_cores_or_chunks(finished, fresh):
 def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rng):
     project, _ = finished
     for seconds in rng.uniform(0.5, 8.0, size=3):
-        process = fresh.start("fairbandits", "replicate", "--smoke", "figures")
+        process = fresh.start("fairbandits", "replicate", "--smoke", "datasets")
         # a lock left by the run before is taken away first: wait for this run's own jobs
         said = ""
         while "Execute" not in said:
@@ -140,11 +146,11 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rn
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    output = fresh.replicate("figures")
+    output = fresh.replicate("datasets")
     assert "taking up where it stopped" in output
     assert fresh.lock() == project.lock()
     left_over = [path for path in fresh.folder.rglob(".*.parquet") if path.is_file()]
-    reread = fresh.dry_run("figures")
+    reread = fresh.dry_run("datasets")
     assert "Nothing to be done" in reread, left_over
 
 

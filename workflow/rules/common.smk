@@ -45,6 +45,11 @@ def all_figures():
     ]
 
 
+def all_datasets():
+    """The datasets of all configured experiments."""
+    return [f"<results>/{one.paper}/{one.name}.parquet" for one in CONFIG.experiments]
+
+
 def run_block(wildcards):
     """All that decides a run's numbers but the seed, as canonical JSON."""
     run = RUNS[wildcards.paper, wildcards.experiment, wildcards.run]

@@ -1,7 +1,6 @@
 """The numbers on the page of Fair-Learn and Fair-UCB."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from IPython.display import HTML, Markdown
@@ -9,6 +8,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.figures.fair_ucb import reading_of, regret_at_end, violation_so_far
 from fairbandits.figures.summary import RunData, runs_of
 from fairbandits.metrics.pulls import r_regret, violation
+from fairbandits.policies import FairLearn
 from fairbandits.site.comparison import over_replicates
 from fairbandits.site.pages import Paper, listed, number, prose, span, table
 
@@ -196,12 +196,15 @@ def fairness_words(paper: Paper) -> Markdown:
 
 def range_words(paper: Paper) -> Markdown:
     """Return whether the quotas that were run lie in the range that the paper states."""
-    words = []
+    sentences = []
     for figure in ("fig2", "fig4"):
-        facts: dict[str, Any] = paper.footers[paper.of_figure(figure).name]
-        arms = len(facts["quotas"])
-        words.append(f"{', '.join(dict.fromkeys(map(str, facts['quotas'])))} with {arms} arms")
+        quotas = paper.footers[paper.of_figure(figure).name]["quotas"]
+        inside = FairLearn(quotas).in_stated_range
+        sentences.append(
+            f"the quotas {', '.join(dict.fromkeys(map(str, quotas)))} of the {len(quotas)} arms of "
+            f"Figure {figure.removeprefix('fig')} are {'all' if inside else 'not all'} below "
+            f"1/{len(quotas)}"
+        )
     return prose(
-        f"The quotas are {listed(words)}: each is below one over the number of arms, as the "
-        "paper's model has it."
+        f"The paper's model has every quota below one over the number of arms: {listed(sentences)}."
     )
