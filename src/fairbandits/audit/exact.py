@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def invariant(
     *,
     exact: bool,
     tolerance: float,
-    small: str,
+    small: Literal["inconclusive", "reproduced"],
 ) -> Finding:
     """Judge whether something holds in every run and round.
 

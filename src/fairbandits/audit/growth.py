@@ -5,6 +5,7 @@ all horizons where these are read off the same runs (`clustered`).
 """
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from scipy import stats
@@ -20,7 +21,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.means import _batch, _needed
+from fairbandits.audit.resampling import batch, needed
 
 #: A bootstrap of fewer replicates than these says nothing.
 FEWEST = 10
@@ -30,13 +31,13 @@ def growth_exponent(
     horizons: Sequence[float],
     samples: Sequence[Sequence[float]],
     *,
-    claim: str,
+    claim: Literal["at most", "at least", "equal"],
     exponent: float,
     margin: float,
     level: float,
-    fit: str,
-    of: str,
-    window: str,
+    fit: Literal["weighted", "ordinary"],
+    of: Literal["T", "ln T"],
+    window: Literal["all", "top decade"],
     points: int,
     clustered: bool,
     loose: float,
@@ -404,11 +405,11 @@ def _resampled(
         samples,
         of_samples,
         n_resamples=resamples,
-        batch=_batch(sum(map(len, samples))),
+        batch=batch(sum(map(len, samples))),
         paired=clustered,
         method="percentile",
         vectorized=True,
-        rng=_needed(rng),
+        rng=needed(rng),
     ).bootstrap_distribution
 
 

@@ -1,7 +1,7 @@
 """Procedures about expectations: bounds, comparisons, equivalence, shapes, spreads, shares."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import optimize, stats
@@ -17,6 +17,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
+from fairbandits.audit.resampling import batch, needed, studentised, tail
 
 #: How limits of a mean are found.
 METHODS = ("t", "bca", "bootstrap-t")
@@ -39,9 +40,9 @@ def bound(
     sample: Sequence[float],
     limit: float,
     *,
-    side: str,
+    side: Literal["at most", "at least"],
     level: float,
-    method: str,
+    method: Literal["t", "bca", "bootstrap-t"],
     resamples: int = 10_000,
     rng: np.random.Generator | None = None,
 ) -> Finding:
@@ -135,11 +136,11 @@ def bound_everywhere(
         worst = float(mean.max())
         return Finding(worst, worst, worst, n, 0.0, verdict, ("CONSTANT",), also)
     moved, spread = excess[:, varies], error[varies]
-    deviation = _studentised(moved, resamples, _needed(rng))
+    deviation = studentised(moved, resamples, needed(rng))
     up, down = (-deviation).max(axis=1), deviation.max(axis=1)
     reach_up, reach_down = np.quantile(up, level), np.quantile(down, level)
     score = (mean[varies] / spread).max()
-    p_for, p_against = _tail(up, -score), _tail(down, score)
+    p_for, p_against = tail(up, -score), tail(down, score)
     if fixed.size and fixed.max() > 0:
         p_for, p_against = 1.0, 0.0
     verdict, p = decide(p_for, p_against, level)
@@ -156,7 +157,7 @@ def paired_comparison(
     *,
     level: float,
     materiality: float,
-    method: str,
+    method: Literal["t", "bca", "bootstrap-t"],
     resamples: int = 10_000,
     rng: np.random.Generator | None = None,
 ) -> Finding:
@@ -386,7 +387,7 @@ def spread_comparison(
     """
     wider, narrower = numbers("wider", wider, least=10), numbers("narrower", narrower, least=10)
     confidence(level)
-    rng = _needed(rng)
+    rng = needed(rng)
     apart = [np.abs(sample - np.median(sample)) for sample in (wider, narrower)]
     if not apart[1].any():
         raise ValueError("narrower has no spread at all: a ratio of spreads cannot be taken")
@@ -394,7 +395,7 @@ def spread_comparison(
         apart,
         lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
         n_resamples=resamples,
-        batch=_batch(wider.size + narrower.size),
+        batch=batch(wider.size + narrower.size),
         alternative="greater",
         rng=rng,
     )
@@ -404,7 +405,7 @@ def spread_comparison(
         apart,
         lambda x, y, axis: np.log(x.mean(axis=axis) / y.mean(axis=axis)),
         n_resamples=resamples,
-        batch=_batch(wider.size + narrower.size),
+        batch=batch(wider.size + narrower.size),
         confidence_level=2 * level - 1,
         method="percentile",
         rng=rng,
@@ -423,7 +424,9 @@ def spread_comparison(
     )
 
 
-def proportion(outcomes: Sequence[bool], *, side: str, limit: float, level: float) -> Finding:
+def proportion(
+    outcomes: Sequence[bool], *, side: Literal["at most", "at least"], limit: float, level: float
+) -> Finding:
     """Judge whether a probability is at least, or at most, a number (Clopper-Pearson).
 
     Parameters
@@ -528,14 +531,14 @@ def _test_mean(
         high = below.confidence_interval(level).high
         p_below, p_above = below.pvalue, above.pvalue
     elif method == "bca":
-        low, high, p_below, p_above = _bca(sample, value, level, resamples, _needed(rng))
+        low, high, p_below, p_above = _bca(sample, value, level, resamples, needed(rng))
     else:
         error = sample.std(ddof=1) / np.sqrt(sample.size)
-        deviation = _studentised(sample[:, None], resamples, _needed(rng))[:, 0]
+        deviation = studentised(sample[:, None], resamples, needed(rng))[:, 0]
         low = mean - np.quantile(deviation, level) * error
         high = mean - np.quantile(deviation, 1 - level) * error
         score = (mean - value) / error
-        p_below, p_above = _tail(-deviation, -score), _tail(deviation, score)
+        p_below, p_above = tail(-deviation, -score), tail(deviation, score)
     return MeanTest(mean, float(low), float(high), float(p_below), float(p_above), False)
 
 
@@ -547,7 +550,7 @@ def _bca(
             (sample,),
             np.mean,
             n_resamples=0 if drawn else resamples,
-            batch=_batch(sample.size),
+            batch=batch(sample.size),
             confidence_level=2 * level - 1,
             method="BCa",
             bootstrap_result=drawn,
@@ -570,26 +573,6 @@ def _bca(
     else:
         p = 1 - optimize.brentq(reach, 0.5 + 1e-9, finest, xtol=1e-7)
     return low, high, *((p, 1 - p) if above_middle else (1 - p, p))
-
-
-def _studentised(samples: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Return (mean* - mean) / standard error* of resampled replicates, (resamples, points).
-
-    A resample in which a point takes one value only says nothing of that point's scale; its
-    deviation there is 0.
-    """
-    n = len(samples)
-    middle = samples.mean(axis=0)
-    centred = samples - middle
-    parts = []
-    for start in range(0, resamples, _batch(n)):
-        size = min(_batch(n), resamples - start)
-        weights = rng.multinomial(n, np.full(n, 1 / n), size=size) / n
-        mean = weights @ centred
-        variance = np.maximum(weights @ centred**2 - mean**2, 0.0) / (n - 1)
-        usable = variance > 1e-20 * centred.var(axis=0)
-        parts.append(np.where(usable, mean / np.sqrt(np.where(usable, variance, 1.0)), 0.0))
-    return np.concatenate(parts)
 
 
 def _contrast(one: np.ndarray, other: np.ndarray, ratio: float, paired: bool) -> MeanTest:
@@ -616,10 +599,6 @@ def _fieller(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> 
     return float((linear - root) / square), float((linear + root) / square)
 
 
-def _tail(distribution: np.ndarray, value: float) -> float:
-    return float((1 + (distribution >= value).sum()) / (1 + distribution.size))
-
-
 def _same_length(name: str, values: object, like: np.ndarray) -> np.ndarray:
     if np.ndim(values) == 0:
         return np.asarray(number(name, values))
@@ -629,16 +608,6 @@ def _same_length(name: str, values: object, like: np.ndarray) -> np.ndarray:
             f"{name} must have one entry per replicate ({like.size}), got {array.size}"
         )
     return array
-
-
-def _needed(rng: np.random.Generator | None) -> np.random.Generator:
-    if rng is None:
-        raise ValueError("a bootstrap needs rng, a generator with a seed")
-    return rng
-
-
-def _batch(n: int) -> int:
-    return max(1, 2_000_000 // n)
 
 
 def _constant(constant: bool) -> tuple[str, ...]:
