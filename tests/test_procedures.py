@@ -13,7 +13,7 @@ from fairbandits.audit.finding import (
     Finding,
     decide,
 )
-from fairbandits.audit.multiplicity import holm, within_family
+from fairbandits.audit.multiplicity import combine, holm, within_family
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 
 GRID = (1e3, 1e4, 1e5)
@@ -582,6 +582,55 @@ def test_family():
     assert found["certain"] is findings["certain"]
     certain = {"certain": findings["certain"]}
     assert within_family(certain, level=0.99) == certain
+
+
+def found(letter, p, n=9):
+    verdict = {"R": REPRODUCED, "N": NOT_REPRODUCED, "I": INCONCLUSIVE}[letter]
+    return Finding(1.0, 0.0, 2.0, n, p, verdict)
+
+
+@pytest.mark.parametrize(
+    ("rows", "how", "verdict", "p"),
+    [
+        ([("R", 0.001), ("R", 0.008)], "all", REPRODUCED, 0.008),
+        ([("R", None), ("R", None)], "all", REPRODUCED, None),
+        ([("R", None), ("R", 0.002)], "all", REPRODUCED, 0.002),
+        ([("R", 0.001), ("I", 0.2)], "all", INCONCLUSIVE, 0.2),
+        ([("R", 0.001), ("N", 0.002)], "all", NOT_REPRODUCED, 0.002),
+        ([("I", 0.3), ("N", 0.004)], "all", NOT_REPRODUCED, 0.008),
+        ([("I", 0.3), ("I", 0.4), ("N", 0.009)], "all", INCONCLUSIVE, 0.4),
+        ([("R", 0.001), ("N", None)], "all", NOT_REPRODUCED, 0.0),
+        ([("R", None), ("N", None)], "all", NOT_REPRODUCED, None),
+        ([("N", 0.001), ("N", 0.008)], "any", NOT_REPRODUCED, 0.008),
+        ([("N", 0.001), ("R", 0.001)], "any", REPRODUCED, 0.002),
+        ([("I", 0.3), ("R", 0.004)], "any", REPRODUCED, 0.008),
+        ([("N", 0.001), ("I", 0.3)], "any", INCONCLUSIVE, 0.3),
+    ],
+)
+def test_claims_with_several_findings(rows, how, verdict, p):
+    combined = combine([found(*row) for row in rows], how=how, level=0.99)
+    assert combined.verdict == verdict
+    assert combined.p == (None if p is None else pytest.approx(p))
+
+
+def test_one_finding_is_the_claims():
+    for letter, p in (("R", 0.001), ("N", 0.001), ("R", None), ("N", None)):
+        one = found(letter, p)
+        for how in ("all", "any"):
+            assert combine([one], how=how, level=0.99) == one
+
+
+def test_a_refutation_that_does_not_stand_says_so():
+    rows = [found("N", 0.009), *[found("R", 0.3 / k, n=7) for k in range(1, 3)]]
+    combined = combine(rows, how="all", level=0.99)
+    assert (combined.verdict, combined.tags, combined.n) == (INCONCLUSIVE, ("HOLM",), 7)
+
+
+def test_combinations_need_findings():
+    with pytest.raises(ValueError, match="at least 1"):
+        combine([], how="all", level=0.99)
+    with pytest.raises(ValueError, match="how must be one of"):
+        combine([found("R", 0.1)], how="most", level=0.99)
 
 
 # ------------------------------------------------------------------------------------ refused

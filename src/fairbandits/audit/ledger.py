@@ -14,6 +14,9 @@ from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import ROOT, Config, ConfigError, check, meant, read_yaml
 
+#: Each record has one of these.
+WAYS = ("tests", "alias_of", "judged_by", "untestable")
+
 
 class LedgerError(ConfigError):
     """A ledger that cannot be used: file, record, value and what is allowed."""
@@ -171,6 +174,15 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
 
 def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str) -> Claim:
     _check_versions(record, place)
+    ways = [name for name in WAYS if name in record]
+    if len(ways) != 1:
+        found = " and ".join(ways) or "none"
+        raise LedgerError(f"{place}: exactly one of {', '.join(WAYS)} is needed, got {found}")
+    if ("between" in record) != (record["kind"] == "inconsistency"):
+        raise LedgerError(
+            f"{place}: an inconsistency, and nothing else, says between what it is; "
+            f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
+        )
     tests = []
     for name, block in record.get("tests", {}).items():
         here = f"{place}.tests.{name}"

@@ -1,11 +1,20 @@
-"""Holm's correction within a family of claims."""
+"""Several findings: of one claim, and of a family of claims (Holm's correction)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from fairbandits.audit.finding import INCONCLUSIVE, Finding, confidence, numbers
+from fairbandits.audit.finding import (
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Finding,
+    confidence,
+    numbers,
+    one_of,
+)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
@@ -67,3 +76,50 @@ def within_family(findings: Mapping[str, Finding], *, level: float) -> dict[str,
             verdict, tags = INCONCLUSIVE, (*tags, "HOLM")
         corrected[key] = replace(one, p=float(p), verdict=verdict, tags=tags)
     return corrected
+
+
+def combine(findings: Sequence[Finding], *, how: Literal["all", "any"], level: float) -> Finding:
+    """Return the finding of a claim that several tests decide.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        Of the deciding tests, and of each instance, arm or policy that they are repeated for.
+    how : {"all", "any"}
+        With ``all`` a claim is reproduced when all findings say so, and not reproduced when one
+        does not stand that test, even after Holm's correction for their number. With ``any`` it
+        is the other way round.
+    level : float
+        Confidence of each verdict.
+
+    Returns
+    -------
+    Finding
+        The one that decides: the weakest of those that must all agree, the strongest of those of
+        which one is enough. Its p-value is the claim's, its tags are its own.
+    """
+    one_of("how", how, ("all", "any"))
+    confidence(level)
+    if not findings:
+        raise ValueError("findings must have at least 1 entries, got 0")
+    together, alone = (REPRODUCED, NOT_REPRODUCED) if how == "all" else (NOT_REPRODUCED, REPRODUCED)
+    # a finding without a p-value is certain
+    p = np.array([0.0 if one.p is None else one.p for one in findings])
+    verdicts = np.array([one.verdict for one in findings])
+    certain = all(one.p is None for one in findings)
+    n = min(one.n for one in findings)
+    if (verdicts == together).all():
+        weakest = int(p.argmax())
+        return replace(findings[weakest], n=n)
+    adjusted = np.where(verdicts == alone, holm(p), 1.0)
+    strongest = int(adjusted.argmin())
+    if adjusted[strongest] <= 1 - level:
+        p_value = None if certain else float(adjusted[strongest])
+        return replace(findings[strongest], p=p_value)
+    doubtful = int(np.where(verdicts == together, -1.0, p).argmax())
+    # no finding decides; its p-value must not look like one that does
+    p_value = float(max(p[doubtful], adjusted[verdicts == alone].max(initial=0.0)))
+    tags = findings[doubtful].tags
+    if verdicts[doubtful] != INCONCLUSIVE:
+        tags = (*tags, "HOLM")
+    return replace(findings[doubtful], n=n, p=p_value, verdict=INCONCLUSIVE, tags=tags)
