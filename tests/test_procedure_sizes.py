@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.multiplicity import within_family
+from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.procedures import PROCEDURES
 
 LEVEL = 0.95
@@ -48,8 +48,23 @@ class Case(NamedTuple):
 
 
 def powers(rng, exponent, horizons=GRID, n=50):
-    """Return exponential samples whose means are T ** exponent."""
+    """Return skewed samples whose means are T ** exponent."""
     return horizons, [t**exponent * rng.gamma(4, 0.25, size=n) for t in horizons]
+
+
+def few(rng, exponent):
+    """Return exponential samples as a grid has them: fewer at the longest horizon."""
+    sizes = (50, 50, 50, 50, 50, 20)
+    horizons = np.geomspace(2e4, 6.3e6, 6)
+    return horizons, [
+        t**exponent * rng.exponential(size=n) for t, n in zip(horizons, sizes, strict=True)
+    ]
+
+
+def walks(rng, exponent):
+    """Return samples that share half of their noise between horizons."""
+    common = rng.gamma(4, 0.25, size=50)
+    return GRID, [t**exponent * (common + rng.gamma(4, 0.25, size=50)) / 2 for t in GRID]
 
 
 def remainder(rng, rise):
@@ -105,6 +120,12 @@ CASES = {
         exact=False,
     ),
     "growth exponent": Case("growth_exponent", powers, 0.5, 0.4, 0.6, EXPONENT),
+    "growth exponent, few, skewed": Case(
+        "growth_exponent", few, 0.5, 0.3, 0.7, EXPONENT | {"level": 0.99, "resamples": 999}
+    ),
+    "growth exponent, clustered": Case(
+        "growth_exponent", walks, 0.5, 0.4, 0.6, EXPONENT | {"clustered": True}
+    ),
     "growth exponent, ordinary": Case(
         "growth_exponent", powers, 0.5, 0.4, 0.6, EXPONENT | {"fit": "ordinary"}
     ),
@@ -121,7 +142,7 @@ CASES = {
     ),
     "logarithmic growth": Case(
         "logarithmic_growth",
-        lambda rng, a: powers(rng, a, DECADE, 200),
+        lambda rng, a: powers(rng, a, DECADE, 100),
         0.25,
         0.1,
         0.5,
@@ -212,14 +233,15 @@ def test_size_and_power(name, rng, record_property):
     case = CASES[name]
     sizes = rates(case, case.border, rng)
     power = rates(case, case.true, rng)[0], rates(case, case.false, rng)[1]
-    print(f"\n{name}: size {sizes}, power {power} at {case.true} and {case.false}")
+    print(f"\n| {name} | {case.border} | {sizes} | {case.true}, {case.false} | {power} |")
     record_property("size", sizes)
     record_property("power", power)
-    tolerance = 3 * np.sqrt(LEVEL * (1 - LEVEL) / SIMULATIONS)
+    nominal = 1 - case.settings["level"]
+    tolerance = 3 * np.sqrt(nominal * (1 - nominal) / SIMULATIONS)
     for size in sizes:
-        assert size <= 1 - LEVEL + tolerance
+        assert size <= nominal + tolerance
         if case.exact:
-            assert size >= 1 - LEVEL - tolerance
+            assert size >= nominal - tolerance
     assert min(power) >= case.power
 
 
@@ -258,3 +280,18 @@ def test_families_have_a_wrong_verdict_no_more_often_than_said(rng):
         wrong += any(corrected[str(k)].verdict == REPRODUCED for k in range(0, 8, 2))
         assert all(corrected[str(k)].verdict == REPRODUCED for k in range(1, 8, 2))
     assert wrong / SIMULATIONS <= 1 - LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / SIMULATIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["all", "any"])
+def test_claims_of_several_tests_are_wrong_no_more_often_than_said(how, rng):
+    """Each of five findings lies on its border."""
+    judge = PROCEDURES["paired_comparison"]
+    settings = {"level": LEVEL, "materiality": 0, "method": "t"}
+    verdicts = []
+    for _ in range(SIMULATIONS):
+        findings = [judge(rng.normal(size=20), 0, **settings) for _ in range(5)]
+        verdicts.append(combine(findings, how=how, level=LEVEL).verdict)
+    for verdict in (REPRODUCED, NOT_REPRODUCED):
+        size = verdicts.count(verdict) / SIMULATIONS
+        assert size <= 1 - LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / SIMULATIONS)
