@@ -226,8 +226,8 @@ PLACE = "claims.t-bound.tests.explicit"
 WRONG = [
     (
         ("rules", "at_most", "procedure"),
-        "bounnd",
-        "rules.at_most: procedure: 'bounnd' is unknown; did",
+        "boubnd",
+        "rules.at_most: procedure: 'boubnd' is unknown; did",
     ),
     (
         ("rules", "at_most", "settings", "leveel"),
@@ -239,7 +239,7 @@ WRONG = [
     (("rules", "at_most", "settings", "side"), "at mots", "'at mots' is unknown; did you mean 'at"),
     (("rules", "at_most", "settings", "resamples"), 1.5, "resamples must be a whole number"),
     (("rules", "at_most", "version"), 2, "rules.at_most: changes must give the reason"),
-    (("rules", "at_most", "versionn"), 2, "rules.at_most: unknown key 'versionn'; did you mean"),
+    (("rules", "at_most", "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
     ((*EXPLICIT, "settings"), None, f"{PLACE}: bound needs method in its settings"),
     ((*EXPLICIT, "settings", "method"), "z", f"{PLACE}.settings.method: 'z' is unknown; known: t"),
     ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),

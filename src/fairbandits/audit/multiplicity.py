@@ -79,12 +79,13 @@ def within_family(findings: Mapping[str, Finding], *, level: float) -> dict[str,
 
 
 def combine(findings: Sequence[Finding], *, how: Literal["all", "any"], level: float) -> Finding:
-    """Return the finding of a claim that several tests decide.
+    """Return the finding of a claim that several tests decide, or of a test that is repeated.
 
     Parameters
     ----------
     findings : sequence of Finding
-        Of the deciding tests, and of each instance, arm or policy that they are repeated for.
+        Of one test for each instance, arm or policy that it is repeated for, which must ``all``
+        agree; or of a claim's deciding tests.
     how : {"all", "any"}
         With ``all`` a claim is reproduced when all findings say so, and not reproduced when one
         does not stand that test, even after Holm's correction for their number. With ``any`` it
