@@ -9,15 +9,21 @@ from numba import config, njit
 
 import naive
 from fairbandits import (
+    BFUCB,
     EXP3,
+    HTUCB,
     LFG,
     UCB1,
     BanditQ,
     Constant,
     EpsilonGreedy,
     FairLearn,
+    FairXUCB,
+    GroupOracle,
+    GroupUCB,
     Hedge,
     Instance,
+    Prophet,
     SmallestDeficit,
     Static,
     TFairLearn,
@@ -28,7 +34,7 @@ from fairbandits import (
 from fairbandits.engine import arrays, laws, normal, streams
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import StreamSource, TapeSource, stream_source
-from fairbandits.policies import POLICIES, learners, simplex
+from fairbandits.policies import POLICIES, learners, merit, simplex
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -36,6 +42,7 @@ ROUNDS = 200
 MEANS = (0.3352, 0.2031, 0.7816, 0.0625, 0.6177)
 TARGETS = (0.1, 0.05, 0, 0.01, 0)
 QUOTAS = (0.1, "1/7", 0, "2/9", 0.05)
+SHARES = (0.1, 0.9, 0.0, 0.6, 1.0)  # means as a policy may be told
 INSTANCES = {
     "uniform02": Instance(MEANS, "uniform02"),
     "uniform02_clipped": Instance(MEANS, "uniform02_clipped"),
@@ -60,6 +67,16 @@ EXAMPLES = {
         BanditQ(TARGETS, feedback="full", subroutine="squint"),
         BanditQ(TARGETS, feedback="full", subroutine="squint", V=1e6),
     ],
+    "bf_ucb": [
+        BFUCB((3, 2), (0.4, "1/3")),
+        BFUCB((3, 2), (0.4, 0.4), version="released", reference=SHARES),
+        BFUCB((1, 4), (0, 0), None, width="horizon", box="exact", reference=SHARES),
+        BFUCB((5,), (0.5,), policy_from="mean", draw="released"),
+        BFUCB((2, 2, 1), (0.1, 0.2, 0.3), merit_parameter=2, box="exact", learner="random"),
+        BFUCB((2, 3), (0.1, 0.2), merit="exponential", merit_parameter=2, learner="least_owed"),
+        BFUCB((2, 3), (0.1, 0.2), merit_parameter=0.5, learner="first"),
+        BFUCB((2, 3), (0.1, 0.2), merit_parameter=1.7, box="exact"),
+    ],
     "constant": [Constant(), Constant(-1)],
     "epsilon_greedy": [EpsilonGreedy(), EpsilonGreedy(0), EpsilonGreedy(1)],
     "exp3": [EXP3(2.0), EXP3(2.0, gamma=1)],
@@ -70,17 +87,40 @@ EXAMPLES = {
         *(FairLearn(QUOTAS, learner=name) for name in ("thompson", "epsilon_greedy", "uniform")),
         FairLearn(QUOTAS, learner="exp3", learner_parameters={"scale": 2.0}),
         FairLearn(QUOTAS, learner="lfg", learner_parameters={"fractions": QUOTAS}),
+        FairLearn(QUOTAS, learner="ht_ucb", learner_parameters={"quotas": QUOTAS, "penalties": 1}),
         FairLearn(QUOTAS, learner="banditq", learner_parameters={"targets": TARGETS}),
         FairLearn(
             QUOTAS, learner="fair_learn", learner_parameters={"quotas": (0.1, 0, 0, 0, "1/7")}
         ),
     ],
+    "fairx_ucb": [
+        FairXUCB((3, 2)),
+        FairXUCB((3, 2), version="released", quotas=(0.4, 0.4), shadow_means=SHARES),
+        FairXUCB((2, 3), counts="bf_ucb", quotas=(0.1, 0.4), shadow_means=SHARES),
+        FairXUCB((4, 1), None, clock="round", width="released"),
+    ],
+    "group_oracle": [
+        GroupOracle((3, 2), (0.4, 0.4), SHARES),
+        GroupOracle((3, 2), (0.4, 0.4), SHARES, "uniform", "floor"),
+        GroupOracle((3, 2), (0.4, 0.4), SHARES, "best", merit="exponential"),
+    ],
+    "group_ucb": [
+        GroupUCB((3, 2)),
+        GroupUCB((3, 2), (0.4, 0.4)),
+        GroupUCB((3, 2), ("1/3", 0.1), version="released"),
+        GroupUCB((1, 4), index="paper", cap=True, ties="random"),
+    ],
     "hedge": [Hedge()],
+    "ht_ucb": [
+        HTUCB(QUOTAS, 0.3),
+        HTUCB(QUOTAS, (0.3, 0, 2.5, 1, 0.1), "previous", "soft", "random"),
+    ],
     "lfg": [
         LFG(("1/3", 0.1, 0, 0.25, 0)),
         LFG(QUOTAS, arrivals="before", ties="random"),
         LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
     ],
+    "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
     "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
     "smallest_deficit": [SmallestDeficit(QUOTAS)],
     "t_fair_learn": [TFairLearn(QUOTAS), TFairLearn(QUOTAS, "thompson", order="sequential")],
@@ -326,6 +366,28 @@ def test_sample(rng):
         x = distribution(rng, size)
         for coin in (*coins, np.uint64(0), np.uint64(streams.MASK)):
             check(x, coin)
+
+
+@compiled_only
+def test_merit_kernels(rng):
+    vertex = both(lambda *arguments: merit.best_vertex(*arguments))
+    rounded = both(lambda *arguments: merit.draw_rounded(*arguments))
+    drawn = both(lambda *arguments: merit.draw_by_weight(*arguments))
+    coins = rng.integers(0, streams.MASK, 20, dtype=np.uint64, endpoint=True)
+    coins = (*coins, np.uint64(0), np.uint64(streams.MASK))
+    for size in sizes(rng):
+        row = np.zeros(merit.padded(size))
+        row[:size] = distribution(rng, size)
+        if rng.random() < 0.5:
+            row[:size] = 1 / size
+        blocks = np.zeros(row.size // merit.BLOCK)
+        total = merit.sum_blocks(row, blocks.size, blocks)
+        for coin in coins:
+            rounded(row, rng.permutation(size), rng.permutation(size), size, coin)
+            drawn(row, blocks, size, streams.unit(coin) * total)
+        lower, upper = np.sort(rng.random((2, size)), axis=0)
+        for kind, c in ((0, 1.0), (0, 0.0), (0, 0.5), (0, 2.0), (0, 1.3), (1, 2.0)):
+            vertex(lower, upper, size, kind, c, np.zeros(size))
 
 
 @compiled_only

@@ -4,7 +4,19 @@ import math
 
 import pytest
 
-from fairbandits import EXP3, LFG, UCB1, BanditQ, Instance, Static, run
+from fairbandits import (
+    BFUCB,
+    EXP3,
+    LFG,
+    UCB1,
+    BanditQ,
+    FairXUCB,
+    GroupOracle,
+    GroupUCB,
+    Instance,
+    Static,
+    run,
+)
 from fairbandits.policies import POLICIES, make_policy
 
 ERRORS = [
@@ -37,6 +49,57 @@ ERRORS = [
     (lambda: LFG((0.1, 0.1), constant=0), ["constant", "above 0", "got 0"]),
     (lambda: LFG((0.1, 0.1), cap=-1), ["cap", "above 0", "-1"]),
     (lambda: LFG((0.1, 0.1), weights=(1, -2)), ["weights", "at least 0", "-2", "arm 2"]),
+    (lambda: make_policy("bf_ucb", {"groups": [2]}), ["policy bf_ucb: ", "quotas"]),
+    (lambda: BFUCB((), ()), ["groups", "at least 1", "got none"]),
+    (lambda: BFUCB((2, 0), (0, 0)), ["groups", "at least 1", "got 0", "group 2"]),
+    (lambda: BFUCB((2.5, 1), (0, 0)), ["groups", "whole", "2.5", "group 1"]),
+    (lambda: BFUCB((2, 1), (0.1,)), ["quotas", "one entry per group (2)", "got 1"]),
+    (lambda: BFUCB((2, 1), (0.1, "-1/3")), ["quotas", "at least 0", "-1/3", "group 2"]),
+    (lambda: BFUCB((2, 1), ("2/3", 0.5)), ["quotas", "at most 1", "7/6"]),
+    (lambda: BFUCB((2, 1), (0.1, "x")), ["quotas", "1/3", "'x'"]),
+    (lambda: BFUCB((2, 1), (0.1, 0.1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
+    (lambda: BFUCB((1, 1), (0, 0), delta=1), ["delta", "between 0 and 1", "got 1"]),
+    (lambda: BFUCB((1, 1), (0, 0), delta=math.nan), ["delta", "between 0 and 1", "nan"]),
+    (lambda: BFUCB((1, 1), (0, 0), version="code"), ["version", "paper, released", "'code'"]),
+    (lambda: BFUCB((1, 1), (0, 0), initialisation="x"), ["initialisation", "paper, rel", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), width="x"), ["width", "paper, released, horizon", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), running_mean="x"), ["running_mean", "released", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), draw="x"), ["draw", "paper, released", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), box="x"), ["box", "upper, exact", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), policy_from="x"), ["policy_from", "maximiser, mean", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), merit="x"), ["merit", "power, exponential", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), merit_parameter=-1), ["merit_parameter", "at least 0", "-1"]),
+    (lambda: BFUCB((1, 1), (0, 0), learner="x"), ["learner", "optimistic, first", "'x'"]),
+    (lambda: BFUCB((1, 1), (0, 0), reference=(0, 2)), ["reference", "[0, 1]", "2.0", "arm 2"]),
+    (
+        lambda: BFUCB((1, 1), (0, 0), reference=(0.1,)).start(2, 9),
+        ["reference", "one entry per arm (2)", "got 1"],
+    ),
+    (
+        lambda: BFUCB((1, 1), (0, 0), reference=(1, 0)).start(2, 9),
+        ["reference", "above 0", "group 2"],
+    ),
+    (lambda: GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "18/10"]),
+    (lambda: GroupUCB((1, 1), index="x"), ["index", "ucb1, paper, released", "'x'"]),
+    (lambda: GroupUCB((1, 1), cap=2), ["cap", "True, False", "got 2"]),
+    (lambda: GroupUCB((1, 1), ties="x"), ["ties", "lowest, random, released", "'x'"]),
+    (lambda: FairXUCB((1, 1), clock="x"), ["clock", "horizon, round", "'x'"]),
+    (lambda: FairXUCB((1, 1), counts="x"), ["counts", "own, bf_ucb", "'x'"]),
+    (lambda: FairXUCB((1, 1), version="released"), ["quotas", "bf_ucb", "None"]),
+    (
+        lambda: FairXUCB((1, 1), counts="bf_ucb", quotas=(0, 0)),
+        ["shadow_means must be given", "bf_ucb", "None"],
+    ),
+    (
+        lambda: FairXUCB((1, 1), shadow_means=(0.1, -1)),
+        ["shadow_means", "[0, 1]", "-1.0", "arm 2"],
+    ),
+    (lambda: GroupOracle((1, 1), (0, 0), (0.1, 1.5)), ["means", "[0, 1]", "1.5", "arm 2"]),
+    (lambda: GroupOracle((1, 1), (0, 0), (0, 1), "x"), ["within", "merit, uniform, best", "'x'"]),
+    (
+        lambda: GroupOracle((1, 1), (0, 0), (0, 1), schedule="x"),
+        ["schedule", "deficit, floor", "'x'"],
+    ),
     (lambda: Static((0.5, 0.4)), ["distribution", "sum to 1", "9/10"]),
     (lambda: Static((1.5, -0.5)), ["distribution", "at least 0", "-1/2", "arm 2"]),
     (lambda: Static(("x", 1)), ["distribution", "'x'"]),
@@ -55,7 +118,13 @@ def test_make_policy_makes_every_policy():
     required = {
         "banditq": {"targets": [0.1, 0.0]},
         "fair_learn": {"quotas": ["1/3", 0.1]},
+        "bf_ucb": {"groups": [1, 1], "quotas": ["1/3", 0.1]},
+        "fairx_ucb": {"groups": [1, 1]},
+        "group_oracle": {"groups": [1, 1], "quotas": ["1/3", 0.1], "means": [0.5, 0.25]},
+        "group_ucb": {"groups": [1, 1]},
+        "ht_ucb": {"quotas": ["1/3", 0.1], "penalties": [0.5, 1]},
         "lfg": {"fractions": ["1/3", 0.1]},
+        "prophet": {"means": [0.5, 0.25], "quotas": ["1/3", 0.1], "penalties": 0.3},
         "smallest_deficit": {"quotas": ["1/3", 0.1]},
         "t_fair_learn": {"quotas": ["1/3", 0.1]},
         "static": {"distribution": [0.5, 0.5]},

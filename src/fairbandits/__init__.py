@@ -13,18 +13,25 @@ import importlib
 __version__ = "0.1.0"
 
 _HOMES = {
-    "fairbandits.instance": ("Instance",),
+    "fairbandits.instance": ("Instance", "RandomInstance"),
+    "fairbandits.penalties": ("penalty_rates",),
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
     "fairbandits.policies": (
+        "BFUCB",
         "EXP3",
+        "HTUCB",
         "LFG",
         "UCB1",
         "BanditQ",
         "Constant",
         "EpsilonGreedy",
         "FairLearn",
+        "FairXUCB",
+        "GroupOracle",
+        "GroupUCB",
         "Hedge",
+        "Prophet",
         "SmallestDeficit",
         "Static",
         "TFairLearn",

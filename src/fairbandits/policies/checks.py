@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 
 def one_of(name: str, value, allowed: Sequence) -> None:
     """Raise ValueError unless `value` is one of `allowed`."""
@@ -27,3 +29,40 @@ def length(name: str, values: Sequence, n_arms: int) -> None:
     """Raise ValueError unless there is one value per arm."""
     if len(values) != n_arms:
         raise ValueError(f"{name} must have one entry per arm ({n_arms}), got {len(values)}")
+
+
+def means(name: str, values: Sequence[float]) -> None:
+    """Raise ValueError unless all values lie in [0, 1]."""
+    for k, value in enumerate(values):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} must lie in [0, 1], got {value!r} for arm {k + 1}")
+
+
+def merit_parameter(value: float) -> None:
+    """Raise ValueError unless `value` is a finite number of at least 0."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"merit_parameter must be a finite number of at least 0, got {value!r}")
+
+
+def rates(name: str, value) -> float | tuple[float, ...]:
+    """Return one rate for all arms as a float, or one per arm as a tuple of floats.
+
+    Raises
+    ------
+    ValueError
+        If a rate is not finite or below 0.
+    """
+    if np.ndim(value) == 0:
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} must be finite and at least 0, got {value!r}")
+        return float(value)
+    each = tuple(float(rate) for rate in value)
+    non_negative(name, each)
+    return each
+
+
+def per_arm(name: str, value: float | tuple[float, ...], n_arms: int) -> np.ndarray:
+    """Return rates as an array, shape (n_arms,)."""
+    if isinstance(value, tuple):
+        length(name, value, n_arms)
+    return np.full(n_arms, value)

@@ -1,0 +1,71 @@
+"""Where HT-UCB ends: the fluid law of its pulls, our derivation, for figures and tests.
+
+At the end of a long run the arms that are still pulled have the same index. With L = sqrt(2 ln T)
+and the level of the indices written as mu* + L x, that says for an arm above its quota
+
+    N_k = (Delta_k / L + x)^(-2)
+
+and below it, where the index has the penalty rate on top,
+
+    N_k = ((Delta_k - A_k) / L + x)^(-2).
+
+Between the two an arm is pulled whenever it falls short, and so has just its quota. Where the best
+arm is above its own, x is 1 / sqrt(N*).
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import brentq
+
+from fairbandits.rationals import quota_numerators
+
+
+def fluid_pulls(
+    means: Sequence[float], quotas: Sequence, penalties: float | Sequence[float], horizon: int
+) -> np.ndarray:
+    """Return the pulls of each arm by HT-UCB with the hard threshold, shape (n_arms,).
+
+    Parameters
+    ----------
+    means : sequence of float, length n_arms
+        Mean rewards mu_k.
+    quotas : sequence of number or str, length n_arms
+        Required fractions of pulls tau_k, exact, of sum below 1.
+    penalties : float or sequence of float, length n_arms
+        Penalty rates A_k >= 0. Without any this is the fluid law of UCB1.
+    horizon : int
+        Number of rounds T >= 2.
+
+    Returns
+    -------
+    ndarray of float
+        They sum to the horizon.
+
+    Raises
+    ------
+    ValueError
+        If the horizon or a quota is out of its range.
+    """
+    if horizon < 2:
+        raise ValueError(f"horizon must be at least 2, got {horizon!r}")
+    means = np.asarray(means, float)
+    numerators, denominator = quota_numerators(quotas)
+    entitled = np.array(numerators) * horizon / denominator
+    scale = math.sqrt(2.0 * math.log(horizon))
+    gaps = (means.max() - means) / scale
+    raised = gaps - np.asarray(penalties, float) / scale
+
+    def pulls(x: float) -> np.ndarray:
+        above = (gaps + x) ** -2.0
+        # the penalty rate keeps an arm at its quota where no number of pulls brings it down
+        short = np.maximum(raised + x, 0.0)
+        below = np.divide(1.0, short**2, out=np.full(means.size, math.inf), where=short > 0)
+        return np.where(above > entitled, above, np.minimum(below, entitled))
+
+    # the best arm alone fills the horizon at one end; at the other all arms together leave some
+    free = 1.0 - sum(numerators) / denominator
+    ends = 1.0 / math.sqrt(horizon), math.sqrt(means.size / (free * horizon))
+    x = brentq(lambda x: pulls(x).sum() - horizon, *ends, xtol=1e-15)
+    return pulls(x)

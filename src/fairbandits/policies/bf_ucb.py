@@ -1,0 +1,496 @@
+"""BF-UCB: a guaranteed share of the rounds for each group, and merit within it."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.protocol import implements
+from fairbandits.engine.streams import inner, unit
+from fairbandits.policies import checks
+from fairbandits.policies import groups as layout
+from fairbandits.policies import merit as merits
+
+PROBES = (
+    "probability",
+    "policy",
+    "optional",
+    "initial_plays",
+    "initial_reward",
+    "group_plays",
+    "group_deficit_sup",
+)
+MEASURES = ("merit_regret", "outside", "expected_root")
+WIDTHS = ("paper", "released", "horizon")
+OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
+LEARNERS = {
+    "optimistic": OPTIMISTIC,
+    "first": FIRST,
+    "random": RANDOM,
+    "least_owed": LEAST_OWED,
+}
+GROUP, OPTIONAL = range(2)
+#: Below every numerator of a deficit.
+NEVER = -(2**62)
+
+
+class BFUCBState(NamedTuple):
+    """What is known of the arms, in rows of one group each, and of the groups.
+
+    Rows are padded with zeros (see `fairbandits.policies.merit`); ``root`` is 1 / sqrt(pulls),
+    infinite before the first pull.
+    """
+
+    start: np.ndarray
+    group_of: np.ndarray
+    quotas: np.ndarray
+    served: np.ndarray
+    owed_sup: np.ndarray
+    value: np.ndarray
+    total: np.ndarray
+    width: np.ndarray
+    now: np.ndarray
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    root: np.ndarray
+    weight: np.ndarray
+    blocks: np.ndarray
+    policy: np.ndarray
+    probability: np.ndarray
+    order: np.ndarray
+    rank: np.ndarray
+    initial_plays: np.ndarray
+    initial_reward: np.ndarray
+    optional: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    point: np.ndarray
+    reference: np.ndarray
+    target: np.ndarray
+    merit_regret: np.ndarray
+    outside: np.ndarray
+    expected_root: np.ndarray
+    denominator: int
+    largest: int
+    initial_rounds: int
+    log_factor: float
+    factor: float
+    horizon: float
+    by_horizon: bool
+    learner: int
+    sequential: bool
+    released_mean: bool
+    rounded: bool
+    plain: bool
+    exact: bool
+    from_mean: bool
+    measures: bool
+    kind: int
+    c: float
+
+
+@dataclass(frozen=True)
+class BFUCB:
+    """Serve the group furthest behind its quota, else the most promising; draw an arm by merit.
+
+    In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, in exact
+    integers. Otherwise it is the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i), u being
+    the optimistic means of its arms. Within the group arm i is drawn with probability
+    f(u_i) / sum f(u_j). For "box" ``upper`` u_i = min(1, mean_i + w_g / sqrt(N_i)), with
+    w_g = sqrt(2 log(4 N_g k_g / delta)).
+
+    Parameters
+    ----------
+    groups : sequence of int
+        Sizes k_g >= 1 of the groups; the arms stand in this order, the first k_1 of them being
+        the first group.
+    quotas : sequence of number or str, one per group
+        Required fraction of rounds beta_g >= 0, exact: 0.4, "1/3". They sum to at most 1. The
+        paper's guarantee needs beta_g <= 1/m and a sum below 1 (see `in_stated_range`).
+    delta : float, optional
+        Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
+    version : {"paper", "released"}
+        What the four switches below are if they are not given.
+    initialisation : {"paper", "released"}, optional
+        The first m max k_g rounds: the groups in turn, each arm once and then by merit; or group
+        after group, max k_g rounds each, every arm once and then any arm uniformly.
+    width : {"paper", "released", "horizon"}, optional
+        w_g as above; or with delta outside the logarithm, sqrt(2 log(4 N_g k_g) / delta); or with
+        the horizon T in place of N_g.
+    running_mean : {"paper", "released"}, optional
+        The mean of all rewards; or one that counts the initial mean once more (see Notes).
+    draw : {"paper", "released"}, optional
+        A draw from the probabilities; or one by a number rounded to thousandths, where 1.000 pulls
+        arm 1 whatever group was to be served (`fairbandits.policies.merit.draw_rounded`).
+    box : {"upper", "exact"}
+        The optimistic means: the upper corner of the confidence box, or its point of largest Phi.
+        The box is cut to [0, 1]; without that Phi is unbounded near 0.
+    policy_from : {"maximiser", "mean"}
+        What the merits are of: the optimistic means, or the empirical means, as line 6 of
+        Subroutine 2 prints.
+    merit : {"power", "exponential"}
+        f(x) = x**c or exp(c x).
+    merit_parameter : float
+        c >= 0; 1 is the paper's f(x) = x, and 0 gives a uniform draw.
+    learner : {"optimistic", "first", "random", "least_owed"}
+        Which group is served if none is behind: as above, or without learning.
+    reference : sequence of float, optional
+        True means, in [0, 1]. They only measure: with them, probes are added that need each
+        round's probabilities.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Rewards are in [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round.
+    All widths depend on the group's own counts only, so a round changes one group's numbers.
+
+    The mean of the released program is (N m + r) / (N + 1) with N already counting the pull: the
+    initial mean enters once too often.
+
+    Its rounded draw can pull arm 1 while another group is served. That group's N_g grows then, as
+    in the program, so that N_g is no longer the sum of its arms' pulls.
+
+    The probes are, per arm: ``probability``, the sum over the rounds of the probability that the
+    arm was drawn with (1 in the rounds whose arm is fixed), ``policy``, its probability within its
+    group in the group's last round that drew by merit, ``optional``, its pulls in rounds when no
+    group was behind, ``initial_plays`` and ``initial_reward``, those of the initial rounds,
+    and, the same for all arms of a group, ``group_plays`` N_g and ``group_deficit_sup``, the
+    largest floor(beta_g s) - N_g(s) of the rounds s <= t.
+
+    With `reference` there are three more: ``merit_regret`` sums |p_i - f(mu_i) / sum f(mu_j)| over
+    the rounds that drew from the group by merit, ``outside`` counts those in which mu_i lay outside
+    the confidence interval, ``expected_root`` sums p_i / sqrt(N_i).
+
+    References
+    ----------
+    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
+    bandits", AAMAS 2024, Algorithm 1 and Subroutines 2 and 3.
+
+    Examples
+    --------
+    >>> BFUCB((3, 2), ("2/5", "1/3")).in_stated_range
+    True
+    >>> BFUCB((3, 2), (0.4, 0.4), version="released", width="paper").initialisation
+    'released'
+    """
+
+    groups: tuple[int, ...]
+    quotas: tuple
+    delta: float | None = 0.01
+    version: str = "paper"
+    initialisation: str | None = None
+    width: str | None = None
+    running_mean: str | None = None
+    draw: str | None = None
+    box: str = "upper"
+    policy_from: str = "maximiser"
+    merit: str = "power"
+    merit_parameter: float = 1.0
+    learner: str = "optimistic"
+    reference: tuple[float, ...] | None = None
+    feedback: ClassVar[str] = "bandit"
+
+    def __post_init__(self):
+        object.__setattr__(self, "groups", layout.check_groups(self.groups))
+        object.__setattr__(self, "quotas", tuple(self.quotas))
+        layout.group_quotas(self.quotas, len(self.groups))
+        layout.check_delta(self.delta)
+        versions = dict.fromkeys(("initialisation", "running_mean", "draw"), layout.VERSIONS)
+        layout.settle(self, self.version, **versions, width=WIDTHS)
+        checks.one_of("box", self.box, ("upper", "exact"))
+        checks.one_of("policy_from", self.policy_from, ("maximiser", "mean"))
+        checks.one_of("merit", self.merit, tuple(merits.MERITS))
+        checks.merit_parameter(self.merit_parameter)
+        checks.one_of("learner", self.learner, tuple(LEARNERS))
+        if self.reference is not None:
+            object.__setattr__(self, "reference", tuple(float(mu) for mu in self.reference))
+            checks.means("reference", self.reference)
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """Names of what the policy reports; more of them with a reference."""
+        return PROBES if self.reference is None else PROBES + MEASURES
+
+    @property
+    def in_stated_range(self) -> bool:
+        """Whether every quota is above 0 and at most 1/m, and their sum below 1."""
+        numerators, denominator = layout.group_quotas(self.quotas, len(self.groups))
+        fits = max(numerators) * len(numerators) <= denominator
+        return fits and min(numerators) > 0 and sum(numerators) < denominator
+
+    @property
+    def initial_rounds(self) -> int:
+        """Number of rounds m max k_g of the initial phase."""
+        return len(self.groups) * max(self.groups)
+
+    def start(self, n_arms: int, horizon: int) -> BFUCBState:
+        """Return the state before the first round."""
+        layout.check_layout(self.groups, n_arms)
+        sizes = np.array(self.groups)
+        n_groups, columns = sizes.size, merits.padded(max(self.groups))
+        shape = (n_groups, columns)
+        delta = layout.delta_for(self.delta, horizon)
+        numerators, denominator = layout.group_quotas(self.quotas, n_groups)
+        inside = np.arange(columns) < sizes[:, None]
+        kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
+        measured = shape if self.reference is not None else (0, 0)
+        reference, target = np.zeros(measured), np.zeros(measured)
+        if self.reference is not None:
+            checks.length("reference", self.reference, n_arms)
+            reference[inside] = self.reference
+            for g, size in enumerate(self.groups):
+                row = [merits.merit_of(mu, kind, c) for mu in reference[g, :size].tolist()]
+                if sum(row) == 0:
+                    raise ValueError(
+                        f"reference must have a mean above 0 in every group, group {g + 1} has none"
+                    )
+                target[g, :size] = np.array(row) / sum(row)
+
+        def rows(dtype=float):
+            return np.zeros(shape, dtype)
+
+        return BFUCBState(
+            start=layout.starts(self.groups),
+            group_of=layout.group_of(self.groups),
+            quotas=np.array(numerators, np.int64),
+            served=np.zeros(n_groups, np.int64),
+            owed_sup=np.full(n_groups, NEVER),
+            value=np.zeros(n_groups),
+            total=np.zeros(n_groups),
+            width=np.zeros(n_groups),
+            now=np.zeros(2, np.int64),
+            pulls=rows(np.int64),
+            sums=rows(),
+            mean=rows(),
+            root=np.where(inside, np.inf, 0.0),
+            weight=rows(),
+            blocks=np.zeros((n_groups, columns // merits.BLOCK)),
+            policy=rows(),
+            probability=rows(),
+            order=np.tile(np.arange(columns), (n_groups, 1)),
+            rank=np.arange(columns),
+            initial_plays=np.zeros(n_arms, np.int64),
+            initial_reward=np.zeros(n_arms),
+            optional=np.zeros(n_arms, np.int64),
+            lower=np.zeros(columns),
+            upper=np.zeros(columns),
+            point=np.zeros(columns),
+            reference=reference,
+            target=target,
+            merit_regret=np.zeros(measured),
+            outside=np.zeros(measured),
+            expected_root=np.zeros(measured),
+            denominator=denominator,
+            largest=max(self.groups),
+            initial_rounds=self.initial_rounds,
+            log_factor=4.0 if self.width == "released" else 4.0 / delta,
+            factor=2.0 / delta if self.width == "released" else 2.0,
+            horizon=float(horizon),
+            by_horizon=self.width == "horizon",
+            learner=LEARNERS[self.learner],
+            sequential=self.initialisation == "released",
+            released_mean=self.running_mean == "released",
+            rounded=self.draw == "released",
+            plain=self.box == "upper"
+            and self.policy_from == "maximiser"
+            and (kind, c) == (merits.POWER, 1.0),
+            exact=self.box == "exact",
+            from_mean=self.policy_from == "mean",
+            measures=self.reference is not None,
+            kind=kind,
+            c=c,
+        )
+
+
+@register_jitable(**INLINE)
+def _refresh(state, g):
+    """Work out group g's width, optimistic means, weights and value from its counts."""
+    size = state.start[g + 1] - state.start[g]
+    n_blocks = (size + merits.BLOCK - 1) // merits.BLOCK
+    count = state.horizon if state.by_horizon else float(state.served[g])
+    width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
+    state.width[g] = width
+    if state.plain:
+        merits.upper_bounds(state.mean[g], state.root[g], width, n_blocks, state.weight[g])
+        total = merits.sum_blocks(state.weight[g], n_blocks, state.blocks[g])
+        state.total[g] = total
+        squares = merits.sum_squares(state.weight[g], n_blocks)
+        state.value[g] = squares / total if total > 0.0 else 0.0
+    else:
+        _refresh_any(state, g, size, n_blocks, width)
+
+
+@register_jitable(**APART)
+def _refresh_any(state, g, size, n_blocks, width):
+    """Do the same for any merit function, and for the maximum over the whole box."""
+    mean, root, weight = state.mean[g], state.root[g], state.weight[g]
+    merits.upper_bounds(mean, root, width, n_blocks, state.upper)
+    if state.exact:
+        for k in range(size):
+            state.lower[k] = min(1.0, max(0.0, mean[k] - width * root[k]))
+        state.value[g] = merits.best_vertex(
+            state.lower, state.upper, size, state.kind, state.c, state.point
+        )
+    else:
+        for k in range(size):
+            state.point[k] = state.upper[k]
+        state.value[g] = merits.fair_value(state.point, size, state.kind, state.c)
+    for k in range(size):
+        x = min(1.0, max(0.0, mean[k])) if state.from_mean else state.point[k]
+        weight[k] = merits.merit_of(x, state.kind, state.c)
+    state.total[g] = merits.sum_blocks(weight, n_blocks, state.blocks[g])
+    if state.total[g] == 0.0:  # no merit at all, so that nobody is preferred
+        for k in range(size):
+            weight[k] = 1.0
+        state.total[g] = merits.sum_blocks(weight, n_blocks, state.blocks[g])
+
+
+@register_jitable(**INLINE)
+def _expose(state, g, coin):
+    """Draw an arm of group g by merit, and account for the probabilities."""
+    size = state.start[g + 1] - state.start[g]
+    weight, policy, probability = state.weight[g], state.policy[g], state.probability[g]
+    total = state.total[g]
+    if state.rounded:  # what passes the number 1.000 depends on the last bits: divide, as they do
+        for k in range(size):
+            policy[k] = weight[k] / total
+    else:
+        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+        for k in range(size):
+            policy[k] = weight[k] * share
+    for k in range(size):
+        probability[k] += policy[k]
+    if state.measures:
+        _measure(state, g, size)
+    if state.rounded:
+        drawn = merits.draw_rounded(policy, state.order[g], state.rank, size, coin)
+        return 0 if drawn < 0 else state.start[g] + drawn
+    drawn = merits.draw_by_weight(weight, state.blocks[g], size, unit(coin) * total)
+    return state.start[g] + drawn
+
+
+@register_jitable(**INLINE)
+def _measure(state, g, size):
+    mean, root, policy, width = state.mean[g], state.root[g], state.policy[g], state.width[g]
+    reference, target = state.reference[g], state.target[g]
+    merit_regret, outside = state.merit_regret[g], state.outside[g]
+    expected_root = state.expected_root[g]
+    for k in range(size):
+        merit_regret[k] += abs(policy[k] - target[k])
+        outside[k] += 1.0 if abs(mean[k] - reference[k]) > width * root[k] else 0.0
+        expected_root[k] += policy[k] * root[k]
+
+
+@register_jitable(**INLINE)
+def _initial_arm(state, t, coin):
+    """Return the arm of round t of the initial phase."""
+    n_groups = state.quotas.size
+    if state.sequential:
+        g = (t - 1) // state.largest
+        turn = (t - 1) % state.largest
+    else:
+        g = (t - 1) % n_groups
+        turn = (t - 1) // n_groups
+    state.now[GROUP] = g
+    size = state.start[g + 1] - state.start[g]
+    if turn < size:
+        state.probability[g, turn] += 1.0
+        return state.start[g] + turn
+    if state.sequential:
+        for k in range(size):
+            state.probability[g, k] += 1.0 / size
+        return state.start[g] + int(unit(coin) * size)
+    return _expose(state, g, coin)
+
+
+@register_jitable(**INLINE)
+def _optional_group(state, t, coin):
+    """Return the group served in a round when none is behind."""
+    n_groups = state.quotas.size
+    if state.learner == FIRST:
+        return 0
+    if state.learner == RANDOM:
+        return int(unit(inner(coin, 1)) * n_groups)
+    group = 0
+    if state.learner == LEAST_OWED:
+        least = state.quotas[0] * (t - 1) - state.denominator * state.served[0]
+        for g in range(1, n_groups):
+            owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
+            if owed < least:
+                least = owed
+                group = g
+        return group
+    best = state.value[0]
+    for g in range(1, n_groups):
+        if state.value[g] > best:
+            best = state.value[g]
+            group = g
+    return group
+
+
+@implements("choose", BFUCBState)
+def _choose(state, t, coin):
+    state.now[OPTIONAL] = 0
+    if t <= state.initial_rounds:
+        return _initial_arm(state, t, coin)
+    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
+    if g < 0:
+        g = _optional_group(state, t, coin)
+        state.now[OPTIONAL] = 1
+    state.now[GROUP] = g
+    return _expose(state, g, coin)
+
+
+@implements("learn", BFUCBState)
+def _learn(state, t, arm, reward):
+    g = state.now[GROUP]
+    if t > 1:  # a group is furthest behind right before it is served
+        owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
+        state.owed_sup[g] = max(state.owed_sup[g], owed)
+    state.served[g] += 1
+    own = state.group_of[arm]
+    k = arm - state.start[own]
+    n = state.pulls[own, k] + 1
+    state.pulls[own, k] = n
+    initial = t <= state.initial_rounds
+    if initial:
+        state.initial_plays[arm] += 1
+        state.initial_reward[arm] += reward
+    state.optional[arm] += state.now[OPTIONAL]
+    released = state.released_mean and not initial
+    state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
+    state.root[own, k] = 1.0 / math.sqrt(n)
+    _refresh(state, g)
+    if own != g:  # a rounded draw that no arm of the group took
+        _refresh(state, own)
+
+
+@implements("probe", BFUCBState)
+def _probe(state, out):
+    # The loop calls this at the end of a round, which is the one its counts add up to.
+    t = 0
+    for g in range(state.served.size):
+        t += state.served[g]
+    for arm in range(state.group_of.size):
+        g = state.group_of[arm]
+        k = arm - state.start[g]
+        owed = state.quotas[g] * t - state.denominator * state.served[g]
+        out[0, arm] = state.probability[g, k]
+        out[1, arm] = state.policy[g, k]
+        out[2, arm] = state.optional[arm]
+        out[3, arm] = state.initial_plays[arm]
+        out[4, arm] = state.initial_reward[arm]
+        out[5, arm] = state.served[g]
+        out[6, arm] = max(state.owed_sup[g], owed) // state.denominator
+        if state.measures:
+            out[7, arm] = state.merit_regret[g, k]
+            out[8, arm] = state.outside[g, k]
+            out[9, arm] = state.expected_root[g, k]

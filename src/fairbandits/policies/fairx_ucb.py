@@ -1,0 +1,267 @@
+"""FairX-UCB: merit over all arms, groups or not; BF-UCB's baseline MF."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.streams import inner, unit
+from fairbandits.policies import bf_ucb, checks
+from fairbandits.policies import groups as layout
+from fairbandits.policies import merit as merits
+
+PROBES = ("probability", "policy", "initial_plays", "initial_reward")
+
+
+class FairXUCBState(NamedTuple):
+    """BF-UCB for the initial rounds, or for all of them, and what the draw needs of all arms.
+
+    Rows are padded with zeros (see `fairbandits.policies.merit`).
+    """
+
+    first: bf_ucb.BFUCBState
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    root: np.ndarray
+    weight: np.ndarray
+    blocks: np.ndarray
+    policy: np.ndarray
+    probability: np.ndarray
+    order: np.ndarray
+    rank: np.ndarray
+    shadow_means: np.ndarray
+    shadow_arm: np.ndarray
+    width: np.ndarray
+    horizon: int
+    inverse_delta: float
+    outside: bool
+    by_round: bool
+    shadow: bool
+    released_mean: bool
+    rounded: bool
+
+
+@dataclass(frozen=True)
+class FairXUCB:
+    """Draw an arm with probability u_i / sum u_j, u_i = min(1, mean_i + w / sqrt(N_i)).
+
+    The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
+
+    Parameters
+    ----------
+    groups : sequence of int
+        Sizes k_g >= 1 of the groups, in the order of the arms; only the initial rounds need them.
+    delta : float, optional
+        Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
+    version : {"paper", "released"}
+        What the switches below are if they are not given.
+    width : {"paper", "released"}, optional
+        As above; or with delta outside the logarithm, sqrt(2 log(4 T n) / delta).
+    clock : {"horizon", "round"}, optional
+        Whether T in the width is the horizon, as in the paper's version, or the round.
+    counts : {"own", "bf_ucb"}, optional
+        Whose N_i the width is divided by: this policy's; or those of a BF-UCB that plays at the
+        same time, as in the released version. It draws Bernoulli rewards of its own.
+    initialisation, running_mean, draw : {"paper", "released"}, optional
+        As in `BFUCB`.
+    quotas : sequence of number or str, one per group, optional
+        Quotas of that BF-UCB.
+    shadow_means : sequence of float, length n_arms, optional
+        Means in [0, 1] of that BF-UCB's rewards.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or quotas and means are needed and not given.
+
+    Notes
+    -----
+    The BF-UCB whose counts are used is of the same version, initialisation, running mean and draw.
+    In the released program its rewards are independent of this policy's too, so that only their
+    distribution matters.
+
+    The probes are those of `BFUCB` with the same names, over all arms instead of within a group.
+
+    References
+    ----------
+    L. Wang, Y. Bai, W. Sun and T. Joachims, "Fairness of exposure in stochastic bandits", ICML
+    2021; "Simultaneously achieving group exposure fairness and within-group meritocracy in
+    stochastic bandits", AAMAS 2024, section 6.1.2.
+
+    Examples
+    --------
+    >>> FairXUCB((3, 2)).counts
+    'own'
+    """
+
+    groups: tuple[int, ...]
+    delta: float | None = 0.01
+    version: str = "paper"
+    width: str | None = None
+    clock: str | None = None
+    counts: str | None = None
+    initialisation: str | None = None
+    running_mean: str | None = None
+    draw: str | None = None
+    quotas: tuple | None = None
+    shadow_means: tuple[float, ...] | None = None
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = PROBES
+
+    def __post_init__(self):
+        object.__setattr__(self, "groups", layout.check_groups(self.groups))
+        layout.check_delta(self.delta)
+        switches = ("width", "initialisation", "running_mean", "draw")
+        layout.settle(self, self.version, **dict.fromkeys(switches, layout.VERSIONS))
+        released = self.version == "released"
+        if self.clock is None:
+            object.__setattr__(self, "clock", "round" if released else "horizon")
+        if self.counts is None:
+            object.__setattr__(self, "counts", "bf_ucb" if released else "own")
+        checks.one_of("clock", self.clock, ("horizon", "round"))
+        checks.one_of("counts", self.counts, ("own", "bf_ucb"))
+        if self.quotas is not None:
+            object.__setattr__(self, "quotas", tuple(self.quotas))
+            layout.group_quotas(self.quotas, len(self.groups))
+        if self.shadow_means is not None:
+            object.__setattr__(self, "shadow_means", tuple(float(mu) for mu in self.shadow_means))
+            checks.means("shadow_means", self.shadow_means)
+        if self.counts == "bf_ucb":
+            for name in ("quotas", "shadow_means"):
+                if getattr(self, name) is None:
+                    raise ValueError(f"{name} must be given with counts bf_ucb, got None")
+
+    @property
+    def initial_rounds(self) -> int:
+        """Number of rounds m max k_g of the initial phase."""
+        return len(self.groups) * max(self.groups)
+
+    def start(self, n_arms: int, horizon: int) -> FairXUCBState:
+        """Return the state before the first round."""
+        shadow = self.counts == "bf_ucb"
+        first = bf_ucb.BFUCB(
+            self.groups,
+            self.quotas if shadow else (0,) * len(self.groups),
+            delta=self.delta,
+            version=self.version,
+            initialisation=self.initialisation,
+            running_mean=self.running_mean,
+            draw=self.draw,
+        )
+        if shadow:
+            checks.length("shadow_means", self.shadow_means, n_arms)
+        columns = merits.padded(n_arms)
+        return FairXUCBState(
+            first=first.start(n_arms, horizon),
+            pulls=np.zeros(n_arms, np.int64),
+            sums=np.zeros(n_arms),
+            mean=np.zeros(columns),
+            root=np.zeros(columns),
+            weight=np.zeros(columns),
+            blocks=np.zeros(columns // merits.BLOCK),
+            policy=np.zeros(columns),
+            probability=np.zeros(columns),
+            order=np.arange(n_arms),
+            rank=layout.released_rank(self.groups),
+            shadow_means=np.array(self.shadow_means if shadow else (), float),
+            shadow_arm=np.zeros(1, np.int64),
+            width=np.zeros(1),
+            horizon=horizon,
+            inverse_delta=1.0 / layout.delta_for(self.delta, horizon),
+            outside=self.width == "released",
+            by_round=self.clock == "round",
+            shadow=shadow,
+            released_mean=self.running_mean == "released",
+            rounded=self.draw == "released",
+        )
+
+
+@register_jitable(**INLINE)
+def _refresh(state, t):
+    """Work out the width and all optimistic means of round t."""
+    n = state.order.size
+    count = t if state.by_round else state.horizon
+    if state.outside:
+        state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n) * state.inverse_delta)
+    else:
+        state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n * state.inverse_delta))
+    merits.upper_bounds(state.mean, state.root, state.width[0], state.blocks.size, state.weight)
+    merits.sum_blocks(state.weight, state.blocks.size, state.blocks)
+
+
+@register_jitable(**INLINE)
+def _refresh_one(state, k):
+    """Do the same for one arm, the width being what it was."""
+    bound = state.mean[k] + state.width[0] * state.root[k]
+    state.weight[k] = min(1.0, max(0.0, bound))
+    b = k // merits.BLOCK
+    state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
+
+
+@implements("choose", FairXUCBState)
+def _choose(state, t, coin):
+    initial = state.first.initial_rounds
+    if t <= initial:
+        return choose(state.first, t, coin)
+    if state.by_round or t == initial + 1:
+        _refresh(state, t)
+    if state.shadow:
+        state.shadow_arm[0] = choose(state.first, t, inner(coin, 1))
+        win = unit(inner(coin, 2)) < state.shadow_means[state.shadow_arm[0]]
+        learn(state.first, t, state.shadow_arm[0], 1.0 if win else 0.0)
+    total = 0.0
+    for b in range(state.blocks.size):
+        total += state.blocks[b]
+    weight, policy, probability = state.weight, state.policy, state.probability
+    if state.rounded:  # see BF-UCB's draw
+        for k in range(weight.size):
+            policy[k] = weight[k] / total
+    else:
+        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+        for k in range(weight.size):
+            policy[k] = weight[k] * share
+    for k in range(weight.size):
+        probability[k] += policy[k]
+    size = state.order.size
+    if state.rounded:
+        return max(0, merits.draw_rounded(policy, state.order, state.rank, size, coin))
+    return merits.draw_by_weight(weight, state.blocks, size, unit(coin) * total)
+
+
+@implements("learn", FairXUCBState)
+def _learn(state, t, arm, reward):
+    initial = t <= state.first.initial_rounds
+    if initial:
+        learn(state.first, t, arm, reward)
+        for k in range(state.order.size):
+            g = state.first.group_of[k]
+            state.probability[k] = state.first.probability[g, k - state.first.start[g]]
+    n = state.pulls[arm] + 1
+    state.pulls[arm] = n
+    released = state.released_mean and not initial
+    state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
+    if not state.shadow or initial:
+        state.root[arm] = 1.0 / math.sqrt(n)
+    else:
+        other = state.shadow_arm[0]
+        g = state.first.group_of[other]
+        state.root[other] = state.first.root[g, other - state.first.start[g]]
+    if not (state.by_round or initial):
+        _refresh_one(state, arm)
+        if state.shadow:
+            _refresh_one(state, state.shadow_arm[0])
+
+
+@implements("probe", FairXUCBState)
+def _probe(state, out):
+    first = state.first
+    for k in range(state.order.size):
+        out[0, k] = state.probability[k]
+        out[1, k] = state.policy[k]
+        out[2, k] = first.initial_plays[k]
+        out[3, k] = first.initial_reward[k]

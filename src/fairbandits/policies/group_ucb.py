@@ -1,0 +1,251 @@
+"""UCB over arms in groups, with a guaranteed share for each group (GEF) or without (UCB)."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.streams import unit
+from fairbandits.policies import bf_ucb, checks
+from fairbandits.policies import groups as layout
+
+UCB1_INDEX, INSIDE, OUTSIDE = range(3)
+INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
+TIES = ("lowest", "random", "released")
+PROBES = ("optional", "initial_plays", "initial_reward", "group_plays", "group_deficit_sup")
+
+
+class GroupUCBState(NamedTuple):
+    """BF-UCB for the initial rounds, and what the indices need of all arms."""
+
+    first: bf_ucb.BFUCBState
+    start: np.ndarray
+    group_of: np.ndarray
+    quotas: np.ndarray
+    served: np.ndarray
+    owed_sup: np.ndarray
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    root: np.ndarray
+    index: np.ndarray
+    rank: np.ndarray
+    optional: np.ndarray
+    now: np.ndarray
+    denominator: int
+    inverse_delta: float
+    kind: int
+    cap: float
+    random_ties: bool
+    released_mean: bool
+
+
+@dataclass(frozen=True)
+class GroupUCB:
+    """Pull the arm of largest index: of the group behind its quota if there is one, else of all.
+
+    With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB. Both
+    begin with BF-UCB's initial rounds, pull for pull.
+
+    Parameters
+    ----------
+    groups : sequence of int
+        Sizes k_g >= 1 of the groups, in the order of the arms.
+    quotas : sequence of number or str, one per group, optional
+        Required fraction of rounds beta_g >= 0, exact, with a sum of at most 1; default none.
+    version : {"paper", "released"}
+        What the switches below are if they are not given.
+    index : {"ucb1", "paper", "released"}, optional
+        mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta, n
+        being the number of arms among which the choice is. Default ucb1 in the paper's version.
+    cap : bool, optional
+        Whether indices are cut off at 1. Default as the authors' program does in its version.
+    ties : {"lowest", "random", "released"}, optional
+        Which of several arms of the same index: the lowest, any, or the first one in the released
+        program's numbering, where arm 1 is followed by the groups from the second on and the rest
+        of the first group is last. Default "lowest" in the paper's version.
+    initialisation, running_mean : {"paper", "released"}, optional
+        As in `BFUCB`.
+    delta : float, optional
+        As in `BFUCB`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    The probes are those of `BFUCB` with the same names; a round is optional if no group was behind.
+    The pulled arm's group is credited, in every round. While capped indices tie at 1, the tie rule
+    decides everything.
+
+    References
+    ----------
+    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
+    bandits", AAMAS 2024, sections 6.1.1 and 6.1.3.
+
+    Examples
+    --------
+    >>> GroupUCB((3, 2), version="released").ties
+    'released'
+    """
+
+    groups: tuple[int, ...]
+    quotas: tuple | None = None
+    version: str = "paper"
+    index: str | None = None
+    cap: bool | None = None
+    ties: str | None = None
+    initialisation: str | None = None
+    running_mean: str | None = None
+    delta: float | None = 0.01
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = PROBES
+
+    def __post_init__(self):
+        object.__setattr__(self, "groups", layout.check_groups(self.groups))
+        if self.quotas is not None:
+            object.__setattr__(self, "quotas", tuple(self.quotas))
+            layout.group_quotas(self.quotas, len(self.groups))
+        versions = dict.fromkeys(("initialisation", "running_mean"), layout.VERSIONS)
+        layout.settle(self, self.version, **versions)
+        released = self.version == "released"
+        for name, usual in (
+            ("index", "released" if released else "ucb1"),
+            ("cap", released),
+            ("ties", "released" if released else "lowest"),
+        ):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, usual)
+        checks.one_of("index", self.index, tuple(INDICES))
+        checks.one_of("cap", self.cap, (True, False))
+        checks.one_of("ties", self.ties, TIES)
+        layout.check_delta(self.delta)
+
+    @property
+    def initial_rounds(self) -> int:
+        """Number of rounds m max k_g of the initial phase."""
+        return len(self.groups) * max(self.groups)
+
+    def start(self, n_arms: int, horizon: int) -> GroupUCBState:
+        """Return the state before the first round."""
+        n_groups = len(self.groups)
+        quotas = (0,) * n_groups if self.quotas is None else self.quotas
+        first = bf_ucb.BFUCB(
+            self.groups,
+            (0,) * n_groups,
+            delta=self.delta,
+            version=self.version,
+            initialisation=self.initialisation,
+        )
+        numerators, denominator = layout.group_quotas(quotas, n_groups)
+        delta = layout.delta_for(self.delta, horizon)
+        ranked = self.ties == "released"
+        return GroupUCBState(
+            first=first.start(n_arms, horizon),
+            start=layout.starts(self.groups),
+            group_of=layout.group_of(self.groups),
+            quotas=np.array(numerators, np.int64),
+            served=np.zeros(n_groups, np.int64),
+            owed_sup=np.full(n_groups, bf_ucb.NEVER),
+            pulls=np.zeros(n_arms, np.int64),
+            sums=np.zeros(n_arms),
+            mean=np.zeros(n_arms),
+            root=np.zeros(n_arms),
+            index=np.zeros(n_arms),
+            rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
+            optional=np.zeros(n_arms, np.int64),
+            now=np.zeros(1, np.int64),
+            denominator=denominator,
+            inverse_delta=1.0 / delta,
+            kind=INDICES[self.index],
+            cap=1.0 if self.cap else math.inf,
+            random_ties=self.ties == "random",
+            released_mean=self.running_mean == "released",
+        )
+
+
+@register_jitable(**INLINE)
+def _best_arm(state, low, high, t, coin):
+    """Return the arm of largest index among the arms low .. high - 1."""
+    a = 2.0 * math.log(t)
+    if state.kind == INSIDE:
+        a = 2.0 * math.log(4.0 * t * (high - low) * state.inverse_delta)
+    elif state.kind == OUTSIDE:
+        a = 2.0 * math.log(4.0 * t * (high - low)) * state.inverse_delta
+    bonus = math.sqrt(a)
+    count = high - low
+    mean, root = state.mean[low:high], state.root[low:high]
+    index, rank = state.index[low:high], state.rank[low:high]
+    for k in range(count):
+        index[k] = min(state.cap, mean[k] + bonus * root[k])
+    best = index[0]
+    for k in range(1, count):
+        best = max(best, index[k])
+    if state.random_ties:
+        tied = 0
+        for k in range(count):
+            tied += 1 if index[k] == best else 0
+        skip = int(unit(coin) * tied)
+        for k in range(count):
+            if index[k] == best:
+                if skip == 0:
+                    return low + k
+                skip -= 1
+    arm = 0
+    lowest = state.rank.size
+    for k in range(count):
+        if index[k] == best and rank[k] < lowest:
+            lowest = rank[k]
+            arm = low + k
+    return arm
+
+
+@implements("choose", GroupUCBState)
+def _choose(state, t, coin):
+    state.now[0] = 0
+    if t <= state.first.initial_rounds:
+        return choose(state.first, t, coin)
+    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
+    if g >= 0:
+        return _best_arm(state, state.start[g], state.start[g + 1], t, coin)
+    state.now[0] = 1
+    return _best_arm(state, 0, state.pulls.size, t, coin)
+
+
+@implements("learn", GroupUCBState)
+def _learn(state, t, arm, reward):
+    initial = t <= state.first.initial_rounds
+    if initial:
+        learn(state.first, t, arm, reward)
+    g = state.group_of[arm]
+    if t > 1:
+        owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
+        state.owed_sup[g] = max(state.owed_sup[g], owed)
+    state.served[g] += 1
+    n = state.pulls[arm] + 1
+    state.pulls[arm] = n
+    state.optional[arm] += state.now[0]
+    released = state.released_mean and not initial
+    state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
+    state.root[arm] = 1.0 / math.sqrt(n)
+
+
+@implements("probe", GroupUCBState)
+def _probe(state, out):
+    t = 0
+    for g in range(state.served.size):
+        t += state.served[g]
+    for arm in range(state.group_of.size):
+        g = state.group_of[arm]
+        owed = state.quotas[g] * t - state.denominator * state.served[g]
+        out[0, arm] = state.optional[arm]
+        out[1, arm] = state.first.initial_plays[arm]
+        out[2, arm] = state.first.initial_reward[arm]
+        out[3, arm] = state.served[g]
+        out[4, arm] = max(state.owed_sup[g], owed) // state.denominator

@@ -1,0 +1,143 @@
+"""What the policies for groups of arms share: the layout, the quotas, and the initial pulls."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.policies import checks
+from fairbandits.rationals import common_denominator
+
+#: Two readings of BF-UCB: as printed, and as its authors' program does it.
+VERSIONS = ("paper", "released")
+
+
+def check_groups(groups: Sequence[int]) -> tuple[int, ...]:
+    """Return the sizes of the groups as a tuple of ints.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is not a whole number of at least 1.
+    """
+    sizes = tuple(groups)
+    for g, size in enumerate(sizes):
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise ValueError(
+                f"groups must be whole numbers of at least 1, got {size!r} for group {g + 1}"
+            )
+    if not sizes:
+        raise ValueError("groups must name the size of at least 1 group, got none")
+    return tuple(int(size) for size in sizes)
+
+
+def check_layout(groups: Sequence[int], n_arms: int) -> None:
+    """Raise ValueError unless the sizes of the groups add up to the number of arms."""
+    if sum(groups) != n_arms:
+        raise ValueError(
+            f"groups must sum to the number of arms ({n_arms}), got {'+'.join(map(str, groups))}"
+        )
+
+
+def group_quotas(quotas: Sequence, n_groups: int) -> tuple[list[int], int]:
+    """Return beta_g as exact numerators over one common denominator.
+
+    Unlike an arm's quotas they may sum to 1, since the paper discusses beta = (1/2, 1/2).
+
+    Raises
+    ------
+    ValueError
+        If one is not rational or below 0, if there is not one per group, or if they sum to more
+        than 1.
+    """
+    if len(quotas) != n_groups:
+        raise ValueError(f"quotas must have one entry per group ({n_groups}), got {len(quotas)}")
+    numerators, denominator = common_denominator("quotas", quotas)
+    for g, numerator in enumerate(numerators):
+        if numerator < 0:
+            raise ValueError(f"quotas must be at least 0, got {quotas[g]} for group {g + 1}")
+    if sum(numerators) > denominator:
+        total = f"{sum(numerators)}/{denominator}"
+        raise ValueError(f"quotas must sum to at most 1, got {total}")
+    return numerators, denominator
+
+
+def check_delta(delta: float | None) -> None:
+    """Raise ValueError unless `delta` is None or strictly between 0 and 1."""
+    if delta is not None and not 0 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}")
+
+
+def delta_for(delta: float | None, horizon: int) -> float:
+    """Return delta, None being 1 / sqrt(T), not above 1/2."""
+    return min(0.5, 1.0 / math.sqrt(horizon)) if delta is None else float(delta)
+
+
+def settle(policy, version: str, **allowed: Sequence[str]) -> None:
+    """Give each switch of a frozen policy that is None the value `version`, and check it.
+
+    Raises
+    ------
+    ValueError
+        If the version or a switch has no such value.
+    """
+    checks.one_of("version", version, VERSIONS)
+    for name, values in allowed.items():
+        if getattr(policy, name) is None:
+            object.__setattr__(policy, name, version)
+        checks.one_of(name, getattr(policy, name), values)
+
+
+def starts(groups: Sequence[int]) -> np.ndarray:
+    """Return the first arm of each group and the number of arms, shape (n_groups + 1,)."""
+    return np.concatenate([[0], np.cumsum(groups)]).astype(np.int64)
+
+
+def group_of(groups: Sequence[int]) -> np.ndarray:
+    """Return the group of each arm, shape (n_arms,)."""
+    return np.repeat(np.arange(len(groups)), groups)
+
+
+def released_rank(groups: Sequence[int]) -> np.ndarray:
+    """Return each arm's place in the released program's numbering, shape (n_arms,).
+
+    Arm 0 there is the first one of the first group; the other groups come next, and the rest of
+    the first group last. Where many arms tie, this is the order in which they are tried.
+    """
+    arms = np.arange(sum(groups))
+    order = np.concatenate([arms[:1], arms[groups[0] :], arms[1 : groups[0]]])
+    rank = np.empty(arms.size, np.int64)
+    rank[order] = arms
+    return rank
+
+
+@register_jitable(**INLINE)
+def most_owed(quotas, denominator, served, t):
+    """Return the group with the largest beta_g (t-1) - N_g if that is above 0, else -1.
+
+    In integers; the lowest of several.
+    """
+    group = -1
+    worst = 0
+    for g in range(quotas.size):
+        owed = quotas[g] * (t - 1) - denominator * served[g]
+        if owed > worst:
+            worst = owed
+            group = g
+    return group
+
+
+@register_jitable(**INLINE)
+def new_mean(sums, mean, n, i, reward, released):
+    """Take the n-th reward of entry `i`, and return its new mean.
+
+    The released program's running mean is taken after the count has grown, (n m + r) / (n + 1), so
+    that the mean m of the initial rewards counts once too often. It is computed as there, since its
+    rounding decides ties.
+    """
+    if released:
+        return (n * mean[i] + reward) / (n + 1)
+    sums[i] += reward
+    return sums[i] / n

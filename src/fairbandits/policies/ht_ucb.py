@@ -1,0 +1,149 @@
+"""HT-UCB: UCB1 whose index is raised by a penalty rate while an arm is short of its quota."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.protocol import implements
+from fairbandits.policies import checks
+from fairbandits.policies.ties import RULES, best_arm
+from fairbandits.rationals import quota_numerators
+
+CLOCKS = ("round", "previous")
+THRESHOLDS = ("hard", "soft")
+
+
+class HTUCBState(NamedTuple):
+    """What the index needs; quotas tau_k and pulls N_k as exact numerators over `denominator`."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    width: np.ndarray  # 1 / sqrt(pulls)
+    index: np.ndarray
+    penalties: np.ndarray
+    quotas: np.ndarray
+    served: np.ndarray
+    denominator: int
+    unpulled: np.ndarray  # number of arms never pulled
+    previous: bool
+    soft: bool
+    random_ties: bool
+
+
+@dataclass(frozen=True)
+class HTUCB:
+    """Pull the arm with the largest mean + A_k [N_k < tau_k n] + sqrt(2 log n / N_k).
+
+    Parameters
+    ----------
+    quotas : sequence of number or str, length n_arms
+        Required fraction of pulls tau_k >= 0 of each arm, exact: 0.05, "1/3". They sum to less
+        than 1.
+    penalties : float or sequence of float, length n_arms
+        Penalty rate A_k >= 0 of each arm, what a missing pull costs; one number is for all arms.
+        With 0 this is `UCB1`.
+    clock : {"round", "previous"}
+        What n is under the logarithm: the round being played, or the one before it. The threshold
+        has the round being played either way.
+    threshold : {"hard", "soft"}
+        Whether the whole penalty rate counts as soon as the arm is short, or only the missing
+        share of its quota, A_k (tau_k n - N_k)+ / (tau_k n), which is 0 where tau_k is.
+    ties : {"lowest", "random"}
+        Which of several arms with the same index is pulled.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Arms never pulled go first, the lowest first, so that round n <= n_arms is arm n's. N_k counts
+    the rounds before n, and the threshold is strict. It is decided in integers, since N < tau n is
+    wrong in floating point where tau n is a whole number.
+
+    References
+    ----------
+    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
+    Eq. 12, whose clock is "round", and Algorithm 1, whose clock is "previous"; the soft threshold
+    is of Section 5.
+
+    Examples
+    --------
+    >>> from fairbandits import Instance, run
+    >>> arms = Instance((0.9, 0.8, 0.1), law="deterministic")
+    >>> fair = HTUCB(("1/10", "1/5", "1/20"), penalties=1)
+    >>> run(fair, arms, 1000, checkpoints=[1000]).plays[0, 0].tolist()
+    [709, 241, 50]
+    """
+
+    quotas: tuple
+    penalties: Any
+    clock: str = "round"
+    threshold: str = "hard"
+    ties: str = "lowest"
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "quotas", tuple(self.quotas))
+        quota_numerators(self.quotas)
+        object.__setattr__(self, "penalties", checks.rates("penalties", self.penalties))
+        checks.one_of("clock", self.clock, CLOCKS)
+        checks.one_of("threshold", self.threshold, THRESHOLDS)
+        checks.one_of("ties", self.ties, RULES)
+
+    def start(self, n_arms: int, horizon: int) -> HTUCBState:
+        """Return the state before the first round."""
+        del horizon  # HT-UCB is anytime
+        checks.length("quotas", self.quotas, n_arms)
+        numerators, denominator = quota_numerators(self.quotas)
+        return HTUCBState(
+            np.zeros(n_arms, np.int64),
+            *np.zeros((4, n_arms)),
+            checks.per_arm("penalties", self.penalties, n_arms),
+            np.array(numerators, np.int64),
+            np.zeros(n_arms, np.int64),
+            denominator,
+            np.array([n_arms]),
+            self.clock == "previous",
+            self.threshold == "soft",
+            self.ties == "random",
+        )
+
+
+@implements("choose", HTUCBState)
+def _choose(state, t, coin):
+    if state.unpulled[0] > 0:
+        for k in range(state.pulls.size):
+            if state.pulls[k] == 0:
+                return k
+    clock = t - 1 if state.previous else t
+    bonus = math.sqrt(2.0 * math.log(clock))
+    if state.soft:
+        for k in range(state.index.size):
+            entitled = state.quotas[k] * t
+            missing = max(0, entitled - state.served[k])
+            raised = state.penalties[k] * (missing / max(1, entitled))
+            state.index[k] = state.mean[k] + raised + bonus * state.width[k]
+    else:
+        for k in range(state.index.size):
+            missing = state.quotas[k] * t - state.served[k]
+            raised = state.penalties[k] if missing > 0 else 0.0
+            state.index[k] = state.mean[k] + raised + bonus * state.width[k]
+    return best_arm(state.index, state.random_ties, coin)
+
+
+@implements("learn", HTUCBState)
+def _learn(state, t, arm, reward):
+    pulls = state.pulls[arm] + 1
+    if pulls == 1:
+        state.unpulled[0] -= 1
+    state.pulls[arm] = pulls
+    state.served[arm] += state.denominator
+    state.sums[arm] += reward
+    state.mean[arm] = state.sums[arm] / pulls
+    state.width[arm] = 1.0 / math.sqrt(pulls)

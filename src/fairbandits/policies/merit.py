@@ -1,0 +1,202 @@
+"""Merit functions, the most optimistic point of a confidence box, and draws by merit.
+
+Vectors of arms stand in rows whose length is a multiple of `BLOCK`, padded with zeros: sums are
+then taken block by block, eight additions side by side instead of one after the other, and a draw
+looks for the block first. The order of all additions is fixed.
+"""
+
+import math
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.streams import unit
+
+BLOCK = 8
+#: Ends of an interval that gain alike up to this tie. Rounding must not decide, since the largest
+#: of equal ends can come out below the Phi of all of them.
+TIE = 1e-13
+POWER, EXPONENTIAL = range(2)
+MERITS = {"power": POWER, "exponential": EXPONENTIAL}
+
+
+def padded(n: int) -> int:
+    """Return the length of a row for `n` arms."""
+    return -(-n // BLOCK) * BLOCK
+
+
+@register_jitable(**INLINE)
+def merit_of(x, kind, c):
+    """Return f(x): x ** c (0 ** 0 being 1), or exp(c x)."""
+    if kind == EXPONENTIAL:
+        return math.exp(c * x)
+    if c == 1.0:
+        return x
+    if c == 0.0:
+        return 1.0
+    if c == 2.0:
+        return x * x
+    if c == 0.5:
+        return math.sqrt(x)
+    return x**c
+
+
+@register_jitable(**INLINE)
+def fair_value(x, size, kind, c):
+    """Return Phi(x) = sum f(x_i) x_i / sum f(x_i) over the first `size` entries, 0 if sum f is 0.
+
+    It is what a group earns a round if its arms have the means x and are drawn by merit.
+    """
+    mass = 0.0
+    total = 0.0
+    for k in range(size):
+        f = merit_of(x[k], kind, c)
+        mass += f
+        total += f * x[k]
+    return total / mass if mass > 0.0 else 0.0
+
+
+@register_jitable(**INLINE)
+def best_vertex(lower, upper, size, kind, c, out):
+    """Write the point of the box [lower, upper] with the largest Phi, and return that Phi.
+
+    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), entry by entry. For f = x**c and
+    f = exp(c x) with c >= 0 that function of x_i first falls and then rises, so an end of the
+    interval is best: iterating this (Dinkelbach) climbs to the maximum over all vertices. For
+    f(x) = x the upper end is taken if lower + upper >= lam. Ties go to the upper end: while all
+    intervals are [0, 1] every vertex but 0 has Phi = 1, and the draw stays uniform.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of float, shape (>= size,)
+        The box, 0 <= lower <= upper.
+    size : int
+        Number of arms.
+    kind, c
+        The merit function, see `merit_of`.
+    out : ndarray of float, shape (>= size,)
+        The maximiser.
+
+    References
+    ----------
+    W. Dinkelbach, "On nonlinear fractional programming", Management Science 13 (1967), 492-498.
+    """
+    for k in range(size):
+        out[k] = upper[k]
+    lam = fair_value(out, size, kind, c)
+    for _ in range(64):  # a few suffice
+        for k in range(size):
+            low, high = lower[k], upper[k]
+            if kind == POWER and c == 1.0:
+                keep = low + high >= lam - TIE
+            else:
+                gain = merit_of(high, kind, c) * (high - lam)
+                keep = gain >= merit_of(low, kind, c) * (low - lam) - TIE
+            out[k] = high if keep else low
+        value = fair_value(out, size, kind, c)
+        if value <= lam + 1e-15:
+            break
+        lam = value
+    return fair_value(out, size, kind, c)
+
+
+@register_jitable(**INLINE)
+def block_sum(w, o):
+    """Return the sum of the eight entries from `o`."""
+    return ((w[o] + w[o + 1]) + (w[o + 2] + w[o + 3])) + (
+        (w[o + 4] + w[o + 5]) + (w[o + 6] + w[o + 7])
+    )
+
+
+@register_jitable(**INLINE)
+def upper_bounds(mean, root, width, n_blocks, out):
+    """Write min(1, mean + width * root), not below 0, over the first blocks."""
+    for k in range(BLOCK * n_blocks):
+        out[k] = min(1.0, max(0.0, mean[k] + width * root[k]))
+
+
+@register_jitable(**INLINE)
+def sum_blocks(weight, n_blocks, blocks):
+    """Write the sum of each block; return the sum of all."""
+    total = 0.0
+    for b in range(n_blocks):
+        part = block_sum(weight, BLOCK * b)
+        blocks[b] = part
+        total += part
+    return total
+
+
+@register_jitable(**INLINE)
+def sum_squares(w, n_blocks):
+    """Return the sum of the squares of the first blocks."""
+    total = 0.0
+    for b in range(n_blocks):
+        o = BLOCK * b
+        total += (
+            (w[o] * w[o] + w[o + 1] * w[o + 1]) + (w[o + 2] * w[o + 2] + w[o + 3] * w[o + 3])
+        ) + (
+            (w[o + 4] * w[o + 4] + w[o + 5] * w[o + 5])
+            + (w[o + 6] * w[o + 6] + w[o + 7] * w[o + 7])
+        )
+    return total
+
+
+@register_jitable(**INLINE)
+def draw_by_weight(weight, blocks, size, target):
+    """Return the first index whose cumulated weight exceeds `target`, else the last one."""
+    cumulated = 0.0
+    block = 0
+    for b in range((size - 1) // BLOCK):
+        beyond = cumulated + blocks[b]
+        if beyond > target:
+            break
+        cumulated = beyond
+        block = b + 1
+    first = BLOCK * block
+    last = min(BLOCK, size - first) - 1
+    for j in range(last):
+        cumulated += weight[first + j]
+        if cumulated > target:
+            return first + j
+    return first + last
+
+
+@register_jitable(**INLINE)
+def draw_rounded(p, order, rank, size, coin):
+    """Draw as the released program does; return -1 if its rounded number lets every arm go by.
+
+    The uniform number is rounded to thousandths, half to even. The arms go by increasing
+    probability, equal ones by `rank`; the first whose cumulated probability is strictly above the
+    number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+
+    Parameters
+    ----------
+    p : ndarray of float, shape (>= size,)
+        Probabilities.
+    order : ndarray of int, shape (>= size,)
+        The arms in any order, e.g. the last round's, which is nearly this round's; sorted here.
+    rank : ndarray of int, shape (>= size,)
+        Distinct numbers that settle ties.
+    size : int
+        Number of arms.
+    coin : int
+        64-bit word.
+    """
+    for j in range(1, size):
+        arm = order[j]
+        place = j
+        for i in range(j, 0, -1):
+            before = order[i - 1]
+            if p[before] < p[arm] or (p[before] == p[arm] and rank[before] < rank[arm]):
+                break
+            order[i] = before
+            place = i - 1
+        order[place] = arm
+    number = np.rint(1000.0 * unit(coin)) / 1000.0
+    cumulated = 0.0
+    for j in range(size):
+        cumulated += p[order[j]]
+        if number < cumulated:
+            return order[j]
+    return -1

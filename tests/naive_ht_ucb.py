@@ -1,0 +1,190 @@
+"""Reference implementations for penalised pulls: HT-UCB, its baselines, regret, oracle, fluid law.
+
+Plain Python from the definitions (the tags 1.1 to 1.5 name the sections of the specification), with
+nothing from ``fairbandits``. Arms are numbered from 0, rounds from 1; policies are those of
+``naive_fair_ucb.play``, with ``choose(coin)`` and ``advance(arm, reward)``. Quotas are fractions.
+"""
+
+import itertools
+import math
+from fractions import Fraction
+
+from naive_fair_ucb import exact, exactly, pick_largest
+
+# ------------------------------------------------------------------------------- policies
+
+
+class History:
+    """N and R of every arm, and the round to come."""
+
+    def __init__(self, arms):
+        self.arms = range(arms)
+        self.N = [0] * arms
+        self.R = [0.0] * arms
+        self.n = 1
+        self.last = None
+
+    def ucb(self, k, ell):
+        """Return R/N + sqrt(2 ln ell / N)."""
+        return self.R[k] / self.N[k] + math.sqrt(2 * math.log(ell) / self.N[k])
+
+    def advance(self, arm, reward):
+        """Record the pull."""
+        self.N[arm] += 1
+        self.R[arm] += reward
+        self.n += 1
+        self.last = arm
+
+
+class HTUCB(History):
+    """Hard-threshold UCB and its soft variant (1.2, 1.3)."""
+
+    def __init__(self, quotas, penalties, clock="round", threshold="hard", ties="lowest"):
+        super().__init__(len(quotas))
+        self.tau = exactly(quotas)
+        self.A = penalties if isinstance(penalties, list | tuple) else [penalties] * len(quotas)
+        self.clock = clock
+        self.threshold = threshold
+        self.ties = ties
+
+    def raised(self, k):
+        """Return what is added to the index of an arm for its missing pulls."""
+        tau, n = self.tau[k], self.n
+        if self.threshold == "hard":
+            return self.A[k] if self.N[k] < tau * n else 0.0
+        if tau == 0:
+            return 0.0
+        return self.A[k] * float(max(tau * n - self.N[k], 0) / (tau * n))
+
+    def choose(self, coin):
+        """Return arm n in the first rounds, then an arm of largest index."""
+        n = self.n
+        if n <= len(self.N):
+            return n - 1
+        ell = {"round": n, "previous": n - 1}[self.clock]
+        index = []
+        for k in self.arms:
+            bonus = math.sqrt(2 * math.log(ell) / self.N[k])
+            index.append(self.R[k] / self.N[k] + self.raised(k) + bonus)
+        return pick_largest(index, self.ties, coin)
+
+
+class LFG(History):
+    """LFG as its penalised relative describes it (1.4): arrivals first, bonus 2 ln n, cut at 1."""
+
+    def __init__(self, quotas, eta):
+        super().__init__(len(quotas))
+        self.tau = exactly(quotas)
+        self.eta = eta
+        self.Q = [Fraction(0)] * len(quotas)
+
+    def choose(self, _coin):
+        """Update the queues by the last round's pull; return an arm of largest index."""
+        self.Q = [
+            max(self.Q[k] + self.tau[k] - (1 if k == self.last else 0), Fraction(0))
+            for k in self.arms
+        ]
+        bounds = [1.0 if self.N[k] == 0 else min(self.ucb(k, self.n), 1.0) for k in self.arms]
+        index = [float(Q) + self.eta * bound for Q, bound in zip(self.Q, bounds, strict=True)]
+        return index.index(max(index))
+
+
+class Flearn(History):
+    """Fair-Learn with UCB1 as its penalised relative describes it (1.4)."""
+
+    def __init__(self, quotas, alpha):
+        super().__init__(len(quotas))
+        self.tau = exactly(quotas)
+        self.alpha = exact(alpha)
+
+    def choose(self, _coin):
+        """Return the arm most in need of those above alpha, else UCB1's."""
+        d = [self.tau[k] * (self.n - 1) - self.N[k] for k in self.arms]
+        late = [k for k in self.arms if d[k] > self.alpha]
+        if late:
+            return max(late, key=lambda k: (d[k], -k))
+        index = [math.inf if self.N[k] == 0 else self.ucb(k, self.n) for k in self.arms]
+        return index.index(max(index))
+
+
+# ------------------------------------------------------------------------ regret and oracle
+
+
+def gaps(means):
+    """Return Delta of every arm, exactly."""
+    means = exactly(means)
+    return [max(means) - mu for mu in means]
+
+
+def levels(T, N, quotas):
+    """Return (tau T - N)+ of every arm, exactly."""
+    return [
+        max(tau * T - pulls, Fraction(0)) for tau, pulls in zip(exactly(quotas), N, strict=True)
+    ]
+
+
+def loss(T, N, means, quotas, penalties):
+    """Return the loss of these pulls (1.1, eq 5), exactly."""
+    total = Fraction(0)
+    rows = zip(gaps(means), N, exactly(penalties), levels(T, N, quotas), strict=True)
+    for gap, pulls, A, missing in rows:
+        total += gap * pulls + A * missing
+    return total
+
+
+def oracle_loss(T, means, quotas, penalties):
+    """Return L*(T) (1.1, eq 9), exactly."""
+    rows = zip(gaps(means), exactly(penalties), exactly(quotas), strict=True)
+    return T * sum(min(gap, A) * tau for gap, A, tau in rows)
+
+
+def regret(T, N, means, quotas, penalties):
+    """Return R(T) (1.1, eq 10), exactly."""
+    best = oracle_loss(T, means, quotas, penalties)
+    return loss(T, N, means, quotas, penalties) - best
+
+
+def kinds(means, penalties):
+    """Return the word for every arm (1.1)."""
+    return [
+        "optimal" if gap == 0 else "critical" if gap <= A else "non-critical"
+        for gap, A in zip(gaps(means), exactly(penalties), strict=True)
+    ]
+
+
+def divisions(T, arms):
+    """Return all ways to divide T pulls among the arms."""
+    for cuts in itertools.combinations(range(T + arms - 1), arms - 1):
+        edges = [-1, *cuts, T + arms - 1]
+        yield [b - a - 1 for a, b in itertools.pairwise(edges)]
+
+
+def least_regret(T, means, quotas, penalties):
+    """Return the least R(T) of any numbers of pulls, by trying them all."""
+    return min(regret(T, N, means, quotas, penalties) for N in divisions(T, len(means)))
+
+
+# -------------------------------------------------------------------------------- fluid law
+
+
+def fluid(means, quotas, penalties, T):
+    """Return the pulls of every arm by the fluid law (1.5); the first best arm is the only one."""
+    L = math.sqrt(2 * math.log(T))
+    best = means.index(max(means))
+
+    def pulls(best_pulls):
+        found = []
+        for k, mu in enumerate(means):
+            gap, A, entitled = means[best] - mu, penalties[k], float(exact(quotas[k]) * T)
+            up = (gap / L + best_pulls**-0.5) ** -2
+            bracket = (gap - A) / L + best_pulls**-0.5
+            low = math.inf if bracket <= 0 else bracket**-2
+            found.append(up if up > entitled else min(low, entitled))
+        found[best] = best_pulls
+        return found
+
+    low, high = 1e-6 * T, float(T)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if sum(pulls(middle)) > T else (middle, high)
+    return pulls(low)

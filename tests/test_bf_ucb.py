@@ -1,0 +1,810 @@
+"""BF-UCB and its baselines: naive twins, the guarantee in exact integers, the released quirks."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from numba import config, njit
+
+import naive
+import naive_bf_ucb as twins
+import naive_fair_ucb
+from fairbandits import BFUCB, FairXUCB, GroupOracle, GroupUCB, Instance, run
+from fairbandits.benchmarks.groups import draw_means
+from fairbandits.engine import protocol
+from fairbandits.metrics import groups as measures
+from fairbandits.policies import merit
+
+SEED, STREAM, REPLICATE = 20250113, "groups", 2
+ROUNDS = 150 if config.DISABLE_JIT else 400
+
+few = settings(deadline=None, derandomize=True, max_examples=30)
+many = settings(deadline=None, derandomize=True, max_examples=200)
+
+#: Sizes, quotas, means, law.
+SCENARIOS = {
+    "low": ((10, 5), (0.4, 0.4), None, "bernoulli"),
+    "uneven": ((2, 11, 1), ("1/5", "3/10", "1/3"), None, "bernoulli"),
+    "threes": ((3,) * 5, ("1/10",) * 5, None, "beta"),
+    "single": ((1, 1), ("1/2", "1/2"), None, "bernoulli"),
+    "one_group": ((4,), ("1/2",), None, "uniform02_clipped"),
+    "poor": ((3, 4), (0.3, "1/7"), (0.05, 0.4, 0.0, 0.3, 0.1, 0.45, 0.2), "bernoulli"),
+    "sure": ((2, 3), (0, 0.25), (0.0, 1.0, 1.0, 0.5, 0.0), "deterministic"),
+    "no_quotas": ((9, 3), (0, 0), None, "bernoulli"),
+}
+scenarios = pytest.mark.parametrize("scenario", SCENARIOS)
+
+#: Parameters that policy and twin share; the policy's merit function comes with the twin's.
+SQUARE = ({"merit_parameter": 2}, {"f": twins.power(2)})
+ROOT = ({"merit_parameter": 0.5}, {"f": twins.power(0.5)})
+CUBE = ({"merit_parameter": 3}, {"f": twins.power(3)})
+FLAT = ({"merit_parameter": 0}, {"f": twins.power(0)})
+STEEP = ({"merit": "exponential", "merit_parameter": 2}, {"f": twins.exponential(2)})
+SWITCHES = {
+    "paper": {},
+    "delta": {"delta": 0.3},
+    "initialisation": {"initialisation": "released"},
+    "width": {"width": "released"},
+    "width_horizon": {"width": "horizon"},
+    "running_mean": {"running_mean": "released"},
+    "draw": {"draw": "released"},
+    "all_released": dict.fromkeys(("initialisation", "width", "running_mean", "draw"), "released"),
+    "exact": {"box": "exact"},
+    "from_mean": {"policy_from": "mean"},
+    "first": {"learner": "first"},
+    "random": {"learner": "random"},
+    "least_owed": {"learner": "least_owed"},
+}
+MERITS = {"square": SQUARE, "root": ROOT, "cube": CUBE, "flat": FLAT, "steep": STEEP}
+
+
+def problem(scenario, rng):
+    sizes, quotas, means, law = SCENARIOS[scenario]
+    if means is None:
+        means = rng.uniform(0.5, 0.95, sum(sizes)).round(3).tolist()
+    return sizes, quotas, means, Instance(means, law)
+
+
+def recorded(policy, instance, rounds=ROUNDS):
+    """Return a run with a checkpoint at every round."""
+    every = range(1, rounds + 1)
+    return run(policy, instance, rounds, [REPLICATE], seed=SEED, stream=STREAM, checkpoints=every)
+
+
+def arms_of(result):
+    pulls = np.diff(result.plays[0], axis=0, prepend=0)
+    assert (pulls.sum(axis=1) == 1).all()
+    return pulls.argmax(axis=1).tolist()
+
+
+class Watched:
+    """A twin, with notes of what it reports after every round."""
+
+    def __init__(self, twin):
+        self.twin = twin
+        self.rows = []
+        self.optional = [0] * twin.arms
+        self.probability = np.zeros(twin.arms)
+
+    def choose(self, coin):
+        arm = self.twin.choose(coin)
+        self.optional[arm] += self.twin.late
+        if self.twin.pi is not None:
+            self.probability += self.twin.pi
+        return arm
+
+    def advance(self, arm, reward):
+        twin = self.twin
+        twin.advance(arm, reward)
+        of_group = [g for g, arms in enumerate(twin.groups) for _ in arms]
+        row = {
+            "probability": self.probability.copy(),
+            "optional": list(self.optional),
+            "group_plays": [twin.served[g] for g in of_group],
+            "group_deficit_sup": [twin.most_behind[g] for g in of_group],
+        }
+        if isinstance(twin, twins.BFUCB):
+            row |= {
+                "policy": list(twin.last_policy),
+                "merit_regret": list(twin.regret),
+                "outside": list(twin.outside),
+                "expected_root": list(twin.roots),
+            }
+        if isinstance(twin, twins.FairXUCB):
+            row["policy"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
+        self.rows.append(row)
+
+
+def assert_same_run(policy, twin, instance, rounds=ROUNDS):
+    """Compare arms, rewards, and every probe after every round."""
+    watched = Watched(twin)
+    extras = {"m": instance.spread} if instance.law == "beta" else {}
+    address = (SEED, STREAM, REPLICATE)
+    history = naive_fair_ucb.play(watched, instance.means, instance.law, rounds, *address, **extras)
+    result = recorded(policy, instance, rounds)
+    assert arms_of(result) == [record["arm"] for record in history]
+    accrued = np.array([record["accrued"] for record in history])
+    np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
+    initial = min(policy.initial_rounds, rounds) if hasattr(policy, "initial_rounds") else 0
+    for name, values in result.probes.items():
+        if name == "initial_plays":
+            expected = np.minimum(result.plays[0], result.plays[0, initial - 1])
+        elif name == "initial_reward":
+            expected = np.where(
+                np.arange(1, rounds + 1)[:, None] <= initial, accrued, accrued[initial - 1]
+            )
+        else:
+            expected = np.array([row[name] for row in watched.rows])
+        tolerance = 1e-12 if name == "policy" else 1e-12 * rounds
+        np.testing.assert_allclose(values[0], expected, rtol=0, atol=tolerance, err_msg=name)
+
+
+@scenarios
+@pytest.mark.parametrize("name", SWITCHES)
+def test_bf_ucb_is_its_twin(name, scenario, rng):
+    sizes, quotas, means, instance = problem(scenario, rng)
+    parameters = SWITCHES[name]
+    reference = None if scenario == "sure" else means
+    twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=reference, **parameters)
+    assert_same_run(BFUCB(sizes, quotas, reference=reference, **parameters), twin, instance)
+
+
+@pytest.mark.parametrize("scenario", ["low", "uneven", "poor"])
+@pytest.mark.parametrize("box", ["upper", "exact"])
+@pytest.mark.parametrize("name", MERITS)
+def test_merit_functions_are_the_twins(name, box, scenario, rng):
+    sizes, quotas, means, instance = problem(scenario, rng)
+    ours, theirs = MERITS[name]
+    policy = BFUCB(sizes, quotas, box=box, reference=means, **ours)
+    twin = twins.BFUCB(sizes, quotas, ROUNDS, box=box, reference=means, **theirs)
+    assert_same_run(policy, twin, instance)
+
+
+def test_the_released_version_is_all_four_switches(rng):
+    sizes, quotas, _, instance = problem("low", rng)
+    released = BFUCB(sizes, quotas, version="released")
+    by_hand = BFUCB(sizes, quotas, **SWITCHES["all_released"])
+    assert arms_of(recorded(released, instance)) == arms_of(recorded(by_hand, instance))
+    mixed = BFUCB(sizes, quotas, version="released", width="paper")
+    switches = mixed.initialisation, mixed.width, mixed.running_mean, mixed.draw
+    assert switches == ("released", "paper", "released", "released")
+
+
+def test_delta_of_none_is_one_over_root_of_the_horizon(rng):
+    sizes, quotas, _, instance = problem("low", rng)
+    own = recorded(BFUCB(sizes, quotas, delta=None), instance)
+    given = recorded(BFUCB(sizes, quotas, delta=1 / math.sqrt(ROUNDS)), instance)
+    assert np.array_equal(own.probes["policy"], given.probes["policy"])
+
+
+INDICES = {
+    "ucb1": {},
+    "ucb1_capped": {"cap": True},
+    "paper_capped": {"index": "paper", "cap": True},
+    "paper_random_ties": {"index": "paper", "cap": True, "ties": "random"},
+    "released_index": {"index": "released", "cap": True, "ties": "released"},
+    "running_mean": {"running_mean": "released"},
+    "initialisation": {"initialisation": "released"},
+}
+
+
+@scenarios
+@pytest.mark.parametrize("quoted", [True, False], ids=["gef", "ucb"])
+@pytest.mark.parametrize("name", INDICES)
+def test_gef_and_ucb_are_their_twins(name, quoted, scenario, rng):
+    sizes, quotas, _, instance = problem(scenario, rng)
+    quotas = quotas if quoted else None
+    twin = twins.GroupUCB(sizes, quotas, **INDICES[name])
+    assert_same_run(GroupUCB(sizes, quotas, **INDICES[name]), twin, instance)
+
+
+@scenarios
+def test_released_gef_and_ucb_are_their_twins(scenario, rng):
+    sizes, quotas, _, instance = problem(scenario, rng)
+    switches = {"index": "released", "cap": True, "ties": "released", "first_width": "released"}
+    both = dict.fromkeys(("initialisation", "running_mean"), "released")
+    twin = twins.GroupUCB(sizes, quotas, **switches, **both)
+    assert_same_run(GroupUCB(sizes, quotas, version="released"), twin, instance)
+
+
+FAIRX = {
+    "paper": {},
+    "width": {"width": "released"},
+    "clock": {"clock": "round"},
+    "running_mean": {"running_mean": "released"},
+    "draw": {"draw": "released"},
+    "initialisation": {"initialisation": "released"},
+    "counts": {"counts": "bf_ucb"},
+    "counts_by_round": {"counts": "bf_ucb", "clock": "round", "width": "released"},
+}
+
+
+@scenarios
+@pytest.mark.parametrize("name", FAIRX)
+def test_fairx_ucb_is_its_twin(name, scenario, rng):
+    sizes, quotas, means, instance = problem(scenario, rng)
+    parameters = dict(FAIRX[name])
+    if "counts" in parameters:
+        parameters |= {"quotas": quotas, "shadow_means": means}
+    twin = twins.FairXUCB(sizes, ROUNDS, **parameters)
+    assert_same_run(FairXUCB(sizes, **parameters), twin, instance)
+
+
+@scenarios
+def test_released_fairx_ucb_is_its_twin(scenario, rng):
+    sizes, quotas, means, instance = problem(scenario, rng)
+    switches = ("width", "initialisation", "running_mean", "draw", "first_width")
+    shadow = {"quotas": quotas, "shadow_means": means}
+    twin = twins.FairXUCB(
+        *(sizes, ROUNDS),
+        **dict.fromkeys(switches, "released"),
+        clock="round",
+        counts="bf_ucb",
+        **shadow,
+    )
+    assert_same_run(FairXUCB(sizes, version="released", **shadow), twin, instance)
+
+
+@scenarios
+@pytest.mark.parametrize("schedule", ["deficit", "floor"])
+@pytest.mark.parametrize("within", ["merit", "uniform", "best"])
+def test_oracles_are_their_twins(within, schedule, scenario, rng):
+    sizes, quotas, means, instance = problem(scenario, rng)
+    twin = twins.GroupOracle(sizes, quotas, means, within, schedule)
+    assert_same_run(GroupOracle(sizes, quotas, means, within, schedule), twin, instance)
+
+
+def test_oracle_of_another_merit_function_is_its_twin(rng):
+    sizes, quotas, means, instance = problem("low", rng)
+    twin = twins.GroupOracle(sizes, quotas, means, f=twins.exponential(2))
+    policy = GroupOracle(sizes, quotas, means, merit="exponential", merit_parameter=2)
+    assert_same_run(policy, twin, instance)
+
+
+# All share the initial pulls.
+
+
+@pytest.mark.parametrize("version", ["paper", "released"])
+def test_all_policies_share_the_initial_pulls(version, rng):
+    sizes, quotas, means, instance = problem("uneven", rng)
+    rounds = len(sizes) * max(sizes)
+    shadow = {"quotas": quotas, "shadow_means": means}
+    first = [
+        arms_of(recorded(policy, instance, rounds + 5))[:rounds]
+        for policy in (
+            BFUCB(sizes, quotas, version=version),
+            BFUCB(sizes, (0, 0, 0), version=version),
+            GroupUCB(sizes, quotas, version=version),
+            GroupUCB(sizes, version=version),
+            FairXUCB(sizes, version=version, **shadow),
+        )
+    ]
+    assert all(arms == first[0] for arms in first)
+
+
+def test_pulls_do_not_depend_on_the_horizon(rng):
+    sizes, quotas, _, instance = problem("low", rng)
+    for version in ("paper", "released"):
+        policy = BFUCB(sizes, quotas, version=version)
+        assert arms_of(recorded(policy, instance))[:60] == arms_of(recorded(policy, instance, 60))
+
+
+# The box (spec 6.3).
+
+
+def random_box(rng, size):
+    ends = np.sort(rng.uniform(0, 1, (2, size)), axis=0)
+    if rng.random() < 0.4:
+        middle, half = rng.uniform(0, 1, size), rng.exponential(0.3, size)
+        ends = np.clip([middle - half, middle + half], 0, 1)
+    return ends[0], np.maximum(ends[1], 1e-6)
+
+
+@pytest.mark.parametrize("name", ["identity", *MERITS])
+def test_best_vertex_is_that_of_all_vertices(name, rng):
+    parameters, theirs = MERITS.get(name, ({}, {"f": twins.power(1)}))
+    kind = merit.MERITS[parameters.get("merit", "power")]
+    c = float(parameters.get("merit_parameter", 1.0))
+    f = theirs["f"]
+    moved = 0
+    for _ in range(60):
+        size = int(rng.integers(1, 9))
+        lower, upper = random_box(rng, size)
+        out = np.zeros(merit.padded(size))
+        value = merit.best_vertex(lower, upper, size, kind, c, out)
+        assert value == pytest.approx(twins.all_vertices(lower, upper, f), rel=1e-12)
+        assert value == pytest.approx(twins.phi(out[:size], f), rel=1e-12)
+        assert ((out[:size] == lower) | (out[:size] == upper)).all()
+        moved += not np.array_equal(out[:size], upper)
+        inside = [twins.phi(rng.uniform(lower, upper), f) for _ in range(20)]
+        assert max(inside) <= value * (1 + 1e-12)
+    assert (moved > 0) == (name != "flat")  # without merit the upper corner is always best
+
+
+def test_upper_corner_is_best_where_the_centres_are_at_least_one_half(rng):
+    for low in (0.5, 0.0):
+        better = 0
+        for _ in range(500):
+            size = int(rng.integers(2, 7))
+            mean, half = rng.uniform(low, 1, size), rng.exponential(0.4, size)
+            lower, upper = np.clip(mean - half, 0, 1), np.clip(mean + half, 0, 1)
+            best = twins.all_vertices(lower, upper, twins.power(1))
+            better += best > twins.phi(upper, twins.power(1)) * (1 + 1e-12)
+        assert (better > 0) == (low == 0.0)
+
+
+def test_ties_of_the_box_go_up():
+    out = np.zeros(8)
+    value = merit.best_vertex(np.zeros(5), np.ones(5), 5, merit.POWER, 1.0, out)
+    assert value == 1
+    assert out.tolist() == [1] * 5 + [0] * 3
+
+
+def test_exact_box_and_upper_corner_differ_only_where_means_are_below_one_half(rng):
+    sizes, quotas = (3, 3), (0.3, 0.3)
+    for means, same in (((0.8, 0.9, 0.85) * 2, True), ((0.05, 0.9, 0.1) * 2, False)):
+        instance = Instance(means, "deterministic")
+        upper, exact = (
+            recorded(BFUCB(sizes, quotas, box=box), instance, 3000) for box in ("upper", "exact")
+        )
+        assert np.array_equal(upper.probes["policy"], exact.probes["policy"]) == same
+
+
+# Draws.
+
+
+def test_draw_by_weight_is_the_first_beyond_the_target(rng):
+    for size in (1, 2, 7, 8, 9, 16, 17, 50):
+        weight = np.zeros(merit.padded(size))
+        weight[:size] = rng.integers(0, 4, size)  # whole numbers: sums are exact
+        weight[0] += 1
+        blocks = np.zeros(weight.size // merit.BLOCK)
+        total = merit.sum_blocks(weight, blocks.size, blocks)
+        assert total == weight.sum()
+        for target in [0.0, total - 0.5, *rng.uniform(0, total, 50), *np.arange(total)]:
+            drawn = merit.draw_by_weight(weight, blocks, size, target)
+            beyond = np.flatnonzero(np.cumsum(weight[:size]) > target)
+            assert drawn == beyond[0]
+
+
+def word_of(u):
+    """Return a coin whose uniform number is u, to 53 bits."""
+    return np.uint64(int(u * 2**53) << 11)
+
+
+@njit
+def draw_compiled(p, order, rank, size, coin):
+    return merit.draw_rounded(p, order, rank, size, coin)
+
+
+def test_rounded_draw():
+    p = np.array([0.5, 0.125, 0.25, 0.125])
+    rank = np.arange(4)
+
+    def drawn(u):
+        return draw_compiled(p, np.array([2, 0, 3, 1]), rank, 4, word_of(u))
+
+    # in increasing order: arms 1 and 3 with 1/8 each, arm 2 with 1/4, arm 0 with 1/2
+    assert [drawn(u) for u in (0.0, 0.124, 0.13, 0.26, 0.49, 0.51, 0.9994)] == [1, 1, 3, 2, 2, 0, 0]
+    assert drawn(0.1254) == 3  # rounded to 0.125, which is not below 1/8
+    assert drawn(0.12549) == 3
+    assert drawn(0.1244) == 1
+    assert drawn(0.9996) == -1  # rounded to 1.000
+
+
+# Group exposure fairness, in exact integers (Theorem 2).
+
+
+@st.composite
+def fair_problems(draw):
+    """Return sizes and quotas of at most 1/m, as fractions."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=5))
+    assume(sum(sizes) > 1)
+    denominator = draw(st.integers(len(sizes), 400))
+    most = denominator // len(sizes)
+    shares = draw(st.lists(st.integers(0, most), min_size=len(sizes), max_size=len(sizes)))
+    return tuple(sizes), tuple(Fraction(share, denominator) for share in shares)
+
+
+def worst(policy, sizes, rounds, seed):
+    """Return the largest floor(beta_g t) - N_g(t), by arithmetic and by the policy's own probe."""
+    means = np.random.default_rng(seed).uniform(0.1, 0.9, sum(sizes))
+    every = range(1, rounds + 1)
+    result = run(policy, Instance(means), rounds, seed=seed, checkpoints=every)
+    served = measures.per_group(result.plays, sizes)
+    behind = measures.group_deficits(result.rounds, served, policy.quotas)
+    assert behind.dtype == np.int64
+    if "group_deficit_sup" in result.probes:
+        first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        sup = result.probes["group_deficit_sup"][..., first]
+        assert np.array_equal(sup, np.maximum.accumulate(behind, axis=1))
+    return int(behind.max())
+
+
+@few
+@given(
+    fair_problems(),
+    st.sampled_from(["optimistic", "first", "random", "least_owed"]),
+    st.sampled_from(["upper", "exact"]),
+    st.integers(0, 10**6),
+)
+@example(((3, 3), (Fraction(1, 2), Fraction(1, 2))), "least_owed", "upper", 0)
+def test_group_exposure_is_fair_in_every_round(problem, learner, box, seed):
+    sizes, quotas = problem
+    policy = BFUCB(sizes, quotas, learner=learner, box=box)
+    assert worst(policy, sizes, max(len(sizes) * max(sizes) + 100, sum(sizes)), seed) <= 0
+
+
+@few
+@given(fair_problems(), st.integers(0, 10**6))
+def test_gef_is_fair_in_every_round(problem, seed):
+    sizes, quotas = problem
+    policy = GroupUCB(sizes, quotas)
+    assert worst(policy, sizes, len(sizes) * max(sizes) + 100, seed) <= 0
+
+
+def test_quotas_above_one_over_m_break_the_guarantee():
+    sizes, quotas = (4, 4, 4), ("4/5", "1/20", "1/20")
+    policy = BFUCB(sizes, quotas)
+    assert not policy.in_stated_range
+    assert worst(policy, sizes, 60, 1) > 0
+
+
+def test_halves_alternate():
+    sizes, quotas = (3, 5), ("1/2", "1/2")
+    rounds = 200
+    result = recorded(BFUCB(sizes, quotas), Instance((0.9,) * 3 + (0.2,) * 5), rounds)
+    served = measures.per_group(result.plays[0], sizes)
+    assert (np.abs(served[:, 0] - served[:, 1]) <= 1).all()
+    assert served[1::2].tolist() == [[t, t] for t in range(1, rounds // 2 + 1)]
+
+
+def test_stated_range():
+    assert BFUCB((1, 1), (0.4, 0.5)).in_stated_range
+    assert not BFUCB((1, 1), (0.5, 0.5)).in_stated_range
+    assert not BFUCB((1, 1), (0, 0.5)).in_stated_range
+    assert not BFUCB((1, 1), (0.1, 0.6)).in_stated_range
+
+
+# What each deviation of the released program does.
+
+
+@pytest.mark.parametrize(("sizes", "pairs", "most"), [((10, 5), 13, 4), ((50, 10), 79, 20)])
+def test_released_initialisation_breaks_the_guarantee(sizes, pairs, most):
+    quotas, rounds = (0.4, 0.4), 2 * max(sizes) + 50
+    assert worst(BFUCB(sizes, quotas), sizes, rounds, 4) <= 0
+    # after max k_g rounds for the first group alone, floor(0.4 max k_g) are owed to the second
+    released = BFUCB(sizes, quotas, initialisation="released")
+    assert worst(released, sizes, rounds, 4) == most
+    arms = arms_of(recorded(released, Instance((0.7,) * sum(sizes)), rounds))
+    served = np.cumsum([[arm < sizes[0], arm >= sizes[0]] for arm in arms], axis=0)
+    behind = measures.group_deficits(np.arange(1, rounds + 1), served, quotas) > 0
+    assert behind.sum() == pairs
+    assert not behind[2 * max(sizes) :].any()
+
+
+def test_released_initialisation_draws_the_rest_uniformly():
+    sizes, rounds, runs = (200, 2), 400, 40
+    instance = Instance((0.5,) * 200 + (0.0, 1.0), "deterministic")
+    released, paper = (
+        run(
+            BFUCB(sizes, (0.1, 0.1), initialisation=name, delta=0.99),
+            instance,
+            *(rounds, runs),
+            checkpoints=[rounds],
+        ).plays[:, -1, 200]
+        for name in ("released", "paper")
+    )
+    # 198 pulls beyond the first two; by merit the worthless arm gets the smaller half
+    assert released.mean() == pytest.approx(100, abs=5 * math.sqrt(198 / 4 / runs))
+    assert paper.mean() < 90
+
+
+def test_released_width_keeps_draws_uniform_for_long(rng):
+    sizes, quotas, means, instance = problem("low", rng)
+    options = {"rounds": 3000} if not config.DISABLE_JIT else {"rounds": 300}
+    released = recorded(BFUCB(sizes, quotas, width="released"), instance, **options)
+    policy = released.probes["policy"][0, -1]
+    assert policy.tolist() == [1 / 10] * 10 + [1 / 5] * 5
+    paper = recorded(BFUCB(sizes, quotas), instance, **options)
+    if not config.DISABLE_JIT:
+        distances = [
+            measures.policy_distance(r.probes["policy"][0, -1], means, sizes).sum()
+            for r in (paper, released)
+        ]
+        assert distances[0] < distances[1]
+
+
+def test_released_running_mean_counts_the_initial_mean_twice():
+    state = BFUCB((1, 1), (0, 0), running_mean="released").start(2, 100)
+    protocol.learn(state, 1, 0, 1.0)
+    state.now[0] = 1
+    protocol.learn(state, 2, 1, 0.5)
+    state.now[0] = 0
+    means = [1.0]
+    for t, reward in ((3, 0.0), (4, 0.0), (5, 1.0)):
+        protocol.learn(state, t, 0, reward)
+        means.append(state.mean[0, 0])
+    assert means == pytest.approx([1, 2 / 3, 2 / 4, 3 / 5])  # the mean of 1, 1, 0, 0, 1
+    assert state.pulls[0, 0] == 4
+
+
+def test_rounded_draw_credits_another_group():
+    sizes, quotas = (2, 2), (0.3, 0.3)
+    instance = Instance((0.6, 0.7, 0.65, 0.8))
+    rounds = 2000 if config.DISABLE_JIT else 50_000
+    result = run(
+        BFUCB(sizes, quotas, draw="released"), instance, rounds, checkpoints=[rounds], seed=11
+    )
+    counted = result.probes["group_plays"][0, 0, [0, 2]]
+    pulled = measures.per_group(result.plays[0, 0], sizes)
+    assert counted.sum() == pulled.sum() == rounds
+    moved = pulled[0] - counted[0]
+    assert moved >= 0
+    if not config.DISABLE_JIT:  # at most the 0.0005 of the second group's rounds with 1.000
+        assert 0 < moved < 0.001 * counted[1]
+    exact = run(BFUCB(sizes, quotas), instance, rounds, checkpoints=[rounds], seed=11)
+    counted = exact.probes["group_plays"][0, 0, [0, 2]]
+    assert counted.tolist() == measures.per_group(exact.plays[0, 0], sizes).tolist()
+
+
+def test_capped_released_index_sweeps_the_arms_in_the_released_order():
+    sizes = (4, 3)
+    instance = Instance((0.6, 0.9, 0.9, 0.9, 0.5, 0.5, 0.5), "deterministic")
+    policy = GroupUCB(sizes, version="released")
+    rounds = 1500
+    arms = arms_of(recorded(policy, instance, rounds))[policy.initial_rounds :]
+    assert set(arms) == {0}  # all capped at 1, arm 1 is first in the numbering
+    assert twins.released_numbering(sizes) == [0, 4, 5, 6, 1, 2, 3]
+    state = policy.start(7, rounds)
+    assert state.rank[[0, 4, 5, 6, 1, 2, 3]].tolist() == list(range(7))
+    uncapped = GroupUCB(sizes, version="released", cap=False)
+    spread = np.bincount(arms_of(recorded(uncapped, instance, rounds)), minlength=7)
+    assert spread.min() > rounds // 10
+
+
+def test_released_counts_narrow_the_minority_boxes_of_fairx():
+    sizes, quotas = (30, 4), (0.4, 0.4)
+    means = (0.8,) * 30 + (0.6,) * 4
+    instance = Instance(means)
+    rounds = 3000
+    options = {"quotas": quotas, "shadow_means": means}
+    own, shadow = (
+        run(FairXUCB(sizes, counts=counts, **options), instance, rounds, checkpoints=[rounds])
+        for counts in ("own", "bf_ucb")
+    )
+    # BF-UCB pulls the four arms about three times as often, so that their bounds fall faster
+    minority = [r.probes["policy"][0, 0, 30:].sum() for r in (own, shadow)]
+    assert minority[1] < minority[0]
+
+
+def test_policy_from_the_empirical_mean_starves_an_unlucky_arm():
+    sizes, quotas = (2, 1), (0.4, 0.4)
+    instance = Instance((0.5, 0.9, 0.5))
+    plays = {}
+    for source in ("mean", "maximiser"):
+        policy = BFUCB(sizes, quotas, policy_from=source)
+        plays[source] = run(policy, instance, 300, 60, checkpoints=[300]).plays[:, 0, 0]
+    starved = (plays["mean"] == 1).mean()
+    assert 0.2 < starved < 0.8  # as often as the first reward is 0
+    assert plays["maximiser"].min() > 20
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="two million rounds")
+def test_bonus_of_a_group_does_not_grow_while_it_is_not_served():
+    instance, rounds = Instance((0.5, 0.1), "deterministic"), 2_000_000
+    # the first number of pulls at which the second group's index lies below the first one's mean
+    enough = next(n for n in range(1, 999) if 0.1 + math.sqrt(2 * math.log(400 * n) / n) < 0.5)
+    policies = BFUCB((1, 1), (0, 0)), BFUCB((1, 1), (0, "1/20")), GroupUCB((1, 1))
+    zero, forced, ucb = (
+        int(run(policy, instance, rounds, checkpoints=[rounds]).plays[0, 0, 1])
+        for policy in policies
+    )
+    assert zero <= enough
+    assert forced == rounds // 20
+    assert ucb > enough
+
+
+# Measures.
+
+
+@scenarios
+def test_measures_are_those_of_the_definitions(scenario, rng):
+    sizes, quotas, means, _ = problem(scenario, rng)
+    means = [max(mu, 0.05) for mu in means]
+    for name, c, f in (("power", 1.0, twins.power(1)), ("exponential", 2.0, twins.exponential(2))):
+        merit_of = (name, c)
+        expected = twins.fair_policy(means, sizes, f)
+        np.testing.assert_allclose(measures.fair_policy(means, sizes, *merit_of), expected)
+        rounds = np.array([1, 7, 100, 12_345])
+        optimum = [twins.fair_optimum(int(t), means, sizes, quotas, f) for t in rounds]
+        found = measures.fair_optimum(rounds, means, sizes, quotas, *merit_of)
+        np.testing.assert_allclose(found, optimum, rtol=1e-12)
+        policy = np.array([p for n in sizes for p in rng.dirichlet(np.ones(n))])
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        distance = [
+            sum(abs(policy[i] - expected[i]) for i in range(a, b))
+            for a, b in itertools.pairwise(first)
+        ]
+        found = measures.policy_distance(policy, means, sizes, *merit_of)
+        np.testing.assert_allclose(found, distance, atol=1e-15)
+
+
+@scenarios
+@pytest.mark.parametrize("version", ["paper", "released"])
+def test_regret_is_the_sum_of_its_two_parts(version, scenario, rng):
+    sizes, quotas, means, instance = problem(scenario, rng)
+    means = [max(mu, 0.05) for mu in means]
+    result = recorded(BFUCB(sizes, quotas, version=version, draw="paper"), instance)
+    for played in (result.plays, result.probes["probability"]):
+        regret = measures.reward_regret(result.rounds, played, means, sizes, quotas)
+        between, within = measures.decomposition(
+            result.rounds, result.plays, played, means, sizes, quotas
+        )
+        np.testing.assert_allclose(regret, between + within, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        measures.per_group(result.probes["probability"], sizes),
+        measures.per_group(result.plays, sizes),
+        rtol=0,
+        atol=1e-9,
+    )
+
+
+def test_released_regret_by_hand():
+    sizes, quotas, means = (2, 1), (0.5, 0.25), (0.5, 1.0, 0.5)
+    rounds = np.array([9])
+    rewards, initial = np.array([[1.0, 4.0, 0.5]]), np.array([[1.0, 1.0, 0.5]])
+    found = measures.released_regret(rounds, rewards, initial, means, sizes, quotas)
+    # R* of the groups: (1/4 + 1) / (3/2) = 5/6 and 1/2; of the 8 rounds 2 are the second's
+    assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
+
+
+def test_small_measures():
+    plays = np.array([[4, 4, 2], [0, 10, 0]])
+    assert measures.per_group(plays, (2, 1)).tolist() == [[8, 2], [10, 0]]
+    np.testing.assert_allclose(measures.jain_index(plays), [100 / 108, 1 / 3])
+    np.testing.assert_allclose(measures.pseudo_reward(plays, (0.5, 0.25, 1), 1), [3.25, 0.75])
+    normalised = measures.normalised_reward(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+    assert np.isnan(normalised[0])
+    assert normalised[1] == 0.5
+    deficits = measures.group_deficits(np.array([10, 11]), np.array([[3, 7], [3, 8]]), (0.39, 0.3))
+    assert deficits.tolist() == [[0, -4], [1, -5]]
+    with pytest.raises(ValueError, match=r"merit must be one of power, exponential, got 'cubic'"):
+        measures.merits((0.5,), "cubic")
+
+
+@pytest.mark.parametrize("best", [0, 1])
+def test_fair_oracle_earns_the_fair_optimum(best, rng):
+    sizes, quotas = (3, 2), ("3/10", "2/5")
+    means = [0.9, 0.8, 0.7, 0.5, 0.6] if best == 0 else [0.2, 0.3, 0.4, 0.5, 0.6]
+    policy = GroupOracle(sizes, quotas, means, schedule="floor")
+    result = recorded(policy, Instance(means))
+    regret = measures.reward_regret(
+        result.rounds, result.probes["probability"], means, sizes, quotas
+    )
+    np.testing.assert_allclose(regret, 0, atol=1e-9)
+    strict = recorded(GroupOracle(sizes, quotas, means), Instance(means))
+    regret = measures.reward_regret(
+        result.rounds, strict.probes["probability"], means, sizes, quotas
+    )
+    assert (np.abs(regret) <= 1).all()  # served one round earlier
+
+
+def test_exact_floors_are_impossible_for_three_groups_that_are_due_at_once():
+    sizes, quotas, means = (1, 1, 1), ("1/4", "1/4", "1/4"), (0.2, 0.3, 0.9)
+    result = recorded(GroupOracle(sizes, quotas, means, schedule="floor"), Instance(means))
+    behind = measures.group_deficits(result.rounds, result.plays, quotas)
+    assert behind.max() == 1
+
+
+# Random instances.
+
+
+def test_drawn_means():
+    sizes, ranges = (50, 10), [(0.7, 1.0), (0.5, 0.8)]
+    address = (SEED, "instances", 3)
+    means = draw_means(sizes, ranges, *address)
+    assert means[:50].min() >= 0.7
+    assert means[50:].max() <= 0.8
+    assert means[50:].min() < 0.6
+    assert np.array_equal(means, draw_means(sizes, ranges, *address))
+    assert not np.isin(means, draw_means(sizes, ranges, SEED, "instances", 4)).any()
+    words = [naive.draw(*address, "instance", arm, 1) for arm in range(60)]
+    expected = [0.7 + (1 - 0.7) * naive.unit(w) for w in words[:50]]
+    np.testing.assert_allclose(means[:50], expected, rtol=1e-15)
+    released = draw_means(sizes, ranges, *address, decimals=3, fixed={1: 0.65, 51: 0.6})
+    assert released[[0, 50]].tolist() == [0.65, 0.6]
+    others = np.delete(np.arange(60), [0, 50])
+    assert np.array_equal(released[others], means.round(3)[others])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ranges", "fixed", "words"),
+    [
+        ((1, 1), [(0, 1)], {}, ["ranges", "per group (2)", "got 1"]),
+        ((1,), [(0.5, 1.5)], {}, ["ranges", "[0, 1]", "(0.5, 1.5)", "group 1"]),
+        ((1, 1), [(0, 1), (0.5, 0.2)], {}, ["ranges", "(0.5, 0.2)", "group 2"]),
+        ((1, 1), [(0, 1)] * 2, {0: 0.5}, ["fixed", "1..2", "got 0"]),
+    ],
+)
+def test_drawn_means_refuse(sizes, ranges, fixed, words):
+    with pytest.raises(ValueError, match="must") as error:
+        draw_means(sizes, ranges, 0, "x", 0, fixed=fixed)
+    assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.slow
+def test_the_fixed_means_move_the_best_group(rng):
+    """The released program's fixed means make the first group the best more often than not."""
+    sizes, ranges, runs = (10, 5), [(0.6, 0.85)] * 2, 2000
+    shares = []
+    for fixed in ({}, {1: 0.65, 11: 0.6}):
+        values = [
+            measures.group_values(draw_means(sizes, ranges, SEED, "best", r, fixed=fixed), sizes)
+            for r in range(runs)
+        ]
+        shares.append(np.mean([a > b for a, b in values]))
+    spread = 3 * 0.5 / math.sqrt(runs)
+    assert shares[0] == pytest.approx(0.5, abs=0.02 + spread)
+    assert shares[1] > 0.5 + 3 * spread
+
+
+# The released program's own figures.
+
+#: The notebook's last instance in its numbering; group 1 is arm 0 and those from 6 on.
+NOTEBOOK = (
+    *(0.65, 0.6, 0.79, 0.751, 0.703, 0.829, 0.799, 0.713),
+    *(0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621),
+)
+MEANS_9 = (NOTEBOOK[0], *NOTEBOOK[6:], *NOTEBOOK[1:6])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="ten million rounds")
+@pytest.mark.parametrize(
+    ("beta", "plotted"), [(0.2, 101_200), (0.3, 66_200), (0.4, 34_700)], ids=["0.2", "0.3", "0.4"]
+)
+def test_released_version_gives_the_plotted_regret(beta, plotted):
+    """Compare with values read off the program's plots, +-600, of one run each."""
+    horizon, sizes, quotas = 10_000_000, (10, 5), (beta, beta)
+    policy = BFUCB(sizes, quotas, version="released")
+    checkpoints = [100_000, 200_000, horizon]
+    result = run(policy, Instance(MEANS_9), horizon, 8, seed=SEED, checkpoints=checkpoints)
+    pathwise = measures.released_regret(
+        *(result.rounds, result.rewards, result.probes["initial_reward"]),
+        *(MEANS_9, sizes, quotas),
+    )[:, -1]
+    # one run's rewards have a standard deviation of sqrt(T mu (1 - mu)), about 1400
+    spread = math.sqrt(horizon * 0.2)
+    assert pathwise.mean() == pytest.approx(plotted, abs=600 + 2.5 * spread * math.sqrt(1 + 1 / 8))
+    noiseless = measures.reward_regret(
+        *(result.rounds, result.probes["probability"]), *(MEANS_9, sizes, quotas)
+    )[:, -1]
+    assert noiseless.mean() == pytest.approx(plotted, rel=0.05 + 2.5 * spread / plotted)
+    distances = measures.policy_distance(result.probes["policy"], MEANS_9, sizes).mean(axis=0)
+    np.testing.assert_allclose(distances[0], [0.086, 0.0905], rtol=0.01)  # the plateaus
+    if beta == 0.4:
+        np.testing.assert_allclose(distances[-1], [0.0134, 0.0090], rtol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="ten million rounds")
+def test_delta_outside_the_logarithm_makes_the_plotted_magnitude():
+    horizon, sizes, quotas = 10_000_000, (10, 5), (0.4, 0.4)
+    regrets = {}
+    for name, switches in (
+        ("released", {"version": "released"}),
+        ("width alone", {"width": "released"}),
+        ("paper", {}),
+    ):
+        policy = BFUCB(sizes, quotas, **switches)
+        result = run(policy, Instance(MEANS_9), horizon, 2, seed=SEED, checkpoints=[horizon])
+        played = result.probes["probability"]
+        regret = measures.reward_regret(result.rounds, played, MEANS_9, sizes, quotas)
+        regrets[name] = regret.mean()
+    assert regrets["width alone"] == pytest.approx(regrets["released"], rel=0.04)
+    assert regrets["paper"] < 0.15 * regrets["released"]

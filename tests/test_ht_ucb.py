@@ -1,0 +1,658 @@
+"""HT-UCB and the prophet against their twins; penalised regret, oracle and fluid law."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+from scipy.optimize import linprog
+
+import naive_fair_ucb as twins
+import naive_ht_ucb as naive
+from fairbandits import HTUCB, LFG, UCB1, FairLearn, Instance, Prophet, run
+from fairbandits.benchmarks.fluid import fluid_pulls
+from fairbandits.benchmarks.penalised import arm_sets, oracle_allocation, oracle_loss
+from fairbandits.engine import protocol
+from fairbandits.experiments.config import ConfigError, _check_parameters
+from fairbandits.metrics.penalised import (
+    mean_reward,
+    penalised_loss,
+    penalised_regret,
+    unfairness,
+    unfairness_levels,
+)
+from fairbandits.policies import POLICIES
+from test_compiled_equals_interpreted import EXAMPLES
+from test_fair_ucb_against_naive import arms_of, as_texts, random_quotas, recorded, twin_history
+
+ROUNDS = 250
+SEED = 20240901
+few = settings(deadline=None, derandomize=True, max_examples=15)
+many = settings(deadline=None, derandomize=True, max_examples=200)
+
+TAU = ("1/20",) * 9
+#: The paper's experiments A and B: means and penalty rate, for nine arms and T = 20000.
+PAPER = {
+    "A1": ((0.9, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.45),
+    "A2": ((0.95, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.41),
+    "A3": ((0.9, 0.8, 0.7, 0.6, 0.6, 0.425, 0.4, 0.375, 0.35), 0.45),
+    "B1": ((0.9, 0.86, 0.84, 0.82, 0.6, 0.4, 0.3, 0.2, 0.1), 0.45),
+    "B2": ((0.95, 0.85, 0.84, 0.83, 0.82, 0.4, 0.3, 0.2, 0.1), 0.45),
+    "B3": ((0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), 0.45),
+}
+
+
+# Scenarios: an instance, quotas and penalty rates.
+
+
+def paper_a1(rng):
+    means, rate = PAPER["A1"]
+    return Instance(means, "gaussian", 1 / 9), TAU, rate
+
+
+def paper_d2(rng):
+    means = (0.95, 0.7, 0.65, 0.6, 0.2, 0.15, 0.1, 0.05)
+    return Instance(means, "gaussian", 1 / 8), (0.1,) * 4 + (0.04,) * 4, 0.37
+
+
+def bernoulli(rng):
+    return Instance(rng.uniform(0, 1, 5)), ("1/25",) * 5, float(rng.uniform(0, 1))
+
+
+def beta(rng):
+    return Instance(rng.uniform(0.1, 0.9, 4), "beta"), random_quotas(rng, 4), rates(rng, 4)
+
+
+def uniform(rng):
+    return Instance(rng.uniform(0.1, 0.9, 6), "uniform02"), random_quotas(rng, 6), rates(rng, 6)
+
+
+def clipped(rng):
+    return Instance(rng.uniform(0, 1, 3), "uniform02_clipped"), random_quotas(rng, 3), 0.6
+
+
+def negative_rewards(rng):
+    return Instance(rng.normal(size=4), "gaussian", 0.7), random_quotas(rng, 4), rates(rng, 4)
+
+
+def two(rng):
+    return Instance(rng.uniform(0, 1, 2)), random_quotas(rng, 2), 3.0
+
+
+def large_rates(rng):
+    return Instance(rng.uniform(0, 1, 7)), random_quotas(rng, 7), 1e3
+
+
+def all_alike(rng):
+    return Instance((0.73,) * 6, "deterministic"), ("1/7",) * 6, 0.45
+
+
+def two_alike(rng):
+    instance = Instance((0.25, 0.75, 0.5, 0.75), "deterministic")
+    return instance, ("1/8", "1/4", "0", "1/4"), (0.3, 0.3, 5.0, 0.3)
+
+
+def sure_rewards(rng):
+    return Instance((0.0, 1.0, 0.5, 1.0, 0.0)), random_quotas(rng, 5), (0.5, 0.0, 1.0, 0.25, 0.5)
+
+
+def no_quotas(rng):
+    return Instance(rng.uniform(0, 1, 4)), (0, 0, 0, 0), 1.0
+
+
+def nearly_all_is_owed(rng):
+    return Instance(rng.uniform(0, 1, 5)), ("999/5000",) * 5, rates(rng, 5)
+
+
+def rates(rng, arms):
+    return tuple(rng.uniform(0, rng.choice([0.2, 1.0, 5.0]), arms).tolist())
+
+
+SCENARIOS = [
+    paper_a1,
+    paper_d2,
+    bernoulli,
+    beta,
+    uniform,
+    clipped,
+    negative_rewards,
+    two,
+    large_rates,
+    all_alike,
+    two_alike,
+    sure_rewards,
+    no_quotas,
+    nearly_all_is_owed,
+]
+scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+
+
+def assert_same_run(policy, twin, instance, rounds=ROUNDS):
+    history = twin_history(twin, instance, rounds)
+    result = recorded(policy, instance, rounds)
+    arms = arms_of(result)
+    assert arms == [record["arm"] for record in history]
+    accrued = np.array([record["accrued"] for record in history])
+    np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
+    return arms
+
+
+# HT-UCB.
+
+
+@scenarios
+@pytest.mark.parametrize("ties", ["lowest", "random"])
+@pytest.mark.parametrize("threshold", ["hard", "soft"])
+@pytest.mark.parametrize("clock", ["round", "previous"])
+def test_ht_ucb(scenario, clock, threshold, ties, rng):
+    instance, quotas, penalties = scenario(rng)
+    options = {"clock": clock, "threshold": threshold, "ties": ties}
+    policy, twin = (make(quotas, penalties, **options) for make in (HTUCB, naive.HTUCB))
+    arms = assert_same_run(policy, twin, instance)
+    assert arms[: instance.n_arms] == list(range(instance.n_arms))
+
+
+@pytest.mark.parametrize(
+    "option", [{"threshold": "soft"}, {"clock": "previous"}, {"ties": "random"}], ids=str
+)
+def test_options_matter(option, rng):
+    """In some scenario at least, so that the test above sees them."""
+    different = []
+    for scenario in SCENARIOS:
+        instance, quotas, penalties = scenario(rng)
+        plain, other = (
+            arms_of(recorded(HTUCB(quotas, penalties, **options), instance, ROUNDS))
+            for options in ({}, option)
+        )
+        different.append(plain != other)
+    assert any(different)
+
+
+@scenarios
+@pytest.mark.parametrize("ties", ["lowest", "random"])
+@pytest.mark.parametrize("clock", ["round", "previous"])
+def test_without_penalties_it_is_ucb1(scenario, clock, ties, rng):
+    instance, quotas, _ = scenario(rng)
+    wanted = recorded(UCB1(clock=clock, ties=ties), instance)
+    for threshold in ("hard", "soft"):
+        found = recorded(HTUCB(quotas, 0, clock, threshold, ties), instance)
+        assert np.array_equal(found.plays, wanted.plays)
+
+
+@scenarios
+def test_without_quotas_it_is_ucb1(scenario, rng):
+    instance, quotas, penalties = scenario(rng)
+    wanted = recorded(UCB1(), instance)
+    for threshold in ("hard", "soft"):
+        found = recorded(HTUCB((0,) * len(quotas), penalties, threshold=threshold), instance)
+        assert np.array_equal(found.plays, wanted.plays)
+
+
+def test_one_penalty_is_for_all_arms(rng):
+    instance, quotas, penalties = paper_a1(rng)
+    each = recorded(HTUCB(quotas, [penalties] * 9), instance)
+    assert np.array_equal(recorded(HTUCB(quotas, penalties), instance).plays, each.plays)
+
+
+def test_an_arm_at_its_quota_is_not_short():
+    """N < tau n at tau n = 1, 2, ..., where the product in floating point is too large by one bit.
+
+    Of two arms the first pays nothing, but 100 while it is short.
+    """
+    spoilt = 0.4 * 0.8 / 8
+    assert spoilt > 0.04
+    state = HTUCB(("1/25", 0), 100.0).start(2, 20_000)
+    deceived = 0
+    for n in range(25, 20_001, 25):
+        protocol.learn(state, n - 25, 0, 0.0)
+        while state.pulls.sum() < n - 1:
+            protocol.learn(state, n - 24, 1, 50.0)
+        assert state.pulls[0] == n // 25
+        assert protocol.choose(state, n, 0) == 1
+        assert protocol.choose(state, n + 1, 0) == 0  # one round later it is short
+        deceived += n // 25 < spoilt * n
+    assert deceived == 800
+    with pytest.raises(ValueError, match=r"denominator of at most 2\*\*31"):
+        HTUCB((spoilt, 0), 100.0)
+
+
+def test_the_soft_threshold_grows_with_the_missing_share():
+    state = HTUCB(("1/4", "1/2"), (2.0, 1.0), threshold="soft").start(2, 100)
+    for t, arm in enumerate((0, *(1,) * 18), start=1):
+        protocol.learn(state, t, arm, 0.0)
+    protocol.choose(state, 20, 0)  # 4 of 5 and none of 10 pulls are missing
+    bonus = math.sqrt(2 * math.log(20))
+    wanted = [2.0 * 4 / 5 + bonus, bonus / math.sqrt(18)]
+    np.testing.assert_allclose(state.index, wanted, rtol=1e-14)
+
+
+def test_large_denominators_and_long_runs():
+    """The products of quotas and rounds stay whole numbers in 64 bits."""
+    denominator, n = 2**31, 2**31
+    state = HTUCB((f"{denominator // 2 - 1}/{denominator}", 0), 1e6).start(2, n)
+    state.unpulled[0] = 0
+    state.pulls[:] = n // 2 - 1, n // 2
+    state.width[:] = state.pulls**-0.5
+    for short, missing in ((1, 0), (0, 1)):
+        state.served[:] = (state.pulls - [missing, 0]) * denominator
+        state.mean[1] = 1.0
+        assert protocol.choose(state, n, 0) == short
+
+
+# The baselines as the paper describes them.
+
+
+def levels_of_eta(rng):
+    return [0, 1.7, math.sqrt(ROUNDS), float(rng.uniform(0, ROUNDS))]
+
+
+@scenarios
+def test_lfg_is_the_papers(scenario, rng):
+    instance, quotas, _ = scenario(rng)
+    for eta in levels_of_eta(rng):
+        policy = LFG(quotas, eta=eta, constant=2, cap=1, arrivals="before")
+        assert_same_run(policy, naive.LFG(quotas, eta), instance)
+
+
+@scenarios
+def test_fair_learn_is_the_papers(scenario, rng):
+    instance, quotas, _ = scenario(rng)
+    for alpha in (0, 1, "1/2", "47/10", ROUNDS):
+        policy = FairLearn(quotas, tolerance=alpha, learner="ucb1")
+        assert_same_run(policy, naive.Flearn(quotas, alpha), instance)
+
+
+@pytest.mark.parametrize("arms", [2, 5, 20])
+def test_fair_learn_with_equal_quotas_starts_with_each_arm(arms, rng):
+    quotas = (f"1/{3 * arms}",) * arms
+    result = recorded(FairLearn(quotas), Instance(rng.uniform(0, 1, arms)), rounds=arms)
+    assert arms_of(result) == list(range(arms))
+
+
+# The prophet.
+
+
+@st.composite
+def problems(draw, arms=None, most=12):
+    """Return means, quotas and penalty rates with few digits, so that ties are common."""
+    arms = draw(st.integers(2, 6)) if arms is None else arms
+    tenths = st.lists(st.integers(0, 10), min_size=arms, max_size=arms)
+    means = [f"{mean}/10" for mean in draw(tenths)]
+    shares = draw(st.lists(st.integers(0, most), min_size=arms, max_size=arms))
+    quotas = as_texts(shares, sum(shares) + draw(st.integers(1, 20)))
+    penalties = [f"{rate}/10" for rate in draw(tenths)]
+    return means, quotas, penalties
+
+
+def floats(values):
+    """Return exact numbers as the nearest floats."""
+    return [float(Fraction(value)) for value in values]
+
+
+@many
+@given(st.data(), st.integers(2, 4))
+def test_the_prophet_has_the_least_regret_of_all(data, arms):
+    means, quotas, penalties = data.draw(problems(arms))
+    horizon = data.draw(st.integers(arms, {2: 40, 3: 20, 4: 11}[arms]))
+    plan = Prophet(means, quotas, floats(penalties)).plan(horizon)
+    assert plan.min() >= 0
+    assert plan.sum() == horizon
+    found = naive.regret(horizon, plan.tolist(), means, quotas, penalties)
+    assert found == naive.least_regret(horizon, means, quotas, penalties)
+
+
+@many
+@given(problems(), st.integers(20, 10**9))
+def test_the_prophets_regret_is_rounding(problem, horizon):
+    means, quotas, penalties = problem
+    plan = Prophet(means, quotas, floats(penalties)).plan(horizon)
+    assert plan.sum() == horizon
+    kinds = naive.kinds(means, penalties)
+    entitled = [tau * horizon for tau in twins.exactly(quotas)]
+    bound = sum(
+        rate
+        for rate, kind, owed in zip(twins.exactly(penalties), kinds, entitled, strict=True)
+        if kind != "non-critical" and owed.denominator > 1
+    )
+    assert 0 <= naive.regret(horizon, plan.tolist(), means, quotas, penalties) <= bound
+
+
+@scenarios
+@pytest.mark.parametrize("horizon", [7, 100, 12_345])
+def test_the_prophet_plays_its_plan(scenario, horizon, rng):
+    instance, quotas, penalties = scenario(rng)
+    policy = Prophet(instance.means, quotas, penalties)
+    rounds = range(1, horizon + 1)
+    result = run(policy, instance, max(horizon, instance.n_arms), checkpoints=rounds)
+    horizon = result.horizon
+    plan = policy.plan(horizon)
+    planned = plan * result.rounds[:, None] / horizon
+    # the arm furthest behind goes next: none is ever a pull for each other arm away from its share
+    assert np.abs(result.plays[0] - planned).max() < instance.n_arms
+    if horizon in rounds:
+        assert result.plays[0, -1].tolist() == plan.tolist()
+
+
+def test_the_prophets_order_by_hand():
+    policy = Prophet((0.9, 0.5, 0.4), ("0.2", "0.3", "0.1"), (1, 1, 0.45))
+    assert policy.plan(10).tolist() == [7, 3, 0]  # 0.45 is less than the gap of 0.5
+    result = recorded(policy, Instance((0.9, 0.5, 0.4)), rounds=10)
+    assert arms_of(result) == [0, 1, 0, 0, 0, 1, 0, 0, 1, 0]  # 5 : 5 in round 5
+
+
+def test_the_prophet_fills_quotas_that_cost_what_they_save():
+    """A_k = Delta_k is critical, although 0.9 - 0.6 > 0.3 in floating point."""
+    assert Prophet((0.9, 0.6), ("1/10", "1/5"), 0.3).plan(100).tolist() == [80, 20]
+
+
+# The measures.
+
+
+@pytest.fixture(params=["one instance", "an instance for each replicate"])
+def measured(request, rng):
+    """Return rounds, pulls, means, quotas and rates, random, and the rows of each replicate."""
+    rounds = np.array([1, 10, 333, 10**7])
+    shape = (3, 5) if request.param != "one instance" else (5,)
+    plays = np.array(
+        [[rng.multinomial(t, rng.dirichlet(np.ones(5))) for t in rounds] for _ in range(3)]
+    )
+    means, penalties = rng.uniform(0, 1, shape).round(3), rng.uniform(0, 1, shape).round(3)
+    return rounds, plays, means, random_quotas(rng, 5), penalties
+
+
+def by_replicate(values):
+    return np.broadcast_to(values, (3, 5)).tolist()
+
+
+def test_measures_equal_the_naive_ones(measured):
+    rounds, plays, means, quotas, penalties = measured
+    wanted = {name: np.zeros((3, 4)) for name in ("regret", "loss", "oracle", "reward")}
+    missing = np.zeros((3, 4, 5))
+    cases = zip(plays.tolist(), by_replicate(means), by_replicate(penalties), strict=True)
+    for i, (rows, mu, A) in enumerate(cases):
+        for j, (t, N) in enumerate(zip(rounds.tolist(), rows, strict=True)):
+            wanted["regret"][i, j] = naive.regret(t, N, mu, quotas, A)
+            wanted["loss"][i, j] = naive.loss(t, N, mu, quotas, A)
+            wanted["oracle"][i, j] = naive.oracle_loss(t, mu, quotas, A)
+            wanted["reward"][i, j] = sum(m * n for m, n in zip(twins.exactly(mu), N, strict=True))
+            missing[i, j] = floats(naive.levels(t, N, quotas))
+    found = {
+        "regret": penalised_regret(rounds, plays, means, quotas, penalties),
+        "loss": penalised_loss(rounds, plays, means, quotas, penalties),
+        "oracle": np.broadcast_to(oracle_loss(rounds, means, quotas, penalties), (3, 4)),
+        "reward": mean_reward(plays, means),
+    }
+    for name, values in found.items():
+        np.testing.assert_allclose(values, wanted[name], rtol=1e-12, atol=1e-12, err_msg=name)
+    assert np.array_equal(unfairness_levels(rounds, plays, quotas), missing)  # rounded once
+    total = unfairness(rounds, plays, quotas)
+    np.testing.assert_allclose(total, missing.sum(axis=2), rtol=1e-14)
+
+
+def test_one_rate_is_for_all_arms(measured):
+    rounds, plays, means, quotas, _ = measured
+    for measure in (penalised_regret, penalised_loss):
+        one = measure(rounds, plays, means, quotas, 0.4)
+        assert np.array_equal(one, measure(rounds, plays, means, quotas, np.full(5, 0.4)))
+
+
+def test_measures_of_a_single_replicate(measured):
+    rounds, plays, *_, quotas, _ = measured
+    found = penalised_regret(rounds, plays[1], [0.9, 0.3, 0.5, 0.1, 0.2], quotas, 0.4)
+    assert found.shape == rounds.shape
+    assert unfairness(rounds, plays[1], quotas).shape == rounds.shape
+
+
+def test_measures_by_hand():
+    """Gaps 0, 0.2, 0.5; the second arm is critical and lacks 2, the third is not and has 4."""
+    rounds, plays = np.array([100]), np.array([[78, 18, 4]])
+    case = (0.9, 0.7, 0.4), ("1/2", "1/5", "1/10"), 0.3
+    assert unfairness_levels(rounds, plays, case[1]).tolist() == [[0, 2, 6]]
+    assert unfairness(rounds, plays, case[1]).tolist() == [8]
+    assert penalised_loss(rounds, plays, *case) == pytest.approx(3.6 + 0.6 + 2.0 + 1.8)
+    assert oracle_loss(rounds, *case) == pytest.approx(4 + 3)
+    assert penalised_regret(rounds, plays, *case) == pytest.approx(1.0)
+    assert mean_reward(plays, case[0]) == pytest.approx(70.2 + 12.6 + 1.6)
+
+
+@many
+@given(st.data(), problems())
+def test_no_pulls_have_less_regret_than_the_oracle(data, problem):
+    means, quotas, penalties = problem
+    arms = len(means)
+    N = data.draw(st.lists(st.integers(0, 50), min_size=arms, max_size=arms))
+    exact = naive.regret(sum(N), N, means, quotas, penalties)
+    assert exact >= 0
+    case = np.array(floats(means)), quotas, np.array(floats(penalties))
+    found = penalised_regret(np.array([sum(N)]), np.array([N]), *case)[0]
+    assert found >= 0
+    assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
+
+
+BANDITS = [name for name, policy in POLICIES.items() if policy.feedback == "bandit"]
+
+
+@pytest.mark.parametrize("name", BANDITS)
+@few
+@given(problem=problems(arms=5), seed=st.integers(0, 10**6))
+def test_no_policy_has_less_regret_than_the_oracle(name, problem, seed):
+    means, quotas, penalties = problem
+    rounds = [1, 2, 5, 17, 60]
+    for policy in EXAMPLES[name]:
+        if policy.feedback != "bandit":
+            continue
+        result = run(
+            policy, Instance(floats(means)), 60, seed=seed, checkpoints=rounds, compiled=False
+        )
+        for t, N in zip(rounds, result.plays[0].tolist(), strict=True):
+            assert sum(N) == t
+            assert naive.regret(t, N, means, quotas, penalties) >= 0
+
+
+# The oracle.
+
+
+@many
+@given(problems())
+def test_arm_sets_equal_the_naive_ones(problem):
+    means, _, penalties = problem
+    found = np.array(arm_sets(means, penalties))
+    assert (found.sum(axis=0) == 1).all()
+    kinds = naive.kinds(means, penalties)
+    names = ("optimal", "critical", "non-critical")
+    assert [names[k] for k in found.argmax(axis=0)] == kinds
+    decimals = arm_sets(floats(means), floats(penalties))
+    assert np.array_equal(found, decimals)
+
+
+def test_arm_sets_of_the_paper():
+    for name, critical in (("A1", 4), ("A2", 4), ("A3", 4), ("B1", 4), ("B2", 4), ("B3", 4)):
+        sets = arm_sets(*PAPER[name])
+        assert sets.optimal.tolist() == [True] + [False] * 8
+        assert sets.critical.tolist() == [False] + [True] * critical + [False] * 4
+    assert arm_sets((0.9, 0.6), "3/10").critical.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["any", "ties", "two best", "no penalties"])
+def test_oracle_is_the_optimum_of_the_linear_program(kind, rng):
+    for _ in range(60):
+        arms = int(rng.integers(2, 12))
+        means = rng.uniform(0, 1, arms)
+        penalties = rng.uniform(0, rng.choice([0.3, 1.0]), arms)
+        if kind == "ties":
+            means, penalties = means.round(1), penalties.round(1)
+        if kind == "two best":
+            means[0] = means[-1] = 1
+        if kind == "no penalties":
+            penalties[:] = 0
+        quotas = random_quotas(rng, arms)
+        tau = np.array(floats(quotas))
+        gaps = means.max() - means
+        # pulls y and missing pulls s >= tau - y
+        optimum = linprog(
+            np.concatenate([gaps, penalties]),
+            A_ub=-np.hstack([np.eye(arms), np.eye(arms)]),
+            b_ub=-tau,
+            A_eq=[[1] * arms + [0] * arms],
+            b_eq=[1],
+            bounds=(0, None),
+            method="highs",
+        )
+        assert optimum.status == 0
+        horizon = int(rng.integers(1, 10**6))
+        found = oracle_loss(np.array([horizon]), means, quotas, penalties)[0]
+        assert found / horizon == pytest.approx(optimum.fun, abs=1e-12)
+        y = oracle_allocation(means, quotas, penalties)
+        assert y.sum() == pytest.approx(1, abs=1e-15)
+        assert y.min() >= 0
+        lost = gaps @ y + penalties @ np.maximum(tau - y, 0)
+        assert lost == pytest.approx(optimum.fun, abs=1e-12)
+        plan = Prophet(means, quotas, penalties).plan(horizon)
+        np.testing.assert_allclose(plan, y * horizon, rtol=0, atol=arms)
+
+
+def test_oracle_allocation_by_hand():
+    quotas = ("0.1", "0.2", "0.3", "0.05")
+    y = oracle_allocation((0.5, 0.9, 0.9, 0.8), quotas, (0.3, 1, 1, 0.1))
+    assert y.tolist() == [0, 0.65, 0.3, 0.05]
+
+
+# The fluid law.
+
+#: Pulls of some arms (from 1), computed by the law when it was derived.
+PREDICTED = {
+    "A1": {1: 14019, 6: 1000, 7: 563, 8: 240, 9: 132},
+    "A2": {1: 14878, 6: 636, 7: 259, 8: 140, 9: 87},
+    "A3": {1: 11998, 6: 1000, 7: 1000, 8: 1000, 9: 1000},
+    "B1": {1: 10985, 2: 2913, 3: 1887, 4: 1321, 5: 1000},
+    "B2": {1: 14318, 2: 1052, 3: 1000, 4: 1000, 5: 1000},
+    "B3": {1: 14019, 2: 1046, 3: 1000, 4: 1000, 5: 1000},
+}
+
+
+@pytest.mark.parametrize("case", PAPER)
+def test_fluid_law_of_the_papers_experiments(case):
+    means, rate = PAPER[case]
+    pulls = fluid_pulls(means, TAU, rate, 20_000)
+    assert pulls.sum() == pytest.approx(20_000, rel=1e-9)
+    for arm, predicted in PREDICTED[case].items():
+        assert pulls[arm - 1] == pytest.approx(predicted, abs=1)
+
+
+def test_fluid_law_equals_the_naive_one(rng):
+    for _ in range(100):
+        arms = int(rng.integers(2, 12))
+        means = rng.uniform(0, 1, arms)
+        penalties = rng.uniform(0, 1, arms)
+        quotas = random_quotas(rng, arms)
+        horizon = int(10 ** rng.uniform(2, 7))
+        best = int(means.argmax())
+        wanted = naive.fluid(means.tolist(), quotas, penalties.tolist(), horizon)
+        found = fluid_pulls(means, quotas, penalties, horizon)
+        assert found.sum() == pytest.approx(horizon, rel=1e-9)
+        if wanted[best] > float(Fraction(quotas[best])) * horizon:  # where the naive law holds
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_fluid_law_of_the_indices(rng):
+    """Every arm has the common index, with the penalty rate or without, or its quota between."""
+    seen = set()
+    for _ in range(200):
+        arms, horizon = int(rng.integers(2, 8)), 10**5
+        means, penalties = rng.uniform(0, 1, arms).round(1), rng.uniform(0, 1, arms)
+        quotas = random_quotas(rng, arms)
+        entitled = np.array(floats(quotas)) * horizon
+        pulls = fluid_pulls(means, quotas, penalties, horizon)
+        without = means + np.sqrt(2 * np.log(horizon) / np.maximum(pulls, 1e-9))
+        off = np.abs(pulls - entitled) > 1e-6 * (1 + entitled)
+        level = without + np.where(pulls < entitled, penalties, 0)
+        if not off.any():
+            continue
+        common = level[off][0]
+        np.testing.assert_allclose(level[off], common, rtol=1e-6)
+        at = ~off & (entitled > 0)
+        assert (without[at] <= common + 1e-6).all()
+        assert (without[at] + penalties[at] >= common - 1e-6).all()
+        seen |= {("below", bool((pulls[off] < entitled[off]).any())), ("at", bool(at.any()))}
+        seen |= {("tied", bool((means == means.max()).sum() > 1))}
+    assert len(seen) == 6
+
+
+def test_fluid_law_refuses_a_horizon_without_logarithm():
+    with pytest.raises(ValueError, match="horizon must be at least 2, got 1"):
+        fluid_pulls((0.9, 0.8), (0.1, 0.1), 0.5, 1)
+
+
+@pytest.mark.parametrize("case", PAPER)
+def test_simulated_pulls_follow_the_fluid_law(case):
+    means, rate = PAPER[case]
+    replicates = 4 if config.DISABLE_JIT else 40
+    instance = Instance(means, "gaussian", 1 / 9)
+    options = {"seed": SEED, "stream": "fluid", "checkpoints": [20_000]}
+    plays = run(HTUCB(TAU, rate), instance, 20_000, replicates, **options).plays[:, 0]
+    error = plays.std(axis=0, ddof=1) / math.sqrt(replicates)
+    predicted = fluid_pulls(means, TAU, rate, 20_000)
+    # The law is good to 1 %, but for arms 2 and 9 of A3: what they would get without regard to the
+    # quota is within 0.2 % of it, so that noise moves them one way only.
+    tolerance = 0.03 if case == "A3" else 0.01
+    allowed = tolerance * predicted + 1 + 3 * error
+    assert (np.abs(plays.mean(axis=0) - predicted) <= allowed).all()
+
+
+# What is refused.
+
+ERRORS = [
+    (lambda: HTUCB((0.5, 0.5), 1), ["quotas", "less than 1", "got 1"]),
+    (lambda: HTUCB((0.5, "-1/5"), 1), ["quotas", "at least 0", "-1/5", "arm 2"]),
+    (lambda: HTUCB((0.5, "x"), 1), ["quotas", "1/3", "'x'"]),
+    (lambda: HTUCB((0.5, 0.1), -0.5), ["penalties", "at least 0", "-0.5"]),
+    (lambda: HTUCB((0.5, 0.1), math.inf), ["penalties", "finite", "inf"]),
+    (lambda: HTUCB((0.5, 0.1), (1, math.nan)), ["penalties", "finite", "nan", "arm 2"]),
+    (lambda: HTUCB((0.5, 0.1), (1, -2)), ["penalties", "at least 0", "-2", "arm 2"]),
+    (lambda: HTUCB((0.5, 0.1), 1, "own"), ["clock", "round, previous", "'own'"]),
+    (lambda: HTUCB((0.5, 0.1), 1, threshold="no"), ["threshold", "hard, soft", "'no'"]),
+    (lambda: HTUCB((0.5, 0.1), 1, ties="last"), ["ties", "lowest, random", "'last'"]),
+    (lambda: HTUCB((0.5, 0.1), 1).start(3, 9), ["quotas", "(3)", "got 2"]),
+    (lambda: HTUCB((0.5, 0.1), (1, 1, 1)).start(2, 9), ["penalties", "(2)", "got 3"]),
+    (lambda: Prophet((0.5, math.inf), (0.1, 0.1), 1), ["means", "number", "inf"]),
+    (lambda: Prophet((0.5, 0.6), (0.1, 0.9), 1), ["quotas", "less than 1", "got 1"]),
+    (lambda: Prophet((0.5, 0.6), (0.1, 0.1), -1), ["penalties", "at least 0", "-1"]),
+    (lambda: Prophet((0.5,), (0.1, 0.1), 1), ["means", "(2)", "got 1"]),
+    (lambda: Prophet((0.5, 0.6), (0.1, 0.1), 1).start(3, 9), ["quotas", "(3)", "got 2"]),
+    (lambda: Prophet((0.5, 0.6), (0.1, 0.1), (1,)).start(2, 9), ["penalties", "(2)", "got 1"]),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), ERRORS, ids=[str(words) for _, words in ERRORS])
+def test_errors_name_the_value_and_the_range(call, words):
+    with pytest.raises(ValueError, match="must") as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"penalties": [0.4]}, ["x.penalties", "(2)", "got 1"]),
+        ({"penalties": -0.4}, ["penalties", "-0.4"]),
+        ({"penalties": [0.4, -1]}, ["penalties.1", "-1"]),
+        ({"penalties": "much"}, ["penalties", "much"]),
+        ({"penalties": 0.4, "threshold": "hart"}, ["threshold", "did you mean 'hard'"]),
+        ({}, ["penalties", "required"]),
+    ],
+    ids=str,
+)
+def test_configuration_errors(parameters, words):
+    quotas = {"quotas": ["1/3", 0.1]}
+    for penalties in (0, 0.4, [0.4, 1]):
+        _check_parameters("ht_ucb", quotas | {"penalties": penalties}, 2, "x")
+        means = {"means": [0.5, "1/3"]}
+        _check_parameters("prophet", quotas | means | {"penalties": penalties}, 2, "x")
+    with pytest.raises(ConfigError) as caught:
+        _check_parameters("ht_ucb", quotas | parameters, 2, "x")
+    for word in words:
+        assert word in str(caught.value)
