@@ -398,6 +398,8 @@ def settings(paper: Paper) -> pd.DataFrame:
     def add(setting: str, entry: dict[str, Any], figures: list[str]) -> None:
         value = entry["value"]
         words = [_plain(one) for one in value] if isinstance(value, list) else [_plain(value)]
+        if len(words) > 3 and len(set(words)) == 1:
+            words = [f"{words[0]} for each of {len(words)}"]
         provenance = entry["provenance"].replace("-", " ")
         key = (setting, ", ".join(words), provenance, entry["source"].strip())
         rows.setdefault(key, []).extend(figures)
