@@ -225,6 +225,7 @@ def test_no_guarantee_for_larger_quotas():
 # The published instances.
 
 
+@pytest.mark.slow
 def test_instance_1_ends_with_the_quotas():
     """After a million rounds every arm but the best has just its quota, in most runs (B2).
 
