@@ -53,3 +53,9 @@ def quota_numerators(values: Sequence) -> tuple[list[int], int]:
         total = Fraction(sum(numerators), denominator)
         raise ValueError(f"quotas must sum to less than 1, got {total}")
     return numerators, denominator
+
+
+def below_equal_share(quotas: Sequence) -> bool:
+    """Return whether every quota is below one over the number of arms."""
+    numerators, denominator = quota_numerators(quotas)
+    return max(numerators) * len(numerators) < denominator

@@ -15,15 +15,14 @@ from typing import Any
 
 import yaml
 
-from fairbandits.experiments.sweep import cells
+from fairbandits.experiments.sweep import OF_INSTANCE, cells
 from fairbandits.rationals import quota_numerators, rational
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "workflow" / "schemas"
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-#: Parameters that a policy can have from the instance, by this word.
-OF_INSTANCE = "instance"
+#: Parameters that a policy can have from the instance.
 KNOWN_OF_INSTANCE = ("means", "penalties")
 
 

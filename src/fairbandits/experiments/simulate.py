@@ -8,16 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
-from fairbandits.experiments.sweep import cells_of, swept
+from fairbandits.experiments.sweep import OF_INSTANCE, cells_of, swept
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import Result, checkpoint_grid, run
 from fairbandits.store import write_table
-
-#: A parameter with this value has that of the instance.
-OF_INSTANCE = "instance"
 
 
 def simulate_chunk(

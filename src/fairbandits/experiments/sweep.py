@@ -5,6 +5,9 @@ from typing import Any
 
 from fairbandits.rationals import rational
 
+#: A parameter with this value has that of the instance.
+OF_INSTANCE = "instance"
+
 
 def cells(sweep: dict[str, list]) -> list[dict[str, Any]]:
     """Return what each cell of a sweep sets; without a sweep there is one cell that sets nothing.

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairbandits.metrics.pulls import floors
 from fairbandits.rationals import common_denominator
 
 
@@ -54,8 +55,7 @@ def group_values(
 
 def owed(rounds: np.ndarray, quotas: Sequence) -> np.ndarray:
     """Return floor(beta_g t), integers of shape (n_rounds, n_groups), exact."""
-    numerators, denominator = common_denominator("quotas", quotas)
-    return np.asarray(rounds, np.int64)[:, None] * np.array(numerators) // denominator
+    return floors(rounds, *common_denominator("quotas", quotas))
 
 
 def fair_optimum(

@@ -23,6 +23,11 @@ def regret(plays: np.ndarray, means: Sequence[float]) -> np.ndarray:
     return (plays * gaps(means)).sum(axis=-1)
 
 
+def floors(rounds: np.ndarray, numerators: Sequence[int], denominator: int) -> np.ndarray:
+    """Return floor(r_i t), integers of shape (n_rounds, n_quotas), exact."""
+    return np.asarray(rounds, np.int64)[:, None] * np.array(numerators) // denominator
+
+
 def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.ndarray:
     """Return max(0, floor(r_i t) - alpha), shape (n_rounds, n_arms), with exact floors.
 
@@ -35,9 +40,8 @@ def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.nda
     tolerance : number or str
         alpha >= 0.
     """
-    numerators, denominator = quota_numerators(quotas)
-    floors = np.asarray(rounds, np.int64)[:, None] * np.array(numerators) // denominator
-    return np.maximum(0.0, floors - float(rational("tolerance", tolerance)))
+    whole = floors(rounds, *quota_numerators(quotas))
+    return np.maximum(0.0, whole - float(rational("tolerance", tolerance)))
 
 
 def r_regret(

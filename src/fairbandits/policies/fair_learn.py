@@ -8,7 +8,7 @@ import numpy as np
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
-from fairbandits.rationals import common_denominator, quota_numerators, rational
+from fairbandits.rationals import below_equal_share, common_denominator, quota_numerators, rational
 
 
 class FairLearnState(NamedTuple):
@@ -84,8 +84,7 @@ class FairLearn:
     @property
     def in_stated_range(self) -> bool:
         """Whether every quota is below 1/k, as the paper's model has it."""
-        numerators, denominator = quota_numerators(self.quotas)
-        return max(numerators) * len(numerators) < denominator
+        return below_equal_share(self.quotas)
 
     def _numerators(self) -> tuple[list[int], int, int]:
         """Return quotas and tolerance over one common denominator."""

@@ -8,7 +8,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.figures.fair_ucb import reading_of, regret_at_end, violation_so_far
 from fairbandits.figures.summary import RunData, runs_of
 from fairbandits.metrics.pulls import r_regret, violation
-from fairbandits.policies import FairLearn
+from fairbandits.rationals import below_equal_share
 from fairbandits.site.comparison import over_replicates
 from fairbandits.site.pages import Paper, listed, number, prose, span, table
 
@@ -199,7 +199,7 @@ def range_words(paper: Paper) -> Markdown:
     sentences = []
     for figure in ("fig2", "fig4"):
         quotas = paper.footers[paper.of_figure(figure).name]["quotas"]
-        inside = FairLearn(quotas).in_stated_range
+        inside = below_equal_share(quotas)
         sentences.append(
             f"the quotas {', '.join(dict.fromkeys(map(str, quotas)))} of the {len(quotas)} arms of "
             f"Figure {figure.removeprefix('fig')} are {'all' if inside else 'not all'} below "
