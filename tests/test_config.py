@@ -14,7 +14,8 @@ import yaml
 
 from fairbandits.engine.laws import CODES
 from fairbandits.experiments.config import ConfigError, Run, build_config, load_config
-from fairbandits.instance import Instance
+from fairbandits.experiments.simulate import instance_of
+from fairbandits.experiments.sweep import cells_of
 from fairbandits.policies import POLICIES, make_policy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -159,7 +160,17 @@ def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
         assert small.key == large.key
         assert small.chunk == limits["chunk"]
         cut = {"horizon": limits["horizon"], "checkpoints": limits["checkpoints"]}
+        if "at" in large.block["checkpoints"]:
+            cut["checkpoints"] = {"at": cut_rounds(large.block["checkpoints"]["at"], limits)}
+        if "horizons" in large.block:
+            cut["horizons"] = cut_rounds(large.block["horizons"], limits)
         assert small.block == large.block | cut
+
+
+def cut_rounds(rounds, limits):
+    """Return the rounds that a smoke run keeps, when not all of them."""
+    assert rounds[-1] > limits["horizon"]
+    return [one for one in rounds if one < limits["horizon"]] + [limits["horizon"]]
 
 
 def test_smoke_limits_leave_what_is_below_them():
@@ -176,9 +187,16 @@ def test_every_run_can_start(scale, request):
     config = request.getfixturevalue(scale)
     for run in config.runs:
         block = run.block
-        policy = make_policy(block["policy"], block["parameters"], where=block["stream"])
-        instance = Instance(block["means"], law=block["law"])
-        policy.start(instance.n_arms, block["horizon"])
+        instance = instance_of(block)
+        assert instance.law == block["law"]
+        for cell in cells_of(block):
+            horizon = cell.pop("horizon", block["horizon"])
+            parameters = block["parameters"] | cell
+            for key, value in parameters.items():
+                if value == "instance":
+                    parameters[key] = [0.5] * instance.n_arms
+            policy = make_policy(block["policy"], parameters, where=block["stream"])
+            policy.start(instance.n_arms, horizon)
 
 
 def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):

@@ -1,4 +1,4 @@
-"""A bandit instance: means and the law of the rewards."""
+"""A bandit instance: means and the law of the rewards; one that is drawn."""
 
 import math
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairbandits.engine import laws
+from fairbandits.engine.streams import open_unit, stream_key, word
 
 
 @dataclass(frozen=True)
@@ -72,3 +73,71 @@ class Instance:
     def true_means(self) -> np.ndarray:
         """Expected rewards, float array of shape (n_arms,)."""
         return laws.law_means(self.law, np.array(self.means))
+
+
+@dataclass(frozen=True)
+class RandomInstance:
+    """An instance whose means are drawn anew for each replicate, i.i.d. uniform.
+
+    Parameters
+    ----------
+    n_arms : int
+        Number of arms, at least 2.
+    low, high : float
+        The means lie strictly between these.
+    law, spread
+        As in `Instance`.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+
+    Notes
+    -----
+    Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
+    replicate's stream ``instance`` (see `fairbandits.engine.streams`). So all policies on the same
+    stream meet the same instance, which does not depend on the law.
+
+    Examples
+    --------
+    >>> arms = RandomInstance(3, law="gaussian", spread=0.2)
+    >>> arms.draw(seed=1, stream="mine", replicate=0) == arms.draw(1, "mine", 0)
+    True
+    """
+
+    n_arms: int
+    low: float = 0.0
+    high: float = 1.0
+    law: str = "bernoulli"
+    spread: float | None = None
+
+    def __post_init__(self):
+        whole = isinstance(self.n_arms, int | np.integer) and not isinstance(self.n_arms, bool)
+        if not whole or self.n_arms < 2:
+            raise ValueError(f"n_arms must be a whole number of at least 2, got {self.n_arms!r}")
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(f"low must be below high, both finite; got {self.low}, {self.high}")
+        # whether the law takes all means of the range, and the spread
+        middle = (self.low + self.high) / 2
+        for mean in (self.low, self.high):
+            inside = mean + 1e-9 * (middle - mean)
+            drawn = Instance((inside, middle), self.law, self.spread)
+        object.__setattr__(self, "spread", drawn.spread)
+
+    def draw(self, seed: int, stream: str, replicate: int) -> Instance:
+        """Return the instance of one replicate.
+
+        Parameters
+        ----------
+        seed : int
+            Root seed.
+        stream : str
+            Name shared by all policies that must meet the same instance.
+        replicate : int
+            0-based replicate.
+        """
+        base, gamma = stream_key(seed, stream, replicate, "instance", 0)
+        units = [open_unit(word(base, gamma, k)) for k in range(1, self.n_arms + 1)]
+        means = tuple(self.low + (self.high - self.low) * unit for unit in units)
+        return Instance(means, self.law, self.spread)

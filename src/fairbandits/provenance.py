@@ -18,6 +18,7 @@ COMPILED = ("engine", "policies")
 SIMULATION = (
     *COMPILED,
     "instance.py",
+    "penalties.py",
     "rationals.py",
     "simulation.py",
     "experiments/simulate.py",

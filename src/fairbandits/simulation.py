@@ -11,7 +11,7 @@ import numpy as np
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.engine.sources import stream_source
-from fairbandits.instance import Instance
+from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
 from fairbandits.rationals import quota_numerators
 
@@ -41,10 +41,12 @@ class Result:
         Where quotas were given, how far each arm is behind its own: ``deficit`` r_k t - N_k(t) and
         ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
         1..t, ``deficit_sup`` and ``floor_deficit_sup``.
+    means : ndarray of float, shape (n_replicates, n_arms), optional
+        Where the instance is random, the true means of each replicate.
     """
 
     policy: Any
-    instance: Instance
+    instance: Instance | RandomInstance
     horizon: int
     seed: int
     stream: str
@@ -54,18 +56,27 @@ class Result:
     rewards: np.ndarray
     probes: dict[str, np.ndarray]
     deficits: dict[str, np.ndarray] = field(default_factory=dict)
+    means: np.ndarray | None = None
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the tidy columns, one row per replicate, round and arm (arms from 1)."""
+        """Return the tidy columns, one row per replicate, round and arm (arms from 1).
+
+        A random instance adds the column ``mean``, the arm's true mean in that replicate.
+        """
         n_replicates, n_rounds, n_arms = self.plays.shape
         arms = np.arange(1, n_arms + 1, dtype=np.int32)
-        return {
+        drawn = {}
+        if self.means is not None:
+            drawn["mean"] = np.repeat(self.means[:, None, :], n_rounds, axis=1).reshape(-1)
+        columns = {
             "replicate": np.repeat(self.replicates.astype(np.int32), n_rounds * n_arms),
             "round": np.tile(np.repeat(self.rounds, n_arms), n_replicates),
             "arm": np.tile(arms, n_replicates * n_rounds),
             "plays": self.plays.reshape(-1),
             "reward": self.rewards.reshape(-1),
-        } | {name: values.reshape(-1) for name, values in (self.deficits | self.probes).items()}
+        }
+        recorded = self.deficits | self.probes
+        return columns | drawn | {name: values.reshape(-1) for name, values in recorded.items()}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the tidy columns as a pandas data frame."""
@@ -93,7 +104,7 @@ def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndar
 
 def run(
     policy: Any,
-    instance: Instance,
+    instance: Instance | RandomInstance,
     horizon: int,
     replicates: int | Sequence[int] = 1,
     *,
@@ -113,8 +124,8 @@ def run(
         ``start(n_arms, horizon)`` that returns a fresh object with methods
         ``choose(t, coin)`` and ``learn(t, action, reward)``, plus ``probe(out)`` if it has
         probes. Such a policy runs in plain Python, on the same streams.
-    instance : Instance
-        Means and reward law.
+    instance : Instance or RandomInstance
+        Means and reward law; a random instance is drawn once for each replicate.
     horizon : int
         Number of rounds T, at least the number of arms.
     replicates : int or sequence of int
@@ -161,11 +172,14 @@ def run(
     rounds = _checkpoints(checkpoints, horizon)
     required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms)
     probes = tuple(getattr(policy, "probes", ()))
-    means = np.array(instance.means)
-    records = []
+    random = isinstance(instance, RandomInstance)
+    means, records = [], []
     for replicate in chosen.tolist():
         state = policy.start(instance.n_arms, horizon)
-        source = stream_source(instance.law, means, instance.spread, seed, stream, replicate)
+        drawn = instance.draw(seed, stream, replicate) if random else instance
+        means.append(drawn.true_means)
+        address = (seed, stream, replicate)
+        source = stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address)
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
         loop = LOOPS[feedback]
         ours = is_implemented(type(state))
@@ -197,6 +211,7 @@ def run(
         np.array([record.rewards_at for record in records]),
         {name: probed[:, :, p] for p, name in enumerate(probes)},
         deficits,
+        np.array(means) if random else None,
     )
 
 

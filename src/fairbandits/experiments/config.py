@@ -5,6 +5,7 @@ command imports it, so jsonschema, which takes seconds, is imported where a file
 """
 
 import difflib
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +16,15 @@ from typing import Any
 import yaml
 
 from fairbandits.experiments.sweep import cells
-from fairbandits.rationals import quota_numerators
+from fairbandits.rationals import quota_numerators, rational
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "workflow" / "schemas"
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: Parameters that a policy can have from the instance, by this word.
+OF_INSTANCE = "instance"
+KNOWN_OF_INSTANCE = ("means", "penalties")
 
 
 class ConfigError(Exception):
@@ -77,6 +81,12 @@ class Experiment:
     targets, quotas : tuple
         Reward rates or fractions of pulls that the arms are entitled to; empty where the paper
         speaks of none.
+    drawn_means : dict
+        ``arms``, ``low`` and ``high`` where each replicate draws its means; `means` is empty then.
+    penalties : float, tuple of float, or "half_range", optional
+        Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
+    published_replicates : int, optional
+        How many replicates the paper has; ours begin with as many.
     """
 
     paper: str
@@ -92,9 +102,17 @@ class Experiment:
     laws: tuple[str, ...]
     labels: dict[str, str]
     runs: tuple[Run, ...]
+    drawn_means: dict[str, Any]
+    penalties: Any
+    published_replicates: int | None
 
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
+        optional = {
+            "drawn_means": self.drawn_means,
+            "penalties": self.penalties,
+            "published_replicates": self.published_replicates,
+        }
         return {
             "paper": self.paper,
             "experiment": self.name,
@@ -106,7 +124,7 @@ class Experiment:
             "quotas": list(self.quotas),
             "labels": self.labels,
             "runs": {run.name: run.block for run in self.runs},
-        }
+        } | {key: value for key, value in optional.items() if value not in (None, {})}
 
 
 @dataclass(frozen=True)
@@ -192,39 +210,67 @@ def _experiment(
     paper: str, name: str, block: dict[str, Any], limits: dict[str, Any] | None, place: str
 ) -> Experiment:
     horizon, replicates = block["horizon"]["value"], block["replicates"]["value"]
-    checkpoints = block["checkpoints"]
+    published = block.get("published_replicates", {"value": None})["value"]
+    checkpoints = _checkpoints(block["checkpoints"], horizon, place)
+    if published and published > replicates:
+        raise ConfigError(
+            f"{place}.published_replicates must be at most replicates ({replicates}), "
+            f"got {published}"
+        )
+    full_horizon = horizon
     if limits:
         horizon = min(horizon, limits["horizon"])
         replicates = min(replicates, limits["replicates"])
-        checkpoints = limits["checkpoints"]
-    means = block["means"]["value"]
+        published = published and min(published, limits["replicates"])
+        at = checkpoints.get("at")
+        checkpoints = {"at": _cut(at, horizon)} if at else limits["checkpoints"]
+    means, drawn = _means(block, place)
+    n_arms = drawn["arms"] if drawn else len(means)
     targets, quotas = (block.get(key, {"value": []})["value"] for key in ("targets", "quotas"))
-    _check_instance(means, horizon, place)
+    penalties = block.get("penalties", {"value": None})["value"]
+    _check_instance(n_arms, horizon, place)
+    if targets and drawn:
+        raise ConfigError(f"{place}.targets need fixed means, got drawn_means")
     if targets:
         _check_targets(means, targets, place)
     if quotas:
-        _check_quotas(means, quotas, place)
+        _check_quotas(n_arms, quotas, place)
+    if isinstance(penalties, list) and len(penalties) != n_arms:
+        raise ConfigError(
+            f"{place}.penalties must have one entry per arm ({n_arms}), got {len(penalties)}"
+        )
+    spreads = _spreads(block, place)
+    instance = {"drawn_means": drawn} if drawn else {"means": means}
+    instance |= {"quotas": quotas} if quotas else {}
+    instance |= {} if penalties is None else {"penalties": penalties}
     runs = []
     for label, policy in block["policies"].items():
         parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
-        where = f"{place}.policies.{label}.parameters"
+        inside = f"{place}.policies.{label}"
+        where = f"{inside}.parameters"
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
+        _check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
-            _check_parameters(policy["policy"], parameters | cell, len(means), where)
+            known = _of_instance(parameters | cell, n_arms, penalties, where)
+            _check_parameters(policy["policy"], known, n_arms, where)
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
+        horizons = policy.get("horizons", {"value": []})["value"]
+        if horizons:
+            _check_rounds(horizons, n_arms, full_horizon, f"{inside}.horizons")
+            horizons = _cut(horizons, horizon)
         for law in block["laws"]["value"]:
             decides = {
                 "stream": f"{paper}/{name}",
                 "horizon": horizon,
-                "means": means,
                 "law": law,
                 "checkpoints": checkpoints,
                 "policy": policy["policy"],
                 "parameters": parameters,
-            }
-            decides |= {"quotas": quotas} if quotas else {}
+            } | instance
+            decides |= {"spread": spreads[law]} if law in spreads else {}
             decides |= {"sweep": sweep} if sweep else {}
+            decides |= {"horizons": horizons} if horizons else {}
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
@@ -242,13 +288,114 @@ def _experiment(
         tuple(block["laws"]["value"]),
         {label: policy["label"] for label, policy in block["policies"].items()},
         tuple(runs),
+        drawn,
+        penalties,
+        published,
     )
 
 
-def _check_instance(means: list, horizon: int, place: str) -> None:
-    if horizon < len(means):
+def _means(block: dict[str, Any], place: str) -> tuple[list, dict[str, Any]]:
+    """Return the means, or of what they are drawn; the other is empty."""
+    if "drawn_means" not in block:
+        return block["means"]["value"], {}
+    if "means" in block:
+        raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
+    drawn = {key: block["drawn_means"][key]["value"] for key in ("arms", "low", "high")}
+    low, high = drawn["low"], drawn["high"]
+    if low >= high:
+        raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
+    for law in block["laws"]["value"]:
+        least = None if law in ("gaussian", "deterministic") else 0
+        most = 1 if law in ("bernoulli", "beta") else None
+        if (least is not None and low < least) or (most is not None and high > most):
+            allowed = "in [0, 1]" if most else "at least 0"
+            raise ConfigError(
+                f"{place}.drawn_means must be {allowed} under law {law}, got {low} to {high}"
+            )
+    return [], drawn
+
+
+def _spreads(block: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return the spread of each law that has one."""
+    spreads = {law: entry["value"] for law, entry in block.get("spread", {}).items()}
+    for law, spread in spreads.items():
+        if law not in block["laws"]["value"]:
+            laws = ", ".join(block["laws"]["value"])
+            raise ConfigError(
+                f"{place}.spread.{law}: the experiment has no such law; it has {laws}"
+            )
+        value = _rational(spread, f"{place}.spread.{law}")
+        if value <= 0 or (law == "beta" and value < _rational("0.1", place)):
+            least = "at least 0.1" if law == "beta" else "above 0"
+            raise ConfigError(f"{place}.spread.{law} must be {least}, got {spread}")
+    return spreads
+
+
+def _checkpoints(checkpoints: dict[str, Any], horizon: int, place: str) -> dict[str, Any]:
+    """Return the recorded rounds as configured, after checking those that are listed."""
+    where = f"{place}.checkpoints"
+    if "at" in checkpoints:
+        if len(checkpoints) > 1:
+            raise ConfigError(f"{where}: give either at, or linear and log")
+        _check_rounds(checkpoints["at"], 1, horizon, f"{where}.at")
+        if checkpoints["at"][-1] != horizon:
+            raise ConfigError(
+                f"{where}.at must end with the horizon ({horizon}), got {checkpoints['at'][-1]}"
+            )
+    return checkpoints
+
+
+def _check_rounds(rounds: list, least: int, most: int, place: str) -> None:
+    if any(one >= after for one, after in itertools.pairwise(rounds)):
+        raise ConfigError(f"{place} must increase, got {', '.join(map(str, rounds))}")
+    if rounds[0] < least or rounds[-1] > most:
+        wrong = rounds[0] if rounds[0] < least else rounds[-1]
+        raise ConfigError(f"{place} must be whole numbers in {least}..{most}, got {wrong}")
+
+
+def _cut(rounds: list, horizon: int) -> list:
+    """Return the rounds up to a smoke run's horizon, which stands for those beyond it."""
+    kept = [one for one in rounds if one <= horizon]
+    return kept if len(kept) == len(rounds) else [*kept, *([horizon] * (horizon not in kept))]
+
+
+def _check_sweep(sweep: dict[str, list], place: str) -> None:
+    for key, values in sweep.items():
+        for value in values:
+            _rational(value, f"{place}.{key}")
+
+
+def _rational(value: Any, place: str) -> Any:
+    try:
+        return rational(place, value)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _of_instance(
+    parameters: dict[str, Any], n_arms: int, penalties: Any, place: str
+) -> dict[str, Any]:
+    """Return parameters with stand-ins for those that the instance gives, to be checked."""
+    stand_ins: dict[str, Any] = {}
+    for key, value in parameters.items():
+        if value != OF_INSTANCE:
+            continue
+        if key not in KNOWN_OF_INSTANCE:
+            known = " and ".join(KNOWN_OF_INSTANCE)
+            raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
+        if key == "penalties" and penalties is None:
+            raise ConfigError(
+                f"{place}.penalties: the experiment has no penalties; give them there, or here "
+                "in place of 'instance'"
+            )
+        stand_ins[key] = 0 if key == "penalties" else [0] * n_arms
+    return parameters | stand_ins
+
+
+def _check_instance(n_arms: int, horizon: int, place: str) -> None:
+    if horizon < n_arms:
         raise ConfigError(
-            f"{place}.horizon must be at least the number of arms ({len(means)}), got {horizon}"
+            f"{place}.horizon must be at least the number of arms ({n_arms}), got {horizon}"
         )
 
 
@@ -270,10 +417,10 @@ def _check_targets(means: list, targets: list, place: str) -> None:
         )
 
 
-def _check_quotas(means: list, quotas: list, place: str) -> None:
-    if len(quotas) != len(means):
+def _check_quotas(n_arms: int, quotas: list, place: str) -> None:
+    if len(quotas) != n_arms:
         raise ConfigError(
-            f"{place}.quotas must have one entry per mean ({len(means)}), got {len(quotas)}"
+            f"{place}.quotas must have one entry per mean ({n_arms}), got {len(quotas)}"
         )
     try:
         quota_numerators(quotas)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairbandits.experiments.sweep import cells, swept
+from fairbandits.experiments.sweep import arms_of, cells_of, swept
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.rationals import quota_numerators
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
-#: Columns of every dataset; swept parameters, deficits and the policies' probes follow them.
+#: Columns of every dataset; what each run has besides follows them: the horizon where there are
+#: several, swept parameters, drawn means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
 
 
@@ -39,7 +40,7 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
     for file in chunks:
         if file.parent.name not in experiment["runs"]:
             raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
-    tables = []
+    tables, drawn = [], None
     for name, block in experiment["runs"].items():
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
@@ -53,7 +54,7 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
             expect_rows(table, footer, file)
             guard(table, block, file)
             parts.append(_labelled(table, name, block))
-        n_cells = len(cells(block.get("sweep", {})))
+        n_cells = len(cells_of(block))
         tables += [
             part.slice(cell * (part.num_rows // n_cells), part.num_rows // n_cells)
             for cell in range(n_cells)
@@ -64,6 +65,14 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
                 f"{out}: the chunks of {name} must hold replicates 0 to "
                 f"{experiment['replicates'] - 1} once each, in order; got {replicates}"
             )
+        if "drawn_means" in block:
+            means = np.concatenate([_drawn(part, block) for part in parts])
+            drawn = means if drawn is None else drawn
+            if not np.array_equal(means, drawn):
+                raise StoreError(
+                    f"{out}: the replicates of {name} have other means than those of "
+                    f"{next(iter(experiment['runs']))}"
+                )
     table = pa.concat_tables(tables, promote_options="permissive")
     probes = [name for name in table.column_names if name not in COMMON]
     footer = {"kind": "dataset", "seed": seed, "code": fingerprint(*SIMULATION)} | experiment
@@ -102,6 +111,14 @@ def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
             )
 
 
+def _drawn(table: pa.Table, block: dict[str, Any]) -> np.ndarray:
+    """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
+    size = table.num_rows // len(cells_of(block))
+    means, replicate = (table[name].to_numpy()[:size] for name in ("mean", "replicate"))
+    n_replicates = replicate[-1] - replicate[0] + 1
+    return means.reshape(n_replicates, -1, arms_of(block))[:, 0]
+
+
 def _labelled(table: pa.Table, name: str, block: dict[str, Any]) -> pa.Table:
     constants = {"run": name, "policy": block["policy"], "law": block["law"]}
     for column, value in constants.items():
@@ -115,21 +132,23 @@ def _labelled(table: pa.Table, name: str, block: dict[str, Any]) -> pa.Table:
 def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
     """Raise StoreError unless a chunk has all arms of the same rounds of each replicate.
 
-    The rounds increase and end with the horizon.
+    The rounds increase and end with the horizon of their cell.
     """
-    n_arms = len(footer["block"]["means"])
+    block = footer["block"]
+    n_arms = arms_of(block)
     first, last = footer["replicates"]
-    sweep = footer["block"].get("sweep", {})
-    values = [list(map(swept, cell.values())) for cell in cells(sweep)]
+    settings = cells_of(block)
+    values = [list(map(swept, cell.values())) for cell in settings]
+    ends = [cell.get("horizon", block["horizon"]) for cell in settings]
     shape = (len(values), last - first + 1, -1, n_arms)
     if table.num_rows and table.num_rows % (shape[0] * shape[1] * n_arms) == 0:
-        names = ("replicate", "round", "arm", *sweep)
+        names = ("replicate", "round", "arm", *settings[0])
         replicate, rounds, arm, *cell = (table[name].to_numpy().reshape(shape) for name in names)
         if (
             (replicate == np.arange(first, last + 1)[:, None, None]).all()
-            and (rounds == rounds[:1, :1, :, :1]).all()
-            and (np.diff(rounds[0, 0, :, 0], prepend=0) > 0).all()
-            and rounds[0, 0, -1, 0] == footer["block"]["horizon"]
+            and (rounds == rounds[:, :1, :, :1]).all()
+            and (np.diff(rounds[:, 0, :, 0], prepend=0) > 0).all()
+            and (rounds[:, 0, -1, 0] == ends).all()
             and (arm == np.arange(1, n_arms + 1)).all()
             and all(
                 (found == np.reshape(wanted, (-1, 1, 1, 1))).all()
@@ -139,8 +158,8 @@ def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
             return
     raise StoreError(
         f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
-        f"{footer['block']['horizon']}, of replicates {first} to {last}"
-        + "".join(f", for each {name} of the sweep" for name in sweep)
+        f"{block['horizon']}, of replicates {first} to {last}"
+        + "".join(f", for each {name} of the sweep" for name in settings[0])
     )
 
 
@@ -149,15 +168,16 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
 
     The plays of all arms sum to the round; what is cumulated never falls; every number is finite;
     where a policy has queues for targets, target * t - reward = queue - idleness (E3 of the
-    fluid equilibrium, exact on every path); and where arms have quotas, the deficits follow from
-    the plays, to the last digit of the whole ones.
+    fluid equilibrium, exact on every path); where arms have quotas, the deficits follow from the
+    plays, to the last digit of the whole ones; and where means are drawn, each replicate has one
+    set of them, in their range.
 
     Raises
     ------
     StoreError
         Naming the first row that fails.
     """
-    n_arms = len(block["means"])
+    n_arms = arms_of(block)
     columns = {name: table[name].to_numpy() for name in table.column_names}
     grid = {name: values.reshape(-1, n_arms) for name, values in columns.items()}
     rounds = grid["round"][:, 0]
@@ -176,6 +196,7 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
+    later &= np.arange(1, rounds.size) % (rounds.size // len(cells_of(block))) > 0  # same cell
     for name in ("plays", "queue_max", "idleness", "probability", "deficit_sup"):
         if name in grid:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
@@ -194,3 +215,11 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         check(grid["deficit"] == deficit, "that deficit = quota * t - plays")
         for name in ("deficit", "floor_deficit"):
             check(grid[f"{name}_sup"] >= grid[name], f"that {name}_sup is at least {name}")
+    if "drawn_means" in block:
+        low, high = block["drawn_means"]["low"], block["drawn_means"]["high"]
+        if block["law"] == "uniform02_clipped":  # its true means are below those drawn
+            low = -np.inf
+        check((grid["mean"] >= low) & (grid["mean"] <= high), "that means are in their range")
+        replicates, place = np.unique(grid["replicate"][:, 0], return_index=True)
+        own = grid["mean"][place[np.searchsorted(replicates, grid["replicate"][:, 0])]]
+        check(grid["mean"] == own, "that a replicate keeps its means")

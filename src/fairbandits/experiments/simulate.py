@@ -1,6 +1,6 @@
 """Simulate one chunk: a block of replicates of one run, written as one Parquet file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +8,22 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
-from fairbandits.experiments.sweep import cells, swept
-from fairbandits.instance import Instance
+from fairbandits.experiments.sweep import cells_of, swept
+from fairbandits.instance import Instance, RandomInstance
+from fairbandits.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
-from fairbandits.simulation import checkpoint_grid, run
+from fairbandits.simulation import Result, checkpoint_grid, run
 from fairbandits.store import write_table
+
+#: A parameter with this value has that of the instance.
+OF_INSTANCE = "instance"
 
 
 def simulate_chunk(
     block: dict[str, Any], seed: int, replicates: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Return the tidy columns of some replicates, one cell of the block's sweep after the other.
+    """Return the tidy columns of some replicates, one cell of the block after the other.
 
     Parameters
     ----------
@@ -31,22 +35,61 @@ def simulate_chunk(
         0-based replicate numbers.
     """
     parts = []
-    for cell in cells(block.get("sweep", {})):
-        result = run(
-            make_policy(block["policy"], block["parameters"] | cell, where=block["stream"]),
-            Instance(block["means"], law=block["law"]),
-            block["horizon"],
-            replicates,
-            seed=seed,
-            checkpoints=checkpoint_grid(block["horizon"], **block["checkpoints"]),
-            stream=block["stream"],
-            quotas=block.get("quotas"),
-        )
-        columns = result.columns()
+    for cell in cells_of(block):
+        results = [result.columns() for result in _results(block, cell, seed, replicates)]
+        columns = {name: np.concatenate([one[name] for one in results]) for name in results[0]}
         for name, value in cell.items():
             columns[name] = np.full(columns["round"].size, swept(value))
         parts.append(columns)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _results(
+    block: dict[str, Any], cell: dict[str, Any], seed: int, replicates: Sequence[int]
+) -> Iterator[Result]:
+    """Yield the results of one cell, one by one where the policy depends on the instance drawn."""
+    horizon = cell.get("horizon", block["horizon"])
+    parameters = block["parameters"] | {k: v for k, v in cell.items() if k != "horizon"}
+    instance = instance_of(block)
+    asked = [key for key, value in parameters.items() if value == OF_INSTANCE]
+    random = isinstance(instance, RandomInstance)
+    for some in ([one] for one in replicates) if asked and random else (replicates,):
+        if asked:
+            drawn = instance.draw(seed, block["stream"], some[0]) if random else instance
+            known = {"means": tuple(drawn.true_means.tolist())}
+            if "penalties" in block:
+                rates = penalty_rates(block["penalties"], drawn.true_means)
+                known["penalties"] = tuple(rates.tolist())
+            parameters = parameters | {key: known[key] for key in asked}
+        yield run(
+            make_policy(block["policy"], parameters, where=block["stream"]),
+            instance,
+            horizon,
+            some,
+            seed=seed,
+            checkpoints=recorded_rounds(block, horizon),
+            stream=block["stream"],
+            quotas=block.get("quotas"),
+        )
+
+
+def instance_of(block: dict[str, Any]) -> Instance | RandomInstance:
+    """Return the instance of a run's block, fixed or to be drawn."""
+    spread = swept(block["spread"]) if "spread" in block else None
+    if "drawn_means" in block:
+        drawn = block["drawn_means"]
+        limits = (drawn["arms"], drawn["low"], drawn["high"])
+        return RandomInstance(*limits, law=block["law"], spread=spread)
+    return Instance(block["means"], law=block["law"], spread=spread)
+
+
+def recorded_rounds(block: dict[str, Any], horizon: int) -> np.ndarray:
+    """Return the rounds that a run records; one that is run for several horizons their last."""
+    if "horizons" in block:
+        return np.array([horizon])
+    if "at" in block["checkpoints"]:
+        return np.array(block["checkpoints"]["at"])
+    return checkpoint_grid(horizon, **block["checkpoints"])
 
 
 def write_chunk(block: dict[str, Any], seed: int, replicates: range, out: Path) -> None:

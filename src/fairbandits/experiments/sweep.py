@@ -1,4 +1,4 @@
-"""Sweeps: one run for several values of a policy's parameter."""
+"""Runs of several cells: one for each horizon and for each value of a swept parameter."""
 
 import itertools
 from typing import Any
@@ -17,6 +17,28 @@ def cells(sweep: dict[str, list]) -> list[dict[str, Any]]:
     return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
 
 
+def cells_of(block: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the cells of a run's block: every horizon that it has, each with the whole sweep.
+
+    Examples
+    --------
+    >>> cells_of({"horizon": 90, "horizons": [30, 90], "sweep": {"eta": [1]}})
+    [{'horizon': 30, 'eta': 1}, {'horizon': 90, 'eta': 1}]
+    """
+    horizons = {"horizon": block["horizons"]} if "horizons" in block else {}
+    return cells(horizons | block.get("sweep", {}))
+
+
 def swept(value: float | str) -> float:
     """Return a swept value as the number that stands in its column."""
     return float(rational("a swept value", value))
+
+
+def arms_of(block: dict[str, Any]) -> int:
+    """Return the number of arms of a run's block."""
+    return block["drawn_means"]["arms"] if "drawn_means" in block else len(block["means"])
+
+
+def rounds_of(block: dict[str, Any]) -> int:
+    """Return the number of rounds that one replicate of a run's block takes, all cells together."""
+    return sum(cell.get("horizon", block["horizon"]) for cell in cells_of(block))

@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from fairbandits.experiments.datasets import expect, load_dataset
-from fairbandits.figures import banditq, fair_ucb, style
+from fairbandits.figures import banditq, fair_ucb, ht_ucb, style
 from fairbandits.figures.summary import Dataset
 from fairbandits.provenance import fingerprint
 from fairbandits.store import read_footer, read_table, write_table
 
 #: Paper -> figure -> the function that draws it, and the columns that it needs.
-PAPERS = {"banditq": banditq.FIGURES, "fair_ucb": fair_ucb.FIGURES}
+PAPERS = {"banditq": banditq.FIGURES, "fair_ucb": fair_ucb.FIGURES, "ht_ucb": ht_ucb.FIGURES}
 
 
 def draw(

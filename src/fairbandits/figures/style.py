@@ -21,6 +21,11 @@ COLOURS = {
     "oracle LFG": PALETTE[1],
     "LFG": PALETTE[1],
     "Fair-UCB": PALETTE[2],
+    "Flearn": PALETTE[2],
+    "HT-UCB": PALETTE[4],
+    "HT-UCB, soft threshold": sns.utils.set_hls_values(PALETTE[4], l=0.35),
+    "LFG, even grid": sns.utils.set_hls_values(PALETTE[1], l=0.3),
+    "prophet": PALETTE[7],
     "UCB1": PALETTE[5],
     "static benchmark, played": PALETTE[7],
     "arm 1": PALETTE[0],
@@ -28,10 +33,18 @@ COLOURS = {
     "regret": PALETTE[0],
 }
 #: Controls are dashed, since they can lie on another curve.
-DASHES = {"static benchmark, played": "--"}
+DASHES = {
+    "static benchmark, played": "--",
+    "prophet": "--",
+    "UCB1": "--",
+    "HT-UCB, soft threshold": (0, (1, 1)),
+}
 LAW_TITLES = {
     "uniform02": "rewards uniform on [0, 2μ] (released program)",
     "bernoulli": "Bernoulli rewards (within the stated [0, 1])",
+    "gaussian": "Gaussian rewards",
+    "beta": "beta rewards",
+    "deterministic": "rewards without noise",
 }
 #: Points drawn of a curve; the tables keep all.
 DRAWN = 500
@@ -84,6 +97,8 @@ def draw_curve(
     colour: Any = None,
     dash: Any = None,
     one_run: bool = True,
+    spread: bool = True,
+    marker: str = "",
 ) -> None:
     """Draw mean, confidence band, spread of runs and the single run of one summary.
 
@@ -99,16 +114,22 @@ def draw_curve(
         Name in the legend, colour and line style where they differ from the label's.
     one_run : bool
         Whether to draw a single replicate.
+    spread : bool
+        Whether to draw the band that holds 95 % of the replicates.
+    marker : str
+        Of the points of the mean.
     """
     colour = COLOURS[label] if colour is None else colour
     x = curve.columns[2]
     curve = curve.iloc[np.unique(np.linspace(0, len(curve) - 1, DRAWN).astype(int))]
-    for low, high, alpha in (("run_low", "run_high", 0.13), ("mean_low", "mean_high", 0.45)):
+    bands = (("run_low", "run_high", 0.13), ("mean_low", "mean_high", 0.45))
+    for low, high, alpha in bands if spread else bands[1:]:
         axis.fill_between(curve[x], curve[low], curve[high], color=colour, alpha=alpha, lw=0)
     if one_run:
         axis.plot(curve[x], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
     dash = dash or DASHES.get(label, "-")
-    axis.plot(curve[x], curve["mean"], color=colour, lw=1.5, ls=dash, label=name or label)
+    line = {"lw": 1.5, "ls": dash, "marker": marker}
+    axis.plot(curve[x], curve["mean"], color=colour, label=name or label, **line)
 
 
 def save(figure: Figure, svg: Path, png: Path) -> None:

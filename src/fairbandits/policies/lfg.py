@@ -40,8 +40,10 @@ class LFG:
     fractions : sequence of number or str, length n_arms
         Required fraction of pulls f_i of each arm, exact: 0.05, "1/3". The oracle version of
         BanditQ's comparison has f_i = lambda_i / mu_i.
-    eta : float
-        Weight of the reward against the queues, >= 0.
+    eta : float, optional
+        Weight of the reward against the queues, >= 0; default 100, or as `eta_exponent` says.
+    eta_exponent : float, optional
+        Gives ``eta = horizon ** eta_exponent`` in place of `eta`.
     constant : float
         c in the bound mean + sqrt(c log t / pulls); 3/2 by its authors, 2 elsewhere.
     cap : float, optional
@@ -57,7 +59,8 @@ class LFG:
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the fractions sum to more than 1.
+        If a parameter is out of its range, the fractions sum to more than 1, or both `eta` and
+        `eta_exponent` are given.
 
     Notes
     -----
@@ -72,7 +75,8 @@ class LFG:
     """
 
     fractions: tuple
-    eta: float = 100.0
+    eta: float | None = None
+    eta_exponent: float | None = None
     constant: float = 1.5
     cap: float | None = 1.0
     weights: tuple[float, ...] | None = None
@@ -88,7 +92,16 @@ class LFG:
         if sum(numerators) > denominator:
             total = f"{sum(numerators)}/{denominator}"
             raise ValueError(f"fractions must sum to at most 1, got {total}")
-        checks.non_negative("eta", [self.eta])
+        if self.eta is not None and self.eta_exponent is not None:
+            raise ValueError(
+                f"only one of eta and eta_exponent can be given, got {self.eta!r} and "
+                f"{self.eta_exponent!r}"
+            )
+        if self.eta_exponent is None:
+            object.__setattr__(self, "eta", 100.0 if self.eta is None else self.eta)
+            checks.non_negative("eta", [self.eta])
+        elif not math.isfinite(self.eta_exponent):
+            raise ValueError(f"eta_exponent must be finite, got {self.eta_exponent!r}")
         checks.positive("constant", self.constant)
         if self.cap is not None:
             checks.positive("cap", self.cap)
@@ -100,7 +113,6 @@ class LFG:
 
     def start(self, n_arms: int, horizon: int) -> LFGState:
         """Return the state before the first round."""
-        del horizon  # LFG is anytime
         checks.length("fractions", self.fractions, n_arms)
         weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)
@@ -112,7 +124,7 @@ class LFG:
             fractions.copy() if self.arrivals == "before" else np.zeros(n_arms, np.int64),
             fractions,
             denominator,
-            self.eta * np.array(weights),
+            self._eta(horizon) * np.array(weights),
             np.ones(n_arms),
             np.zeros(n_arms),
             np.ones(n_arms),
@@ -121,6 +133,13 @@ class LFG:
             math.inf if self.cap is None else float(self.cap),
             self.ties == "random",
         )
+
+    def _eta(self, horizon: int) -> float:
+        if self.eta_exponent is None:
+            return self.eta
+        if self.eta_exponent == 0.5:
+            return math.sqrt(horizon)
+        return float(horizon) ** self.eta_exponent
 
 
 @implements("choose", LFGState)

@@ -19,7 +19,7 @@ from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
 from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
-from fairbandits.experiments.sweep import cells
+from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.store import StoreError, read_footer, read_table
@@ -29,11 +29,17 @@ CONFIG = ROOT / "config" / "config.yaml"
 SETTINGS = {
     "horizon": "rounds T",
     "replicates": "replicates",
+    "published_replicates": "replicates in the paper",
     "means": "mean rewards μ",
+    "drawn_means": "mean rewards μ, drawn",
     "targets": "target rates λ",
     "quotas": "required fractions of pulls r",
+    "penalties": "penalty rates A",
     "laws": "reward laws",
+    "spread": "spread of rewards",
 }
+#: What a small run has less of.
+SCALED = ("horizon", "horizons", "checkpoints")
 RECORDED = "what is kept of a run; it does not change the run"
 IMAGES = ("svg", "png")
 
@@ -200,7 +206,7 @@ def _check(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
     expect(footer, {"kind": "dataset"} | wanted, file)
     refuse_stale(footer, file)
     ran, configured = (
-        {name: block | dict.fromkeys(("horizon", "checkpoints")) for name, block in runs.items()}
+        {name: block | dict.fromkeys(SCALED) for name, block in runs.items()}
         for runs in (footer["runs"], facts["runs"])
     )
     if ran != configured:
@@ -255,6 +261,7 @@ def figure(
     panels: str = "",
     *,
     one_run: bool = True,
+    curves: str = "",
 ) -> HTML:
     """Return a figure with a caption that says what was run, and links to its files.
 
@@ -272,24 +279,30 @@ def figure(
         What the panels are; the reward laws unless given.
     one_run : bool
         Whether one replicate is drawn as a thin line.
+    curves : str
+        What points, lines and bands are, where they are not a thick line and two bands.
     """
     marks = "; ".join(words for words in ("thin line: one replicate" * one_run, marks) if words)
     shown_here = paper.shown_in(name)
     experiment = shown_here[0]
     footers = [paper.footers[one.name] for one in shown_here]
-    curves = paper.table(name)
-    n = listed([str(count) for count in curves["n_replicates"].unique()])
+    drawn = paper.table(name)
+    n = listed([str(count) for count in drawn["n_replicates"].unique()])
     horizons = listed([number(one) for one in dict.fromkeys(one["horizon"] for one in footers)])
     if not panels:
-        laws = [LAW_TITLES.get(law, law) for law in curves["law"].unique()]
+        laws = [LAW_TITLES.get(law, law) for law in drawn["law"].unique()]
         sides = ["Left: ", "right: "] if len(laws) == 2 else [""] * len(laws)
         panels = "; ".join(side + law for side, law in zip(sides, laws, strict=True))
     label = f"Figure {name.removeprefix('fig')}"
-    caption = (
-        f"<strong>{label}.</strong> {escape(title)}. {escape(panels)}. Thick line: mean over {n} "
-        f"replicates of {horizons} rounds; narrow band: 95 % t interval of the mean; wide band: "
-        f"range of 95 % of the replicates; {escape(marks)}."
+    over = f"over {n} replicates of {horizons} rounds"
+    bands = (
+        f"{escape(curves)}; {over}"
+        if curves
+        else f"Thick line: mean {over}; narrow band: 95 % t interval of the mean; wide band: range "
+        "of 95 % of the replicates"
     )
+    words = "; ".join(part for part in (bands, escape(marks)) if part)
+    caption = f"<strong>{label}.</strong> {escape(title)}. {escape(panels)}. {words}."
     if unknown := paper.reconstructed(name):
         caption += f" Reconstructed, not printed in the paper: {escape(listed(unknown))}."
     if experiment in paper.shrunk:
@@ -345,9 +358,9 @@ def card(paper: Paper) -> HTML:
     runs = rounds = 0
     for one in paper.experiments:
         ran = paper.footers[one.name]
-        here = ran["replicates"] * sum(len(cells(run.block.get("sweep", {}))) for run in one.runs)
-        runs += here
-        rounds += here * ran["horizon"]
+        blocks = ran["runs"].values()
+        runs += ran["replicates"] * sum(len(cells_of(block)) for block in blocks)
+        rounds += ran["replicates"] * sum(map(rounds_of, blocks))
     facts = (
         f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
         f"simulated runs, {number(rounds)} rounds in all"
@@ -394,7 +407,11 @@ def settings(paper: Paper) -> pd.DataFrame:
         for name, entry in _entries(block):
             add(name, entry, figures)
         counts = block["checkpoints"]
-        recorded = f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
+        recorded = (
+            ", ".join(map(number, counts["at"]))
+            if "at" in counts
+            else f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
+        )
         checkpoints = {"value": recorded, "provenance": "chosen", "source": RECORDED}
         add("recorded rounds", checkpoints, figures)
     named = [(_numbers(figures), *key) for key, figures in rows.items()]
@@ -404,10 +421,13 @@ def settings(paper: Paper) -> pd.DataFrame:
 def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings of an experiment with where they come from, by their names on a page."""
     for key, words in SETTINGS.items():
-        if key in block:
+        if "value" in block.get(key, {}):
             yield words, block[key]
+        else:  # each part has its own source
+            yield from ((f"{words}: {part}", entry) for part, entry in block.get(key, {}).items())
     for policy in block["policies"].values():
-        for key, entry in (policy["parameters"] | policy.get("sweep", {})).items():
+        horizons = {"rounds T": policy["horizons"]} if "horizons" in policy else {}
+        for key, entry in (policy["parameters"] | policy.get("sweep", {}) | horizons).items():
             yield f"{policy['label']}: {key}", entry
 
 

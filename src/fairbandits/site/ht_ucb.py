@@ -1,0 +1,319 @@
+"""The numbers on the page of hard-threshold UCB."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from IPython.display import HTML, Markdown
+
+from fairbandits.figures.ht_ucb import (
+    LAW_NAMES,
+    RIVALS,
+    along_sweeps,
+    balance_of,
+    fluid_law,
+    frontier_differences,
+    inverse_gaps,
+    name_of,
+    panel_of,
+    readings_of,
+    regret_of,
+    shared_range,
+)
+from fairbandits.figures.summary import Dataset, RunData, joined, runs_of
+from fairbandits.rationals import rational
+from fairbandits.site.comparison import over_replicates
+from fairbandits.site.pages import Paper, badge, listed, number, prose, span, table
+
+#: An arm counts as unfair when it lacks more pulls than this in the mean, or 0.2 % of its quota.
+UNFAIR = 1.0
+
+
+def cases(paper: Paper) -> Iterator[tuple[str, dict, dict[str, np.ndarray]]]:
+    """Yield experiment, footer and pulls (n_replicates, n_arms) by law of Experiments A and B."""
+    for one in paper.shown_in("fig1"):
+        data, footer = paper.dataset(one.name, ["run", "round", "plays"])
+        runs = runs_of(data, footer)
+        yield one.name, footer, {run.law: run.values["plays"][:, -1] for run in runs}
+
+
+def pulls_table(paper: Paper) -> HTML:
+    """Return the pulls of the arms that Figure 1 shows, beside the fluid law."""
+    groups = {}
+    for _, footer, found in cases(paper):
+        case = inverse_gaps(footer)
+        fluid = fluid_law(footer)
+        rows = []
+        for arm, inverse in zip(case.arms, case.inverse, strict=True):
+            cells = [f"arm {arm + 1}", number(inverse, 1), number(fluid[arm])]
+            for pulled in found.values():
+                over = over_replicates(pulled[:, arm])
+                cells += [number(over["mean"], 1), span(over["mean_low"], over["mean_high"], 1)]
+            rows.append(cells)
+        groups[f"{footer['title']}: n = {footer['replicates']}"] = rows
+    header = ["", "1 / gap²", "fluid law"]
+    header += [
+        words for law in next(iter(found for *_, found in cases(paper))) for words in _heads(law)
+    ]
+    return table(groups, header, "values-fig1")
+
+
+def _heads(law: str) -> list[str]:
+    return [f"{LAW_NAMES[law]}, mean", "95 % interval"]
+
+
+def pulls_words(paper: Paper) -> Markdown:
+    """Return how steep the pulls are in the inverse gap, and how near the fluid law is."""
+    sentences = []
+    for _, footer, found in cases(paper):
+        case = inverse_gaps(footer)
+        pulled = next(iter(found.values()))[:, case.arms]
+        mean, fluid = pulled.mean(axis=0), fluid_law(footer)[case.arms]
+        level = owed_of(footer)[case.arms]
+        off = np.abs(mean / fluid - 1).max()
+        free = mean < 0.99 * level if case.raised else mean > 1.01 * level
+        title = footer["title"].partition(" of ")[2]
+        near = f"the fluid law is met within {number(100 * off, 1)} %"
+        if free.sum() < 2:
+            which = f"{free.sum() or 'none'} of the {free.size} arms is off the level"
+            sentences.append(f"{title}: {which}, which gives no slope; {near}")
+            continue
+        slope = np.polyfit(np.log(case.inverse[free]), np.log(mean[free]), 1)[0]
+        low, high = _slopes(np.log(case.inverse[free]), pulled[:, free])
+        sentences.append(
+            f"{title}: slope {number(slope, 2)} ({span(low, high, 2)}) over the {free.sum()} arms "
+            f"off the level; {near}"
+        )
+    return prose(
+        "**How steep are they?** If pulls were proportional to the inverse square of the gap, the "
+        "slope on logarithmic axes would be 1. Found, with bootstrap 95 % intervals: "
+        f"{'. '.join(sentences)}."
+    )
+
+
+def _slopes(x: np.ndarray, pulled: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of the log-log slope of the means."""
+    n = len(pulled)
+    weights = np.random.default_rng(n).multinomial(n, np.full(n, 1 / n), size=1000) / n
+    y = np.log(weights @ pulled)
+    centred = x - x.mean()
+    low, high = np.quantile(y @ centred / (centred @ centred), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def regrets(paper: Paper) -> Iterator[tuple[dict, dict[str, tuple[RunData, np.ndarray]]]]:
+    """Yield the footer of each part of Experiment C, and run and regret by policy."""
+    for one in paper.shown_in("fig2"):
+        data, footer = paper.dataset(
+            one.name, ["run", "round", "plays", "mean", "horizon", "eta_exponent"]
+        )
+        runs = joined(runs_of(data, footer))
+        yield footer, {name_of(run, footer): (run, regret_of(run, footer)) for run in runs}
+
+
+def regret_table(paper: Paper) -> HTML:
+    """Return the penalised regret at some horizons, over all replicates and over published n."""
+    groups: dict[str, list[list[str]]] = {}
+    for footer, found in regrets(paper):
+        rows = groups.setdefault(panel_of(footer), [])
+        for name, (run, values) in found.items():
+            for place in sorted({0, len(run.rounds) // 2, len(run.rounds) - 1}):
+                for some in readings_of(values[:, place], footer):
+                    over = over_replicates(some)
+                    rows.append(
+                        [
+                            name,
+                            number(run.rounds[place]),
+                            str(len(some)),
+                            number(over["mean"], 1),
+                            span(over["mean_low"], over["mean_high"], 1),
+                        ]
+                    )
+    header = ["", "T", "n", "penalised regret, mean", "95 % interval"]
+    return table(groups, header, "values-fig2")
+
+
+def duels_table(paper: Paper) -> HTML:
+    """Return the paired differences of HT-UCB's regret from the others' at the last horizon."""
+    groups: dict[str, list[list[str]]] = {}
+    for footer, found in regrets(paper):
+        run, own = found["HT-UCB"]
+        rows = groups.setdefault(panel_of(footer), [])
+        for name, (_, values) in found.items():
+            if name in ("HT-UCB", "prophet"):
+                continue
+            over = over_replicates(own[:, -1] - values[:, -1])
+            rows.append(
+                [
+                    name,
+                    number(run.rounds[-1]),
+                    str(len(own)),
+                    number(over["mean"], 1),
+                    span(over["mean_low"], over["mean_high"], 1),
+                    _verdict(over, "lower", "higher"),
+                ]
+            )
+    header = ["HT-UCB less", "T", "n", "paired difference", "95 % interval", "HT-UCB's regret is"]
+    return table(groups, header, "duels-fig2")
+
+
+def _verdict(over: dict[str, float], below: str, above: str) -> str:
+    if over["mean_high"] < 0:
+        return badge(below, good=True)
+    return badge(above, good=False) if over["mean_low"] > 0 else "not told apart"
+
+
+def regret_words(paper: Paper) -> Markdown:
+    """Return in how many cells HT-UCB has the lower and the higher regret."""
+    counts: dict[str, list[int]] = {}
+    lowest = np.inf
+    for footer, found in regrets(paper):
+        if "_long_" in footer["experiment"]:
+            continue
+        _, own = found["HT-UCB"]
+        for name, (run, values) in found.items():
+            lowest = min(lowest, values.min())
+            if name in ("HT-UCB", "prophet"):
+                continue
+            for place in range(len(run.rounds)):
+                over = over_replicates(own[:, place] - values[:, place])
+                tally = counts.setdefault(name, [0, 0, 0])
+                tally[0] += over["mean_high"] < 0
+                tally[1] += over["mean_low"] > 0
+                tally[2] += 1
+    words = [
+        f"{name} lower in {lower} and higher in {higher} of {cells} cells"
+        for name, (lower, higher, cells) in counts.items()
+    ]
+    return prose(
+        "**Who has the lower penalised regret?** A cell is one panel at one of the published "
+        "horizons; a difference counts when the 95 % interval of the paired difference leaves out "
+        f"0. Beside each other policy, HT-UCB's regret is: {listed(words)}. No regret of any "
+        f"replicate is below 0: the smallest is {number(lowest, 2)}."
+    )
+
+
+def paths(paper: Paper) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield setting, policy, etas, mean lacking pulls (n_etas, n_arms) and quotas times T."""
+    drawn = paper.table("fig3")
+    for (panel, policy), part in drawn.groupby(["panel", "policy"], sort=False):
+        wide = part.pivot(index="eta", columns="series", values="mean")
+        footer = paper.footers[panel]
+        yield footer["title"], policy, wide.index.to_numpy(), wide.to_numpy(), owed_of(footer)
+
+
+def owed_of(footer: dict) -> np.ndarray:
+    """Return quota times rounds of each arm, shape (n_arms,)."""
+    quotas = [float(rational("quotas", quota)) for quota in footer["quotas"]]
+    return np.array(quotas) * footer["horizon"]
+
+
+def paths_table(paper: Paper) -> HTML:
+    """Return up to which eta each arm is unfair."""
+    groups: dict[str, list[list[str]]] = {}
+    for title, policy, etas, lacking, owed in paths(paper):
+        unfair = lacking > np.maximum(UNFAIR, 0.002 * owed)
+        ends = [
+            number(etas[np.flatnonzero(column)[-1]], 4) if column.any() else "never"
+            for column in unfair.T
+        ]
+        groups.setdefault(title, []).append([policy, *ends])
+    arms = max(len(row) for rows in groups.values() for row in rows)
+    return table(groups, ["", *(f"arm {k}" for k in range(1, arms))], "values-fig3")
+
+
+def direction_words(paper: Paper) -> Markdown:
+    """Return how the unfairness of all arms moves with eta."""
+    words = []
+    for title, policy, _, lacking, _ in paths(paper):
+        total = lacking.sum(axis=1)
+        setting = title.rpartition(", ")[2]
+        words.append(f"{policy} ({setting}) from {number(total[0])} to {number(total[-1])}")
+    return _direction(words)
+
+
+def _direction(words: list[str]) -> Markdown:
+    return prose(
+        "**Which way does η go?** The appendix says that all three policies exploit more as η "
+        "nears 1, and put fairness first as η nears 0. With the paper's own maps from η to the "
+        "parameters it is the other way round, and section 6 and the caption of its Figure 3 "
+        "read it so too; the maps are what is run here. The pulls that all arms together lack "
+        f"go, from the smallest η to the largest: {listed(words)}."
+    )
+
+
+def frontier_table(paper: Paper) -> HTML:
+    """Return HT-UCB's reward less its rivals' at the same unfairness."""
+    groups: dict[str, list[list[str]]] = {}
+    for heading, law, rival, found in duels(paper):
+        low, high = shared_range(found, law, ("HT-UCB", rival))
+        compared = frontier_differences(found, law, rival)
+        middle = compared.iloc[len(compared) // 2]
+        better = (compared["low"] > 0).sum()
+        worse = (compared["high"] < 0).sum()
+        groups.setdefault(heading, []).append(
+            [
+                f"{LAW_NAMES[law]}, {rival}",
+                span(low, high, 1),
+                number(middle["difference"], 1),
+                span(middle["low"], middle["high"], 1),
+                span(compared["difference"].min(), compared["difference"].max(), 1),
+                f"{better}, {worse}",
+            ]
+        )
+    header = [
+        "HT-UCB less",
+        "shared range of unfairness",
+        "reward, in its middle",
+        "95 % interval",
+        "least to most",
+        "levels where better, worse",
+    ]
+    return table(groups, header, "values-fig4")
+
+
+def duels(paper: Paper) -> Iterator[tuple[str, str, str, dict]]:
+    """Yield panel, law, rival and the points of all policies of Experiment E."""
+    columns = ["run", "round", "plays", "mean", "penalties", "tolerance", "eta"]
+    for one in paper.shown_in("fig4"):
+        dataset = Dataset(*paper.dataset(one.name, columns))
+        found = along_sweeps(dataset, balance_of)
+        heading = f"{panel_of(dataset.footer)}: n = {dataset.footer['replicates']}"
+        for law in dict.fromkeys(law for _, law in found):
+            for rival in RIVALS:
+                yield heading, law, rival, found
+
+
+def frontier_words(paper: Paper) -> Markdown:
+    """Return in how many panels HT-UCB is better at all levels, and what an even grid hides."""
+    counts = {rival: [0, 0, 0, 0] for rival in RIVALS}
+    even = None
+    for _, law, rival, found in duels(paper):
+        compared = frontier_differences(found, law, rival)
+        tally = counts[rival]
+        tally[0] += (compared["low"] > 0).sum()
+        tally[1] += (compared["high"] < 0).sum()
+        tally[2] += len(compared)
+        tally[3] += 1
+        if even is None and rival == "LFG" and ("LFG, even grid", law) in found:
+            true, coarse = (
+                frontier_differences(found, law, name)["difference"].max()
+                for name in ("LFG", "LFG, even grid")
+            )
+            even = true, coarse
+    words = [
+        f"{rival}, better at {better} and worse at {worse} of {levels} levels in {panels} panels"
+        for rival, (better, worse, levels, panels) in counts.items()
+    ]
+    grid = ""
+    if even:
+        grid = (
+            " On LFG's even grid the first step leaves η₀ = 0, which is blind to rewards, for a "
+            "large weight, and the straight line between the two is no policy's: in the first "
+            f"panel it would make HT-UCB's lead up to {number(even[1])}, where with a log-spaced "
+            f"grid it is at most {number(even[0])}."
+        )
+    return prose(
+        "**Whose frontier is higher?** At evenly spaced levels of unfairness within the range "
+        "that both curves reach, by the bootstrap 95 % interval of the paired difference, HT-UCB "
+        f"is, beside {listed(words)}.{grid}"
+    )

@@ -1,0 +1,239 @@
+"""What the figures and the page of hard-threshold UCB compute from the datasets."""
+
+import re
+
+import nbformat
+import numpy as np
+import pytest
+
+import small
+from fairbandits.experiments.config import ROOT, load_config
+from fairbandits.figures import ht_ucb as figures
+from fairbandits.figures.summary import Dataset, RunData, joined, runs_of
+from fairbandits.site import ht_ucb as page
+from fairbandits.site import pages
+
+
+@pytest.fixture(scope="module")
+def config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+@pytest.fixture
+def paper(tmp_path_factory):
+    folder = small.small_results(tmp_path_factory)
+    return pages.open_paper("ht_ucb", folder / "results", folder / "figures")
+
+
+# Figure 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arms", "gaps"),
+    [
+        ("non_critical_1", [9, 8, 7, 6], [0.35, 0.25, 0.15, 0.05]),
+        ("non_critical_2", [9, 8, 7, 6], [0.44, 0.34, 0.24, 0.14]),
+        ("non_critical_3", [9, 8, 7, 6], [0.1, 0.075, 0.05, 0.025]),
+        ("critical_1", [5, 4, 3, 2], [0.3, 0.08, 0.06, 0.04]),
+        ("critical_2", [5, 4, 3, 2], [0.13, 0.12, 0.11, 0.1]),
+        ("critical_3", [5, 4, 3, 2], [0.4, 0.3, 0.2, 0.1]),
+    ],
+)
+def test_arms_of_each_case(config, name, arms, gaps):
+    case = figures.inverse_gaps(config.experiment("ht_ucb", name).facts())
+    assert (case.arms + 1).tolist() == arms
+    np.testing.assert_allclose(case.inverse, 1 / np.square(gaps), rtol=1e-12)
+    assert case.raised == name.startswith("non")
+
+
+def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
+    from matplotlib import pyplot as plt
+
+    for name in ("non_critical_1", "non_critical_2", "critical_1", "critical_3"):
+        footer = config.experiment("ht_ucb", name).facts()
+        case = figures.inverse_gaps(footer)
+        drawing, axis = plt.subplots()
+        figures._fluid_curve(axis, footer, case)
+        x, y = axis.lines[0].get_data()
+        plt.close(drawing)
+        expected = figures.fluid_law(footer)[case.arms]
+        np.testing.assert_allclose(np.interp(case.inverse, x, y), expected, rtol=5e-3)
+
+
+def test_published_replicates_are_the_first():
+    values = np.arange(12.0).reshape(6, 2)
+    assert [len(one) for one in figures.readings_of(values, {"published_replicates": 2})] == [6, 2]
+    assert [len(one) for one in figures.readings_of(values, {"published_replicates": 6})] == [6]
+    (_, some) = figures.readings_of(values, {"published_replicates": 2})
+    assert np.array_equal(some, values[:2])
+    assert [len(one) for one in figures.readings_of(values, {})] == [6]
+
+
+# Figure 2
+
+
+@pytest.mark.slow
+def test_regret_is_that_of_the_naive_twin(paper):
+    seen = 0
+    for footer, found in page.regrets(paper):
+        for name, (run, values) in found.items():
+            for replicate in range(len(values)):
+                means = run.values["mean"][replicate, 0].tolist()
+                rate = (max(means) - min(means)) / 2
+                pulls = run.values["plays"][replicate, -1].tolist()
+                horizon = int(run.rounds[-1])
+                expected = regret_by_hand(horizon, pulls, means, footer["quotas"], rate)
+                assert values[replicate, -1] == pytest.approx(expected, abs=1e-9), name
+                seen += 1
+    assert seen == small.REPLICATES * (6 * 7 + 6 * 6)
+
+
+def regret_by_hand(horizon, pulls, means, quotas, rate):
+    loss = best = 0.0
+    for n, mean, quota in zip(pulls, means, quotas, strict=True):
+        top, bottom = map(int, quota.split("/"))
+        gap = max(means) - mean
+        loss += gap * n + rate * max(0, top * horizon - bottom * n) / bottom
+        best += min(gap, rate) * top * horizon / bottom
+    return loss - best
+
+
+@pytest.mark.slow
+def test_prophet_has_the_least_regret(paper):
+    for _, found in page.regrets(paper):
+        if "prophet" in found:
+            least = found["prophet"][1][:, -1]
+            assert all((least <= values[:, -1] + 1e-9).all() for _, values in found.values())
+
+
+def test_joined_runs_have_a_round_for_each_horizon():
+    def part(horizon, weight):
+        values = {"plays": np.full((2, 1, 3), horizon)}
+        cell = {"horizon": horizon, "eta": weight}
+        return RunData("lfg-beta", "lfg", "beta", np.array([horizon]), values, cell)
+
+    alone = RunData("x-beta", "x", "beta", np.array([9]), {"plays": np.zeros((2, 1, 3))}, {})
+    parts = [part(20, 1.0), part(10, 1.0), alone, part(10, 2.0), part(20, 2.0)]
+    first, other, second = joined(parts)
+    assert other.rounds.tolist() == [9]
+    assert [first.cell, second.cell] == [{"eta": 1.0}, {"eta": 2.0}]
+    for one in (first, second):
+        assert one.rounds.tolist() == [10, 20]
+        assert one.values["plays"][:, :, 0].tolist() == [[10, 20]] * 2
+
+
+# Figure 3
+
+
+def test_scale_is_recovered_from_what_is_swept(config):
+    etas = np.arange(101) / 100
+    for name, tolerance in (("paths_1", 625), ("paths_2", 1000)):
+        runs = {one.name: one.block for one in config.experiment("ht_ucb", name).runs}
+        found = {
+            "HT-UCB": runs["ht_ucb-gaussian"]["sweep"]["penalties"],
+            "Flearn": runs["flearn-gaussian"]["sweep"]["tolerance"],
+            "LFG": runs["lfg-gaussian"]["sweep"]["eta"],
+        }
+        assert max(found["Flearn"]) == tolerance
+        assert max(found["LFG"]) == 10_000
+        for policy, values in found.items():
+            scales = figures.scale_of(policy, np.array(values, float))
+            expected = etas if policy != "LFG" else np.sort([*etas, 0.999, 0.9999])
+            np.testing.assert_allclose(np.sort(scales), expected, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_paths_are_those_of_the_dataset(paper):
+    drawn = paper.table("fig3")
+    data, footer = paper.dataset("paths_2", ["run", "round", "plays", "tolerance"])
+    (run,) = (
+        one
+        for one in runs_of(data, footer)
+        if one.policy == "flearn" and one.cell.get("tolerance") == 250
+    )
+    part = drawn[(drawn["panel"] == "paths_2") & (drawn["policy"] == "Flearn")]
+    part = part[part["parameter"] == 250]
+    assert set(part["eta"]) == {0.75}
+    for arm in range(8):
+        quota = (1 / 10, 1 / 25)[arm >= 4]
+        lacking = np.maximum(0, quota * footer["horizon"] - run.values["plays"][:, -1, arm])
+        (mean,) = part[part["series"] == f"arm {arm + 1}"]["mean"]
+        assert mean == pytest.approx(lacking.mean())
+
+
+# Figure 4
+
+
+def straight(slope, ends, n=6, spread=0.0):
+    """Return points (n_replicates, n_values, 2) of the line slope * unfairness."""
+    lacking = np.linspace(*ends, 5)
+    values = np.stack([lacking, slope * lacking], axis=1)
+    return np.repeat(values[None], n, axis=0) + spread * np.arange(n)[:, None, None] * [0, 1]
+
+
+def test_frontiers_are_compared_where_both_are():
+    found = {
+        ("HT-UCB", "beta"): (np.arange(5), straight(2, (0, 10))),
+        ("Flearn", "beta"): (np.arange(5), straight(1, (4, 20))[:, ::-1]),
+        ("LFG", "beta"): (np.arange(5), straight(1, (2, 9))),
+    }
+    assert figures.shared_range(found, "beta") == (4, 9)
+    compared = figures.frontier_differences(found, "beta", "Flearn")
+    np.testing.assert_allclose(compared["unfairness"], np.linspace(4, 10, figures.LEVELS))
+    np.testing.assert_allclose(compared["difference"], compared["unfairness"])
+    np.testing.assert_allclose(compared["low"], compared["high"])
+    np.testing.assert_allclose(compared["reward"], 2 * compared["unfairness"])
+
+
+def test_interval_of_a_frontier_difference_is_paired():
+    same = straight(1, (0, 10), spread=3.0)
+    found = {
+        ("HT-UCB", "beta"): (np.arange(5), np.add(same, [0, 1])),
+        ("LFG", "beta"): (np.arange(5), same),
+    }
+    compared = figures.frontier_differences(found, "beta", "LFG")
+    np.testing.assert_allclose(compared[["difference", "low", "high"]], 1, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_balance_is_unfairness_and_reward(paper):
+    columns = ["run", "round", "plays", "mean", "penalties", "tolerance", "eta"]
+    dataset = Dataset(*paper.dataset("frontier_5_05", columns))
+    run = next(runs_of(*dataset))
+    found = figures.balance_of(run, dataset.footer)
+    plays, means = run.values["plays"][:, -1], run.values["mean"][:, 0]
+    lacking = np.maximum(0, dataset.footer["horizon"] / 10 - plays).sum(axis=1)
+    np.testing.assert_allclose(found, np.stack([lacking, (plays * means).sum(axis=1)], axis=1))
+
+
+# the page
+
+
+@pytest.mark.slow
+def test_page_has_the_paths_of_both_settings(paper):
+    assert page.owed_of({"quotas": ["1/10", "1/25"], "horizon": 1000}).tolist() == [100, 40]
+    settings = [(title, policy) for title, policy, *_ in page.paths(paper)]
+    assert len(set(settings)) == 6
+    for _, _, etas, lacking, owed in page.paths(paper):
+        assert lacking.shape == (etas.size, 8)
+        assert (np.diff(etas) > 0).all()
+        assert (lacking <= owed).all()
+
+
+@pytest.mark.slow
+def test_page_shows_all_it_should(tmp_path_factory):
+    (file,) = (one for one in small.executed_pages(tmp_path_factory) if one.stem == "ht_ucb")
+    notebook = nbformat.read(file, as_version=4)
+    shown = "".join(
+        "".join(output.get("data", {}).get("text/html", ""))
+        + "".join(output.get("data", {}).get("text/markdown", ""))
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+    )
+    for n in range(1, 5):
+        assert shown.count(f'<figure class="fb-figure" id="fig{n}">') == 1
+        assert f'id="values-fig{n}"' in shown
+    assert "Which way does η go?" in shown
+    assert "NaN" not in shown
+    assert "nan" not in re.sub(r"base64,[\w+/=]*", "", shown).split()
