@@ -109,13 +109,13 @@ class Watched:
         }
         if isinstance(twin, twins.BFUCB):
             row |= {
-                "policy": list(twin.last_policy),
+                "share": list(twin.last_policy),
                 "merit_regret": list(twin.regret),
                 "outside": list(twin.outside),
                 "expected_root": list(twin.roots),
             }
         if isinstance(twin, twins.FairXUCB):
-            row["policy"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
+            row["share"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
         self.rows.append(row)
 
 
@@ -139,7 +139,7 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS):
             )
         else:
             expected = np.array([row[name] for row in watched.rows])
-        tolerance = 1e-12 if name == "policy" else 1e-12 * rounds
+        tolerance = 1e-12 if name == "share" else 1e-12 * rounds
         np.testing.assert_allclose(values[0], expected, rtol=0, atol=tolerance, err_msg=name)
 
 
@@ -178,7 +178,7 @@ def test_delta_of_none_is_one_over_root_of_the_horizon(rng):
     sizes, quotas, _, instance = problem("low", rng)
     own = recorded(BFUCB(sizes, quotas, delta=None), instance)
     given = recorded(BFUCB(sizes, quotas, delta=1 / math.sqrt(ROUNDS)), instance)
-    assert np.array_equal(own.probes["policy"], given.probes["policy"])
+    assert np.array_equal(own.probes["share"], given.probes["share"])
 
 
 INDICES = {
@@ -351,7 +351,7 @@ def test_exact_box_and_upper_corner_differ_only_where_means_are_below_one_half(r
         upper, exact = (
             recorded(BFUCB(sizes, quotas, box=box), instance, 3000) for box in ("upper", "exact")
         )
-        assert np.array_equal(upper.probes["policy"], exact.probes["policy"]) == same
+        assert np.array_equal(upper.probes["share"], exact.probes["share"]) == same
 
 
 # Draws.
@@ -508,12 +508,12 @@ def test_released_width_keeps_draws_uniform_for_long(rng):
     sizes, quotas, means, instance = problem("low", rng)
     options = {"rounds": 3000} if not config.DISABLE_JIT else {"rounds": 300}
     released = recorded(BFUCB(sizes, quotas, width="released"), instance, **options)
-    policy = released.probes["policy"][0, -1]
+    policy = released.probes["share"][0, -1]
     assert policy.tolist() == [1 / 10] * 10 + [1 / 5] * 5
     paper = recorded(BFUCB(sizes, quotas), instance, **options)
     if not config.DISABLE_JIT:
         distances = [
-            measures.policy_distance(r.probes["policy"][0, -1], means, sizes).sum()
+            measures.policy_distance(r.probes["share"][0, -1], means, sizes).sum()
             for r in (paper, released)
         ]
         assert distances[0] < distances[1]
@@ -578,7 +578,7 @@ def test_released_counts_narrow_the_minority_boxes_of_fairx():
         for counts in ("own", "bf_ucb")
     )
     # BF-UCB pulls the four arms about three times as often, so that their bounds fall faster
-    minority = [r.probes["policy"][0, 0, 30:].sum() for r in (own, shadow)]
+    minority = [r.probes["share"][0, 0, 30:].sum() for r in (own, shadow)]
     assert minority[1] < minority[0]
 
 
@@ -785,7 +785,7 @@ def test_released_version_gives_the_plotted_regret(beta, plotted):
         *(result.rounds, result.probes["probability"]), *(MEANS_9, sizes, quotas)
     )[:, -1]
     assert noiseless.mean() == pytest.approx(plotted, rel=0.05 + 2.5 * spread / plotted)
-    distances = measures.policy_distance(result.probes["policy"], MEANS_9, sizes).mean(axis=0)
+    distances = measures.policy_distance(result.probes["share"], MEANS_9, sizes).mean(axis=0)
     np.testing.assert_allclose(distances[0], [0.086, 0.0905], rtol=0.01)  # the plateaus
     if beta == 0.4:
         np.testing.assert_allclose(distances[-1], [0.0134, 0.0090], rtol=0.1)
