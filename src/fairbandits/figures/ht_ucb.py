@@ -64,7 +64,7 @@ def pulls(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
         axis.set_xlabel("1 / (Δ − A)²" if case.raised else "1 / Δ²")
         axis.set_xlim(left=0)
-        axis.set_ylim(bottom=0 if case.raised else 0.8 * _level(footer))
+        axis.set_ylim(bottom=0 if case.raised else 0.9 * _level(footer))
     for row in axes:
         row[0].set_ylabel(f"pulls in {datasets[0].footer['horizon']} rounds")
     handles, names = axes[0, 0].get_legend_handles_labels()
@@ -402,7 +402,7 @@ def _near(axis: Axes, part: pd.DataFrame) -> None:
 
 def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
     """Draw the whole of LFG's curve, and what an even grid makes of it, inside a panel."""
-    inset = axis.inset_axes((0.45, 0.14, 0.53, 0.42))
+    inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
     for policy in ("HT-UCB", "LFG", "LFG, even grid"):
         _frontier(inset, part[part["policy"] == policy], policy)
     inset.yaxis.set_major_formatter(EngFormatter(sep=""))

@@ -71,7 +71,7 @@ def pulls_words(paper: Paper) -> Markdown:
         level = owed_of(footer)[case.arms]
         off = np.abs(mean / fluid - 1).max()
         free = mean < 0.99 * level if case.raised else mean > 1.01 * level
-        title = footer["title"].partition(" of ")[2]
+        title = footer["title"].partition(" of ")[2].capitalize()
         near = f"the fluid law is met within {number(100 * off, 1)} %"
         if free.sum() < 2:
             which = f"{free.sum() or 'none'} of the {free.size} arms is off the level"
@@ -111,23 +111,22 @@ def regrets(paper: Paper) -> Iterator[tuple[dict, dict[str, tuple[RunData, np.nd
 
 
 def regret_table(paper: Paper) -> HTML:
-    """Return the penalised regret at some horizons, over all replicates and over published n."""
+    """Return the penalised regret at the last horizons, over all replicates and published n."""
     groups: dict[str, list[list[str]]] = {}
     for footer, found in regrets(paper):
         rows = groups.setdefault(panel_of(footer), [])
         for name, (run, values) in found.items():
-            for place in sorted({0, len(run.rounds) // 2, len(run.rounds) - 1}):
-                for some in readings_of(values[:, place], footer):
-                    over = over_replicates(some)
-                    rows.append(
-                        [
-                            name,
-                            number(run.rounds[place]),
-                            str(len(some)),
-                            number(over["mean"], 1),
-                            span(over["mean_low"], over["mean_high"], 1),
-                        ]
-                    )
+            for some in readings_of(values[:, -1], footer):
+                over = over_replicates(some)
+                rows.append(
+                    [
+                        name,
+                        number(run.rounds[-1]),
+                        str(len(some)),
+                        number(over["mean"], 1),
+                        span(over["mean_low"], over["mean_high"], 1),
+                    ]
+                )
     header = ["", "T", "n", "penalised regret, mean", "95 % interval"]
     return table(groups, header, "values-fig2")
 
@@ -187,8 +186,8 @@ def regret_words(paper: Paper) -> Markdown:
     return prose(
         "**Who has the lower penalised regret?** A cell is one panel at one of the published "
         "horizons; a difference counts when the 95 % interval of the paired difference leaves out "
-        f"0. Beside each other policy, HT-UCB's regret is: {listed(words)}. No regret of any "
-        f"replicate is below 0: the smallest is {number(lowest, 2)}."
+        f"0. Beside each other policy, HT-UCB's regret is: {listed(words)}. The smallest regret of "
+        f"any policy in any replicate is {number(lowest, 2)}; none can be below 0."
     )
 
 
@@ -213,7 +212,7 @@ def paths_table(paper: Paper) -> HTML:
     for title, policy, etas, lacking, owed in paths(paper):
         unfair = lacking > np.maximum(UNFAIR, 0.002 * owed)
         ends = [
-            number(etas[np.flatnonzero(column)[-1]], 4) if column.any() else "never"
+            f"{etas[np.flatnonzero(column)[-1]]:g}" if column.any() else "never"
             for column in unfair.T
         ]
         groups.setdefault(title, []).append([policy, *ends])

@@ -289,7 +289,7 @@ def figure(
     experiment = shown_here[0]
     footers = [paper.footers[one.name] for one in shown_here]
     drawn = paper.table(name)
-    n = listed([str(count) for count in drawn["n_replicates"].unique()])
+    n = listed([str(count) for count in dict.fromkeys(one["replicates"] for one in footers)])
     horizons = listed([number(one) for one in dict.fromkeys(one["horizon"] for one in footers)])
     if not panels:
         laws = [LAW_TITLES.get(law, law) for law in drawn["law"].unique()]
