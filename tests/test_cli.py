@@ -121,6 +121,21 @@ def test_simulate_writes_what_the_function_returns(tmp_path, block):
     assert footer["block"] == block
 
 
+def test_several_chunks_in_one_process(tmp_path, block):
+    other = small_experiment().runs[1].block
+    outs = [tmp_path / name / "0-1.parquet" for name in ("one", "other")]
+    first, second = (
+        simulate(*one)[1:] for one in ((block, "0-1", outs[0]), (other, "0-1", outs[1]))
+    )
+    assert succeed("simulate", *first, *second) == ""
+    assert [read_footer(out)["block"] for out in outs] == [block, other]
+    found = read_table(outs[1])
+    columns = {name: found[name].to_numpy() for name in found.column_names}
+    assert content_hash(columns) == content_hash(simulate_chunk(other, SEED, [0, 1]))
+    line = failure("simulate", *first, "--out", outs[1], code=2)
+    assert line == "--block, --replicates and --out must be given equally often, got 1, 1 and 2"
+
+
 # ---------------------------------------------------------------------------------- what goes wrong
 
 

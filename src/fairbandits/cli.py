@@ -70,20 +70,38 @@ def replicate(cores: int | None, smoke: bool, targets: tuple[str, ...]) -> None:
 
 
 @main.command()
-@click.option("--block", type=JsonObject(), required=True, help="The run's block as JSON.")
+@click.option(
+    "--block", "blocks", type=JsonObject(), required=True, multiple=True, help="A run's block."
+)
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
-@click.option("--replicates", required=True, help="Range of replicates, e.g. 0-49.")
-@click.option("--out", type=FILE, required=True, help="Parquet file to write.")
-def simulate(block: dict, seed: int, replicates: str, out: Path) -> None:
-    """Simulate one chunk: some replicates of one run."""
+@click.option("--replicates", required=True, multiple=True, help="Range of replicates, e.g. 0-49.")
+@click.option("--out", "outs", type=FILE, required=True, multiple=True, help="Parquet file.")
+def simulate(
+    blocks: tuple[dict, ...], seed: int, replicates: tuple[str, ...], outs: tuple[Path, ...]
+) -> None:
+    """Simulate a chunk: some replicates of one run.
+
+    Several chunks can go into one process, with --block, --replicates and --out for each.
+    """
     from fairbandits.experiments.simulate import write_chunk
 
-    first, _, last = replicates.partition("-")
+    if not len(blocks) == len(replicates) == len(outs):
+        raise click.UsageError(
+            "--block, --replicates and --out must be given equally often, got "
+            f"{len(blocks)}, {len(replicates)} and {len(outs)}"
+        )
+    chunks = [_range(text) for text in replicates]
+    for block, chunk, out in zip(blocks, chunks, outs, strict=True):
+        write_chunk(block, seed, chunk, out)
+
+
+def _range(text: str) -> range:
+    first, _, last = text.partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
         raise click.BadParameter(
-            f"must be a range such as 0-49, got {replicates!r}", param_hint="'--replicates'"
+            f"must be a range such as 0-49, got {text!r}", param_hint="'--replicates'"
         )
-    write_chunk(block, seed, range(int(first), int(last) + 1), out)
+    return range(int(first), int(last) + 1)
 
 
 @main.command()
@@ -92,10 +110,15 @@ def simulate(block: dict, seed: int, replicates: str, out: Path) -> None:
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
 @click.option("--out", type=FILE, required=True, help="Parquet file to write.")
 def collect(chunks: tuple[Path, ...], experiment: dict, seed: int, out: Path) -> None:
-    """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset."""
+    """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset.
+
+    A folder stands for all chunks in it.
+    """
     from fairbandits.experiments import datasets
 
-    datasets.collect(chunks, experiment, seed, out)
+    inside = [path.glob("*/*.parquet") if path.is_dir() else [path] for path in chunks]
+    files = [file for some in inside for file in sorted(some)]
+    datasets.collect(files, experiment, seed, out)
 
 
 @main.command()

@@ -1,6 +1,7 @@
 """What the rules share: the checked configuration and the fingerprints of the code."""
 
 import json
+import shlex
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -14,6 +15,9 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 EXPERIMENTS = {(one.paper, one.name): one for one in CONFIG.experiments}
+#: The experiments with a job for each chunk, and those that are one job.
+SPLIT = [one for one in CONFIG.experiments if one.jobs == "chunk"]
+WHOLE = [one for one in CONFIG.experiments if one.jobs == "experiment"]
 RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
@@ -57,12 +61,31 @@ def run_block(wildcards):
 
 
 def chunk_files(wildcards):
-    """The chunks of all runs of an experiment."""
+    """The chunks of all runs of an experiment, or the folder of them where they are one job."""
+    experiment = EXPERIMENTS[wildcards.paper, wildcards.experiment]
+    if experiment.jobs == "experiment":
+        return [f"<results>/cache/{experiment.paper}/{experiment.name}"]
     return [
         f"<results>/cache/{run.key}/{chunk}.parquet"
-        for run in EXPERIMENTS[wildcards.paper, wildcards.experiment].runs
+        for run in experiment.runs
         for chunk in run.chunks()
     ]
+
+
+def all_chunks(wildcards, output):
+    """The options that simulate all chunks of an experiment in one process."""
+    words = []
+    for run in EXPERIMENTS[wildcards.paper, wildcards.experiment].runs:
+        for chunk in run.chunks():
+            block = json.dumps(run.block, sort_keys=True)
+            out = f"{output[0]}/{run.name}/{chunk}.parquet"
+            words += ["--block", block, "--replicates", chunk, "--out", out]
+    return shlex.join(words)
+
+
+def named(experiments):
+    """A pattern for the names of these experiments, one that matches nothing if there is none."""
+    return "|".join(sorted({one.name for one in experiments})) or "(?!)"
 
 
 def experiment_facts(wildcards):

@@ -1,4 +1,4 @@
-"""Simulation: one job per chunk of replicates, then one dataset per experiment."""
+"""Simulation: a job for each chunk, or for all of an experiment; then a dataset for each."""
 
 
 rule simulate:
@@ -8,6 +8,8 @@ rule simulate:
         "<logs>/simulate/{paper}/{experiment}/{run}/{chunk}.log",
     benchmark:
         "<benchmarks>/simulate/{paper}/{experiment}/{run}/{chunk}.tsv"
+    wildcard_constraints:
+        experiment=named(SPLIT),
     conda:
         "../../environment.yml"
     threads: 1
@@ -20,6 +22,26 @@ rule simulate:
         " --replicates {wildcards.chunk} --out {output:q} > {log:q} 2>&1"
 
 
+rule simulate_experiment:
+    output:
+        directory("<results>/cache/{paper}/{experiment}"),
+    log:
+        "<logs>/simulate/{paper}/{experiment}.log",
+    benchmark:
+        "<benchmarks>/simulate/{paper}/{experiment}.tsv"
+    wildcard_constraints:
+        experiment=named(WHOLE),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        chunks=all_chunks,
+        seed=CONFIG.seed,
+        code=SIMULATION_CODE,
+    shell:
+        "fairbandits simulate --seed {params.seed} {params.chunks} > {log:q} 2>&1"
+
+
 rule collect:
     input:
         chunk_files,
@@ -30,7 +52,7 @@ rule collect:
     benchmark:
         "<benchmarks>/collect/{paper}/{experiment}.tsv"
     wildcard_constraints:
-        experiment="|".join({one.name for one in CONFIG.experiments}),
+        experiment=named(CONFIG.experiments),
     conda:
         "../../environment.yml"
     threads: 1

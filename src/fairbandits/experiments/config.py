@@ -90,6 +90,8 @@ class Experiment:
         Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
     published_replicates : int, optional
         How many replicates the paper has; ours begin with as many.
+    jobs : {"chunk", "experiment"}
+        Whether each chunk is a job of its own, or all of them are one.
     """
 
     paper: str
@@ -109,6 +111,7 @@ class Experiment:
     drawn_means: dict[str, Any]
     penalties: Any
     published_replicates: int | None
+    jobs: str
 
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
@@ -305,6 +308,7 @@ def _experiment(
         drawn,
         penalties,
         published,
+        block.get("jobs", "chunk"),
     )
 
 
