@@ -153,9 +153,7 @@ class RandomInstance:
 
     def _ranges(self) -> list[tuple[float, float]]:
         ends = (self.low, self.high)
-        low, high = (
-            end if isinstance(end, tuple) else (end,) * self.n_arms for end in ends
-        )
+        low, high = (end if isinstance(end, tuple) else (end,) * self.n_arms for end in ends)
         return list(zip(low, high, strict=True))
 
     def draw(self, seed: int, stream: str, replicate: int) -> Instance:

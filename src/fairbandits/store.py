@@ -153,9 +153,7 @@ def read_table(
         if columns is not None:
             names = pq.read_schema(path).names
             columns = [name for name in columns if name in names]
-        return pq.read_table(
-            path, columns=columns, filters=rows, page_checksum_verification=True
-        )
+        return pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(
             f"{path} is damaged ({_first_line(error)}); delete it and run again"

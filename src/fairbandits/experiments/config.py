@@ -312,9 +312,7 @@ def _experiment(
     )
 
 
-def _means(
-    block: dict[str, Any], groups: list[int], place: str
-) -> tuple[list, dict[str, Any]]:
+def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, dict[str, Any]]:
     """Return the means, or of what they are drawn; the other is empty."""
     if "drawn_means" not in block:
         return block["means"]["value"], {}

@@ -18,6 +18,9 @@ from fairbandits.store import StoreError, read_footer, read_table, write_tables
 #: several, swept parameters, drawn means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
 
+#: What says from a footer which rows are wanted.
+Rows = Callable[[dict[str, Any]], pc.Expression]
+
 
 def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path) -> None:
     """Write the dataset of one experiment.
@@ -99,7 +102,7 @@ def _empty(file: Path) -> pa.Table:
 def load_dataset(
     file: Path,
     columns: list[str] | None = None,
-    rows: Callable[[dict[str, Any]], pc.Expression] | None = None,
+    rows: Rows | None = None,
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Return a dataset and its footer, refused when stale.
 

@@ -67,9 +67,7 @@ def chosen(footer: dict, keep: Callable[[dict], bool]) -> dict:
     return footer | {"runs": {name: one for name, one in footer["runs"].items() if keep(one)}}
 
 
-def rows_of(
-    keep: Callable[[dict], bool], last: bool = False
-) -> Callable[[dict], pc.Expression]:
+def rows_of(keep: Callable[[dict], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
     """Return which rows of a dataset are those of some runs, in their last round or in all."""
 
     def rows(footer: dict) -> pc.Expression:
@@ -149,9 +147,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         part = curves[(curves["version"] == version) & (curves["series"] == "regret")]
         for quota, curve in part.groupby("quota"):
             name = f"β = ({quota:g}, {quota:g})"
-            draw_curve(
-                *(axis, curve, "BF-UCB"), name=name, colour=colours[quota], one_run=False
-            )
+            draw_curve(*(axis, curve, "BF-UCB"), name=name, colour=colours[quota], one_run=False)
         _rounds_axis(axis, part)
         axis.set_ylim(bottom=0)
         axis.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -162,7 +158,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
     figure, axes = plt.subplots(
-        *(rows, 2), figsize=(10.4, 3.4 * rows + 0.3), squeeze=False, layout="constrained", **options
+        *(rows, 2), figsize=(10.4, 3.2 * rows + 0.4), squeeze=False, layout="constrained", **options
     )
     for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
         axis.set_title(title, fontsize="medium")
@@ -195,6 +191,7 @@ def distance_of(
     """
     groups = block["groups"]
     drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
+    drawn[-1] = True  # a very short run has initial rounds only
     policy = run.values["share"][:, drawn]
     values = by_replicate(lambda p, mu: policy_distance(p, mu, groups), policy, means)
     return run.rounds[drawn], values
@@ -265,6 +262,7 @@ def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) 
     parts = []
     for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
         started = np.isfinite(ratio).all(axis=0)
+        started[-1] = True
         curve = summarise(run.law, label, run.rounds[started], ratio[:, started])
         parts.append(curve.assign(version=version, baseline=baseline))
     curves = pd.concat(parts)

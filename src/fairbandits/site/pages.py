@@ -19,7 +19,7 @@ import yaml
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
-from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
+from fairbandits.experiments.datasets import Rows, expect, load_dataset, refuse_stale
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
@@ -144,9 +144,11 @@ class Paper:
             dict.fromkeys(name for name, one in named if one["provenance"] == "reconstructed")
         )
 
-    def dataset(self, experiment: str, columns: list[str]) -> tuple[Any, dict[str, Any]]:
-        """Return some columns of an experiment's dataset, and its footer."""
-        return load_dataset(self._file(f"{experiment}.parquet"), columns)
+    def dataset(
+        self, experiment: str, columns: list[str], *rows: Rows
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return some columns, and if wanted rows, of an experiment's dataset, and its footer."""
+        return load_dataset(self._file(f"{experiment}.parquet"), columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return another of the paper's tables, e.g. ``fig1``."""
