@@ -331,7 +331,8 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
                 f"{place}.drawn_means.fixed must name arms in 1..{drawn['arms']}, got {arm}"
             )
         _check_range(mean, mean, block["laws"]["value"], f"{place}.drawn_means.fixed")
-    for low, high in dict.fromkeys(zip(*ranges_of({"drawn_means": drawn, "groups": groups}))):
+    ends = ranges_of({"drawn_means": drawn, "groups": groups})
+    for low, high in dict.fromkeys(zip(*ends, strict=True)):
         if low >= high:
             raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
         _check_range(low, high, block["laws"]["value"], f"{place}.drawn_means")

@@ -103,7 +103,7 @@ def regret_of(
 ) -> np.ndarray:
     """Return the reward regret, shape (n_replicates, n_rounds).
 
-    `played` says of what: of the probabilities that arms were drawn with, or of the pulls, ``plays``.
+    `played` is ``probability``, with which arms were drawn, or ``plays`` for that of the pulls.
     """
     groups, quotas = block["groups"], block["parameters"]["quotas"]
     return by_replicate(
@@ -146,10 +146,12 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     for axis, version in zip(axes[0], VERSIONS, strict=True):
         part = curves[(curves["version"] == version) & (curves["series"] == "regret")]
         for quota, curve in part.groupby("quota"):
-            name = f"β = ({quota:g}, {quota:g})"
-            draw_curve(*(axis, curve, "BF-UCB"), name=name, colour=colours[quota], one_run=False)
+            name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
+            draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
+            for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
+                axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
         _rounds_axis(axis, part)
-        axis.set_ylim(bottom=0)
+        axis.axhline(0, color="0.6", lw=0.8)
         axis.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes[0, 0].set_ylabel("reward regret")
     axes[0, 0].legend(loc="upper left")
@@ -349,7 +351,7 @@ def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: A
 
 
 def arm_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the pulls of each minority arm under four policies, with true and rotated labels (3c)."""
+    """Draw the pulls of each minority arm, with true and with rotated labels (Fig. 3c)."""
     del published
     parts = []
     for dataset in datasets:

@@ -1,5 +1,6 @@
 """The numbers on the page of BF-UCB."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -108,7 +109,7 @@ def order_words(paper: Paper, figure: str) -> Markdown:
     words = []
     for version, ends in found.items():
         quotas = sorted(ends)
-        for lower, higher in zip(quotas, quotas[1:], strict=False):
+        for lower, higher in itertools.pairwise(quotas):
             over = over_replicates(ends[lower] - ends[higher])
             words.append(
                 f"{VERSIONS[version]}, {lower:g} less {higher:g}: {number(over['mean'])} "
