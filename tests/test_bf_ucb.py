@@ -13,8 +13,7 @@ from numba import config, njit
 import naive
 import naive_bf_ucb as twins
 import naive_fair_ucb
-from fairbandits import BFUCB, FairXUCB, GroupOracle, GroupUCB, Instance, run
-from fairbandits.benchmarks.groups import draw_means
+from fairbandits import BFUCB, FairXUCB, GroupOracle, GroupUCB, Instance, RandomInstance, run
 from fairbandits.engine import protocol
 from fairbandits.metrics import groups as measures
 from fairbandits.policies import merit
@@ -704,48 +703,55 @@ def test_exact_floors_are_impossible_for_three_groups_that_are_due_at_once():
 # Random instances.
 
 
+def instance(sizes, low, high, **options):
+    """Return an instance whose groups have ranges of means of their own."""
+    low, high = (np.repeat(ends, sizes) for ends in (low, high))
+    return RandomInstance(sum(sizes), low, high, **options)
+
+
 def test_drawn_means():
-    sizes, ranges = (50, 10), [(0.7, 1.0), (0.5, 0.8)]
+    sizes, low, high = (50, 10), (0.7, 0.5), (1.0, 0.8)
     address = (SEED, "instances", 3)
-    means = draw_means(sizes, ranges, *address)
-    assert means[:50].min() >= 0.7
-    assert means[50:].max() <= 0.8
-    assert means[50:].min() < 0.6
-    assert np.array_equal(means, draw_means(sizes, ranges, *address))
-    assert not np.isin(means, draw_means(sizes, ranges, SEED, "instances", 4)).any()
-    words = [naive.draw(*address, "instance", arm, 1) for arm in range(60)]
-    expected = [0.7 + (1 - 0.7) * naive.unit(w) for w in words[:50]]
-    np.testing.assert_allclose(means[:50], expected, rtol=1e-15)
-    released = draw_means(sizes, ranges, *address, decimals=3, fixed={1: 0.65, 51: 0.6})
+    means = np.array(instance(sizes, low, high).draw(*address).means)
+    words = [naive.draw(*address, "instance", 0, k) for k in range(1, 61)]
+    ends = np.repeat(low, sizes), np.repeat(high, sizes)
+    expected = [a + (b - a) * naive.open_unit(w) for a, b, w in zip(*ends, words, strict=True)]
+    assert means.tolist() == expected
+    assert means[50:].min() < 0.6 < 0.7 <= means[:50].min()
+    options = {"decimals": 3, "fixed": [(1, 0.65), (51, 0.6)]}
+    released = np.array(instance(sizes, low, high, **options).draw(*address).means)
     assert released[[0, 50]].tolist() == [0.65, 0.6]
     others = np.delete(np.arange(60), [0, 50])
     assert np.array_equal(released[others], means.round(3)[others])
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ranges", "fixed", "words"),
+    ("low", "high", "options", "words"),
     [
-        ((1, 1), [(0, 1)], {}, ["ranges", "per group (2)", "got 1"]),
-        ((1,), [(0.5, 1.5)], {}, ["ranges", "[0, 1]", "(0.5, 1.5)", "group 1"]),
-        ((1, 1), [(0, 1), (0.5, 0.2)], {}, ["ranges", "(0.5, 0.2)", "group 2"]),
-        ((1, 1), [(0, 1)] * 2, {0: 0.5}, ["fixed", "1..2", "got 0"]),
+        ((0, 0, 0), (1, 1), {}, ["low", "per arm (2)", "got 3"]),
+        ((0.5, 0), (1.5, 1), {}, ["in [0, 1]"]),
+        ((0, 0.5), (1, 0.2), {}, ["low must be below high", "0.5, 0.2"]),
+        ((0, 0), (1, 1), {"fixed": [(0, 0.5)]}, ["fixed", "1..2", "got 0"]),
+        ((0, 0), (1, 1), {"fixed": [(1, 1.5)]}, ["in [0, 1]", "1.5"]),
+        ((0, 0), (1, 1), {"decimals": 0}, ["decimals", "at least 1", "got 0"]),
+        ((0, 0), (1, 1), {"decimals": 2, "law": "beta"}, ["in (0, 1)"]),
     ],
 )
-def test_drawn_means_refuse(sizes, ranges, fixed, words):
+def test_drawn_means_refuse(low, high, options, words):
     with pytest.raises(ValueError, match="must") as error:
-        draw_means(sizes, ranges, 0, "x", 0, fixed=fixed)
+        RandomInstance(2, low, high, **options)
     assert all(word in str(error.value) for word in words)
 
 
 @pytest.mark.slow
 def test_the_fixed_means_move_the_best_group(rng):
     """The released program's fixed means make the first group the best more often than not."""
-    sizes, ranges, runs = (10, 5), [(0.6, 0.85)] * 2, 2000
+    sizes, runs = (10, 5), 2000
     shares = []
-    for fixed in ({}, {1: 0.65, 11: 0.6}):
+    for fixed in ((), [(1, 0.65), (11, 0.6)]):
+        arms = instance(sizes, (0.6, 0.6), (0.85, 0.85), fixed=fixed)
         values = [
-            measures.group_values(draw_means(sizes, ranges, SEED, "best", r, fixed=fixed), sizes)
-            for r in range(runs)
+            measures.group_values(arms.draw(SEED, "best", r).means, sizes) for r in range(runs)
         ]
         shares.append(np.mean([a > b for a, b in values]))
     spread = 3 * 0.5 / math.sqrt(runs)

@@ -194,7 +194,8 @@ def test_every_run_can_start(scale, request):
             parameters = block["parameters"] | cell
             for key, value in parameters.items():
                 if value == "instance":
-                    parameters[key] = [0.5] * instance.n_arms
+                    own = block["groups"] if key == "groups" else [0.5] * instance.n_arms
+                    parameters[key] = own
             policy = make_policy(block["policy"], parameters, where=block["stream"])
             policy.start(instance.n_arms, horizon)
 
@@ -203,7 +204,9 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
     keys = [run.key for run in paper_scale.runs]
     assert len(set(keys)) == len(keys)
     for run in paper_scale.runs:
-        assert run.stream == run.block["stream"] == f"{run.paper}/{run.experiment}"
+        shared = {"bf_ucb/high_variants": "bf_ucb/high"}
+        own = f"{run.paper}/{run.experiment}"
+        assert run.stream == run.block["stream"] == shared.get(own, own)
 
 
 def test_facts_survive_the_command_line(paper_scale):
