@@ -72,6 +72,7 @@ def regret_table(paper: Paper, figure: str) -> HTML:
         end, pulls = over_replicates(values[:, -1]), over_replicates(counted[:, -1])
         mean, sd = end["mean"], values[:, -1].std(ddof=1)
         share = between[:, -1].mean() / mean
+        grows = exponent(run.rounds, values.mean(axis=0))
         groups.setdefault(VERSIONS[version], []).append(
             [
                 f"β = {quota:g}",
@@ -80,7 +81,7 @@ def regret_table(paper: Paper, figure: str) -> HTML:
                 number(pulls["mean"]),
                 number(sd),
                 f"{number(100 * share, 1)}\u00a0%",
-                number(exponent(run.rounds, values.mean(axis=0)), 2),
+                number(grows, 2) if np.isfinite(grows) else "none",
             ]
         )
     header = [
@@ -96,7 +97,7 @@ def regret_table(paper: Paper, figure: str) -> HTML:
 
 
 def exponent(rounds: np.ndarray, curve: np.ndarray) -> float:
-    """Return the slope of a curve on logarithmic axes over its last decade of rounds."""
+    """Return the slope of a curve on logarithmic axes over its last decade, NaN below 0."""
     start = np.interp(rounds[-1] / 10, rounds, curve)
     return float(np.log10(curve[-1] / start)) if start > 0 and curve[-1] > 0 else np.nan
 
