@@ -141,14 +141,19 @@ def distance_table(paper: Paper, figure: str) -> HTML:
                 groups.setdefault(VERSIONS[version_of(block)], []).append(
                     [group, *cells, span(over["mean_low"], over["mean_high"], 4)]
                 )
-    heads = [f"round {number(rounds[place])}" for place in _decades(rounds)]
-    return table(groups, ["", *heads, "95 % interval at the end"], f"values-{figure}")
+    return table(groups, ["", *_heads(rounds), "95 % interval at the end"], f"values-{figure}")
 
 
 def _decades(rounds: np.ndarray) -> list[int]:
     """Return the places of the first round, and of those nearest the last one over 100, 10, 1."""
     wanted = [rounds[-1] / 100, rounds[-1] / 10, rounds[-1]]
-    return list(dict.fromkeys([0, *(int(np.abs(rounds - one).argmin()) for one in wanted)]))
+    return [0, *(int(np.abs(rounds - one).argmin()) for one in wanted)]
+
+
+def _heads(rounds: np.ndarray) -> list[str]:
+    """Return what to call these; the first of them is another round in either version."""
+    _, *places = _decades(rounds)
+    return ["at first", *(f"round {number(rounds[place])}" for place in places)]
 
 
 # ----------------------------------------------------------------------------- rewards (Figure 3a)
@@ -164,7 +169,7 @@ def rewards_table(paper: Paper) -> HTML:
         rounds, curve = run.rounds[later], ratio[:, later].mean(axis=0)
         over = over_replicates(ratio[:, -1])
         places = _decades(rounds)
-        heads = [f"round {number(rounds[place])}" for place in places]
+        heads = _heads(rounds)
         peak = curve.argmax()
         groups.setdefault(VERSIONS[version], []).append(
             [
