@@ -641,7 +641,7 @@ def test_errors_name_the_value_and_the_range(call, words):
         ({"penalties": -0.4}, ["penalties", "-0.4"]),
         ({"penalties": [0.4, -1]}, ["penalties.1", "-1"]),
         ({"penalties": "much"}, ["penalties", "much"]),
-        ({"penalties": 0.4, "threshold": "hart"}, ["threshold", "did you mean 'hard'"]),
+        ({"penalties": 0.4, "threshold": "hardd"}, ["threshold", "did you mean 'hard'"]),
         ({}, ["penalties", "required"]),
     ],
     ids=str,

@@ -58,7 +58,7 @@ def test_every_figure_is_shown():
     settings = {
         "seed": 0,
         "scale": "paper",
-        "papers": ["banditq"],
+        "papers": ["banditq", "fair_ucb", "ht_ucb"],
         "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x"),
     }
     for experiment in build_config(settings, "test").experiments:

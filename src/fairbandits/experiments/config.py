@@ -181,7 +181,7 @@ def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
     """
     merged: dict[str, Any] = {}
     for file in files:
-        merged = _merge(merged, _read(Path(file)))
+        merged = _merge(merged, read_yaml(Path(file)))
     where = " + ".join(map(str, files))
     return build_config(merged, where, root)
 
@@ -199,8 +199,8 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         file = root / "config" / "papers" / f"{slug}.yaml"
         if not file.is_file():
             known = sorted(path.stem for path in file.parent.glob("*.yaml"))
-            raise ConfigError(f"{where}: papers: {slug!r} is unknown{_meant(slug, known)}")
-        content = _read(file)
+            raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
+        content = read_yaml(file)
         name = str(file.relative_to(root))
         check(content, "paper", name)
         if content["paper"] != slug:
@@ -490,7 +490,7 @@ def _check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, plac
     if learner := parameters.get("learner"):
         known = sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
         if learner not in known:
-            raise ConfigError(f"{place}.learner: {learner!r} is unknown{_meant(learner, known)}")
+            raise ConfigError(f"{place}.learner: {learner!r} is unknown{meant(learner, known)}")
         inside = parameters.get("learner_parameters", {})
         _check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
     properties = _schema(f"policies/{policy}").get("properties", {})
@@ -509,7 +509,7 @@ def _check_figures(experiments: list[Experiment], where: str) -> None:
                 known = sorted(name for paper, name in drawn if paper == one.paper)
                 raise ConfigError(
                     f"{where}: experiments.{one.name}.companion_to: {figure!r} is drawn from no "
-                    f"experiment{_meant(figure, known)}"
+                    f"experiment{meant(figure, known)}"
                 )
     homes: dict[tuple[str, str], str] = {}
     for one in experiments:
@@ -557,14 +557,15 @@ def check(content: Any, schema: str, where: str) -> None:
         known = sorted(error.schema.get("properties", {}))
         for key in error.instance:
             if key not in known:
-                raise ConfigError(f"{place}: unknown key {key!r}{_meant(str(key), known)}")
+                raise ConfigError(f"{place}: unknown key {key!r}{meant(str(key), known)}")
     if error.validator == "enum" and isinstance(error.instance, str):
         known = [str(value) for value in error.validator_value]
-        raise ConfigError(f"{place}: {error.instance!r} is unknown{_meant(error.instance, known)}")
+        raise ConfigError(f"{place}: {error.instance!r} is unknown{meant(error.instance, known)}")
     raise ConfigError(f"{place}: {error.message}")
 
 
-def _meant(word: str, known: Sequence[str]) -> str:
+def meant(word: str, known: Sequence[str]) -> str:
+    """Return what a message says after an unknown word: the nearest known one, or all."""
     close = difflib.get_close_matches(word, known, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
@@ -573,7 +574,7 @@ def _meant(word: str, known: Sequence[str]) -> str:
 
 def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
     if key not in known:
-        raise ConfigError(f"no {what} {key!r}{_meant(key, list(known))}")
+        raise ConfigError(f"no {what} {key!r}{meant(key, list(known))}")
     return known[key]
 
 
@@ -593,7 +594,8 @@ def _repeated_key(node: yaml.Node | None) -> yaml.ScalarNode | None:
     return None
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_yaml(file: Path) -> dict[str, Any]:
+    """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
     try:
         text = file.read_text(encoding="utf-8")
         repeated = _repeated_key(yaml.compose(text, LOADER))

@@ -1,0 +1,347 @@
+"""The ledger: every claim of a paper with the rule that judges it, fixed before the data.
+
+A file claims/SLUG.yaml holds one record per claim. What a record may hold is in
+workflow/schemas/claims.schema.yaml; that rules are complete and names exist is checked here.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from fairbandits.audit.finding import confidence
+from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.experiments.config import ROOT, Config, ConfigError, check, meant, read_yaml
+
+#: Each record has one of these.
+WAYS = ("tests", "alias_of", "judged_by", "untestable")
+
+
+class LedgerError(ConfigError):
+    """A ledger that cannot be used: file, record, value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Claims that are corrected together; see the schema."""
+
+    what: str
+    level: float
+    correction: str
+
+
+@dataclass(frozen=True)
+class PlannedExperiment:
+    """An experiment that must be run for the audit and is not configured yet; see the schema."""
+
+    what: str
+    instances: tuple[str, ...]
+    horizons: tuple[int, ...]
+    replicates: int | tuple[int, ...]
+    policies: tuple[str, ...]
+    rounds: int
+    records: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of a claim, complete.
+
+    Attributes
+    ----------
+    name, rule : str
+        Its name in the claim, and that of the rule it follows.
+    version : int
+        Of the rule.
+    procedure : str
+        Key of `fairbandits.audit.procedures.PROCEDURES`.
+    settings : dict
+        All of the procedure's margins and levels.
+    inputs : dict
+        What each of the procedure's data parameters is.
+    each : str
+        What the test is repeated for, or empty.
+    decides : bool
+        Whether the verdict depends on it.
+    """
+
+    name: str
+    rule: str
+    version: int
+    procedure: str
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    each: str = ""
+    decides: bool = True
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One record; see the schema for its fields."""
+
+    id: str
+    paper: str
+    place: str
+    statement: str
+    kind: str
+    primary: bool
+    extension: bool = False
+    exploratory: bool = False
+    version: int = 0
+    estimand: str = ""
+    experiments: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
+    family: str = ""
+    figure: str = ""
+    combine: str = "all"
+    tests: tuple[Test, ...] = ()
+    note: str = ""
+    between: tuple[str, ...] = ()
+    alias_of: str = ""
+    judged_by: tuple[str, ...] = ()
+    untestable: str = ""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger of one paper."""
+
+    paper: str
+    title: str
+    readings: Mapping[str, str]
+    families: Mapping[str, Family]
+    planned: Mapping[str, PlannedExperiment]
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+
+
+def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
+    """Return the ledgers of the papers that have one, checked against each other.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration; its experiments and figures are those that claims can name.
+    root : Path
+        Holds claims/SLUG.yaml.
+
+    Raises
+    ------
+    LedgerError
+        For an unknown name, a margin that is missing or out of its range, an id that stands twice,
+        or an alias to nothing; one line with file, place and what was meant.
+    ConfigError
+        For a file that cannot be read or departs from the schema.
+    """
+    papers = dict.fromkeys(one.paper for one in config.experiments)
+    files = [root / "claims" / f"{paper}.yaml" for paper in papers]
+    ledgers = {file.stem: load_ledger(file, config, root) for file in files if file.is_file()}
+    _check_references(ledgers)
+    return ledgers
+
+
+def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
+    """Return one paper's ledger; references to other claims are checked by `load_ledgers`."""
+    where = str(file.relative_to(root) if file.is_relative_to(root) else file)
+    content = read_yaml(file)
+    check(content, "claims", where)
+    if content["paper"] != file.stem:
+        raise LedgerError(f"{where}: paper must be {file.stem!r}, got {content['paper']!r}")
+    for name, rule in content["rules"].items():
+        place = f"{where}: rules.{name}"
+        _check_rule(rule["procedure"], rule.get("settings", {}), place, complete=False)
+        _check_versions(rule, place)
+    planned = {
+        name: PlannedExperiment(**_tuples(block))
+        for name, block in content["audit_experiments"].items()
+    }
+    _check_planned(planned, content["paper"], config, where)
+    claims = {
+        key: _claim(key, record, content, f"{where}: claims.{key}")
+        for key, record in content["claims"].items()
+    }
+    ledger = Ledger(
+        content["paper"],
+        content["title"],
+        content["readings"],
+        {name: Family(**block) for name, block in content["families"].items()},
+        planned,
+        claims,
+    )
+    _check_names(ledger, config, where)
+    return ledger
+
+
+def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str) -> Claim:
+    _check_versions(record, place)
+    ways = [name for name in WAYS if name in record]
+    if len(ways) != 1:
+        found = " and ".join(ways) or "none"
+        raise LedgerError(f"{place}: exactly one of {', '.join(WAYS)} is needed, got {found}")
+    if ("between" in record) != (record["kind"] == "inconsistency"):
+        raise LedgerError(
+            f"{place}: an inconsistency, and nothing else, says between what it is; "
+            f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
+        )
+    tests = []
+    for name, block in record.get("tests", {}).items():
+        here = f"{place}.tests.{name}"
+        rule = _known(content["rules"], block["rule"], f"{here}.rule")
+        settings = rule.get("settings", {}) | block.get("settings", {})
+        _check_rule(rule["procedure"], settings, here, complete=True)
+        _check_inputs(rule["procedure"], block["inputs"], here)
+        tests.append(
+            Test(
+                name,
+                block["rule"],
+                rule["version"],
+                rule["procedure"],
+                settings,
+                block["inputs"],
+                block.get("each", ""),
+                block.get("decides", True),
+            )
+        )
+    if tests and not any(test.decides for test in tests):
+        raise LedgerError(f"{place}.tests: at least one must decide")
+    plain = {name: value for name, value in record.items() if name not in ("tests", "changes")}
+    return Claim(key, content["paper"], tests=tuple(tests), **_tuples(plain))
+
+
+def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
+    _known(PROCEDURES, procedure, f"{place}: procedure")
+    takes = parameters_of(procedure)
+    known = (*takes.settings, *takes.optional_settings)
+    for name in settings:
+        if name not in known:
+            raise LedgerError(
+                f"{place}.settings: {procedure} has no setting {name!r}{meant(name, known)}"
+            )
+    if complete and (missing := [name for name in takes.settings if name not in settings]):
+        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its settings")
+    signature = inspect.signature(PROCEDURES[procedure]).parameters
+    for name, value in settings.items():
+        _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
+
+
+def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
+    """Raise LedgerError unless a setting has the type that the procedure's signature says."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if get_origin(wanted) is Literal:
+        if value not in get_args(wanted):
+            raise LedgerError(f"{place}: {value!r} is unknown{meant(str(value), get_args(wanted))}")
+    elif wanted is bool:
+        if not isinstance(value, bool):
+            raise LedgerError(f"{place} must be true or false, got {value!r}")
+    elif wanted is int:
+        if not number or not isinstance(value, int):
+            raise LedgerError(f"{place} must be a whole number, got {value!r}")
+    elif wanted is float:
+        if not number:
+            raise LedgerError(f"{place} must be a number, got {value!r}")
+    elif not isinstance(value, list):
+        raise LedgerError(f"{place} must be a list of numbers, got {value!r}")
+    if name.startswith("level"):
+        try:
+            confidence(value)
+        except ValueError as error:
+            raise LedgerError(f"{place}: {error}") from None
+
+
+def _check_inputs(procedure: str, inputs: dict[str, Any], place: str) -> None:
+    takes = parameters_of(procedure)
+    known = (*takes.data, *takes.optional_data)
+    for name in inputs:
+        if name not in known:
+            raise LedgerError(
+                f"{place}.inputs: {procedure} has no data {name!r}{meant(name, known)}"
+            )
+    if missing := [name for name in takes.data if name not in inputs]:
+        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its inputs")
+
+
+def _check_versions(block: dict[str, Any], place: str) -> None:
+    """Raise LedgerError unless each version after the first has its reason."""
+    found = [change["version"] for change in block.get("changes", [])]
+    wanted = list(range(2, block.get("version", 1) + 1))
+    if found != wanted:
+        raise LedgerError(
+            f"{place}: changes must give the reason of each version after the first, "
+            f"wanted {wanted}, got {found}"
+        )
+
+
+def _check_planned(
+    planned: Mapping[str, PlannedExperiment], paper: str, config: Config, where: str
+) -> None:
+    configured = {one.name for one in config.experiments if one.paper == paper}
+    for name, one in planned.items():
+        place = f"{where}: audit_experiments.{name}"
+        if name in configured:
+            raise LedgerError(f"{place} is configured in config/papers by now; remove it here")
+        if isinstance(one.replicates, tuple) and len(one.replicates) != len(one.horizons):
+            raise LedgerError(
+                f"{place}.replicates must have one number per horizon ({len(one.horizons)}), "
+                f"got {len(one.replicates)}"
+            )
+
+
+def _check_names(ledger: Ledger, config: Config, where: str) -> None:
+    """Check that what the claims name exists, and that what is planned is read."""
+    own = [one for one in config.experiments if one.paper == ledger.paper]
+    experiments = [*(one.name for one in own), *ledger.planned]
+    experiments += [f"{one.paper}/{one.name}" for one in config.experiments if one not in own]
+    figures = [figure for one in own for figure in one.figures]
+    for key, claim in ledger.claims.items():
+        place = f"{where}: claims.{key}"
+        for experiment in claim.experiments:
+            _known(experiments, experiment, f"{place}.experiments")
+        for reading in claim.readings:
+            _known(ledger.readings, reading, f"{place}.readings")
+        if claim.family:
+            _known(ledger.families, claim.family, f"{place}.family")
+        if claim.figure:
+            _known(figures, claim.figure, f"{place}.figure")
+    read = {name for claim in ledger.claims.values() for name in claim.experiments}
+    for name in ledger.planned:
+        if name not in read:
+            raise LedgerError(f"{where}: audit_experiments.{name} is read by no claim")
+
+
+def _check_references(ledgers: Mapping[str, Ledger]) -> None:
+    """Check ids across papers, and that aliases end at a record of their own."""
+    claims: dict[str, Claim] = {}
+    for paper, ledger in ledgers.items():
+        for key, claim in ledger.claims.items():
+            if key in claims:
+                raise LedgerError(
+                    f"claims/{paper}.yaml: claims.{key}: this id is already in "
+                    f"claims/{claims[key].paper}.yaml"
+                )
+            claims[key] = claim
+    for key, claim in claims.items():
+        place = f"claims/{claim.paper}.yaml: claims.{key}"
+        if claim.alias_of:
+            target = _known(claims, claim.alias_of, f"{place}.alias_of")
+            if target.alias_of:
+                raise LedgerError(
+                    f"{place}.alias_of: {target.id!r} is an alias itself, "
+                    f"of {target.alias_of!r}; name that"
+                )
+        for other in claim.judged_by:
+            judge = _known(claims, other, f"{place}.judged_by")
+            if not judge.tests:
+                raise LedgerError(f"{place}.judged_by: {other!r} has no tests of its own")
+
+
+def _known(known: Any, name: str, place: str) -> Any:
+    if name not in known:
+        raise LedgerError(f"{place}: {name!r} is unknown{meant(name, list(known))}")
+    return known[name] if isinstance(known, Mapping) else name
+
+
+def _tuples(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+        for name, value in block.items()
+    }

@@ -1,0 +1,341 @@
+"""The ledgers: complete, and refused when a rule, a name or an id is wrong."""
+
+import copy
+import functools
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairbandits.audit.ledger import LedgerError, load_ledger, load_ledgers
+from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.experiments.config import ROOT, ConfigError, load_config
+
+PAPERS = ("banditq", "fair_ucb")
+IDS = (Path(__file__).parent / "claim_ids.txt").read_text(encoding="utf-8").split()
+
+
+@functools.cache
+def config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+@functools.cache
+def ledgers():
+    return load_ledgers(config())
+
+
+@functools.cache
+def claims():
+    return {key: claim for ledger in ledgers().values() for key, claim in ledger.claims.items()}
+
+
+@functools.cache
+def text_of(paper):
+    return json.dumps(yaml.safe_load((ROOT / "claims" / f"{paper}.yaml").read_text("utf-8")))
+
+
+# ------------------------------------------------------------------------------ the real ledgers
+
+
+def test_every_claim_has_its_record():
+    assert len(IDS) == len(set(IDS))
+    assert sorted(claims()) == sorted(IDS)
+    assert tuple(ledgers()) == PAPERS
+
+
+def test_every_claim_is_judged_or_says_why_not():
+    for claim in claims().values():
+        ways = [claim.tests, claim.alias_of, claim.judged_by, claim.untestable]
+        assert sum(map(bool, ways)) == 1, claim.id
+        assert bool(claim.between) == (claim.kind == "inconsistency"), claim.id
+        if claim.primary:
+            assert claim.tests or claim.judged_by, claim.id
+        if claim.tests:
+            assert claim.family == ("primary" if claim.primary else "single"), claim.id
+
+
+def test_every_rule_is_complete():
+    seen = set()
+    for claim in claims().values():
+        for test in claim.tests:
+            takes = parameters_of(test.procedure)
+            assert set(takes.settings) <= set(test.settings), (claim.id, test.name)
+            assert set(takes.data) <= set(test.inputs), (claim.id, test.name)
+            assert test.version >= 1
+            seen.add(test.procedure)
+    # the others serve papers to come
+    assert set(PROCEDURES) - seen <= {
+        "bounded_remainder",
+        "proportionality",
+        "universal_comparison",
+    }
+
+
+def test_level_of_a_test_is_that_of_its_family():
+    for claim in claims().values():
+        for test in claim.tests:
+            level = test.settings.get("level")
+            family = ledgers()[claim.paper].families[claim.family]
+            assert level in (None, family.level), (claim.id, test.name)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_reading_is_used(paper):
+    ledger = ledgers()[paper]
+    used = {reading for claim in ledger.claims.values() for reading in claim.readings}
+    assert used == set(ledger.readings)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_figure_and_experiment_is_claimed_of(paper):
+    ledger = ledgers()[paper]
+    own = [one for one in config().experiments if one.paper == paper]
+    figures = {figure for one in own for figure in one.figures}
+    assert {claim.figure for claim in ledger.claims.values()} - {""} == figures
+    read = {name for claim in ledger.claims.values() for name in claim.experiments}
+    # a longer look at the other reading's curve, which no claim is about
+    assert {one.name for one in own} - read <= {"r_regret_long", "r_regret_long_other_gaps"}
+
+
+def test_planned_experiments_count_their_rounds():
+    for ledger in ledgers().values():
+        for name, one in ledger.planned.items():
+            several = one.replicates
+            if isinstance(several, int):
+                several = (several,) * len(one.horizons)
+            once = sum(r * t for r, t in zip(several, one.horizons, strict=True))
+            assert one.rounds >= once / 2, name  # several horizons can be one run's
+
+
+def test_records_are_data():
+    claim = ledgers()["fair_ucb"].claims["fairucb-thm1-alpha0"]
+    assert (claim.kind, claim.primary, claim.family) == ("invariant", True, "primary")
+    (test,) = claim.tests
+    assert (test.rule, test.procedure, test.decides) == ("exact", "invariant", True)
+    assert test.settings == {"exact": True, "tolerance": 0, "small": "inconclusive"}
+    with pytest.raises(AttributeError):
+        claim.primary = False
+
+
+# --------------------------------------------------------------------------------------- refused
+
+
+def small():
+    """Return a small ledger that is right."""
+    return {
+        "paper": "banditq",
+        "title": "A test",
+        "readings": {"post": "after", "pre": "before"},
+        "families": {"single": {"what": "all", "level": 0.99, "correction": "none"}},
+        "rules": {
+            "at_most": {
+                "version": 1,
+                "procedure": "bound",
+                "settings": {"side": "at most", "level": 0.99},
+            }
+        },
+        "audit_experiments": {
+            "more": {
+                "what": "more",
+                "instances": ["one"],
+                "horizons": [100, 1000],
+                "replicates": [10, 5],
+                "policies": ["ucb1"],
+                "rounds": 6000,
+            }
+        },
+        "claims": {
+            "t-bound": {
+                "place": "Theorem 1",
+                "statement": "Regret is small.",
+                "kind": "bound",
+                "primary": False,
+                "version": 1,
+                "estimand": "regret",
+                "experiments": ["full_information", "fair_ucb/r_regret", "more"],
+                "readings": ["post"],
+                "family": "single",
+                "figure": "fig1",
+                "tests": {
+                    "explicit": {
+                        "rule": "at_most",
+                        "settings": {"method": "t"},
+                        "inputs": {"sample": "regret at T", "limit": 3},
+                    }
+                },
+            },
+            "t-same": {
+                "place": "abstract",
+                "statement": "The same.",
+                "kind": "bound",
+                "primary": False,
+                "alias_of": "t-bound",
+            },
+            "t-clash": {
+                "place": "Eqs 1 and 2",
+                "statement": "They differ.",
+                "kind": "inconsistency",
+                "primary": False,
+                "between": ["Eq. 1", "Eq. 2"],
+                "judged_by": ["t-bound"],
+            },
+        },
+    }
+
+
+def load(tmp_path, **contents):
+    (tmp_path / "claims").mkdir(exist_ok=True)
+    for paper, content in contents.items():
+        text = content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
+        (tmp_path / "claims" / f"{paper}.yaml").write_text(text, encoding="utf-8")
+    return load_ledgers(config(), tmp_path)
+
+
+def refusal(tmp_path, **contents):
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path, **contents)
+    text = str(error.value)
+    assert "\n" not in text
+    return text
+
+
+def test_small_ledger(tmp_path):
+    (ledger,) = load(tmp_path, banditq=small()).values()
+    assert list(ledger.claims) == ["t-bound", "t-same", "t-clash"]
+    assert ledger.planned["more"].horizons == (100, 1000)
+    (test,) = ledger.claims["t-bound"].tests
+    assert test.settings == {"side": "at most", "level": 0.99, "method": "t"}
+
+
+def set_at(content, path, value):
+    *above, last = path
+    for key in above:
+        content = content[key]
+    if value is None:
+        del content[last]
+    else:
+        content[last] = value
+
+
+BOUND = ("claims", "t-bound")
+EXPLICIT = (*BOUND, "tests", "explicit")
+PLACE = "claims.t-bound.tests.explicit"
+#: Path, value (None: taken away), and what the message says.
+WRONG = [
+    (
+        ("rules", "at_most", "procedure"),
+        "boubnd",
+        "rules.at_most: procedure: 'boubnd' is unknown; did",
+    ),
+    (
+        ("rules", "at_most", "settings", "leveel"),
+        1,
+        "bound has no setting 'leveel'; did you mean 'le",
+    ),
+    (("rules", "at_most", "settings", "level"), 99, "rules.at_most.settings.level: level must be"),
+    (("rules", "at_most", "settings", "level"), "all", "level must be a number, got 'all'"),
+    (("rules", "at_most", "settings", "side"), "at mots", "'at mots' is unknown; did you mean 'at"),
+    (("rules", "at_most", "settings", "resamples"), 1.5, "resamples must be a whole number"),
+    (("rules", "at_most", "version"), 2, "rules.at_most: changes must give the reason"),
+    (("rules", "at_most", "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
+    ((*EXPLICIT, "settings"), None, f"{PLACE}: bound needs method in its settings"),
+    ((*EXPLICIT, "settings", "method"), "z", f"{PLACE}.settings.method: 'z' is unknown; known: t"),
+    ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),
+    ((*EXPLICIT, "inputs", "limit"), None, f"{PLACE}: bound needs limit in its inputs"),
+    (
+        (*EXPLICIT, "inputs", "limmit"),
+        3,
+        f"{PLACE}.inputs: bound has no data 'limmit'; did you mean",
+    ),
+    ((*EXPLICIT, "decides"), False, "claims.t-bound.tests: at least one must decide"),
+    ((*EXPLICIT, "margin"), 3, f"{PLACE}: unknown key 'margin'"),
+    (
+        (*BOUND, "experiments"),
+        ["morre"],
+        "t-bound.experiments: 'morre' is unknown; did you mean 'more",
+    ),
+    ((*BOUND, "experiments"), ["r_regret"], "'r_regret' is unknown; did you mean 'fair_ucb/r_reg"),
+    ((*BOUND, "experiments"), ["full_information"], "audit_experiments.more is read by no claim"),
+    ((*BOUND, "figure"), "fig9", "t-bound.figure: 'fig9' is unknown; did you mean"),
+    ((*BOUND, "readings"), ["pots"], "t-bound.readings: 'pots' is unknown; did you mean 'post'?"),
+    ((*BOUND, "family"), "singlle", "t-bound.family: 'singlle' is unknown; did you mean 'single'?"),
+    ((*BOUND, "kind"), "bond", "claims.t-bound.kind: 'bond' is unknown; did you mean 'bound'?"),
+    ((*BOUND, "primary"), None, "claims.t-bound: 'primary' is a required property"),
+    ((*BOUND, "family"), None, "claims.t-bound: 'family' is a dependency of 'tests'"),
+    ((*BOUND, "untestable"), "it is not", "exactly one of tests, alias_of, judged_by, untestable"),
+    ((*BOUND, "untestable"), "it is not", "is needed, got tests and untestable"),
+    ((*BOUND, "tests"), None, "claims.t-bound: 'tests' is a dependency of"),
+    (("claims", "t-same", "alias_of"), None, "is needed, got none"),
+    ((*BOUND, "version"), 2, "claims.t-bound: changes must give the reason of each version"),
+    ((*BOUND, "changes"), [{"version": 2, "reason": "new"}], "wanted [], got [2]"),
+    ((*BOUND, "between"), ["Eq. 1", "Eq. 2"], "kind is 'bound', between is ['Eq. 1'"),
+    (("claims", "t-clash", "between"), None, "kind is 'inconsistency', between is 'not given'"),
+    (("claims", "t-clash", "judged_by"), ["t-bond"], "t-clash.judged_by: 't-bond' is unknown; did"),
+    (("claims", "t-clash", "judged_by"), ["t-same"], "'t-same' has no tests of its own"),
+    (("claims", "t-same", "alias_of"), "t-bond", "t-same.alias_of: 't-bond' is unknown; did you"),
+    (("claims", "t-same", "alias_of"), "t-same", "alias_of: 't-same' is an alias itself"),
+    (("claims", "Bound!"), {}, "does not match"),
+    (("audit_experiments", "more", "replicates"), [10], "one number per horizon (2), got 1"),
+    (("audit_experiments", "more", "horizons"), [0, 1], "less than the minimum of 1"),
+    (("audit_experiments", "more", "rounds"), None, "'rounds' is a required property"),
+    (("paper",), "bandit", "paper must be 'banditq', got 'bandit'"),
+    (("families", "single", "level"), 1, "families.single.level"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"), WRONG, ids=[f"{'.'.join(row[0])}-{row[1]!r}" for row in WRONG]
+)
+def test_wrong_ledger(path, value, words, tmp_path):
+    content = small()
+    set_at(content, path, value)
+    text = refusal(tmp_path, banditq=content)
+    assert text.startswith("claims/banditq.yaml: ")
+    assert words in text
+
+
+def test_configured_experiments_are_planned_no_more(tmp_path):
+    content = small()
+    content["audit_experiments"]["full_information"] = content["audit_experiments"]["more"]
+    text = refusal(tmp_path, banditq=content)
+    assert "audit_experiments.full_information is configured in config/papers by now" in text
+
+
+def test_changed_rules_say_why(tmp_path):
+    content = small()
+    changes = [{"version": 2, "reason": "the paper was read wrongly"}]
+    content["rules"]["at_most"] |= {"version": 2, "changes": changes}
+    (ledger,) = load(tmp_path, banditq=content).values()
+    assert ledger.claims["t-bound"].tests[0].version == 2
+
+
+def test_id_twice_in_a_file(tmp_path):
+    text = yaml.safe_dump(small())
+    again = '\n  t-same: {place: "", statement: "", kind: bound, primary: false}\n'
+    position = text.index("\n", text.index("\nclaims:") + 1)
+    text = text[:position] + again + text[position + 1 :]
+    assert "has key 't-same' twice, again in line" in refusal(tmp_path, banditq=text)
+
+
+def test_id_in_two_files(tmp_path):
+    other = copy.deepcopy(small()) | {"paper": "fair_ucb"}
+    other["claims"]["t-bound"]["experiments"] = ["more"]
+    del other["claims"]["t-bound"]["figure"]
+    text = refusal(tmp_path, banditq=small(), fair_ucb=other)
+    assert text == (
+        "claims/fair_ucb.yaml: claims.t-bound: this id is already in claims/banditq.yaml"
+    )
+
+
+def test_alias_across_papers(tmp_path):
+    other = copy.deepcopy(small()) | {"paper": "fair_ucb", "audit_experiments": {}}
+    other["claims"] = {"u-same": other["claims"]["t-same"]}
+    assert "u-same" in load(tmp_path, banditq=small(), fair_ucb=other)["fair_ucb"].claims
+
+
+def test_ledger_errors_are_configuration_errors(tmp_path):
+    with pytest.raises(ConfigError, match="does not exist"):
+        load_ledger(tmp_path / "banditq.yaml", config())
+    assert issubclass(LedgerError, ConfigError)
