@@ -435,7 +435,7 @@ def _check_streams(name: str, blocks: dict[str, Any], place: str) -> None:
     other = blocks[name].get("same_instances_as", name)
     place = f"{place}.same_instances_as"
     if other not in blocks:
-        raise ConfigError(f"{place}: there is no experiment {other!r}{_meant(other, list(blocks))}")
+        raise ConfigError(f"{place}: there is no experiment {other!r}{meant(other, list(blocks))}")
     for key in ("groups", "means", "drawn_means"):
         own, theirs = (_values(blocks[one].get(key)) for one in (name, other))
         if own != theirs:
