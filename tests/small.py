@@ -17,7 +17,7 @@ from fairbandits.store import write_table
 SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
-PAPERS = ["banditq", "fair_ucb", "ht_ucb"]
+PAPERS = ["banditq", "fair_ucb", "ht_ucb", "bf_ucb"]
 PAGES = ["index", *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 

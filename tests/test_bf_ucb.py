@@ -13,8 +13,7 @@ from numba import config, njit
 import naive
 import naive_bf_ucb as twins
 import naive_fair_ucb
-from fairbandits import BFUCB, FairXUCB, GroupOracle, GroupUCB, Instance, run
-from fairbandits.benchmarks.groups import draw_means
+from fairbandits import BFUCB, FairXUCB, GroupOracle, GroupUCB, Instance, RandomInstance, run
 from fairbandits.engine import protocol
 from fairbandits.metrics import groups as measures
 from fairbandits.policies import merit
@@ -109,13 +108,13 @@ class Watched:
         }
         if isinstance(twin, twins.BFUCB):
             row |= {
-                "policy": list(twin.last_policy),
+                "share": list(twin.last_policy),
                 "merit_regret": list(twin.regret),
                 "outside": list(twin.outside),
                 "expected_root": list(twin.roots),
             }
         if isinstance(twin, twins.FairXUCB):
-            row["policy"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
+            row["share"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
         self.rows.append(row)
 
 
@@ -139,7 +138,7 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS):
             )
         else:
             expected = np.array([row[name] for row in watched.rows])
-        tolerance = 1e-12 if name == "policy" else 1e-12 * rounds
+        tolerance = 1e-12 if name == "share" else 1e-12 * rounds
         np.testing.assert_allclose(values[0], expected, rtol=0, atol=tolerance, err_msg=name)
 
 
@@ -178,7 +177,7 @@ def test_delta_of_none_is_one_over_root_of_the_horizon(rng):
     sizes, quotas, _, instance = problem("low", rng)
     own = recorded(BFUCB(sizes, quotas, delta=None), instance)
     given = recorded(BFUCB(sizes, quotas, delta=1 / math.sqrt(ROUNDS)), instance)
-    assert np.array_equal(own.probes["policy"], given.probes["policy"])
+    assert np.array_equal(own.probes["share"], given.probes["share"])
 
 
 INDICES = {
@@ -351,7 +350,7 @@ def test_exact_box_and_upper_corner_differ_only_where_means_are_below_one_half(r
         upper, exact = (
             recorded(BFUCB(sizes, quotas, box=box), instance, 3000) for box in ("upper", "exact")
         )
-        assert np.array_equal(upper.probes["policy"], exact.probes["policy"]) == same
+        assert np.array_equal(upper.probes["share"], exact.probes["share"]) == same
 
 
 # Draws.
@@ -508,12 +507,12 @@ def test_released_width_keeps_draws_uniform_for_long(rng):
     sizes, quotas, means, instance = problem("low", rng)
     options = {"rounds": 3000} if not config.DISABLE_JIT else {"rounds": 300}
     released = recorded(BFUCB(sizes, quotas, width="released"), instance, **options)
-    policy = released.probes["policy"][0, -1]
+    policy = released.probes["share"][0, -1]
     assert policy.tolist() == [1 / 10] * 10 + [1 / 5] * 5
     paper = recorded(BFUCB(sizes, quotas), instance, **options)
     if not config.DISABLE_JIT:
         distances = [
-            measures.policy_distance(r.probes["policy"][0, -1], means, sizes).sum()
+            measures.policy_distance(r.probes["share"][0, -1], means, sizes).sum()
             for r in (paper, released)
         ]
         assert distances[0] < distances[1]
@@ -578,7 +577,7 @@ def test_released_counts_narrow_the_minority_boxes_of_fairx():
         for counts in ("own", "bf_ucb")
     )
     # BF-UCB pulls the four arms about three times as often, so that their bounds fall faster
-    minority = [r.probes["policy"][0, 0, 30:].sum() for r in (own, shadow)]
+    minority = [r.probes["share"][0, 0, 30:].sum() for r in (own, shadow)]
     assert minority[1] < minority[0]
 
 
@@ -704,48 +703,55 @@ def test_exact_floors_are_impossible_for_three_groups_that_are_due_at_once():
 # Random instances.
 
 
+def instance(sizes, low, high, **options):
+    """Return an instance whose groups have ranges of means of their own."""
+    low, high = (np.repeat(ends, sizes) for ends in (low, high))
+    return RandomInstance(sum(sizes), low, high, **options)
+
+
 def test_drawn_means():
-    sizes, ranges = (50, 10), [(0.7, 1.0), (0.5, 0.8)]
+    sizes, low, high = (50, 10), (0.7, 0.5), (1.0, 0.8)
     address = (SEED, "instances", 3)
-    means = draw_means(sizes, ranges, *address)
-    assert means[:50].min() >= 0.7
-    assert means[50:].max() <= 0.8
-    assert means[50:].min() < 0.6
-    assert np.array_equal(means, draw_means(sizes, ranges, *address))
-    assert not np.isin(means, draw_means(sizes, ranges, SEED, "instances", 4)).any()
-    words = [naive.draw(*address, "instance", arm, 1) for arm in range(60)]
-    expected = [0.7 + (1 - 0.7) * naive.unit(w) for w in words[:50]]
-    np.testing.assert_allclose(means[:50], expected, rtol=1e-15)
-    released = draw_means(sizes, ranges, *address, decimals=3, fixed={1: 0.65, 51: 0.6})
+    means = np.array(instance(sizes, low, high).draw(*address).means)
+    words = [naive.draw(*address, "instance", 0, k) for k in range(1, 61)]
+    ends = np.repeat(low, sizes), np.repeat(high, sizes)
+    expected = [a + (b - a) * naive.open_unit(w) for a, b, w in zip(*ends, words, strict=True)]
+    assert means.tolist() == expected
+    assert means[50:].min() < 0.6 < 0.7 <= means[:50].min()
+    options = {"decimals": 3, "fixed": [(1, 0.65), (51, 0.6)]}
+    released = np.array(instance(sizes, low, high, **options).draw(*address).means)
     assert released[[0, 50]].tolist() == [0.65, 0.6]
     others = np.delete(np.arange(60), [0, 50])
     assert np.array_equal(released[others], means.round(3)[others])
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ranges", "fixed", "words"),
+    ("low", "high", "options", "words"),
     [
-        ((1, 1), [(0, 1)], {}, ["ranges", "per group (2)", "got 1"]),
-        ((1,), [(0.5, 1.5)], {}, ["ranges", "[0, 1]", "(0.5, 1.5)", "group 1"]),
-        ((1, 1), [(0, 1), (0.5, 0.2)], {}, ["ranges", "(0.5, 0.2)", "group 2"]),
-        ((1, 1), [(0, 1)] * 2, {0: 0.5}, ["fixed", "1..2", "got 0"]),
+        ((0, 0, 0), (1, 1), {}, ["low", "per arm (2)", "got 3"]),
+        ((0.5, 0), (1.5, 1), {}, ["in [0, 1]"]),
+        ((0, 0.5), (1, 0.2), {}, ["low must be below high", "0.5, 0.2"]),
+        ((0, 0), (1, 1), {"fixed": [(0, 0.5)]}, ["fixed", "1..2", "got 0"]),
+        ((0, 0), (1, 1), {"fixed": [(1, 1.5)]}, ["in [0, 1]", "1.5"]),
+        ((0, 0), (1, 1), {"decimals": 0}, ["decimals", "at least 1", "got 0"]),
+        ((0, 0), (1, 1), {"decimals": 2, "law": "beta"}, ["in (0, 1)"]),
     ],
 )
-def test_drawn_means_refuse(sizes, ranges, fixed, words):
+def test_drawn_means_refuse(low, high, options, words):
     with pytest.raises(ValueError, match="must") as error:
-        draw_means(sizes, ranges, 0, "x", 0, fixed=fixed)
+        RandomInstance(2, low, high, **options)
     assert all(word in str(error.value) for word in words)
 
 
 @pytest.mark.slow
 def test_the_fixed_means_move_the_best_group(rng):
     """The released program's fixed means make the first group the best more often than not."""
-    sizes, ranges, runs = (10, 5), [(0.6, 0.85)] * 2, 2000
+    sizes, runs = (10, 5), 2000
     shares = []
-    for fixed in ({}, {1: 0.65, 11: 0.6}):
+    for fixed in ((), [(1, 0.65), (11, 0.6)]):
+        arms = instance(sizes, (0.6, 0.6), (0.85, 0.85), fixed=fixed)
         values = [
-            measures.group_values(draw_means(sizes, ranges, SEED, "best", r, fixed=fixed), sizes)
-            for r in range(runs)
+            measures.group_values(arms.draw(SEED, "best", r).means, sizes) for r in range(runs)
         ]
         shares.append(np.mean([a > b for a, b in values]))
     spread = 3 * 0.5 / math.sqrt(runs)
@@ -785,7 +791,7 @@ def test_released_version_gives_the_plotted_regret(beta, plotted):
         *(result.rounds, result.probes["probability"]), *(MEANS_9, sizes, quotas)
     )[:, -1]
     assert noiseless.mean() == pytest.approx(plotted, rel=0.05 + 2.5 * spread / plotted)
-    distances = measures.policy_distance(result.probes["policy"], MEANS_9, sizes).mean(axis=0)
+    distances = measures.policy_distance(result.probes["share"], MEANS_9, sizes).mean(axis=0)
     np.testing.assert_allclose(distances[0], [0.086, 0.0905], rtol=0.01)  # the plateaus
     if beta == 0.4:
         np.testing.assert_allclose(distances[-1], [0.0134, 0.0090], rtol=0.1)

@@ -460,7 +460,7 @@ CHANGES = {
     ),
     "of the instance": (
         parameter("lfg", fractions="instance"),
-        "policies.lfg.parameters.fractions: only means and penalties can be those of the instance",
+        "fractions: only means, penalties, reference, shadow_means and groups can be those",
     ),
     "horizons in disorder": (
         of_policy("lfg", horizons=sourced([1000, 500])),

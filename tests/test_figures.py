@@ -35,6 +35,8 @@ ACROSS = {
     ("ht_ucb", "fig1"): "1 / Δ²",
     ("ht_ucb", "fig3"): "scale parameter η",
     ("ht_ucb", "fig4"): "unfairness",
+    ("bf_ucb", "fig3b"): "BF-UCB",
+    ("bf_ucb", "fig3c"): "A10",
 }
 CURVE = ["mean", "mean_low", "mean_high", "run_low", "run_high", "one_run"]
 
@@ -86,9 +88,10 @@ def datasets_of(config, paper, figure):
 
 def drawing_of(config, paper, figure, published=None):
     """Return a figure that is still open, and the table of its curves."""
-    function, columns = PAPERS[paper][figure]
+    function, columns, *rows = PAPERS[paper][figure]
+    columns = ["run", "round", *columns]
     files = datasets_of(config, paper, figure)
-    datasets = [Dataset(*load_dataset(file, ["run", "round", *columns])) for file in files]
+    datasets = [Dataset(*load_dataset(file, columns, *rows)) for file in files]
     return function(datasets, published)
 
 

@@ -114,7 +114,11 @@ def test_folders_are_named_as_given(tmp_path_factory):
         tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
         injected = notebook.cells[tags.index(["injected-parameters", "remove-cell"])]
         assert injected.source.splitlines()[1:] == ['results = "results"', 'figures = "figures"']
-        of_page = {"fair_ucb": "fair_ucb/r_regret_long", "ht_ucb": "ht_ucb/regret_long_20_08"}
+        of_page = {
+            "fair_ucb": "fair_ucb/r_regret_long",
+            "ht_ucb": "ht_ucb/regret_long_20_08",
+            "bf_ucb": "bf_ucb/high_variants",
+        }
         shown = of_page.get(page.stem, "banditq/oracle_lfg")
         assert f"results/{shown}.parquet" in output_of(notebook)
 
@@ -141,7 +145,11 @@ def test_small_runs_are_marked_on_each_page(tmp_path_factory):
     for page in small.executed_pages(tmp_path_factory):
         notebook = nbformat.read(page, as_version=4)
         assert "smoke scale: not results" in output_of(notebook), page.name
-        of_page = {"fair_ucb": ("1\u202f000\u202f000", 100), "ht_ucb": ("20\u202f000", 500)}
+        of_page = {
+            "fair_ucb": ("1\u202f000\u202f000", 100),
+            "ht_ucb": ("20\u202f000", 500),
+            "bf_ucb": ("10\u202f000\u202f000", 50),
+        }
         rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 100))
         words = f"300 rounds and 3 replicates instead of {rounds} and {replicates}"
         assert words in output_of(notebook)

@@ -129,11 +129,12 @@ def test_failed_writing_leaves_all_as_it_was(tmp_path, existed):
 def test_table_that_cannot_be_written_leaves_the_old_file(file, table, monkeypatch):
     before = file.read_bytes()
 
-    def stop_half_way(table, where, **options):
-        where.write_bytes(before[: len(before) // 2])
+    def stop_half_way(writer, table, **options):
+        write(writer, table.slice(0, table.num_rows // 2), **options)
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(pq, "write_table", stop_half_way)
+    write = pq.ParquetWriter.write_table
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", stop_half_way)
     with pytest.raises(OSError, match="No space left"):
         write_table(file, table, {"kind": "chunk"})
     assert file.read_bytes() == before

@@ -1,6 +1,7 @@
 """A bandit instance: means and the law of the rewards; one that is drawn."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,16 +78,20 @@ class Instance:
 
 @dataclass(frozen=True)
 class RandomInstance:
-    """An instance whose means are drawn anew for each replicate, i.i.d. uniform.
+    """An instance whose means are drawn anew for each replicate, independent and uniform.
 
     Parameters
     ----------
     n_arms : int
         Number of arms, at least 2.
-    low, high : float
-        The means lie strictly between these.
+    low, high : float or sequence of float, length n_arms
+        The means lie strictly between these, for all arms or for each its own.
     law, spread
         As in `Instance`.
+    decimals : int, optional
+        Round the means to so many decimals.
+    fixed : sequence of (int, float)
+        Arms (from 1) that have the same mean in every replicate, and that mean.
 
     Raises
     ------
@@ -97,7 +102,8 @@ class RandomInstance:
     -----
     Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
     replicate's stream ``instance`` (see `fairbandits.engine.streams`). So all policies on the same
-    stream meet the same instance, which does not depend on the law.
+    stream meet the same instance, which does not depend on the law. A fixed arm leaves those of the
+    others as they are.
 
     Examples
     --------
@@ -107,23 +113,48 @@ class RandomInstance:
     """
 
     n_arms: int
-    low: float = 0.0
-    high: float = 1.0
+    low: float | Sequence[float] = 0.0
+    high: float | Sequence[float] = 1.0
     law: str = "bernoulli"
     spread: float | None = None
+    decimals: int | None = None
+    fixed: Sequence[tuple[int, float]] = ()
 
     def __post_init__(self):
         whole = isinstance(self.n_arms, int | np.integer) and not isinstance(self.n_arms, bool)
         if not whole or self.n_arms < 2:
             raise ValueError(f"n_arms must be a whole number of at least 2, got {self.n_arms!r}")
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise ValueError(f"low must be below high, both finite; got {self.low}, {self.high}")
-        # whether the law takes all means of the range, and the spread
-        middle = (self.low + self.high) / 2
-        for mean in (self.low, self.high):
-            inside = mean + 1e-9 * (middle - mean)
-            drawn = Instance((inside, middle), self.law, self.spread)
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, Sequence | np.ndarray):
+                object.__setattr__(self, name, tuple(float(one) for one in value))
+                if len(value) != self.n_arms:
+                    raise ValueError(
+                        f"{name} must have one entry per arm ({self.n_arms}), got {len(value)}"
+                    )
+        decimals = self.decimals
+        if decimals is not None and not (isinstance(decimals, int) and decimals >= 1):
+            raise ValueError(f"decimals must be a whole number of at least 1, got {decimals!r}")
+        for low, high in dict.fromkeys(self._ranges()):
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                raise ValueError(f"low must be below high, both finite; got {low}, {high}")
+            # whether the law takes all means of the range, and the spread
+            middle = (low + high) / 2
+            for mean in (low, high):
+                inside = mean + 1e-9 * (middle - mean)
+                end = inside if decimals is None else mean  # rounding can reach it
+                drawn = Instance((end, middle), self.law, self.spread)
         object.__setattr__(self, "spread", drawn.spread)
+        object.__setattr__(self, "fixed", tuple((arm, float(mean)) for arm, mean in self.fixed))
+        for arm, mean in self.fixed:
+            if not 1 <= arm <= self.n_arms:
+                raise ValueError(f"fixed must name arms in 1..{self.n_arms}, got {arm}")
+            Instance((mean, mean), self.law, self.spread)
+
+    def _ranges(self) -> list[tuple[float, float]]:
+        ends = (self.low, self.high)
+        low, high = (end if isinstance(end, tuple) else (end,) * self.n_arms for end in ends)
+        return list(zip(low, high, strict=True))
 
     def draw(self, seed: int, stream: str, replicate: int) -> Instance:
         """Return the instance of one replicate.
@@ -138,6 +169,10 @@ class RandomInstance:
             0-based replicate.
         """
         base, gamma = stream_key(seed, stream, replicate, "instance", 0)
-        units = [open_unit(word(base, gamma, k)) for k in range(1, self.n_arms + 1)]
-        means = tuple(self.low + (self.high - self.low) * unit for unit in units)
-        return Instance(means, self.law, self.spread)
+        means = []
+        for k, (low, high) in enumerate(self._ranges(), start=1):
+            mean = low + (high - low) * open_unit(word(base, gamma, k))
+            means.append(mean if self.decimals is None else round(mean, self.decimals))
+        for arm, mean in self.fixed:
+            means[arm - 1] = mean
+        return Instance(tuple(means), self.law, self.spread)

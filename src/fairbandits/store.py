@@ -8,13 +8,14 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairbandits.provenance import git_commit, package_versions
@@ -54,22 +55,52 @@ def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
     footer : mapping
         What the file holds (``kind``, ``experiment``, ...); versions and commit are added.
     """
+    write_tables(path, table.schema, [table], footer)
+
+
+def write_tables(
+    path: Path, schema: pa.Schema, tables: Iterable[pa.Table], footer: Mapping[str, Any]
+) -> None:
+    """Write tables below each other with their footer; they need not be in memory together.
+
+    Parameters
+    ----------
+    path : Path
+        Where; folders are made.
+    schema : pyarrow.Schema
+        Columns and types of the file; columns that a table lacks are null there.
+    tables : iterable of pyarrow.Table
+        Tidy columns.
+    footer : mapping
+        As in `write_table`.
+    """
     record = {"schema": SCHEMA_VERSION} | dict(footer)
     record |= {"packages": package_versions(), "commit": git_commit()}
     metadata = {KEY: json.dumps(record).encode()}
-    floats = [f.name for f in table.schema if pa.types.is_floating(f.type)]
-    strings = [f.name for f in table.schema if not pa.types.is_primitive(f.type)]
-    with replacing(path) as temporary:
-        pq.write_table(
-            table.replace_schema_metadata(metadata),
+    floats = [f.name for f in schema if pa.types.is_floating(f.type)]
+    strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
+    schema = schema.with_metadata(metadata)
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(
             temporary,
+            schema,
             compression="zstd",
             compression_level=1,
             use_dictionary=strings,
             # bytes of equal significance side by side compress, whole doubles hardly do
             column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
             write_page_checksum=True,  # doubles that do not compress have no other
-        )
+        ) as writer,
+    ):
+        for table in tables:
+            columns = [
+                table[field.name].cast(field.type)
+                if field.name in table.column_names
+                else pa.nulls(table.num_rows, field.type)
+                for field in schema
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
 
 
 def read_footer(path: Path) -> dict[str, Any]:
@@ -107,8 +138,10 @@ def read_footer(path: Path) -> dict[str, Any]:
     return footer
 
 
-def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """Return the table of one of our files, or those of the wanted columns that it has.
+def read_table(
+    path: Path, columns: list[str] | None = None, rows: pc.Expression | None = None
+) -> pa.Table:
+    """Return the table of one of our files, or those of the wanted columns and rows that it has.
 
     Raises
     ------
@@ -120,7 +153,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
         if columns is not None:
             names = pq.read_schema(path).names
             columns = [name for name in columns if name in names]
-        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+        return pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(
             f"{path} is damaged ({_first_line(error)}); delete it and run again"

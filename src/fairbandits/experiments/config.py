@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from fairbandits.experiments.sweep import OF_INSTANCE, cells
+from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of
 from fairbandits.rationals import quota_numerators, rational
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +23,7 @@ SCHEMAS = ROOT / "workflow" / "schemas"
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 #: Parameters that a policy can have from the instance.
-KNOWN_OF_INSTANCE = ("means", "penalties")
+KNOWN_OF_INSTANCE = ("means", "penalties", "reference", "shadow_means", "groups")
 
 
 class ConfigError(Exception):
@@ -59,7 +59,7 @@ class Run:
     @property
     def stream(self) -> str:
         """Name of the streams, shared by all policies and laws of the experiment."""
-        return f"{self.paper}/{self.experiment}"
+        return self.block["stream"]
 
     def chunks(self) -> list[str]:
         """Return the replicate ranges of the jobs, ``first-last``, 0-based and inclusive."""
@@ -80,8 +80,11 @@ class Experiment:
     targets, quotas : tuple
         Reward rates or fractions of pulls that the arms are entitled to; empty where the paper
         speaks of none.
+    groups : tuple of int
+        Sizes of the groups that the arms stand in, in this order; empty where there are none.
     drawn_means : dict
-        ``arms``, ``low`` and ``high`` where each replicate draws its means; `means` is empty then.
+        ``arms``, ``low`` and ``high``, and ``decimals`` and ``fixed`` where there are such, if each
+        replicate draws its means; `means` is empty then.
     penalties : float, tuple of float, or "half_range", optional
         Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
     published_replicates : int, optional
@@ -103,6 +106,7 @@ class Experiment:
     laws: tuple[str, ...]
     labels: dict[str, str]
     runs: tuple[Run, ...]
+    groups: tuple[int, ...]
     drawn_means: dict[str, Any]
     penalties: Any
     published_replicates: int | None
@@ -111,6 +115,7 @@ class Experiment:
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
         optional = {
+            "groups": list(self.groups),
             "drawn_means": self.drawn_means,
             "penalties": self.penalties,
             "published_replicates": self.published_replicates,
@@ -126,7 +131,7 @@ class Experiment:
             "quotas": list(self.quotas),
             "labels": self.labels,
             "runs": {run.name: run.block for run in self.runs},
-        } | {key: value for key, value in optional.items() if value not in (None, {})}
+        } | {key: value for key, value in optional.items() if value not in (None, {}, [])}
 
 
 @dataclass(frozen=True)
@@ -202,6 +207,7 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         for key, block in content["experiments"].items():
             place = f"{name}: experiments.{key}"
             experiments.append(_experiment(slug, key, block, limits, place))
+            _check_streams(key, content["experiments"], place)
         _check_figures(experiments, name)
     return Config(
         settings["seed"], settings["scale"], dict(settings["pathvars"]), tuple(experiments)
@@ -226,11 +232,16 @@ def _experiment(
         published = published and min(published, limits["replicates"])
         at = checkpoints.get("at")
         checkpoints = {"at": _cut(at, horizon)} if at else limits["checkpoints"]
-    means, drawn = _means(block, place)
+    groups = block.get("groups", {"value": []})["value"]
+    means, drawn = _means(block, groups, place)
     n_arms = drawn["arms"] if drawn else len(means)
     targets, quotas = (block.get(key, {"value": []})["value"] for key in ("targets", "quotas"))
     penalties = block.get("penalties", {"value": None})["value"]
     _check_instance(n_arms, horizon, place)
+    if groups and sum(groups) != n_arms:
+        raise ConfigError(
+            f"{place}.groups must sum to the number of arms ({n_arms}), got {sum(groups)}"
+        )
     if targets and drawn:
         raise ConfigError(f"{place}.targets need fixed means, got drawn_means")
     if targets:
@@ -245,6 +256,8 @@ def _experiment(
     instance = {"drawn_means": drawn} if drawn else {"means": means}
     instance |= {"quotas": quotas} if quotas else {}
     instance |= {} if penalties is None else {"penalties": penalties}
+    instance |= {"groups": groups} if groups else {}
+    instance |= {"record": block["record"]} if "record" in block else {}
     runs = []
     for label, policy in block["policies"].items():
         parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
@@ -253,7 +266,7 @@ def _experiment(
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         _check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
-            known = _of_instance(parameters | cell, n_arms, penalties, where)
+            known = _of_instance(parameters | cell, n_arms, penalties, groups, where)
             _check_parameters(policy["policy"], known, n_arms, where)
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
@@ -263,7 +276,7 @@ def _experiment(
             horizons = _cut(horizons, horizon)
         for law in block["laws"]["value"]:
             decides = {
-                "stream": f"{paper}/{name}",
+                "stream": f"{paper}/{block.get('same_instances_as', name)}",
                 "horizon": horizon,
                 "law": law,
                 "checkpoints": checkpoints,
@@ -290,6 +303,7 @@ def _experiment(
         tuple(block["laws"]["value"]),
         {label: policy["label"] for label, policy in block["policies"].items()},
         tuple(runs),
+        tuple(groups),
         drawn,
         penalties,
         published,
@@ -297,25 +311,40 @@ def _experiment(
     )
 
 
-def _means(block: dict[str, Any], place: str) -> tuple[list, dict[str, Any]]:
+def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, dict[str, Any]]:
     """Return the means, or of what they are drawn; the other is empty."""
     if "drawn_means" not in block:
         return block["means"]["value"], {}
     if "means" in block:
         raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
-    drawn = {key: block["drawn_means"][key]["value"] for key in ("arms", "low", "high")}
-    low, high = drawn["low"], drawn["high"]
-    if low >= high:
-        raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
-    for law in block["laws"]["value"]:
+    drawn = {key: entry["value"] for key, entry in block["drawn_means"].items()}
+    for key in ("low", "high"):
+        if isinstance(drawn[key], list) and len(drawn[key]) != len(groups):
+            raise ConfigError(
+                f"{place}.drawn_means.{key} must be a number, or have one entry per group "
+                f"({len(groups)}), got {len(drawn[key])}"
+            )
+    for arm, mean in drawn.get("fixed", ()):
+        if not 1 <= arm <= drawn["arms"]:
+            raise ConfigError(
+                f"{place}.drawn_means.fixed must name arms in 1..{drawn['arms']}, got {arm}"
+            )
+        _check_range(mean, mean, block["laws"]["value"], f"{place}.drawn_means.fixed")
+    ends = ranges_of({"drawn_means": drawn, "groups": groups})
+    for low, high in dict.fromkeys(zip(*ends, strict=True)):
+        if low >= high:
+            raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
+        _check_range(low, high, block["laws"]["value"], f"{place}.drawn_means")
+    return [], drawn
+
+
+def _check_range(low: float, high: float, laws: list[str], place: str) -> None:
+    for law in laws:
         least = None if law in ("gaussian", "deterministic") else 0
         most = 1 if law in ("bernoulli", "beta") else None
         if (least is not None and low < least) or (most is not None and high > most):
             allowed = "in [0, 1]" if most else "at least 0"
-            raise ConfigError(
-                f"{place}.drawn_means must be {allowed} under law {law}, got {low} to {high}"
-            )
-    return [], drawn
+            raise ConfigError(f"{place} must be {allowed} under law {law}, got {low} to {high}")
 
 
 def _spreads(block: dict[str, Any], place: str) -> dict[str, Any]:
@@ -376,7 +405,7 @@ def _rational(value: Any, place: str) -> Any:
 
 
 def _of_instance(
-    parameters: dict[str, Any], n_arms: int, penalties: Any, place: str
+    parameters: dict[str, Any], n_arms: int, penalties: Any, groups: list[int], place: str
 ) -> dict[str, Any]:
     """Return parameters with stand-ins for those that the instance gives, to be checked."""
     stand_ins: dict[str, Any] = {}
@@ -384,15 +413,39 @@ def _of_instance(
         if value != OF_INSTANCE:
             continue
         if key not in KNOWN_OF_INSTANCE:
-            known = " and ".join(KNOWN_OF_INSTANCE)
+            known = f"{', '.join(KNOWN_OF_INSTANCE[:-1])} and {KNOWN_OF_INSTANCE[-1]}"
             raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
         if key == "penalties" and penalties is None:
             raise ConfigError(
                 f"{place}.penalties: the experiment has no penalties; give them there, or here "
                 "in place of 'instance'"
             )
-        stand_ins[key] = 0 if key == "penalties" else [0] * n_arms
+        if key == "groups" and not groups:
+            raise ConfigError(
+                f"{place}.groups: the experiment has no groups; give them there, or here in place "
+                "of 'instance'"
+            )
+        stand_ins[key] = {"penalties": 0, "groups": groups}.get(key, [0] * n_arms)
     return parameters | stand_ins
+
+
+def _check_streams(name: str, blocks: dict[str, Any], place: str) -> None:
+    """Raise ConfigError if an experiment shares the streams of one that draws other means."""
+    other = blocks[name].get("same_instances_as", name)
+    place = f"{place}.same_instances_as"
+    if other not in blocks:
+        raise ConfigError(f"{place}: there is no experiment {other!r}{meant(other, list(blocks))}")
+    for key in ("groups", "means", "drawn_means"):
+        own, theirs = (_values(blocks[one].get(key)) for one in (name, other))
+        if own != theirs:
+            raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
+
+
+def _values(entry: Any) -> Any:
+    """Return an entry without where its values come from."""
+    if not isinstance(entry, dict):
+        return entry
+    return entry.get("value", {key: _values(one) for key, one in entry.items()})
 
 
 def _check_instance(n_arms: int, horizon: int, place: str) -> None:

@@ -1,20 +1,25 @@
 """Join chunks into one dataset per experiment, and guard it before anything is made from it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from fairbandits.experiments.sweep import arms_of, cells_of, swept
+from fairbandits.experiments.sweep import arms_of, cells_of, ranges_of, swept
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.rationals import quota_numerators
-from fairbandits.store import StoreError, read_footer, read_table, write_table
+from fairbandits.store import StoreError, read_footer, read_table, write_tables
 
 #: Columns of every dataset; what each run has besides follows them: the horizon where there are
 #: several, swept parameters, drawn means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
+
+#: What says from a footer which rows are wanted.
+Rows = Callable[[dict[str, Any]], pc.Expression]
 
 
 def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path) -> None:
@@ -40,7 +45,20 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
     for file in chunks:
         if file.parent.name not in experiment["runs"]:
             raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
-    tables, drawn = [], None
+    schemas = [_labelled(_empty(file), "", {"policy": "", "law": ""}).schema for file in chunks]
+    names = dict.fromkeys(name for schema in schemas for name in schema.names)
+    joint = pa.unify_schemas(schemas, promote_options="permissive")
+    columns = [*COMMON, *(name for name in names if name not in COMMON)]
+    footer = {"kind": "dataset", "seed": seed, "code": fingerprint(*SIMULATION)} | experiment
+    schema = pa.schema([joint.field(name) for name in columns])
+    write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
+
+
+def _runs(
+    chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path
+) -> Iterator[pa.Table]:
+    """Yield the rows of each run, checked; one run at a time is in memory."""
+    drawn = None
     for name, block in experiment["runs"].items():
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
@@ -54,12 +72,6 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
             expect_rows(table, footer, file)
             guard(table, block, file)
             parts.append(_labelled(table, name, block))
-        n_cells = len(cells_of(block))
-        tables += [
-            part.slice(cell * (part.num_rows // n_cells), part.num_rows // n_cells)
-            for cell in range(n_cells)
-            for part in parts
-        ]
         if replicates != list(range(experiment["replicates"])):
             raise StoreError(
                 f"{out}: the chunks of {name} must hold replicates 0 to "
@@ -73,14 +85,35 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
                     f"{out}: the replicates of {name} have other means than those of "
                     f"{next(iter(experiment['runs']))}"
                 )
-    table = pa.concat_tables(tables, promote_options="permissive")
-    probes = [name for name in table.column_names if name not in COMMON]
-    footer = {"kind": "dataset", "seed": seed, "code": fingerprint(*SIMULATION)} | experiment
-    write_table(out, table.select([*COMMON, *probes]), footer)
+        n_cells = len(cells_of(block))
+        yield pa.concat_tables(
+            part.slice(cell * (part.num_rows // n_cells), part.num_rows // n_cells)
+            for cell in range(n_cells)
+            for part in parts
+        )
 
 
-def load_dataset(file: Path, columns: list[str] | None = None) -> tuple[pa.Table, dict[str, Any]]:
+def _empty(file: Path) -> pa.Table:
+    """Return a chunk's columns without their rows."""
+    read_footer(file)
+    return pq.read_schema(file).empty_table()
+
+
+def load_dataset(
+    file: Path,
+    columns: list[str] | None = None,
+    rows: Rows | None = None,
+) -> tuple[pa.Table, dict[str, Any]]:
     """Return a dataset and its footer, refused when stale.
+
+    Parameters
+    ----------
+    file : Path
+        The dataset.
+    columns : list of str, optional
+        Those that are wanted and there; all by default.
+    rows : callable, optional
+        Which rows are wanted, from the footer; all by default.
 
     Raises
     ------
@@ -90,7 +123,7 @@ def load_dataset(file: Path, columns: list[str] | None = None) -> tuple[pa.Table
     footer = read_footer(file)
     expect(footer, {"kind": "dataset"}, file)
     refuse_stale(footer, file)
-    return read_table(file, columns), footer
+    return read_table(file, columns, None if rows is None else rows(footer)), footer
 
 
 def refuse_stale(footer: dict[str, Any], file: Path) -> None:
@@ -216,7 +249,9 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         for name in ("deficit", "floor_deficit"):
             check(grid[f"{name}_sup"] >= grid[name], f"that {name}_sup is at least {name}")
     if "drawn_means" in block:
-        low, high = block["drawn_means"]["low"], block["drawn_means"]["high"]
+        low, high = map(np.array, ranges_of(block))
+        for arm, mean in block["drawn_means"].get("fixed", ()):
+            low[arm - 1] = high[arm - 1] = mean
         if block["law"] == "uniform02_clipped":  # its true means are below those drawn
             low = -np.inf
         check((grid["mean"] >= low) & (grid["mean"] <= high), "that means are in their range")

@@ -8,13 +8,18 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
-from fairbandits.experiments.sweep import OF_INSTANCE, cells_of, swept
+from fairbandits.experiments.sweep import OF_INSTANCE, cells_of, ranges_of, swept
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import Result, checkpoint_grid, run
 from fairbandits.store import write_table
+
+#: Parameters that are its means under other names.
+ARE_MEANS = ("means", "reference", "shadow_means")
+#: Columns that every run keeps.
+KEPT = ("replicate", "round", "arm", "plays", "reward", "mean")
 
 
 def simulate_chunk(
@@ -34,7 +39,12 @@ def simulate_chunk(
     parts = []
     for cell in cells_of(block):
         results = [result.columns() for result in _results(block, cell, seed, replicates)]
-        columns = {name: np.concatenate([one[name] for one in results]) for name in results[0]}
+        kept = [
+            name
+            for name in results[0]
+            if "record" not in block or name in (*KEPT, *block["record"])
+        ]
+        columns = {name: np.concatenate([one[name] for one in results]) for name in kept}
         for name, value in cell.items():
             columns[name] = np.full(columns["round"].size, swept(value))
         parts.append(columns)
@@ -53,7 +63,8 @@ def _results(
     for some in ([one] for one in replicates) if asked and random else (replicates,):
         if asked:
             drawn = instance.draw(seed, block["stream"], some[0]) if random else instance
-            known = {"means": tuple(drawn.true_means.tolist())}
+            known = dict.fromkeys(ARE_MEANS, tuple(drawn.true_means.tolist()))
+            known["groups"] = block.get("groups")
             if "penalties" in block:
                 rates = penalty_rates(block["penalties"], drawn.true_means)
                 known["penalties"] = tuple(rates.tolist())
@@ -75,8 +86,13 @@ def instance_of(block: dict[str, Any]) -> Instance | RandomInstance:
     spread = swept(block["spread"]) if "spread" in block else None
     if "drawn_means" in block:
         drawn = block["drawn_means"]
-        limits = (drawn["arms"], drawn["low"], drawn["high"])
-        return RandomInstance(*limits, law=block["law"], spread=spread)
+        return RandomInstance(
+            *(drawn["arms"], *ranges_of(block)),
+            law=block["law"],
+            spread=spread,
+            decimals=drawn.get("decimals"),
+            fixed=drawn.get("fixed", ()),
+        )
     return Instance(block["means"], law=block["law"], spread=spread)
 
 

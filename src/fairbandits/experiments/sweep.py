@@ -42,6 +42,26 @@ def arms_of(block: dict[str, Any]) -> int:
     return block["drawn_means"]["arms"] if "drawn_means" in block else len(block["means"])
 
 
+def ranges_of(block: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """Return the lowest and the highest mean of each arm of a block with drawn means.
+
+    Either is one number, or one per group.
+
+    Examples
+    --------
+    >>> ranges_of({"groups": [2, 1], "drawn_means": {"arms": 3, "low": [0.5, 0], "high": 1}})
+    ([0.5, 0.5, 0], [1, 1, 1])
+    """
+    drawn = block["drawn_means"]
+    low, high = (
+        [one for one, size in zip(ends, block["groups"], strict=True) for _ in range(size)]
+        if isinstance(ends, list)
+        else [ends] * drawn["arms"]
+        for ends in (drawn["low"], drawn["high"])
+    )
+    return low, high
+
+
 def rounds_of(block: dict[str, Any]) -> int:
     """Return the number of rounds that one replicate of a run's block takes, all cells together."""
     return sum(cell.get("horizon", block["horizon"]) for cell in cells_of(block))

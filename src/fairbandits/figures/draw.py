@@ -6,13 +6,19 @@ from pathlib import Path
 import pyarrow as pa
 
 from fairbandits.experiments.datasets import expect, load_dataset
-from fairbandits.figures import banditq, fair_ucb, ht_ucb, style
+from fairbandits.figures import banditq, bf_ucb, fair_ucb, ht_ucb, style
 from fairbandits.figures.summary import Dataset
 from fairbandits.provenance import fingerprint
 from fairbandits.store import read_footer, read_table, write_table
 
-#: Paper -> figure -> the function that draws it, and the columns that it needs.
-PAPERS = {"banditq": banditq.FIGURES, "fair_ucb": fair_ucb.FIGURES, "ht_ucb": ht_ucb.FIGURES}
+#: Paper -> figure -> the function that draws it, the columns that it needs, and which rows, if not
+#: all of them.
+PAPERS = {
+    "banditq": banditq.FIGURES,
+    "fair_ucb": fair_ucb.FIGURES,
+    "ht_ucb": ht_ucb.FIGURES,
+    "bf_ucb": bf_ucb.FIGURES,
+}
 
 
 def draw(
@@ -51,8 +57,9 @@ def draw(
     if (paper, figure) not in known:
         names = ", ".join(" ".join(pair) for pair in known)
         raise ValueError(f"figure must be one of {names}, got '{paper} {figure}'")
-    function, columns = known[paper, figure]
-    datasets = [Dataset(*load_dataset(file, ["run", "round", *columns])) for file in data]
+    function, columns, *rows = known[paper, figure]
+    columns = ["run", "round", *columns]
+    datasets = [Dataset(*load_dataset(file, columns, *rows)) for file in data]
     replayed = None
     if published:
         expect(read_footer(published), {"kind": "replay"}, published)

@@ -161,7 +161,7 @@ def policy_distance(
 ) -> np.ndarray:
     """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_groups): the quantity of Fig. 2.
 
-    `policy` holds probabilities within each group, e.g. the probe ``policy``, which is that of the
+    `policy` holds probabilities within each group, e.g. the probe ``share``, which is that of the
     last round that drew from the group by merit; before there is one the distance is 1.
     """
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)

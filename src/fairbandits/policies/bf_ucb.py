@@ -16,7 +16,7 @@ from fairbandits.policies import merit as merits
 
 PROBES = (
     "probability",
-    "policy",
+    "share",
     "optional",
     "initial_plays",
     "initial_reward",
@@ -159,7 +159,7 @@ class BFUCB:
     in the program, so that N_g is no longer the sum of its arms' pulls.
 
     The probes are, per arm: ``probability``, the sum over the rounds of the probability that the
-    arm was drawn with (1 in the rounds whose arm is fixed), ``policy``, its probability within its
+    arm was drawn with (1 in the rounds whose arm is fixed), ``share``, its probability within its
     group in the group's last round that drew by merit, ``optional``, its pulls in rounds when no
     group was behind, ``initial_plays`` and ``initial_reward``, those of the initial rounds,
     and, the same for all arms of a group, ``group_plays`` N_g and ``group_deficit_sup``, the

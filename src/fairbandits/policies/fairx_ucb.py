@@ -14,7 +14,7 @@ from fairbandits.policies import bf_ucb, checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 
-PROBES = ("probability", "policy", "initial_plays", "initial_reward")
+PROBES = ("probability", "share", "initial_plays", "initial_reward")
 
 
 class FairXUCBState(NamedTuple):

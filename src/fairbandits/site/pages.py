@@ -5,6 +5,7 @@ A page reads in Jupyter as it does on the site: figures are inside it, links car
 """
 
 import base64
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ import yaml
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
-from fairbandits.experiments.datasets import expect, load_dataset, refuse_stale
+from fairbandits.experiments.datasets import Rows, expect, load_dataset, refuse_stale
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
@@ -31,6 +32,7 @@ SETTINGS = {
     "replicates": "replicates",
     "published_replicates": "replicates in the paper",
     "means": "mean rewards μ",
+    "groups": "sizes of the groups",
     "drawn_means": "mean rewards μ, drawn",
     "targets": "target rates λ",
     "quotas": "required fractions of pulls r",
@@ -142,9 +144,11 @@ class Paper:
             dict.fromkeys(name for name, one in named if one["provenance"] == "reconstructed")
         )
 
-    def dataset(self, experiment: str, columns: list[str]) -> tuple[Any, dict[str, Any]]:
-        """Return some columns of an experiment's dataset, and its footer."""
-        return load_dataset(self._file(f"{experiment}.parquet"), columns)
+    def dataset(
+        self, experiment: str, columns: list[str], *rows: Rows
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return some columns, and if wanted rows, of an experiment's dataset, and its footer."""
+        return load_dataset(self._file(f"{experiment}.parquet"), columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return another of the paper's tables, e.g. ``fig1``."""
@@ -336,7 +340,7 @@ def _image(paper: Paper, name: str, alt: str) -> str:
 
 def quantity(paper: str, name: str) -> str:
     """Return in a word or two what a figure shows."""
-    function, _ = PAPERS[paper][name]
+    function, *_ = PAPERS[paper][name]
     return function.__name__.replace("_", " ")
 
 
@@ -377,7 +381,7 @@ def overview(papers: Iterable[Paper]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "paper": paper.title.partition(":")[0],
-            "figure": int(name.removeprefix("fig")),
+            "figure": name.removeprefix("fig"),
             "shows": quantity(paper.slug, name),
             "experiment": one.title,
             "policies": ", ".join(one.labels.values()),
@@ -442,15 +446,31 @@ def _plain(value: Any) -> str:
 
 
 def _numbers(figures: Iterable[str]) -> str:
-    """Return figures as numbers, neighbours joined: fig1, fig2, fig3, fig7 -> 1–3, 7."""
-    numbers = sorted({int(name.removeprefix("fig")) for name in figures})
-    groups: list[list[int]] = []
-    for one in numbers:
-        if groups and one == groups[-1][-1] + 1:
+    """Return figures as numbers, neighbours joined.
+
+    Examples
+    --------
+    >>> _numbers(["fig1", "fig2", "fig3", "fig7"]), _numbers(["fig3a", "fig3b", "fig1"])
+    ('1–3, 7', '1, 3a–b')
+    """
+    parts = {re.fullmatch(r"fig(\d+)([a-z]?)", name).groups() for name in figures}
+    groups: list[list[tuple[int, str]]] = []
+    for one in sorted((int(digits), letter) for digits, letter in parts):
+        if groups and one in _next_to(groups[-1][-1]):
             groups[-1].append(one)
         else:
             groups.append([one])
-    return ", ".join(str(g[0]) if len(g) == 1 else f"{g[0]}–{g[-1]}" for g in groups)
+    return ", ".join(
+        f"{first}{letter}" + (f"–{end or last}" if len(group) > 1 else "")
+        for group in groups
+        for (first, letter), (last, end) in [(group[0], group[-1])]
+    )
+
+
+def _next_to(figure: tuple[int, str]) -> tuple[tuple[int, str], ...]:
+    """Return what may come next to a figure, (3, "a"): (3, "b"); (3, ""): (4, "")."""
+    number_, letter = figure
+    return ((number_, chr(ord(letter) + 1)),) if letter else ((number_ + 1, ""),)
 
 
 def versions(papers: Iterable[Paper]) -> HTML:

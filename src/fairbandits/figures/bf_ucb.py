@@ -1,0 +1,393 @@
+"""Figures 1 to 3 of the BF-UCB paper: regret, distance to the fair policy, rewards and exposure.
+
+Each shows the policies as the paper states them beside those of the authors' program.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from fairbandits.figures.style import COLOURS, PALETTE, draw_curve, shades
+from fairbandits.figures.summary import Dataset, RunData, runs_of, summarise
+from fairbandits.metrics.groups import (
+    decomposition,
+    normalised_reward,
+    per_group,
+    policy_distance,
+    pseudo_reward,
+    reward_regret,
+)
+from fairbandits.rationals import rational
+
+Drawing = tuple[Figure, pd.DataFrame]
+VERSIONS = {"paper": "as stated in the paper", "released": "as in the released program"}
+GROUPS = ("majority", "minority")
+GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
+#: The quota of Figures 2 and 3.
+QUOTA = 0.4
+#: The policies of Figures 3b and 3c, in the order of its bars.
+POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
+#: The name that the notebook's cell for Figure 3c writes below the bars of each policy.
+ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
+
+
+# ---------------------------------------------------------------------------------- what is read
+
+
+def version_of(block: dict[str, Any]) -> str:
+    """Return which version a run is of."""
+    return block["parameters"].get("version", "paper")
+
+
+def quota_of(block: dict[str, Any]) -> float:
+    """Return the quota of every group, NaN for a policy without."""
+    quotas = block["parameters"].get("quotas")
+    return float(rational("quotas", quotas[0])) if quotas else np.nan
+
+
+def is_bf_ucb(block: dict[str, Any]) -> bool:
+    """Return whether a run is BF-UCB's."""
+    return block["policy"] == "bf_ucb"
+
+
+def at_quota(block: dict[str, Any]) -> bool:
+    """Return whether a run has the quota of Figures 2 and 3, or none."""
+    return quota_of(block) == QUOTA or np.isnan(quota_of(block))
+
+
+def chosen(footer: dict, keep: Callable[[dict], bool]) -> dict:
+    """Return a footer with some of its runs."""
+    return footer | {"runs": {name: one for name, one in footer["runs"].items() if keep(one)}}
+
+
+def rows_of(keep: Callable[[dict], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
+    """Return which rows of a dataset are those of some runs, in their last round or in all."""
+
+    def rows(footer: dict) -> pc.Expression:
+        runs = pc.field("run").isin(list(chosen(footer, keep)["runs"]))
+        return runs & (pc.field("round") == footer["horizon"]) if last else runs
+
+    return rows
+
+
+def each_run(
+    dataset: Dataset, keep: Callable[[dict], bool]
+) -> Iterator[tuple[RunData, dict[str, Any], np.ndarray]]:
+    """Yield some runs with their blocks and the true means, shape (n_replicates, n_arms)."""
+    footer = chosen(dataset.footer, keep)
+    for run in runs_of(dataset.table, footer):
+        if "mean" in run.values:
+            means = run.values["mean"][:, 0]
+        else:
+            means = np.tile(footer["means"], (footer["replicates"], 1))
+        yield run, footer["runs"][run.name], means
+
+
+def by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return a measure of each replicate, which has means of its own."""
+    return np.stack([measure(*one) for one in zip(recorded, means, strict=True)])
+
+
+# ------------------------------------------------------------------------------ regret (Figure 1)
+
+
+def regret_of(
+    run: RunData, block: dict[str, Any], means: np.ndarray, played: str = "probability"
+) -> np.ndarray:
+    """Return the reward regret, shape (n_replicates, n_rounds).
+
+    `played` is ``probability``, with which arms were drawn, or ``plays`` for that of the pulls.
+    """
+    groups, quotas = block["groups"], block["parameters"]["quotas"]
+    return by_replicate(
+        lambda recorded, mu: reward_regret(run.rounds, recorded, mu, groups, quotas),
+        *(run.values[played], means),
+    )
+
+
+def between_of(run: RunData, block: dict[str, Any], means: np.ndarray) -> np.ndarray:
+    """Return the part of the regret that pulls of worse groups beyond their quotas cost."""
+    groups, quotas = block["groups"], block["parameters"]["quotas"]
+    return np.stack(
+        [
+            decomposition(run.rounds, plays, probability, mu, groups, quotas)[0]
+            for plays, probability, mu in zip(
+                run.values["plays"], run.values["probability"], means, strict=True
+            )
+        ]
+    )
+
+
+def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
+    """Draw the reward regret of BF-UCB for three quotas (Figs 1a and 1b)."""
+    del published
+    parts = []
+    for dataset in datasets:
+        for run, block, means in each_run(dataset, is_bf_ucb):
+            measured = {
+                "regret": regret_of(run, block, means),
+                "regret, pulls": regret_of(run, block, means, "plays"),
+                "regret between groups": between_of(run, block, means),
+            }
+            for series, values in measured.items():
+                curve = summarise(run.law, series, run.rounds, values)
+                parts.append(curve.assign(version=version_of(block), quota=quota_of(block)))
+    curves = pd.concat(parts)
+    figure, axes = _two_versions()
+    quotas = sorted(curves["quota"].unique())
+    colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
+    for axis, version in zip(axes[0], VERSIONS, strict=True):
+        part = curves[(curves["version"] == version) & (curves["series"] == "regret")]
+        for quota, curve in part.groupby("quota"):
+            name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
+            draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
+            for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
+                axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
+        _rounds_axis(axis, part)
+        axis.axhline(0, color="0.6", lw=0.8)
+        axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+    axes[0, 0].set_ylabel("reward regret")
+    axes[0, 0].legend(loc="upper left")
+    return figure, curves
+
+
+def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
+    figure, axes = plt.subplots(
+        *(rows, 2), figsize=(10.4, 3.2 * rows + 0.4), squeeze=False, layout="constrained", **options
+    )
+    for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
+        axis.set_title(title, fontsize="medium")
+    return figure, axes
+
+
+def _rounds_axis(axis: Axes, part: pd.DataFrame) -> None:
+    axis.set_xlabel("number of rounds")
+    axis.set_xlim(0, part["round"].max())
+    axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+# ---------------------------------------------------------------------------- distance (Figure 2)
+
+
+def bf_ucb_at_quota(block: dict[str, Any]) -> bool:
+    """Return whether a run is BF-UCB's at the quota of Figure 2."""
+    return is_bf_ucb(block) and at_quota(block)
+
+
+def distance_of(
+    run: RunData, block: dict[str, Any], means: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rounds in which both groups have been drawn from by merit, and the distance.
+
+    Returns
+    -------
+    rounds : ndarray, shape (n_rounds,)
+    distance : ndarray, shape (n_replicates, n_rounds, n_groups)
+    """
+    groups = block["groups"]
+    drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
+    drawn[-1] = True  # a very short run has initial rounds only
+    policy = run.values["share"][:, drawn]
+    values = by_replicate(lambda p, mu: policy_distance(p, mu, groups), policy, means)
+    return run.rounds[drawn], values
+
+
+def policy_distances(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
+    """Draw how far BF-UCB's policy in either group is from the fair one (Figs 2a and 2b)."""
+    del published
+    parts = []
+    for dataset in datasets:
+        for run, block, means in each_run(dataset, bf_ucb_at_quota):
+            rounds, values = distance_of(run, block, means)
+            for g, group in enumerate(GROUPS):
+                curve = summarise(run.law, group, rounds, values[:, :, g])
+                parts.append(curve.assign(version=version_of(block), quota=quota_of(block)))
+    curves = pd.concat(parts)
+    figure, axes = _two_versions(sharey=True)
+    for axis, version in zip(axes[0], VERSIONS, strict=True):
+        part = curves[curves["version"] == version]
+        for group, colour in GROUP_COLOURS.items():
+            curve = part[part["series"] == group]
+            draw_curve(axis, curve, group, colour=colour, one_run=False)
+        _rounds_axis(axis, part)
+        axis.set_ylim(bottom=0)
+    axes[0, 0].set_ylabel("distance of the policy from the fair one")
+    axes[0, 1].legend()
+    return figure, curves
+
+
+# ----------------------------------------------------------------------------- rewards (Figure 3a)
+
+
+def rewards_after_start(run: RunData, means: np.ndarray) -> np.ndarray:
+    """Return the expected rewards of the pulls after the initial rounds."""
+    played = run.values["plays"] - run.values["initial_plays"]
+    return by_replicate(pseudo_reward, played, means)
+
+
+def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
+    """Yield version, policy, UCB's name, run and rewards over UCB's, run by run.
+
+    BF-UCB, GEF and MF are laid beside the UCB of their version; BF-UCB, in either version, also
+    beside the other UCBs, in the replicates that these have.
+    """
+    rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
+    others: dict[str, np.ndarray] = {}
+    for dataset in datasets:
+        for run, block, means in each_run(dataset, at_quota):
+            label = dataset.footer["labels"][run.policy]
+            earned = rewards_after_start(run, means)
+            if label in POLICIES:
+                rewards[version_of(block), label] = run, earned
+            elif label.startswith("UCB"):
+                others[label] = earned
+    for (version, label), (run, earned) in rewards.items():
+        if label != "UCB":
+            ratio = normalised_reward(earned, rewards[version, "UCB"][1])
+            yield version, label, "UCB", run, ratio
+        if label == "BF-UCB":
+            for name, baseline in others.items():
+                ratio = normalised_reward(earned[: len(baseline)], baseline)
+                yield version, label, name, run, ratio
+
+
+def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
+    """Draw the rewards of three policies over those of UCB (Fig. 3a)."""
+    del published
+    parts = []
+    for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
+        started = np.isfinite(ratio).all(axis=0)
+        started[-1] = True
+        curve = summarise(run.law, label, run.rounds[started], ratio[:, started])
+        parts.append(curve.assign(version=version, baseline=baseline))
+    curves = pd.concat(parts)
+    figure, axes = _two_versions(3, sharey=True)
+    for column, version in enumerate(VERSIONS):
+        part = curves[curves["version"] == version]
+        for axis in axes[:2, column]:
+            for label in POLICIES[:-1]:
+                curve = part[(part["series"] == label) & (part["baseline"] == "UCB")]
+                draw_curve(axis, curve, label, one_run=False)
+        for baseline, curve in part[part["series"] == "BF-UCB"].groupby("baseline", sort=False):
+            name = f"over {baseline}"
+            colour = COLOURS["BF-UCB"] if baseline == "UCB" else COLOURS[baseline]
+            draw_curve(
+                *(axes[2, column], curve, "BF-UCB"),
+                name=name,
+                colour=colour,
+                one_run=False,
+                spread=False,
+            )
+        for axis in axes[:, column]:
+            axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
+            _rounds_axis(axis, part)
+        for axis in axes[1:, column]:
+            axis.set_xscale("log")
+            axis.set_xlim(min(1000, part["round"].max() / 2), part["round"].max())
+    axes[0, 0].set_ylabel("rewards over UCB's")
+    axes[1, 0].set_ylabel("rewards over UCB's\n(logarithmic axis)")
+    axes[2, 0].set_ylabel("BF-UCB's rewards\nover those of several UCBs")
+    for row in (0, 2):
+        handles, names = axes[row, 0].get_legend_handles_labels()
+        axes[row, 1].legend(handles, names, fontsize="small")
+    return figure, curves
+
+
+# --------------------------------------------------------------------- exposure (Figures 3b and 3c)
+
+
+def exposures(dataset: Dataset) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
+    """Yield version, policy, run and the arms' pulls at the end, (n_replicates, n_arms)."""
+    for run, block, _ in each_run(dataset, at_quota):
+        label = dataset.footer["labels"][run.policy]
+        if label in POLICIES:
+            yield version_of(block), label, run, run.values["plays"][:, -1]
+
+
+def sizes_of(footer: dict) -> str:
+    """Return the sizes of the groups in words."""
+    return " and ".join(map(str, footer["groups"])) + " arms"
+
+
+def group_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
+    """Draw the pulls of either group under four policies (Fig. 3b)."""
+    del published
+    parts = []
+    for dataset in datasets:
+        for version, label, run, pulls in exposures(dataset):
+            served = per_group(pulls, dataset.footer["groups"])
+            curve = summarise(run.law, label, np.arange(1, served.shape[1] + 1), served, "group")
+            sizes = sizes_of(dataset.footer)
+            parts.append(curve.assign(version=version, arms=sizes, sd=served.std(axis=0, ddof=1)))
+    curves = pd.concat(parts)
+    sizes = list(dict.fromkeys(curves["arms"]))
+    figure, axes = _two_versions(len(sizes), sharey=True)
+    for row, words in zip(axes, sizes, strict=True):
+        for axis, version in zip(row, VERSIONS, strict=True):
+            part = curves[(curves["version"] == version) & (curves["arms"] == words)]
+            for g, group in enumerate(GROUPS):
+                bars = part[part["group"] == g + 1].set_index("series").loc[list(POLICIES)]
+                x = np.arange(len(POLICIES)) + 0.4 * g - 0.2
+                _bars(axis, x, bars, 0.38, GROUP_COLOURS[group], group)
+            axis.set_xticks(np.arange(len(POLICIES)), POLICIES)
+            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+        row[0].set_ylabel(f"pulls of the group\n({words})")
+    axes[0, 0].legend(loc="upper left")
+    return figure, curves
+
+
+def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: Any, name: str):
+    axis.bar(x, bars["mean"], width, color=colour, label=name)
+    half = bars["mean_high"] - bars["mean"]
+    axis.errorbar(x, bars["mean"], bars["sd"], fmt="none", ecolor="0.25", lw=0.8, capsize=2)
+    axis.errorbar(x, bars["mean"], half, fmt="none", ecolor="k", lw=2.2)
+
+
+def arm_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
+    """Draw the pulls of each minority arm, with true and with rotated labels (Fig. 3c)."""
+    del published
+    parts = []
+    for dataset in datasets:
+        for version, label, run, pulls in exposures(dataset):
+            minority = pulls[:, dataset.footer["groups"][0] :]
+            arms = np.arange(1, minority.shape[1] + 1)
+            curve = summarise(run.law, label, arms, minority, "arm")
+            sd = minority.std(axis=0, ddof=1)
+            parts.append(curve.assign(version=version, rotated=ROTATED[label], sd=sd))
+    curves = pd.concat(parts)
+    figure, axes = _two_versions(2, sharey=True)
+    words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
+    for row, (column, labels) in zip(axes, words.items(), strict=True):
+        for axis, version in zip(row, VERSIONS, strict=True):
+            part = curves[curves["version"] == version]
+            for place, label in enumerate(POLICIES):
+                bars = part[part[column] == label]
+                x = bars["arm"].to_numpy() + 0.2 * place - 0.3
+                _bars(axis, x, bars, 0.19, COLOURS[label], label)
+            axis.set_xticks(sorted(part["arm"].unique()), [f"A{k}" for k in part["arm"].unique()])
+            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+            axis.set_ylim(bottom=0)
+        row[0].set_ylabel(f"pulls of the minority's arms\n({labels})")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4)
+    return figure, curves
+
+
+#: Name of each figure -> the function that draws it, the recorded columns that it needs, and which
+#: rows: all runs of the published scale together would fill the memory.
+FIGURES = {
+    "fig1a": (regret, ["plays", "mean", "probability"], rows_of(is_bf_ucb)),
+    "fig1b": (regret, ["plays", "mean", "probability"], rows_of(is_bf_ucb)),
+    "fig2a": (policy_distances, ["mean", "share"], rows_of(bf_ucb_at_quota)),
+    "fig2b": (policy_distances, ["mean", "share"], rows_of(bf_ucb_at_quota)),
+    "fig3a": (normalised_rewards, ["plays", "mean", "initial_plays"], rows_of(at_quota)),
+    "fig3b": (group_exposure, ["plays"], rows_of(at_quota, last=True)),
+    "fig3c": (arm_exposure, ["plays"], rows_of(at_quota, last=True)),
+}

@@ -1,0 +1,441 @@
+"""The numbers on the page of BF-UCB."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from IPython.display import HTML, Markdown
+from scipy.special import stdtrit
+
+from fairbandits.figures.bf_ucb import (
+    GROUPS,
+    POLICIES,
+    QUOTA,
+    ROTATED,
+    VERSIONS,
+    at_quota,
+    between_of,
+    bf_ucb_at_quota,
+    distance_of,
+    each_run,
+    exposures,
+    is_bf_ucb,
+    quota_of,
+    ratios_to_ucb,
+    regret_of,
+    rows_of,
+    sizes_of,
+    version_of,
+)
+from fairbandits.figures.summary import LEVEL, Dataset, RunData
+from fairbandits.metrics.groups import jain_index, per_group, released_regret
+from fairbandits.site.comparison import over_replicates, published
+from fairbandits.site.pages import Paper, badge, listed, number, prose, span, table
+
+#: The versions in a table.
+SHORT = {"paper": "as stated", "released": "as released"}
+PORT = "port_check"
+
+
+def datasets(paper: Paper, figure: str, columns: list[str], last: bool = False) -> list[Dataset]:
+    """Return the datasets of a figure, of the runs with the quota of Figure 2 or none."""
+    return [
+        Dataset(*paper.dataset(one.name, ["run", "round", *columns], rows_of(at_quota, last)))
+        for one in paper.shown_in(figure)
+    ]
+
+
+# ------------------------------------------------------------------------------ regret (Figure 1)
+
+
+def regrets(
+    paper: Paper, figure: str
+) -> Iterator[tuple[str, float, RunData, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield version, quota, run, regret by probabilities and by pulls, and its first part."""
+    columns = ["run", "round", "plays", "mean", "probability"]
+    for one in paper.shown_in(figure):
+        dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb)))
+        for run, block, means in each_run(dataset, is_bf_ucb):
+            values = regret_of(run, block, means)
+            counted = regret_of(run, block, means, "plays")
+            yield (
+                *(version_of(block), quota_of(block), run, values, counted),
+                between_of(run, block, means),
+            )
+
+
+def regret_table(paper: Paper, figure: str) -> HTML:
+    """Return the regret at the end, and how it grows, for each quota and version."""
+    groups: dict[str, list[list[str]]] = {}
+    for version, quota, run, values, counted, between in regrets(paper, figure):
+        end, pulls = over_replicates(values[:, -1]), over_replicates(counted[:, -1])
+        mean, sd = end["mean"], values[:, -1].std(ddof=1)
+        share = between[:, -1].mean() / mean
+        grows = exponent(run.rounds, values.mean(axis=0))
+        groups.setdefault(VERSIONS[version], []).append(
+            [
+                f"β = {quota:g}",
+                number(mean),
+                span(end["mean_low"], end["mean_high"]),
+                number(pulls["mean"]),
+                number(sd),
+                f"{number(100 * share, 1)}\u00a0%",
+                number(grows, 2) if np.isfinite(grows) else "none",
+            ]
+        )
+    header = [
+        "",
+        "regret, mean",
+        "95 % interval",
+        "from pulls",
+        "sd of runs",
+        "of it between groups",
+        "exponent, last decade",
+    ]
+    return table(groups, header, f"values-{figure}")
+
+
+def exponent(rounds: np.ndarray, curve: np.ndarray) -> float:
+    """Return the slope of a curve on logarithmic axes over its last decade, NaN below 0."""
+    start = np.interp(rounds[-1] / 10, rounds, curve)
+    return float(np.log10(curve[-1] / start)) if start > 0 and curve[-1] > 0 else np.nan
+
+
+def order_words(paper: Paper, figure: str) -> Markdown:
+    """Return whether a larger quota has a lower regret, run by run."""
+    found: dict[str, dict[float, np.ndarray]] = {}
+    for version, quota, _, values, *_ in regrets(paper, figure):
+        found.setdefault(version, {})[quota] = values[:, -1]
+    words = []
+    for version, ends in found.items():
+        quotas = sorted(ends)
+        for lower, higher in itertools.pairwise(quotas):
+            over = over_replicates(ends[lower] - ends[higher])
+            words.append(
+                f"{VERSIONS[version]}, {lower:g} less {higher:g}: {number(over['mean'])} "
+                f"({span(over['mean_low'], over['mean_high'])})"
+            )
+    return prose(
+        "**Does a larger quota have a lower regret?** Paired differences of the regret at the end, "
+        f"with 95 % intervals: {listed(words)}."
+    )
+
+
+# ---------------------------------------------------------------------------- distance (Figure 2)
+
+
+def distance_table(paper: Paper, figure: str) -> HTML:
+    """Return the distance at some rounds for either group and version."""
+    groups: dict[str, list[list[str]]] = {}
+    columns = ["run", "round", "mean", "share"]
+    rounds = np.zeros(0)
+    for one in paper.shown_in(figure):
+        dataset = Dataset(*paper.dataset(one.name, columns, rows_of(bf_ucb_at_quota)))
+        for run, block, means in each_run(dataset, bf_ucb_at_quota):
+            rounds, values = distance_of(run, block, means)
+            places = _decades(rounds)
+            for g, group in enumerate(GROUPS):
+                over = over_replicates(values[:, -1, g])
+                cells = [number(values[:, place, g].mean(), 4) for place in places]
+                groups.setdefault(VERSIONS[version_of(block)], []).append(
+                    [group, *cells, span(over["mean_low"], over["mean_high"], 4)]
+                )
+    return table(groups, ["", *_heads(rounds), "95 % interval at the end"], f"values-{figure}")
+
+
+def _decades(rounds: np.ndarray) -> list[int]:
+    """Return the places of the first round, and of those nearest the last one over 100, 10, 1."""
+    wanted = [rounds[-1] / 100, rounds[-1] / 10, rounds[-1]]
+    return [0, *(int(np.abs(rounds - one).argmin()) for one in wanted)]
+
+
+def _heads(rounds: np.ndarray) -> list[str]:
+    """Return what to call these; the first of them is another round in either version."""
+    _, *places = _decades(rounds)
+    return ["at first", *(f"round {number(rounds[place])}" for place in places)]
+
+
+# ----------------------------------------------------------------------------- rewards (Figure 3a)
+
+
+def rewards_table(paper: Paper) -> HTML:
+    """Return rewards over UCB's at some rounds, and where their mean is largest."""
+    groups: dict[str, list[list[str]]] = {}
+    heads: list[str] = []
+    columns = ["plays", "mean", "initial_plays"]
+    for version, label, baseline, run, ratio in ratios_to_ucb(datasets(paper, "fig3a", columns)):
+        later = np.isfinite(ratio).all(axis=0) & (run.rounds >= run.rounds[-1] // 10000)
+        rounds, curve = run.rounds[later], ratio[:, later].mean(axis=0)
+        over = over_replicates(ratio[:, -1])
+        places = _decades(rounds)
+        heads = _heads(rounds)
+        peak = curve.argmax()
+        groups.setdefault(VERSIONS[version], []).append(
+            [
+                f"{label} over {baseline}",
+                *(number(curve[place], 3) for place in places),
+                span(over["mean_low"], over["mean_high"], 3),
+                f"{number(curve[peak], 3)} in round {number(rounds[peak])}",
+                str(len(ratio)),
+            ]
+        )
+    header = ["", *heads, "95 % interval at the end", "largest", "n"]
+    return table(groups, header, "values-fig3a")
+
+
+# --------------------------------------------------------------------- exposure (Figures 3b and 3c)
+
+
+def shares_table(paper: Paper) -> HTML:
+    """Return the minority's share of the pulls."""
+    groups: dict[str, list[list[str]]] = {}
+    for dataset in datasets(paper, "fig3b", ["plays"], last=True):
+        for version, label, _, pulls in exposures(dataset):
+            share = per_group(pulls, dataset.footer["groups"])[:, 1] / pulls.sum(axis=1)
+            over = over_replicates(share)
+            groups.setdefault(f"{sizes_of(dataset.footer)}, {VERSIONS[version]}", []).append(
+                [
+                    label,
+                    number(over["mean"], 4),
+                    span(over["mean_low"], over["mean_high"], 4),
+                    f"{(share < QUOTA).sum()} of {share.size}",
+                ]
+            )
+    header = ["", "minority's share, mean", "95 % interval", "runs below its quota"]
+    return table(groups, header, "values-fig3b")
+
+
+def arms_table(paper: Paper) -> HTML:
+    """Return what the minority's arms get: the mean, the least, and how evenly."""
+    groups: dict[str, list[list[str]]] = {}
+    for dataset in datasets(paper, "fig3c", ["plays"], last=True):
+        for version, label, _, pulls in exposures(dataset):
+            minority = pulls[:, dataset.footer["groups"][0] :]
+            least, jain = over_replicates(minority.min(axis=1)), jain_index(minority)
+            groups.setdefault(VERSIONS[version], []).append(
+                [
+                    label,
+                    ROTATED[label],
+                    number(minority.mean()),
+                    number(least["mean"]),
+                    span(least["mean_low"], least["mean_high"]),
+                    number(minority.std(axis=0, ddof=1).mean()),
+                    number(jain.mean(), 3),
+                ]
+            )
+    header = [
+        "",
+        "label in the notebook's cell",
+        "pulls of an arm, mean",
+        "of the least pulled",
+        "95 % interval",
+        "sd over runs, mean of the arms",
+        "Jain's index",
+    ]
+    return table(groups, header, "values-fig3c")
+
+
+def rotation_words(paper: Paper) -> Markdown:
+    """Return with which labels MF gives the minority's arms the least exposure."""
+    words = []
+    for dataset in datasets(paper, "fig3c", ["plays"], last=True):
+        found: dict[str, dict[str, float]] = {}
+        for version, label, _, pulls in exposures(dataset):
+            mean = float(pulls[:, dataset.footer["groups"][0] :].mean())
+            found.setdefault(version, {})[label] = mean
+        for version, means in found.items():
+            least = min(POLICIES, key=means.__getitem__)
+            words.append(
+                f"{VERSIONS[version]}, {least} gives the least ({number(means[least])} pulls of an "
+                f"arm, MF {number(means['MF'])}), whose bars the cell names {ROTATED[least]}"
+            )
+    return prose(
+        "**Which policy gives the minority's arms the least exposure?** The text says MF, and in "
+        f"the next sentence UCB. Found: {listed(words)}. That its labels are rotated is a "
+        "hypothesis: the cell was not run in the released file."
+    )
+
+
+# ------------------------------------------------------------------------------------- guarantees
+
+
+def deficit_table(paper: Paper) -> HTML:
+    """Return by how many pulls groups were ever behind their quota, for BF-UCB."""
+    groups: dict[str, list[list[str]]] = {}
+    for one in paper.experiments:
+        if "group_deficit_sup" not in paper.content["experiments"][one.name]["record"]:
+            continue
+        columns = ["run", "round", "group_deficit_sup"]
+        dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb, last=True)))
+        for run, block, _ in each_run(dataset, is_bf_ucb):
+            worst = run.values["group_deficit_sup"][:, -1].max(axis=1)
+            heading = f"{one.title}: n = {dataset.footer['replicates']}"
+            groups.setdefault(heading, []).append(
+                [
+                    f"{dataset.footer['labels'][run.policy]}, β = {quota_of(block):g}, "
+                    f"{SHORT[version_of(block)]}",
+                    str((worst > 0).sum()),
+                    number(max(0.0, worst.max())),
+                ]
+            )
+    header = ["", "runs with a group ever behind", "most pulls behind"]
+    return table(groups, header, "deficits")
+
+
+def deficit_words(paper: Paper) -> Markdown:
+    """Return whether the guarantee holds in every run of the stated version."""
+    violated = dict.fromkeys(VERSIONS, 0)
+    runs = dict.fromkeys(VERSIONS, 0)
+    for one in paper.experiments:
+        if "group_deficit_sup" not in paper.content["experiments"][one.name]["record"]:
+            continue
+        columns = ["run", "round", "group_deficit_sup"]
+        dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb, last=True)))
+        for run, block, _ in each_run(dataset, is_bf_ucb):
+            worst = run.values["group_deficit_sup"][:, -1].max(axis=1)
+            violated[version_of(block)] += int((worst > 0).sum())
+            runs[version_of(block)] += worst.size
+    words = [
+        f"{VERSIONS[version]} in {violated[version]} of {runs[version]} runs"
+        for version in VERSIONS
+    ]
+    return prose(
+        "**Is every group always served?** The guarantee is $N_g(t) \\ge \\lfloor \\beta_g t "
+        "\\rfloor$ in every round. Some group was behind, in whole pulls and in any round, "
+        f"{listed(words)}. The released program serves one group after the other at the start."
+    )
+
+
+# ------------------------------------------------------------- published magnitudes (port check)
+
+
+def port_check(paper: Paper) -> list[dict[str, Any]]:
+    """Return what the notebook's curves show at the end beside our runs on the same instance.
+
+    Returns
+    -------
+    list of dict
+        For each quantity and run of BF-UCB: ``what``, ``name``, ``version``, ``quota``, the
+        ``mean`` over replicates, ``low`` and ``high`` of the interval that holds one further run
+        with 95 %, and the ``published`` value, with ``error``, NaN at another horizon.
+    """
+    known = published(paper.slug)
+    columns = ["run", "round", "reward", "initial_reward", "share"]
+    data, footer = paper.dataset(PORT, columns, rows_of(is_bf_ucb, last=True))
+    comparable = footer["horizon"] == known["horizon"]
+    distances = known["distance"]
+    found = []
+    for run, block, means in each_run(Dataset(data, footer), is_bf_ucb):
+        quota, groups = quota_of(block), block["groups"]
+        one = {
+            "name": run.policy,
+            "version": version_of(block),
+            "altered": sorted(block["parameters"].keys() - {"groups", "quotas", "version"}),
+            "quota": quota,
+        }
+        regret = released_regret(
+            *(run.rounds, run.values["reward"], run.values["initial_reward"]),
+            *(means[0], groups, block["parameters"]["quotas"]),
+        )
+        quantities = [("regret as the notebook counts it", regret[:, -1], known["regret"], None)]
+        if quota == distances["quota"]:
+            _, values = distance_of(run, block, means)
+            quantities += [
+                (f"distance, group {g + 1}", values[:, -1, g], distances, g + 1)
+                for g in range(len(groups))
+            ]
+        for what, values, entry, group in quantities:
+            mean, half = values.mean(), prediction_width(values)
+            (value,) = (
+                row["value"]
+                for row in entry["values"]
+                if row.get("quota", quota) == quota and row.get("group") == group
+            )
+            found.append(
+                one
+                | {"what": what, "n": len(values), "mean": mean}
+                | {"low": mean - half, "high": mean + half, "error": entry["reading_error"]}
+                | {"published": value if comparable else np.nan}
+            )
+    return found
+
+
+def prediction_width(values: np.ndarray) -> float:
+    """Return half the width of the interval that holds one further run with 95 %."""
+    n = values.size
+    return float(stdtrit(n - 1, (1 + LEVEL) / 2) * values.std(ddof=1) * np.sqrt(1 + 1 / n))
+
+
+def inside(row: dict[str, Any]) -> bool:
+    """Return whether a published value, with its reading error, meets the prediction interval."""
+    return row["low"] - row["error"] <= row["published"] <= row["high"] + row["error"]
+
+
+def port_table(paper: Paper) -> HTML:
+    """Return the port check: our runs of each version beside what the notebook's images show."""
+    groups: dict[str, list[list[str]]] = {}
+    for row in port_check(paper):
+        digits = 0 if row["what"].startswith("regret") else 4
+        known = np.isfinite(row["published"])
+        altered = ", δ outside the logarithm" if row["altered"] else ""
+        groups.setdefault(VERSIONS[row["version"]] + altered, []).append(
+            [
+                f"{row['what']}, β = {row['quota']:g}",
+                number(row["mean"], digits),
+                span(row["low"], row["high"], digits),
+                str(row["n"]),
+                number(row["published"], digits) if known else "not comparable",
+                number(row["error"], digits),
+                badge("inside", good=True)
+                if known and inside(row)
+                else badge("outside", good=False)
+                if known
+                else "",
+            ]
+        )
+    header = [
+        "",
+        "mean",
+        "95 % prediction interval",
+        "n",
+        "notebook's image",
+        "reading error",
+        "it lies",
+    ]
+    return table(groups, header, "port-check")
+
+
+def origin_words(paper: Paper) -> Markdown:
+    """Return which version the published magnitudes come from."""
+    rows = port_check(paper)
+    if not all(np.isfinite(row["published"]) for row in rows):
+        return prose(
+            "**Which version do the published magnitudes come from?** Not to be said at this "
+            "number of rounds."
+        )
+    words, hits = [], {}
+    for version in VERSIONS:
+        part = [row for row in rows if row["version"] == version and not row["altered"]]
+        hits[version] = sum(map(inside, part)), len(part)
+        ratios = [row["mean"] / row["published"] for row in part]
+        words.append(
+            f"{VERSIONS[version]}, {hits[version][0]} of {hits[version][1]} lie in the interval, "
+            f"and our means are {number(min(ratios), 2)} to {number(max(ratios), 2)} times the "
+            "published values"
+        )
+    alone = [row["mean"] / row["published"] for row in rows if row["altered"]]
+    shares = [hit / count for hit, count in hits.values()]
+    best = max(hits, key=lambda version: hits[version][0] / hits[version][1])
+    verdict = (
+        f"The images are of the policy {VERSIONS[best]}."
+        if max(shares) > 0.5 > min(shares)
+        else "Neither version is told by this."
+    )
+    return prose(
+        "**Which version do the published magnitudes come from?** Of the values in the notebook's "
+        f"images: {listed(words)}. {verdict} With δ outside the logarithm as the only departure "
+        f"from the paper, our means are {number(min(alone), 2)} to {number(max(alone), 2)} times "
+        "the published values. The paper's own figures were not at hand as images; that their "
+        "magnitudes are those of the notebook is inferred."
+    )

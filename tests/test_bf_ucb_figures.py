@@ -1,0 +1,402 @@
+"""BF-UCB's experiments, figures and page: drawn groups, shared instances, and their numbers."""
+
+import copy
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+
+import small
+from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
+from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
+from fairbandits.figures import bf_ucb as figures
+from fairbandits.figures.summary import Dataset
+from fairbandits.metrics import groups as measures
+from fairbandits.policies import make_policy
+from fairbandits.simulation import run
+from fairbandits.site import bf_ucb as page
+from fairbandits.site import pages
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+FILE = ROOT / "config" / "papers" / "bf_ucb.yaml"
+SEED = 20240729
+HORIZON = 400
+
+
+@pytest.fixture(scope="module")
+def config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+@pytest.fixture
+def paper(tmp_path_factory):
+    folder = small.small_results(tmp_path_factory)
+    return pages.open_paper("bf_ucb", folder / "results", folder / "figures")
+
+
+def short(config, key, **changes):
+    """Return a run's block with few rounds."""
+    rounds = {"horizon": HORIZON, "checkpoints": {"at": [HORIZON // 2, HORIZON]}}
+    return copy.deepcopy(config.run(key).block) | rounds | changes
+
+
+def refused(tmp_path, change, name="high"):
+    """Return the message for a changed configuration of this paper."""
+    content = yaml.safe_load(FILE.read_text())
+    content["experiments"][name] = copy.deepcopy(content["experiments"][name])
+    change(content["experiments"][name])
+    place = tmp_path / "config" / "papers" / FILE.name
+    place.parent.mkdir(parents=True)
+    place.write_text(yaml.safe_dump(content))
+    settings = {"seed": 1, "scale": "paper", "papers": ["bf_ucb"]}
+    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x")
+    with pytest.raises(ConfigError) as error:
+        build_config(settings | {"pathvars": folders}, "test", Path(tmp_path))
+    return str(error.value)
+
+
+def sourced(value):
+    return {"value": value, "provenance": "chosen", "source": "test"}
+
+
+# what is configured
+
+
+def test_settings_of_the_paper(config):
+    high, low = (config.experiment("bf_ucb", name) for name in ("high", "low"))
+    assert (high.groups, low.groups) == ((50, 10), (10, 5))
+    assert high.drawn_means == {"arms": 60, "low": [0.7, 0.5], "high": [1, 0.8]}
+    assert low.drawn_means == {"arms": 15, "low": 0.6, "high": 0.85}
+    for one in (high, low, config.experiment("bf_ucb", "low_released")):
+        assert (one.horizon, one.replicates) == (10_000_000, 50)
+    for one in config.experiments:
+        for each in one.runs if one.paper == "bf_ucb" else ():
+            assert each.block["parameters"]["groups"] == "instance"
+            assert each.name.startswith("released") == (
+                each.block["parameters"]["version"] == "released"
+            )
+
+
+def test_ranges_are_those_of_the_groups(config):
+    arms = instance_of(config.run("bf_ucb/high/paper_02-bernoulli").block)
+    assert arms.low == (0.7,) * 50 + (0.5,) * 10
+    assert arms.high == (1.0,) * 50 + (0.8,) * 10
+    released = instance_of(config.run("bf_ucb/low_released/released_02-bernoulli").block)
+    means = np.array([released.draw(SEED, "s", k).means for k in range(20)])
+    assert (means[:, [0, 10]] == [0.65, 0.6]).all()
+    assert np.array_equal(means, means.round(3))
+    assert 0.6 <= means.min() < means.max() <= 0.85
+
+
+def test_the_instance_of_the_notebook(config):
+    """Its numbering has the second group after arm 0."""
+    printed = [0.65, 0.6, 0.79, 0.751, 0.703, 0.829, 0.799, 0.713]
+    printed += [0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621]
+    means = config.experiment("bf_ucb", "port_check").means
+    assert list(means) == [printed[0], *printed[6:], *printed[1:6]]
+    values = measures.group_values(means, (10, 5))
+    np.testing.assert_allclose(values, [0.70895, 0.74314], atol=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        (
+            "high",
+            lambda block: block.update(groups=sourced([50, 9])),
+            "high.groups must sum to the number of arms (60), got 59",
+        ),
+        (
+            "high",
+            lambda block: block["drawn_means"].update(low=sourced([0.7, 0.5, 0.5])),
+            "drawn_means.low must be a number, or have one entry per group (2), got 3",
+        ),
+        (
+            "high",
+            lambda block: block["drawn_means"].update(high=sourced([1, 0.5])),
+            "drawn_means.low must be below high (0.5), got 0.5",
+        ),
+        (
+            "low_released",
+            lambda block: block["drawn_means"].update(fixed=sourced([[16, 0.5]])),
+            "drawn_means.fixed must name arms in 1..15, got 16",
+        ),
+        (
+            "low_released",
+            lambda block: block["drawn_means"].update(fixed=sourced([[1, 1.5]])),
+            "drawn_means.fixed must be in [0, 1] under law bernoulli, got 1.5 to 1.5",
+        ),
+        (
+            "low",
+            lambda block: [block.pop("groups"), block.update(policies=block["policies"])],
+            "groups: the experiment has no groups; give them there",
+        ),
+        (
+            "high_variants",
+            lambda block: block.update(same_instances_as="hihg"),
+            "same_instances_as: there is no experiment 'hihg'; did you mean 'high'?",
+        ),
+        (
+            "high_variants",
+            lambda block: block.update(same_instances_as="low"),
+            "same_instances_as: groups must be those of experiments.low",
+        ),
+        (
+            "high",
+            lambda block: block.update(record=["probabilty"]),
+            "'probabilty' is unknown; did you mean 'probability'?",
+        ),
+    ],
+)
+def test_what_is_refused(tmp_path, name, change, words):
+    message = refused(tmp_path, change, name)
+    assert words in message
+    assert message.startswith("config/papers/bf_ucb.yaml: experiments.")
+
+
+# what is simulated
+
+
+def test_only_chosen_columns_are_kept(config):
+    block = short(config, "bf_ucb/high/paper_04-bernoulli")
+    columns = simulate_chunk(block, SEED, range(2))
+    recorded = {"probability", "share", "initial_plays", "group_deficit_sup"}
+    usual = {"replicate", "round", "arm", "plays", "reward", "mean"}
+    assert columns.keys() == recorded | usual
+    block.pop("record")
+    whole = simulate_chunk(block, SEED, range(2))
+    assert whole.keys() > columns.keys()
+    assert all(np.array_equal(whole[name], values) for name, values in columns.items())
+
+
+def test_experiments_that_share_instances_meet_the_same_ones(config):
+    high, variant = (
+        simulate_chunk(short(config, key), SEED, range(2))
+        for key in ("bf_ucb/high/paper_ucb-bernoulli", "bf_ucb/high_variants/ucb1_capped-bernoulli")
+    )
+    assert np.array_equal(high["mean"], variant["mean"])
+    assert not np.array_equal(high["plays"], variant["plays"])
+
+
+def test_means_of_the_instance_reach_the_policy(config):
+    block = short(config, "bf_ucb/low/paper_02-bernoulli", record=["merit_regret"])
+    block["parameters"] |= {"reference": "instance"}
+    found = simulate_chunk(block, SEED, [0, 4])
+    for place, replicate in enumerate((0, 4)):
+        drawn = instance_of(block).draw(SEED, block["stream"], replicate)
+        known = {"groups": (10, 5), "reference": drawn.means}
+        policy = make_policy("bf_ucb", block["parameters"] | known, where="test")
+        options = {"seed": SEED, "stream": block["stream"], "checkpoints": [HORIZON // 2, HORIZON]}
+        alone = run(policy, drawn, HORIZON, [replicate], **options)
+        own = found["merit_regret"].reshape(2, 2, 15)[place]
+        assert np.array_equal(own, alone.probes["merit_regret"][0])
+        assert own[-1].max() > 0
+
+
+def collected(config, tmp_path, name="low_released"):
+    """Return the dataset of an experiment with few rounds and two replicates, and its blocks."""
+    one = config.experiment("bf_ucb", name)
+    blocks = {each.name: short(config, each.key) for each in one.runs}
+    facts = one.facts() | {"replicates": 2, "horizon": HORIZON, "runs": blocks}
+    files = [tmp_path / each / "0-1.parquet" for each in blocks]
+    for file, block in zip(files, blocks.values(), strict=True):
+        write_chunk(block, SEED, range(2), file)
+    out = tmp_path / f"{name}.parquet"
+    collect(files, facts, SEED, out)
+    return out, facts, files
+
+
+def test_dataset_has_the_chunks_below_each_other(config, tmp_path):
+    out, facts, files = collected(config, tmp_path)
+    table, footer = load_dataset(out)
+    assert footer["groups"] == [10, 5]
+    parts = [read_table(file) for file in files]
+    for name in parts[0].column_names:
+        assert (
+            table[name].to_pylist()
+            == pa.chunked_array(
+                [chunk for part in parts for chunk in part[name].chunks]
+            ).to_pylist()
+        )
+    assert list(dict.fromkeys(table["run"].to_pylist())) == list(facts["runs"])
+    some, _ = load_dataset(out, ["run", "round"], figures.rows_of(figures.at_quota, last=True))
+    assert set(some["run"].to_pylist()) == {"released_04-bernoulli"}
+    assert set(some["round"].to_pylist()) == {HORIZON}
+    assert some.num_rows == 2 * 15
+
+
+def test_fixed_means_are_guarded(config, tmp_path):
+    _, facts, files = collected(config, tmp_path)
+    table = read_table(files[0])
+    means = table["mean"].to_numpy().copy()
+    means[table["arm"].to_numpy() == 11] = 0.7  # in the range, but not what is fixed
+    place = table.column_names.index("mean")
+    changed = table.set_column(place, "mean", pa.array(means))
+    footer = {key: value for key, value in read_footer(files[0]).items() if key != "schema"}
+    write_table(files[0], changed, footer)
+    out = tmp_path / "never.parquet"
+    with pytest.raises(StoreError, match="that means are in their range fails first"):
+        collect(files, facts, SEED, out)
+    assert not out.exists()
+
+
+# what the figures show
+
+
+@pytest.mark.slow
+def test_regret_is_that_of_the_definition(paper):
+    seen = 0
+    for figure in ("fig1a", "fig1b"):
+        for version, quota, run_, _, counted, between in page.regrets(paper, figure):
+            plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0]
+            sizes = (50, 10) if figure == "fig1a" else (10, 5)
+            values, start = [], 0
+            for size in sizes:
+                own = means[start : start + size].tolist()
+                values.append(sum(mu * mu for mu in own) / sum(own))
+                start += size
+            owed = round(10 * quota) * small.HORIZON // 10
+            best = (small.HORIZON - 2 * owed) * max(values) + owed * sum(values)
+            assert counted[0, -1] == pytest.approx(best - float(plays @ means))
+            served = [plays[: sizes[0]].sum(), plays[sizes[0] :].sum()]
+            extra = [
+                (n - owed) * (max(values) - value) for n, value in zip(served, values, strict=True)
+            ]
+            assert between[0, -1] == pytest.approx(sum(extra), abs=1e-9)
+            assert version in figures.VERSIONS
+            seen += 1
+    assert seen == 12
+
+
+@pytest.mark.slow
+def test_tables_of_the_figures(paper):
+    regret, distance, rewards, served, arms = (
+        paper.table(name) for name in ("fig1a", "fig2b", "fig3a", "fig3b", "fig3c")
+    )
+    assert set(zip(regret["version"], regret["quota"], strict=True)) == {
+        (version, quota) for version in figures.VERSIONS for quota in (0.2, 0.3, 0.4)
+    }
+    assert set(distance["series"]) == set(figures.GROUPS)
+    assert set(distance["quota"]) == {0.4}
+    assert distance["mean"].between(0, 2).all()
+    ours = rewards[rewards["baseline"] == "UCB"]
+    assert set(ours["series"]) == {"BF-UCB", "GEF", "MF"}
+    others = set(rewards[rewards["baseline"] != "UCB"]["baseline"])
+    assert others == {
+        "UCB1, cut off at 1",
+        "UCB, BF-UCB's width",
+        "UCB, BF-UCB's width, random ties",
+    }
+    for (*_, arms_), part in served.groupby(["version", "series", "arms"]):
+        assert part["mean"].sum() == pytest.approx(small.HORIZON), arms_
+    assert set(served["arms"]) == {"50 and 10 arms", "30 and 10 arms"}
+    assert arms.groupby(["version", "series"]).size().tolist() == [10] * 8
+    rotated = arms.set_index("series")["rotated"].to_dict()
+    assert rotated == {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
+
+
+@pytest.mark.slow
+def test_rewards_are_those_after_the_initial_rounds(paper):
+    datasets = page.datasets(paper, "fig3a", ["plays", "mean", "initial_plays"])
+    (found,) = (
+        ratio
+        for version, label, baseline, _, ratio in figures.ratios_to_ucb(datasets)
+        if (version, label, baseline) == ("paper", "GEF", "UCB")
+    )
+    by_name = {run_.policy: run_ for run_, *_ in figures.each_run(datasets[0], figures.at_quota)}
+    earned = [
+        (by_name[name].values["plays"] - by_name[name].values["initial_plays"])[1, -1]
+        @ by_name[name].values["mean"][1, 0]
+        for name in ("paper_gef", "paper_ucb")
+    ]
+    assert found[1, -1] == pytest.approx(earned[0] / earned[1])
+    first = by_name["paper_gef"].values["initial_plays"][:, -1].sum(axis=1)
+    assert first.tolist() == [100] * small.REPLICATES
+
+
+# what the page says
+
+
+def test_prediction_interval_covers_a_further_run(rng):
+    draws = rng.normal(size=(4000, 11))
+    hits = [
+        abs(last - some.mean()) <= page.prediction_width(some)
+        for *some, last in draws
+        for some in [np.array(some)]
+    ]
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.slow
+def test_port_check_of_a_short_run_compares_nothing(paper):
+    rows = page.port_check(paper)
+    assert len(rows) == 7 + 2 * 3
+    assert all(np.isnan(row["published"]) for row in rows)
+    assert all(row["low"] < row["mean"] < row["high"] for row in rows)
+    assert "Not to be said" in page.origin_words(paper).data
+    assert "not comparable" in page.port_table(paper).data
+
+
+@pytest.mark.slow
+def test_port_check_at_the_published_horizon(paper, monkeypatch):
+    """With numbers like the published ones in our rows, the verdict is read off them."""
+    known = page.published("bf_ucb")
+    monkeypatch.setattr(page, "published", lambda slug: known | {"horizon": small.HORIZON})
+    rows = page.port_check(paper)
+    values = {
+        (row["quota"], row["what"]): row["published"]
+        for row in rows
+        if row["version"] == "released"
+    }
+    assert values[0.2, "regret as the notebook counts it"] == 101200
+    assert values[0.4, "distance, group 1"] == 0.0134
+    assert values[0.4, "distance, group 2"] == 0.009
+    assert len(values) == 5
+    for row in rows:
+        inside = row["version"] == "released"
+        row["low"], row["high"] = (row["published"] + (0 if inside else 1e6) + d for d in (-1, 1))
+    monkeypatch.setattr(page, "port_check", lambda paper: rows)
+    words = page.origin_words(paper).data
+    assert "The images are of the policy as in the released program." in words
+    assert "as stated in the paper, 0 of 5 lie in the interval" in words
+    assert page.port_table(paper).data.count(">inside<") == 5
+
+
+@pytest.mark.slow
+def test_guarantee_holds_as_stated_and_not_as_released(paper):
+    words = page.deficit_words(paper).data
+    counts = {
+        version: re.search(rf"{text} in (\d+) of (\d+) runs", words.replace("\u00a0", " "))
+        for version, text in figures.VERSIONS.items()
+    }
+    assert counts["paper"][1] == "0"
+    assert counts["released"][1] == counts["released"][2] != "0"
+
+
+@pytest.mark.slow
+def test_page_shows_all_it_should(tmp_path_factory):
+    (made,) = (p for p in small.executed_pages(tmp_path_factory) if p.stem == "bf_ucb")
+    notebook = nbformat.read(made, as_version=4)
+    shown = "".join(
+        str(output.get("data", {})) for cell in notebook.cells for output in cell.get("outputs", [])
+    )
+    for name in figures.FIGURES:
+        assert shown.count(f'<figure class="fb-figure" id="{name}">') == 1
+        assert f'id="values-{name}"' in shown
+    for name in ("port-check", "deficits", "settings"):
+        assert f'id="{name}"' in shown
+    assert "<td>nan</td>" not in shown
+
+
+def test_dataset_is_read_by_rows(config, tmp_path):
+    out, *_ = collected(config, tmp_path, "low")
+    dataset = Dataset(*load_dataset(out, None, figures.rows_of(figures.bf_ucb_at_quota)))
+    ((run_, block, means),) = figures.each_run(dataset, figures.bf_ucb_at_quota)
+    assert figures.quota_of(block) == 0.4
+    assert means.shape == (2, 15)
+    assert run_.values["plays"].shape == (2, 2, 15)
