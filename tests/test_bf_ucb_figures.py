@@ -13,9 +13,9 @@ import yaml
 import small
 from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.recorded import Dataset
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.figures import bf_ucb as figures
-from fairbandits.figures.summary import Dataset
 from fairbandits.metrics import groups as measures
 from fairbandits.policies import make_policy
 from fairbandits.simulation import run

@@ -22,10 +22,10 @@ from fairbandits import (
 )
 from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.recorded import joined, runs_of
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.experiments.verify import replicate_hashes
-from fairbandits.figures.summary import joined, runs_of
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20240911
@@ -428,7 +428,7 @@ CHANGES = {
     ),
     "targets": (
         lambda block: block.update(targets=sourced([0.1] * 5)),
-        "targets need fixed means, got drawn_means",
+        "targets need fixed means; give target_shares of drawn ones",
     ),
     "spread of another law": (
         lambda block: block["spread"].update(beta=sourced(1)),

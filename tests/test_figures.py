@@ -16,11 +16,12 @@ from scipy import stats
 import naive
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.recorded import Dataset
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.experiments.verify import chunk_path
 from fairbandits.figures.draw import PAPERS, draw
 from fairbandits.figures.style import COLOURS, LAW_TITLES
-from fairbandits.figures.summary import Dataset, summarise
+from fairbandits.figures.summary import summarise
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]

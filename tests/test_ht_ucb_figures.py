@@ -8,8 +8,8 @@ import pytest
 
 import small
 from fairbandits.experiments.config import ROOT, load_config
+from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.figures import ht_ucb as figures
-from fairbandits.figures.summary import Dataset, RunData, joined, runs_of
 from fairbandits.site import ht_ucb as page
 from fairbandits.site import pages
 

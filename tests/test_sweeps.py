@@ -12,10 +12,10 @@ import yaml
 from fairbandits import FairLearn, Instance, run
 from fairbandits.experiments.config import ROOT, ConfigError, build_config
 from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.recorded import runs_of
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.experiments.sweep import cells, swept
 from fairbandits.experiments.verify import replicate_hashes
-from fairbandits.figures.summary import runs_of
 from fairbandits.simulation import checkpoint_grid
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 

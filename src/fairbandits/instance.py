@@ -1,7 +1,8 @@
 """A bandit instance: means and the law of the rewards; one that is drawn."""
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -176,3 +177,60 @@ class RandomInstance:
         for arm, mean in self.fixed:
             means[arm - 1] = mean
         return Instance(tuple(means), self.law, self.spread)
+
+
+def draw_quotas(
+    n_arms: int, span: str, denominator: int, seed: int, stream: str, replicate: int
+) -> list[int]:
+    """Return random quotas of one replicate, as numerators over the denominator.
+
+    Parameters
+    ----------
+    n_arms : int
+        k >= 2; at least 3 unless `span` is ``kth``.
+    span : {"kth", "wider", "beyond"}
+        The largest is below 1/k, from 1/k to below 1/(k - 1), or from 1/(k - 1) on; the sum is
+        below 1.
+    denominator : int
+        At least twice k squared.
+    seed, stream, replicate
+        As in `RandomInstance.draw`; the numbers are those of the replicate's stream ``quotas``.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+
+    Examples
+    --------
+    >>> 3 * max(draw_quotas(3, "kth", 100, seed=1, stream="mine", replicate=0)) < 100
+    True
+    """
+    ends = {"kth": (0, n_arms), "wider": (n_arms, n_arms - 1), "beyond": (n_arms - 1, 1)}
+    if span not in ends:
+        raise ValueError(f"span must be one of {', '.join(ends)}, got {span!r}")
+    if n_arms < 2 + (span != "kth"):
+        raise ValueError(f"n_arms must be at least {2 + (span != 'kth')}, got {n_arms}")
+    if denominator < 2 * n_arms**2:
+        raise ValueError(
+            f"denominator must be at least {2 * n_arms**2} with {n_arms} arms, got {denominator}"
+        )
+    words = _whole_numbers(*stream_key(seed, stream, replicate, "quotas", 0))
+    least, most = ends[span]
+    above = -(-denominator // most)  # quotas are below this
+    if span == "kth":
+        return [next(words) % above for _ in range(n_arms)]
+    low = -(-denominator // least)
+    while True:
+        largest = low + next(words) % (above - low)
+        rest = max(
+            1, 2 * (denominator - largest) // (n_arms - 1)
+        )  # the sum is below 1 half the time
+        quotas = [next(words) % min(rest, above) for _ in range(n_arms - 1)]
+        quotas.insert(next(words) % n_arms, largest)
+        if sum(quotas) < denominator:
+            return quotas
+
+
+def _whole_numbers(base: int, gamma: int) -> Iterator[int]:
+    return (int(word(base, gamma, k)) for k in itertools.count(1))

@@ -22,7 +22,8 @@ RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
-FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", "store.py", "experiments/datasets.py")
+READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
+FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
 REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
 
 
@@ -126,9 +127,8 @@ PAGE_CODE = fingerprint(
     "figures",
     "metrics",
     "benchmarks",
-    "store.py",
     "experiments/config.py",
-    "experiments/datasets.py",
+    *READING,
 )
 SITE_CODE = fingerprint(
     "site/__init__.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
@@ -165,7 +165,7 @@ def page_tables(wildcards):
     return [
         f"<results>/{one.paper}/{name}.parquet"
         for one in CONFIG.experiments
-        if one.paper in page_papers(wildcards)
+        if one.paper in page_papers(wildcards) and not one.audit
         for name in (one.name, *one.figures)
     ] + ALSO_SHOWN.get(wildcards.page, [])
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of
+from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of, targets_of
 from fairbandits.rationals import quota_numerators, rational
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +23,16 @@ SCHEMAS = ROOT / "workflow" / "schemas"
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 #: Parameters that a policy can have from the instance.
-KNOWN_OF_INSTANCE = ("means", "penalties", "reference", "shadow_means", "groups")
+KNOWN_OF_INSTANCE = (
+    "means",
+    "penalties",
+    "reference",
+    "shadow_means",
+    "groups",
+    "targets",
+    "quotas",
+    "fractions",
+)
 
 
 class ConfigError(Exception):
@@ -79,7 +88,7 @@ class Experiment:
         The figures drawn from it, and those of other experiments that show it beside.
     targets, quotas : tuple
         Reward rates or fractions of pulls that the arms are entitled to; empty where the paper
-        speaks of none.
+        speaks of none, and where each replicate draws its own.
     groups : tuple of int
         Sizes of the groups that the arms stand in, in this order; empty where there are none.
     drawn_means : dict
@@ -91,6 +100,10 @@ class Experiment:
         How many replicates the paper has; ours begin with as many.
     jobs : {"chunk", "experiment"}
         Whether each chunk is a job of its own, or all of them are one.
+    suite : str
+        The experiment that this one is an instance of; empty where it has none.
+    audit : bool
+        Whether it is run for the audit only, and stands in config/audit.
     """
 
     paper: str
@@ -111,6 +124,8 @@ class Experiment:
     penalties: Any
     published_replicates: int | None
     jobs: str
+    suite: str
+    audit: bool
 
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
@@ -157,6 +172,15 @@ class Config:
         known = {f"{one.paper}/{one.name}": one for one in self.experiments}
         return _lookup(known, f"{paper}/{name}", "experiment")
 
+    def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
+        """Return the experiment of this name, or all instances of the suite of this name."""
+        own = [one for one in self.experiments if one.paper == paper]
+        found = tuple(one for one in own if name in (one.name, one.suite))
+        if not found:
+            known = [key for one in own for key in filter(None, (one.name, one.suite))]
+            raise ConfigError(f"{paper} has no experiment {name!r}{meant(name, known)}")
+        return found
+
     def of_figure(self, paper: str, figure: str) -> Experiment:
         """Return the experiment that a figure is drawn from."""
         known = {f"{one.paper}_{fig}": one for one in self.experiments for fig in one.figures}
@@ -193,29 +217,59 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         if "smoke" not in settings:
             raise ConfigError(f"{where}: scale smoke needs the limits of config/smoke.yaml")
         limits = settings["smoke"]
-    experiments = []
+    experiments: list[Experiment] = []
     for slug in settings["papers"]:
         file = root / "config" / "papers" / f"{slug}.yaml"
         if not file.is_file():
             known = sorted(path.stem for path in file.parent.glob("*.yaml"))
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
-        content = read_yaml(file)
-        name = str(file.relative_to(root))
-        check(content, "paper", name)
-        if content["paper"] != slug:
-            raise ConfigError(f"{name}: paper must be {slug!r}, got {content['paper']!r}")
-        for key, block in content["experiments"].items():
-            place = f"{name}: experiments.{key}"
-            experiments.append(_experiment(slug, key, block, limits, place))
-            _check_streams(key, content["experiments"], place)
-        _check_figures(experiments, name)
+        own: dict[str, Experiment] = {}
+        blocks: dict[str, Any] = {}
+        for path in (file, root / "config" / "audit" / file.name):
+            if not path.is_file():
+                continue
+            name = str(path.relative_to(root))
+            for key, (suite, block) in _blocks(path, slug, name).items():
+                place = f"{name}: experiments.{key}"
+                if key in blocks:
+                    raise ConfigError(f"{place}: there is another experiment of this name")
+                blocks[key] = block
+                own[key] = _experiment(slug, key, block, limits, place, suite, path != file)
+                _check_streams(key, blocks, place)
+        experiments += own.values()
+        _check_figures(experiments, str(file.relative_to(root)))
     return Config(
         settings["seed"], settings["scale"], dict(settings["pathvars"]), tuple(experiments)
     )
 
 
+def _blocks(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the experiments of a file, each with the one that it is an instance of."""
+    content = read_yaml(file)
+    check(content, "paper", where)
+    if content["paper"] != slug:
+        raise ConfigError(f"{where}: paper must be {slug!r}, got {content['paper']!r}")
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for key, block in content["experiments"].items():
+        if "instances" not in block:
+            found[key] = "", block
+            continue
+        for name, own in block["instances"].items():
+            merged = {k: v for k, v in block.items() if k != "instances"} | own
+            place = f"{where}: experiments.{key}.instances.{name}"
+            check({**content, "experiments": {key: merged}}, "paper", place)
+            found[f"{key}_{name}"] = key, merged
+    return found
+
+
 def _experiment(
-    paper: str, name: str, block: dict[str, Any], limits: dict[str, Any] | None, place: str
+    paper: str,
+    name: str,
+    block: dict[str, Any],
+    limits: dict[str, Any] | None,
+    place: str,
+    suite: str,
+    audit: bool,
 ) -> Experiment:
     horizon, replicates = block["horizon"]["value"], block["replicates"]["value"]
     published = block.get("published_replicates", {"value": None})["value"]
@@ -235,19 +289,31 @@ def _experiment(
     groups = block.get("groups", {"value": []})["value"]
     means, drawn = _means(block, groups, place)
     n_arms = drawn["arms"] if drawn else len(means)
-    targets, quotas = (block.get(key, {"value": []})["value"] for key in ("targets", "quotas"))
+    targets, shares, quotas = (
+        block.get(key, {"value": []})["value"] for key in ("targets", "target_shares", "quotas")
+    )
+    drawn_quotas = block.get("drawn_quotas", {"value": {}})["value"]
     penalties = block.get("penalties", {"value": None})["value"]
     _check_instance(n_arms, horizon, place)
     if groups and sum(groups) != n_arms:
         raise ConfigError(
             f"{place}.groups must sum to the number of arms ({n_arms}), got {sum(groups)}"
         )
+    for one, other in (("targets", "target_shares"), ("quotas", "drawn_quotas")):
+        if one in block and other in block:
+            raise ConfigError(f"{place}: {one} and {other} exclude each other; give one of them")
     if targets and drawn:
-        raise ConfigError(f"{place}.targets need fixed means, got drawn_means")
+        raise ConfigError(f"{place}.targets need fixed means; give target_shares of drawn ones")
+    if shares:
+        _check_shares(shares, n_arms, f"{place}.target_shares")
+    if shares and means:
+        targets = targets_of({"target_shares": shares}, means)
     if targets:
         _check_targets(means, targets, place)
     if quotas:
         _check_quotas(n_arms, quotas, place)
+    if drawn_quotas:
+        _check_drawn_quotas(drawn_quotas, n_arms, f"{place}.drawn_quotas")
     if isinstance(penalties, list) and len(penalties) != n_arms:
         raise ConfigError(
             f"{place}.penalties must have one entry per arm ({n_arms}), got {len(penalties)}"
@@ -255,6 +321,15 @@ def _experiment(
     spreads = _spreads(block, place)
     instance = {"drawn_means": drawn} if drawn else {"means": means}
     instance |= {"quotas": quotas} if quotas else {}
+    instance |= {"drawn_quotas": drawn_quotas} if drawn_quotas else {}
+    targets_given = {"target_shares": shares} if shares else {"targets": targets} if targets else {}
+    given = {
+        "penalties": penalties,
+        "groups": groups,
+        "targets": targets_given,
+        "quotas": quotas or drawn_quotas,
+        "fractions": quotas or drawn_quotas,
+    }
     instance |= {} if penalties is None else {"penalties": penalties}
     instance |= {"groups": groups} if groups else {}
     instance |= {"record": block["record"]} if "record" in block else {}
@@ -266,7 +341,7 @@ def _experiment(
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         _check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
-            known = _of_instance(parameters | cell, n_arms, penalties, groups, where)
+            known = _of_instance(parameters | cell, n_arms, given, where)
             _check_parameters(policy["policy"], known, n_arms, where)
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
@@ -283,6 +358,7 @@ def _experiment(
                 "policy": policy["policy"],
                 "parameters": parameters,
             } | instance
+            decides |= targets_given if parameters.get("targets") == OF_INSTANCE else {}
             decides |= {"spread": spreads[law]} if law in spreads else {}
             decides |= {"sweep": sweep} if sweep else {}
             decides |= {"horizons": horizons} if horizons else {}
@@ -308,13 +384,16 @@ def _experiment(
         penalties,
         published,
         block.get("jobs", "chunk"),
+        suite,
+        audit,
     )
 
 
 def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, dict[str, Any]]:
     """Return the means, or of what they are drawn; the other is empty."""
     if "drawn_means" not in block:
-        return block["means"]["value"], {}
+        means = block["means"]["value"]
+        return _evenly(**means["evenly"]) if isinstance(means, dict) else means, {}
     if "means" in block:
         raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
     drawn = {key: entry["value"] for key, entry in block["drawn_means"].items()}
@@ -336,6 +415,11 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
             raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
         _check_range(low, high, block["laws"]["value"], f"{place}.drawn_means")
     return [], drawn
+
+
+def _evenly(first: float, last: float, arms: int) -> list[float]:
+    """Return evenly spaced means."""
+    return [first + (last - first) * k / (arms - 1) for k in range(arms)]
 
 
 def _check_range(low: float, high: float, laws: list[str], place: str) -> None:
@@ -405,7 +489,7 @@ def _rational(value: Any, place: str) -> Any:
 
 
 def _of_instance(
-    parameters: dict[str, Any], n_arms: int, penalties: Any, groups: list[int], place: str
+    parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
 ) -> dict[str, Any]:
     """Return parameters with stand-ins for those that the instance gives, to be checked."""
     stand_ins: dict[str, Any] = {}
@@ -415,17 +499,13 @@ def _of_instance(
         if key not in KNOWN_OF_INSTANCE:
             known = f"{', '.join(KNOWN_OF_INSTANCE[:-1])} and {KNOWN_OF_INSTANCE[-1]}"
             raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
-        if key == "penalties" and penalties is None:
+        if key in given and given[key] in (None, [], {}):
+            what = {"fractions": "quotas"}.get(key, key)
             raise ConfigError(
-                f"{place}.penalties: the experiment has no penalties; give them there, or here "
-                "in place of 'instance'"
-            )
-        if key == "groups" and not groups:
-            raise ConfigError(
-                f"{place}.groups: the experiment has no groups; give them there, or here in place "
+                f"{place}.{key}: the experiment has no {what}; give them there, or here in place "
                 "of 'instance'"
             )
-        stand_ins[key] = {"penalties": 0, "groups": groups}.get(key, [0] * n_arms)
+        stand_ins[key] = {"penalties": 0, "groups": given["groups"]}.get(key, [0] * n_arms)
     return parameters | stand_ins
 
 
@@ -470,6 +550,27 @@ def _check_targets(means: list, targets: list, place: str) -> None:
     if load > 1 + 1e-9:
         raise ConfigError(
             f"{place}.targets cannot be met: sum of target / mean must be at most 1, got {load:.4f}"
+        )
+
+
+def _check_shares(shares: list, n_arms: int, place: str) -> None:
+    if len(shares) > n_arms:
+        raise ConfigError(
+            f"{place} must have at most one entry per mean ({n_arms}), got {len(shares)}"
+        )
+    total = sum(_rational(share, place) for share in shares)
+    if min(_rational(share, place) for share in shares) < 0 or total > 1:
+        raise ConfigError(f"{place} must be at least 0 and sum to at most 1, got {shares}")
+
+
+def _check_drawn_quotas(drawn: dict[str, Any], n_arms: int, place: str) -> None:
+    least = 2 + (drawn["span"] != "kth")
+    if n_arms < least:
+        raise ConfigError(f"{place}.span {drawn['span']} needs at least {least} arms, got {n_arms}")
+    if drawn["denominator"] < 2 * n_arms**2:
+        raise ConfigError(
+            f"{place}.denominator must be at least {2 * n_arms**2} with {n_arms} arms, "
+            f"got {drawn['denominator']}"
         )
 
 

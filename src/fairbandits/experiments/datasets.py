@@ -9,7 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from fairbandits.experiments.sweep import arms_of, cells_of, ranges_of, swept
+from fairbandits.experiments.sweep import (
+    OF_INSTANCE,
+    arms_of,
+    cells_of,
+    ranges_of,
+    swept,
+    targets_of,
+)
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.rationals import quota_numerators
 from fairbandits.store import StoreError, read_footer, read_table, write_tables
@@ -235,12 +242,15 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
     if "idleness" in grid:
-        target = np.array(block["parameters"]["targets"], dtype=float)
+        target = _targets(block, grid)
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
     if "deficit" in grid:
-        numerators, denominator = quota_numerators(block["quotas"])
+        if "quota" in grid:
+            numerators, denominator = grid["quota"], block["drawn_quotas"]["denominator"]
+        else:
+            numerators, denominator = quota_numerators(block["quotas"])
         owed = np.array(numerators) * rounds[:, None]
         whole = owed // denominator - grid["plays"]
         check(grid["floor_deficit"] == whole, "that floor_deficit = floor(quota * t) - plays")
@@ -258,3 +268,13 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         replicates, place = np.unique(grid["replicate"][:, 0], return_index=True)
         own = grid["mean"][place[np.searchsorted(replicates, grid["replicate"][:, 0])]]
         check(grid["mean"] == own, "that a replicate keeps its means")
+
+
+def _targets(block: dict[str, Any], grid: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the targets of a run's policy, of each arm or of each row and arm."""
+    given = block["parameters"]["targets"]
+    if given != OF_INSTANCE:
+        return np.array(given, dtype=float)
+    if "mean" in grid:
+        return np.array(targets_of(block, list(grid["mean"].T))).T
+    return np.array(targets_of(block, block["means"]), dtype=float)

@@ -8,18 +8,27 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
-from fairbandits.experiments.sweep import OF_INSTANCE, cells_of, ranges_of, swept
-from fairbandits.instance import Instance, RandomInstance
+from fairbandits.experiments.sweep import (
+    OF_INSTANCE,
+    arms_of,
+    cells_of,
+    ranges_of,
+    swept,
+    targets_of,
+)
+from fairbandits.instance import Instance, RandomInstance, draw_quotas
 from fairbandits.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
-from fairbandits.simulation import Result, checkpoint_grid, run
+from fairbandits.simulation import checkpoint_grid, run
 from fairbandits.store import write_table
 
 #: Parameters that are its means under other names.
 ARE_MEANS = ("means", "reference", "shadow_means")
+#: Parameters that are its quotas.
+ARE_QUOTAS = ("quotas", "fractions")
 #: Columns that every run keeps.
-KEPT = ("replicate", "round", "arm", "plays", "reward", "mean")
+KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
 
 
 def simulate_chunk(
@@ -38,7 +47,7 @@ def simulate_chunk(
     """
     parts = []
     for cell in cells_of(block):
-        results = [result.columns() for result in _results(block, cell, seed, replicates)]
+        results = list(_results(block, cell, seed, replicates))
         kept = [
             name
             for name in results[0]
@@ -53,23 +62,27 @@ def simulate_chunk(
 
 def _results(
     block: dict[str, Any], cell: dict[str, Any], seed: int, replicates: Sequence[int]
-) -> Iterator[Result]:
-    """Yield the results of one cell, one by one where the policy depends on the instance drawn."""
+) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the columns of one cell, one by one where the policy depends on what is drawn."""
     horizon = cell.get("horizon", block["horizon"])
     parameters = block["parameters"] | {k: v for k, v in cell.items() if k != "horizon"}
     instance = instance_of(block)
     asked = [key for key, value in parameters.items() if value == OF_INSTANCE]
     random = isinstance(instance, RandomInstance)
-    for some in ([one] for one in replicates) if asked and random else (replicates,):
+    drawn_quotas = block.get("drawn_quotas")
+    apart = drawn_quotas or (asked and random)
+    for some in ([one] for one in replicates) if apart else (replicates,):
+        quotas = block.get("quotas")
+        if drawn_quotas:
+            numerators = draw_quotas(
+                arms_of(block), **drawn_quotas, seed=seed, stream=block["stream"], replicate=some[0]
+            )
+            quotas = [f"{one}/{drawn_quotas['denominator']}" for one in numerators]
         if asked:
             drawn = instance.draw(seed, block["stream"], some[0]) if random else instance
-            known = dict.fromkeys(ARE_MEANS, tuple(drawn.true_means.tolist()))
-            known["groups"] = block.get("groups")
-            if "penalties" in block:
-                rates = penalty_rates(block["penalties"], drawn.true_means)
-                known["penalties"] = tuple(rates.tolist())
+            known = _known(block, drawn.true_means, quotas)
             parameters = parameters | {key: known[key] for key in asked}
-        yield run(
+        columns = run(
             make_policy(block["policy"], parameters, where=block["stream"]),
             instance,
             horizon,
@@ -77,8 +90,23 @@ def _results(
             seed=seed,
             checkpoints=recorded_rounds(block, horizon),
             stream=block["stream"],
-            quotas=block.get("quotas"),
-        )
+            quotas=quotas,
+        ).columns()
+        if drawn_quotas:
+            columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
+        yield columns
+
+
+def _known(block: dict[str, Any], means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
+    """Return the parameters that a policy can have from an instance with these means."""
+    known: dict[str, Any] = dict.fromkeys(ARE_MEANS, tuple(means.tolist()))
+    known |= dict.fromkeys(ARE_QUOTAS, quotas)
+    known["groups"] = block.get("groups")
+    if "penalties" in block:
+        known["penalties"] = tuple(penalty_rates(block["penalties"], means).tolist())
+    if "targets" in block or "target_shares" in block:
+        known["targets"] = targets_of(block, means.tolist())
+    return known
 
 
 def instance_of(block: dict[str, Any]) -> Instance | RandomInstance:

@@ -1,6 +1,7 @@
 """Runs of several cells: one for each horizon and for each value of a swept parameter."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from fairbandits.rationals import rational
@@ -60,6 +61,23 @@ def ranges_of(block: dict[str, Any]) -> tuple[list[float], list[float]]:
         for ends in (drawn["low"], drawn["high"])
     )
     return low, high
+
+
+def targets_of(block: dict[str, Any], means: Sequence[float]) -> list[float]:
+    """Return the targets of a block whose policy has those of the instance.
+
+    They are given, or are shares of the means, of the first arms; the others have none.
+
+    Examples
+    --------
+    >>> targets_of({"target_shares": ["1/2"]}, [0.5, 0.25])
+    [0.25, 0.0]
+    """
+    if "targets" in block:
+        return block["targets"]
+    shares = [swept(share) for share in block["target_shares"]]
+    shares += [0.0] * (len(means) - len(shares))
+    return [share * mean for share, mean in zip(shares, means, strict=True)]
 
 
 def rounds_of(block: dict[str, Any]) -> int:

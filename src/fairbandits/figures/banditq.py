@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 from fairbandits.benchmarks.equilibrium import equilibrium_queues, equilibrium_regret
 from fairbandits.benchmarks.static import static_benchmark
+from fairbandits.experiments.recorded import Dataset, runs_of
 from fairbandits.figures.style import COLOURS, draw_curve, law_panels
-from fairbandits.figures.summary import Dataset, runs_of, summarise
+from fairbandits.figures.summary import summarise
 from fairbandits.metrics.rates import realised_regret, reward_rates
 
 #: The protected arms, 0-based.

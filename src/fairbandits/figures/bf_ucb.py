@@ -14,8 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from fairbandits.experiments.recorded import Dataset, RunData, runs_of
 from fairbandits.figures.style import COLOURS, PALETTE, draw_curve, shades
-from fairbandits.figures.summary import Dataset, RunData, runs_of, summarise
+from fairbandits.figures.summary import summarise
 from fairbandits.metrics.groups import (
     decomposition,
     normalised_reward,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from fairbandits.experiments.datasets import expect, load_dataset
+from fairbandits.experiments.recorded import Dataset
 from fairbandits.figures import banditq, bf_ucb, fair_ucb, ht_ucb, style
-from fairbandits.figures.summary import Dataset
 from fairbandits.provenance import fingerprint
 from fairbandits.store import read_footer, read_table, write_table
 

@@ -17,8 +17,9 @@ from matplotlib.ticker import EngFormatter
 
 from fairbandits.benchmarks.fluid import fluid_pulls
 from fairbandits.benchmarks.penalised import arm_sets
+from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades
-from fairbandits.figures.summary import Dataset, RunData, joined, runs_of, summarise
+from fairbandits.figures.summary import summarise
 from fairbandits.metrics.penalised import (
     mean_reward,
     penalised_regret,

@@ -1,88 +1,11 @@
 """Curves over replicates: mean, its confidence interval, the spread of runs, and one run."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from scipy.special import stdtrit
-
-from fairbandits.experiments.sweep import arms_of, cells_of, swept
 
 #: Level of all intervals in figures.
 LEVEL = 0.95
-#: Columns that say which row it is, not what was recorded.
-KEYS = ("run", "policy", "law", "replicate", "round", "arm")
-
-
-class Dataset(NamedTuple):
-    """A dataset and its footer."""
-
-    table: pa.Table
-    footer: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class RunData:
-    """One run of a dataset as arrays.
-
-    Attributes
-    ----------
-    name, policy, law : str
-        The run, its policy's name in the experiment, its reward law.
-    rounds : ndarray, shape (n_rounds,)
-        Recorded rounds.
-    values : dict of str to ndarray, shape (n_replicates, n_rounds, n_arms)
-        ``plays``, ``reward``, deficits and the policy's probes; ``mean`` where means are drawn.
-    cell : dict of str to float
-        Value of each swept parameter, and ``horizon`` where there are several.
-    """
-
-    name: str
-    policy: str
-    law: str
-    rounds: np.ndarray
-    values: dict[str, np.ndarray]
-    cell: dict[str, float]
-
-
-def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
-    """Yield the runs of a dataset in the order of the configuration, each of their cells apart."""
-    for name, block in footer["runs"].items():
-        run = table.filter(pc.equal(table["run"], name))
-        policy = name.removesuffix(f"-{block['law']}")
-        shape = (footer["replicates"], -1, arms_of(block))
-        settings = cells_of(block)
-        size = run.num_rows // len(settings)
-        for place, setting in enumerate(settings):
-            rows = run.slice(place * size, size)
-            values = {
-                column: rows[column].to_numpy().reshape(shape)
-                for column in rows.column_names
-                if column not in (*KEYS, *setting) and rows[column].null_count == 0
-            }
-            rounds = rows["round"].to_numpy().reshape(shape)
-            cell = {parameter: swept(value) for parameter, value in setting.items()}
-            yield RunData(name, policy, block["law"], rounds[0, :, 0], values, cell)
-
-
-def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
-    """Yield runs with those that differ in their horizon alone as one, with a round for each."""
-    groups: dict[tuple, list[RunData]] = {}
-    for run in runs:
-        rest = tuple((key, value) for key, value in run.cell.items() if key != "horizon")
-        groups.setdefault((run.name, rest), []).append(run)
-    for (_, rest), parts in groups.items():
-        parts.sort(key=lambda part: part.cell.get("horizon", 0))
-        values = {
-            name: np.concatenate([part.values[name] for part in parts], axis=1)
-            for name in parts[0].values
-        }
-        rounds = np.concatenate([part.rounds for part in parts])
-        yield replace(parts[0], rounds=rounds, values=values, cell=dict(rest))
 
 
 def summarise(

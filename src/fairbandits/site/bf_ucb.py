@@ -8,6 +8,7 @@ import numpy as np
 from IPython.display import HTML, Markdown
 from scipy.special import stdtrit
 
+from fairbandits.experiments.recorded import Dataset, RunData
 from fairbandits.figures.bf_ucb import (
     GROUPS,
     POLICIES,
@@ -28,7 +29,7 @@ from fairbandits.figures.bf_ucb import (
     sizes_of,
     version_of,
 )
-from fairbandits.figures.summary import LEVEL, Dataset, RunData
+from fairbandits.figures.summary import LEVEL
 from fairbandits.metrics.groups import jain_index, per_group, released_regret
 from fairbandits.site.comparison import over_replicates, published
 from fairbandits.site.pages import Paper, badge, listed, number, prose, span, table

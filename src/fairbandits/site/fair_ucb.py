@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from IPython.display import HTML, Markdown
 
+from fairbandits.experiments.recorded import RunData, runs_of
 from fairbandits.figures.fair_ucb import reading_of, regret_at_end, violation_so_far
-from fairbandits.figures.summary import RunData, runs_of
 from fairbandits.metrics.pulls import r_regret, violation
 from fairbandits.rationals import below_equal_share
 from fairbandits.site.comparison import over_replicates

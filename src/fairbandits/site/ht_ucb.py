@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from IPython.display import HTML, Markdown
 
+from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.figures.ht_ucb import (
     LAW_NAMES,
     RIVALS,
@@ -19,7 +20,6 @@ from fairbandits.figures.ht_ucb import (
     regret_of,
     shared_range,
 )
-from fairbandits.figures.summary import Dataset, RunData, joined, runs_of
 from fairbandits.rationals import rational
 from fairbandits.site.comparison import over_replicates
 from fairbandits.site.pages import Paper, badge, listed, number, prose, span, table

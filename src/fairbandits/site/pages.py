@@ -175,7 +175,7 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     """
     results, figures = Path(results), Path(figures)
     config = load_config([CONFIG])
-    experiments = tuple(one for one in config.experiments if one.paper == slug)
+    experiments = tuple(one for one in config.experiments if one.paper == slug and not one.audit)
     names = [name for one in experiments for name in one.figures]
     datasets = {one.name: results / slug / f"{one.name}.parquet" for one in experiments}
     needed = [*datasets.values(), *(results / slug / f"{name}.parquet" for name in names)]

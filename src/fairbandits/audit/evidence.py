@@ -1,0 +1,90 @@
+"""What estimators read: the recorded runs of a paper's experiments, on demand."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairbandits.experiments.config import Config, Experiment
+from fairbandits.experiments.datasets import Rows, load_dataset
+from fairbandits.experiments.recorded import RunData, runs_of
+
+
+class Recorded(NamedTuple):
+    """One experiment's dataset.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        As configured; `footer` says what was run, which at the smoke scale is less.
+    footer : dict
+        Of the dataset.
+    runs : list of RunData
+        Its runs in the order of the configuration, each of their cells apart.
+    """
+
+    experiment: Experiment
+    footer: dict[str, Any]
+    runs: list[RunData]
+
+
+class Evidence:
+    """The datasets of one paper, checked as they are read, and a note of which were.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    paper : str
+        The paper whose claims are judged.
+    results : Path
+        Folder of the results.
+
+    Attributes
+    ----------
+    read : list of Path
+        The files that were read since the list was last emptied, each once.
+    """
+
+    def __init__(self, config: Config, paper: str, results: Path) -> None:
+        self.config = config
+        self.paper = paper
+        self.results = results
+        self.read: list[Path] = []
+
+    def recorded(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        rows: Rows | None = None,
+    ) -> Iterator[Recorded]:
+        """Yield the experiment of this name, or each instance of the suite of this name.
+
+        Parameters
+        ----------
+        name : str
+            As a claim names it: an experiment, a suite, or ``PAPER/NAME``.
+        columns : sequence of str, optional
+            Those wanted beside the ones that say which row it is; all by default.
+        rows : callable, optional
+            Which rows are wanted, from the footer; all by default.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such experiment.
+        StoreError
+            If a dataset is missing, damaged, foreign or stale.
+        """
+        paper, _, own = name.rpartition("/")
+        for one in self.config.named(paper or self.paper, own):
+            file = self.results / one.paper / f"{one.name}.parquet"
+            if file not in self.read:
+                self.read.append(file)
+            wanted = None if columns is None else ["run", "round", *columns]
+            table, footer = load_dataset(file, wanted, rows)
+            yield Recorded(one, footer, list(runs_of(table, footer)))
+
+    def one(self, name: str, columns: Sequence[str] | None = None) -> Recorded:
+        """Return the experiment of this name, which has no instances."""
+        (found,) = self.recorded(name, columns)
+        return found
