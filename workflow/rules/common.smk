@@ -7,7 +7,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from fairbandits.experiments.config import ConfigError, build_config
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import READING, SIMULATION, fingerprint
 
 try:
     CONFIG = build_config(config, "configuration", root=Path(workflow.basedir))
@@ -22,7 +22,6 @@ RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
-READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
 FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
 REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.experiments.config import Experiment
 from fairbandits.experiments.sweep import (
     OF_INSTANCE,
     arms_of,
@@ -24,6 +25,9 @@ from fairbandits.store import StoreError, read_footer, read_table, write_tables
 #: Columns of every dataset; what each run has besides follows them: the horizon where there are
 #: several, swept parameters, drawn means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
+
+#: What a small run has less of.
+SCALED = ("horizon", "horizons", "checkpoints")
 
 #: What says from a footer which rows are wanted.
 Rows = Callable[[dict[str, Any]], pc.Expression]
@@ -142,6 +146,27 @@ def refuse_stale(footer: dict[str, Any], file: Path) -> None:
         )
 
 
+def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
+    """Raise StoreError unless a dataset is of this experiment, at whatever scale, and fresh."""
+    facts = experiment.facts()
+    keys = ("paper", "experiment", "means", "targets", "quotas", "labels")
+    expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
+    refuse_stale(footer, file)
+    ran, configured = (
+        {name: block | dict.fromkeys(SCALED) for name, block in runs.items()}
+        for runs in (footer["runs"], facts["runs"])
+    )
+    if ran != configured:
+        where = f"config/{'audit' if experiment.audit else 'papers'}/{experiment.paper}.yaml"
+        raise StoreError(f"{file} was run with other settings than {where} has")
+
+
+def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
+    """Return whether a dataset has other rounds or replicates than the experiment."""
+    ran = footer["horizon"], footer["replicates"]
+    return ran != (experiment.horizon, experiment.replicates)
+
+
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
     """Raise StoreError when a footer does not say what is wanted."""
     for key, value in wanted.items():
@@ -201,6 +226,28 @@ def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
         f"{block['horizon']}, of replicates {first} to {last}"
         + "".join(f", for each {name} of the sweep" for name in settings[0])
     )
+
+
+def guard_dataset(file: Path) -> None:
+    """Check all rows of a dataset as those of its chunks were when it was made.
+
+    Raises
+    ------
+    StoreError
+        If a row is missing or out of place, or an invariant fails.
+    """
+    footer = read_footer(file)
+    for name, block in footer["runs"].items():
+        table = read_table(file, rows=pc.equal(pc.field("run"), name))
+        table = table.select(
+            [
+                field.name
+                for field, column in zip(table.schema, table.columns, strict=True)
+                if pa.types.is_primitive(field.type) and not column.null_count
+            ]
+        )
+        expect_rows(table, {"block": block, "replicates": [0, footer["replicates"] - 1]}, file)
+        guard(table, block, file)
 
 
 def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:

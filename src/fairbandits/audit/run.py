@@ -1,0 +1,181 @@
+"""The audit's commands: what is read, in which order, and where it goes."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from fairbandits.audit import estimates, show
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.finding import FAILED
+from fairbandits.audit.judge import Answer, Verdict, answers, judge
+from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
+from fairbandits.audit.records import (
+    read_csv,
+    read_findings,
+    read_verdicts,
+    write_joint_findings,
+)
+from fairbandits.audit.records import write_verdicts as write_verdict_table
+from fairbandits.experiments.config import ROOT, Config, ConfigError, load_config, meant
+
+#: Where the short table of verdicts is committed.
+COMMITTED = Path("audit") / "verdicts.csv"
+#: Width where there is no terminal.
+WIDTH = 120
+
+
+def load(configs: Sequence[Path]) -> tuple[Config, dict[str, Ledger]]:
+    """Return the configuration and the ledgers of the papers that have one."""
+    config = load_config(configs)
+    return config, load_ledgers(config)
+
+
+def estimators() -> dict[tuple[str, str], estimates.Estimator]:
+    """Return all estimators; each module of `fairbandits.audit.estimates` registers its own."""
+    for module in iter_modules(estimates.__path__):
+        import_module(f"{estimates.__name__}.{module.name}")
+    return estimates.ESTIMATORS
+
+
+def find(
+    config: Config,
+    ledgers: dict[str, Ledger],
+    paper: str,
+    results: Path | None = None,
+    only: Sequence[str] = (),
+) -> tuple[list[Answer], str]:
+    """Return what the tests of a paper's claims find, and the scale of its datasets.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration, at the published scale.
+    ledgers : dict of str to Ledger
+        Paper -> ledger.
+    paper : str
+        The paper.
+    results : Path, optional
+        Folder of the results; the configured one by default.
+    only : sequence of str
+        Claims; all by default.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such paper or claim.
+    """
+    if paper not in ledgers:
+        raise ConfigError(f"no claims of paper {paper!r}{meant(paper, list(ledgers))}")
+    ledger = ledgers[paper]
+    for one in only:
+        if one not in ledger.claims:
+            raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
+    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    found = list(answers(ledger, evidence, estimators(), only))
+    return found, "smoke" if evidence.small else "paper"
+
+
+def failures(found: Sequence[Answer]) -> Iterator[str]:
+    """Yield a line for each claim that failed."""
+    seen = set()
+    for one in found:
+        if one.finding is None and one.claim not in seen:
+            seen.add(one.claim)
+            words = [word for word in (one.claim, one.test, one.reading, one.each) if word]
+            yield f"{', '.join(words)}: {one.message}"
+
+
+def found_words(ledger: Ledger, found: Sequence[Answer]) -> str:
+    """Return findings as text, test by test."""
+    return show.found(ledger, found)
+
+
+def write_verdicts(
+    files: Sequence[Path], ledgers: dict[str, Ledger], joint: Path, out: Path
+) -> list[str]:
+    """Judge the claims of all papers by their findings; return a line for each that failed.
+
+    At the published scale nothing is written if one failed, and what was written before is taken
+    away: it would be of other findings.
+    """
+    found, table, scale = read_findings(files, ledgers)
+    verdicts = judge(ledgers, found)
+    failed = [_failed(one) for one in verdicts if one.headline and one.outcome == FAILED]
+    if failed and scale == "paper":
+        out.unlink(missing_ok=True)
+        return failed
+    write_joint_findings(joint, ledgers, table, scale)
+    write_verdict_table(out, ledgers, verdicts, scale)
+    return failed
+
+
+def _failed(one: Verdict) -> str:
+    return f"{one.claim.id}: {one.message}"
+
+
+def claims_words(
+    configs: Sequence[Path],
+    claim: str | None,
+    paper: str | None,
+    verdict: str | None,
+    as_json: bool,
+    results: Path | None,
+) -> str:
+    """Return a list of claims with their verdicts, or all about one of them.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such claim, paper or verdict; it names the nearest.
+    StoreError
+        If there are no verdicts, or stale ones.
+    """
+    config, ledgers = load(configs)
+    every = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    if claim is not None and claim not in every:
+        raise ConfigError(f"no claim {claim!r}{meant(claim, list(every))}")
+    folder = (results or ROOT / config.folders["results"]) / "audit"
+    source = folder / "verdicts.parquet"
+    scale = "paper"
+    if source.is_file():
+        rows, scale = read_verdicts(source, ledgers)
+    else:
+        source = ROOT / COMMITTED
+        rows = read_csv(source, ledgers)
+    place = str(source.relative_to(ROOT) if source.is_relative_to(ROOT) else source)
+    if claim is None:
+        chosen = show.chosen(rows, list(ledgers), paper, verdict)
+        ids = [row["claim"] for row in chosen]
+    else:
+        ids = [claim]
+    if as_json:
+        return show.as_json(rows, ids, ledgers, place)
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    if claim is None:
+        text = show.listing(chosen, width)
+        text += f"\n\n{len(chosen)} claims: {show.counted(show.tally(chosen))}"
+    else:
+        text = _explained(every[claim], ledgers, config, rows, folder, width)
+    text += f"\nFrom {place}."
+    if scale == "smoke":
+        text += " Smoke scale: these are not results."
+    return text
+
+
+def _explained(
+    claim: Claim,
+    ledgers: dict[str, Ledger],
+    config: Config,
+    rows: list,
+    folder: Path,
+    width: int,
+) -> str:
+    own = [row for row in rows if row["claim"] == claim.id]
+    file = folder / "findings.parquet"
+    findings = None
+    if "test" in own[0]:  # only the results on disk say which test decides
+        found, _ = read_verdicts(file, ledgers, "findings")
+        findings = [row for row in found if row["claim"] == claim.id]
+    return show.explanation(claim, ledgers[claim.paper], config, own, findings, width)
