@@ -6,6 +6,7 @@ audit cannot be done - a dataset is missing, an estimator breaks, a procedure re
 failed: that is no verdict, and leaves the other claims alone.
 """
 
+import functools
 import hashlib
 import inspect
 import traceback
@@ -336,8 +337,15 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
                 for one in found
                 if one.test == test.name and one.reading in ("", reading)
             ]
+            own.sort(key=functools.partial(_first, test.procedure))
             tests.append(combine(own, how="all", level=level))
     return combine(tests, how=claim.combine, level=level)
+
+
+def _first(procedure: str, finding: _Of) -> tuple[float, str, str]:
+    """Return what goes first where several decide alike: of invariants the largest excess."""
+    largest = -finding.statistic if procedure == "invariant" else 0.0
+    return largest, finding.answer.each, finding.answer.reading
 
 
 def _rows(
