@@ -648,9 +648,8 @@ def test_files_are_the_same_each_time(tmp_path, results):
         folder.mkdir()
         ledgers, found, _ = real(tmp_path, results)
         write_findings(folder / "banditq.parquet", ledgers["banditq"], found, "paper")
-        assert not run.write_verdicts(
-            [folder / "banditq.parquet"], ledgers, folder / "findings.parquet", folder / "v.parquet"
-        )
+        files = [folder / name for name in ("banditq.parquet", "findings.parquet", "v.parquet")]
+        assert run.write_verdicts(files[:1], ledgers, *files[1:]) == ([], True)
         rows, _ = read_verdicts(folder / "v.parquet", ledgers)
         write_csv(folder / "verdicts.csv", rows, "paper")
         return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
@@ -745,9 +744,9 @@ def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, 
     joint, out, table = (tmp_path / name for name in ("f.parquet", "v.parquet", "v.csv"))
     for scale, exists in (("smoke", True), ("paper", False)):
         write_findings(tmp_path / "b.parquet", ledgers["banditq"], found, scale)
-        failed = run.write_verdicts([tmp_path / "b.parquet"], ledgers, joint, out)
+        failed, written = run.write_verdicts([tmp_path / "b.parquet"], ledgers, joint, out)
         assert [line.partition(":")[0] for line in failed] == ["t-full", "t-sum"]
-        assert out.exists() == exists
+        assert written == out.exists() == joint.exists() == exists
         if exists:
             rows, _ = read_verdicts(out, ledgers)
             assert [row["verdict"] for row in rows].count(FAILED) == 2
@@ -759,4 +758,4 @@ def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, 
 
 def test_a_small_run_never_overwrites_the_committed_table():
     with pytest.raises(StoreError, match="is for the published scale"):
-        write_csv(ROOT / run.COMMITTED, [], "smoke")
+        write_csv(ROOT / "audit" / run.TABLE, [], "smoke")

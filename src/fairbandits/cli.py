@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -195,12 +196,14 @@ def lock(configs: tuple[Path, ...], out: Path) -> None:
 @config_option
 @click.argument("paper")
 @click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@click.option("--seed", type=click.IntRange(min=0), help="Root seed; default the configured one.")
 @click.option("--only", multiple=True, help="Id of a claim; default all.")
 @click.option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
 def audit(
     configs: tuple[Path, ...],
     paper: str,
     results: Path | None,
+    seed: int | None,
     only: tuple[str, ...],
     out: Path | None,
 ) -> None:
@@ -208,17 +211,17 @@ def audit(
 
     A claim that cannot be judged fails by itself: this is kept and said, and no error here.
     """
-    from fairbandits.audit import run
+    from fairbandits.audit import run, show
+    from fairbandits.audit.records import write_findings
 
     if only and out:
         raise click.UsageError("--only is for looking; --out needs all claims")
     config, ledgers = run.load(configs)
+    config = config if seed is None else replace(config, seed=seed)
     found, scale = run.find(config, ledgers, paper, results, only)
     if out is None:
-        click.echo(run.found_words(ledgers[paper], found))
+        click.echo(show.found(ledgers[paper], found))
         return
-    from fairbandits.audit.records import write_findings
-
     write_findings(out, ledgers[paper], found, scale)
     for line in run.failures(found):
         click.echo(line, err=True)
@@ -237,10 +240,10 @@ def verdicts(configs: tuple[Path, ...], findings: tuple[Path, ...], joint: Path,
     from fairbandits.audit import run
 
     _, ledgers = run.load(configs)
-    failed = run.write_verdicts(list(findings), ledgers, joint, out)
+    failed, written = run.write_verdicts(list(findings), ledgers, joint, out)
     for line in failed:
         click.echo(line, err=True)
-    if failed and not out.exists():
+    if not written:
         raise click.ClickException(f"{len(failed)} claims failed; no verdicts are written")
 
 

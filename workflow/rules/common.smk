@@ -1,16 +1,21 @@
 """What the rules share: the checked configuration and the fingerprints of the code."""
 
+import csv
 import json
 import shlex
+from collections import Counter
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.experiments.config import ConfigError, build_config
-from fairbandits.provenance import READING, SIMULATION, fingerprint
+from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
 
 try:
     CONFIG = build_config(config, "configuration", root=Path(workflow.basedir))
+    LEDGERS = load_ledgers(CONFIG, root=Path(workflow.basedir))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -23,6 +28,7 @@ RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
 FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
+AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
 REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
 
 
@@ -47,6 +53,30 @@ def all_figures():
             f"<results>/{one.paper}/{figure}.parquet",
         )
     ]
+
+
+def all_verdicts():
+    """The table of verdicts, if a configured paper has a ledger."""
+    return ["<audit>/verdicts.csv"] if LEDGERS else []
+
+
+def audited_datasets(wildcards):
+    """The datasets that the claims of a paper read."""
+    ledger = LEDGERS[wildcards.paper]
+    names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
+    read = [
+        one
+        for name in names
+        if name not in ledger.planned
+        for one in CONFIG.named(ledger.paper, name)
+    ]
+    return list(dict.fromkeys(f"<results>/{one.paper}/{one.name}.parquet" for one in read))
+
+
+def audit_settings(wildcards):
+    """A paper's ledger, and the published numbers that its claims are laid beside."""
+    files = [f"claims/{wildcards.paper}.yaml", f"config/published/{wildcards.paper}.yaml"]
+    return [file for file in files if Path(workflow.basedir, file).is_file()]
 
 
 def all_datasets():
@@ -103,6 +133,20 @@ def published_option(wildcards, input):
     return f"--published {input.published}" if "published" in input.keys() else ""
 
 
+def verdict_lines():
+    """How many claims have which verdict."""
+    table = Path(CONFIG.folders.get("audit", "")) / "verdicts.csv"
+    if not LEDGERS or not table.is_file():
+        return []
+    with table.open(encoding="utf-8", newline="") as file:
+        headlines = {}  # a claim's first row
+        for row in csv.DictReader(file):
+            headlines.setdefault(row["id"], row["verdict"])
+    counts = Counter(headlines.values())
+    words = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+    return [f"Claims: {', '.join(words)}; {table}"]
+
+
 def closing_lines():
     """What a finished run says last: how many figures there are, and where the report is."""
     figures = Path(CONFIG.folders["figures"])
@@ -111,7 +155,7 @@ def closing_lines():
         for one in CONFIG.experiments
         for name in one.figures
     )
-    lines = [f"{drawn} figures in {figures}"]
+    lines = [f"{drawn} figures in {figures}", *verdict_lines()]
     if CONFIG.scale == "smoke":
         lines.append("Smoke run: everything was run at a small scale; its numbers are not results.")
     index = Path(CONFIG.folders["results"]) / "site" / "index.html"

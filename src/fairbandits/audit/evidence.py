@@ -71,7 +71,7 @@ class Evidence:
         ConfigError
             If there is no such experiment.
         """
-        return [self._file(one) for one in self._named(name)]
+        return [self._file(one) for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
         """Check all rows of the datasets of this name, each file once.
@@ -83,7 +83,7 @@ class Evidence:
         StoreError
             If a dataset is missing, damaged, foreign, stale, or breaks an invariant.
         """
-        for one in self._named(name):
+        for one in self.config.named(self.paper, name):
             file = self._file(one)
             if file not in self._problems:
                 self._problems[file] = self._problem(one, file)
@@ -100,10 +100,6 @@ class Evidence:
         except StoreError as error:
             return str(error)
         return ""
-
-    def _named(self, name: str) -> tuple[Experiment, ...]:
-        paper, _, own = name.rpartition("/")
-        return self.config.named(paper or self.paper, own)
 
     def _file(self, experiment: Experiment) -> Path:
         return self.results / experiment.paper / f"{experiment.name}.parquet"
@@ -132,7 +128,7 @@ class Evidence:
         StoreError
             If a dataset is missing, damaged, foreign or stale.
         """
-        for one in self._named(name):
+        for one in self.config.named(self.paper, name):
             file = self._file(one)
             if file not in self.read:
                 self.read.append(file)

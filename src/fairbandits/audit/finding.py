@@ -12,6 +12,7 @@ NOT_TESTABLE = "not testable"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
 #: What stands in place of a verdict where the audit itself could not be done.
 FAILED = "failed"
+OUTCOMES = (*VERDICTS, FAILED)
 
 #: What a tag says.
 TAGS = {

@@ -2,14 +2,13 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
-from fairbandits.audit import estimates, show
+from fairbandits.audit import show
+from fairbandits.audit.estimates import load_estimators
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.judge import Answer, Verdict, answers, judge
+from fairbandits.audit.judge import Answer, answers, judge
 from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
 from fairbandits.audit.records import (
     read_csv,
@@ -20,8 +19,8 @@ from fairbandits.audit.records import (
 from fairbandits.audit.records import write_verdicts as write_verdict_table
 from fairbandits.experiments.config import ROOT, Config, ConfigError, load_config, meant
 
-#: Where the short table of verdicts is committed.
-COMMITTED = Path("audit") / "verdicts.csv"
+#: The short table of verdicts, in the folder of that name.
+TABLE = "verdicts.csv"
 #: Width where there is no terminal.
 WIDTH = 120
 
@@ -30,13 +29,6 @@ def load(configs: Sequence[Path]) -> tuple[Config, dict[str, Ledger]]:
     """Return the configuration and the ledgers of the papers that have one."""
     config = load_config(configs)
     return config, load_ledgers(config)
-
-
-def estimators() -> dict[tuple[str, str], estimates.Estimator]:
-    """Return all estimators; each module of `fairbandits.audit.estimates` registers its own."""
-    for module in iter_modules(estimates.__path__):
-        import_module(f"{estimates.__name__}.{module.name}")
-    return estimates.ESTIMATORS
 
 
 def find(
@@ -51,7 +43,7 @@ def find(
     Parameters
     ----------
     config : Config
-        The configuration, at the published scale.
+        The configuration, at the published scale, with the seed that the datasets have.
     ledgers : dict of str to Ledger
         Paper -> ledger.
     paper : str
@@ -73,7 +65,7 @@ def find(
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
     evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
-    found = list(answers(ledger, evidence, estimators(), only))
+    found = list(answers(ledger, evidence, load_estimators(), only))
     return found, "smoke" if evidence.small else "paper"
 
 
@@ -87,32 +79,33 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
             yield f"{', '.join(words)}: {one.message}"
 
 
-def found_words(ledger: Ledger, found: Sequence[Answer]) -> str:
-    """Return findings as text, test by test."""
-    return show.found(ledger, found)
-
-
 def write_verdicts(
     files: Sequence[Path], ledgers: dict[str, Ledger], joint: Path, out: Path
-) -> list[str]:
-    """Judge the claims of all papers by their findings; return a line for each that failed.
+) -> tuple[list[str], bool]:
+    """Judge the claims of all papers by their findings.
 
-    At the published scale nothing is written if one failed, and what was written before is taken
-    away: it would be of other findings.
+    Returns
+    -------
+    failed : list of str
+        A line for each claim that failed.
+    written : bool
+        Whether the tables were written: at the published scale not if a claim failed, and what was
+        written before is taken away, since it is of other findings.
     """
     found, table, scale = read_findings(files, ledgers)
     verdicts = judge(ledgers, found)
-    failed = [_failed(one) for one in verdicts if one.headline and one.outcome == FAILED]
+    failed = [
+        f"{one.claim.id}: {one.message}"
+        for one in verdicts
+        if one.headline and one.outcome == FAILED
+    ]
     if failed and scale == "paper":
         out.unlink(missing_ok=True)
-        return failed
+        joint.unlink(missing_ok=True)
+        return failed, False
     write_joint_findings(joint, ledgers, table, scale)
     write_verdict_table(out, ledgers, verdicts, scale)
-    return failed
-
-
-def _failed(one: Verdict) -> str:
-    return f"{one.claim.id}: {one.message}"
+    return failed, True
 
 
 def claims_words(
@@ -142,7 +135,7 @@ def claims_words(
     if source.is_file():
         rows, scale = read_verdicts(source, ledgers)
     else:
-        source = ROOT / COMMITTED
+        source = ROOT / config.folders["audit"] / TABLE
         rows = read_csv(source, ledgers)
     place = str(source.relative_to(ROOT) if source.is_relative_to(ROOT) else source)
     if claim is None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fairbandits.audit.finding import FAILED, TAGS, VERDICTS
+from fairbandits.audit.finding import OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.procedures import STATISTICS
@@ -18,7 +18,6 @@ from fairbandits.audit.records import finding_row
 from fairbandits.experiments.config import Config, ConfigError, meant
 
 Row = Mapping[str, Any]
-OUTCOMES = (*VERDICTS, FAILED)
 #: Fewer columns than these leave no room for the statement.
 LEAST_STATEMENT = 24
 #: Significant digits of a number that is read.
@@ -274,12 +273,12 @@ def _where(claim: Claim, ledger: Ledger, config: Config, width: int) -> list[str
 def _data(name: str, claim: Claim, ledger: Ledger, config: Config) -> str:
     if name in ledger.planned:
         return f"{name}: planned, not configured yet"
-    paper, _, own = name.rpartition("/")
-    paper = paper or claim.paper
-    files = [f"{config.folders['results']}/{paper}/{one.name}" for one in config.named(paper, own)]
-    if len(files) == 1:
-        return f"snakemake {files[0]}.parquet --cores 2"
-    return f"{config.folders['results']}/{paper}/{own}_*.parquet, {len(files)} datasets"
+    found = config.named(claim.paper, name)
+    paper, own = found[0].paper, name.rpartition("/")[2]
+    place = f"{config.folders['results']}/{paper}/{own}"
+    if len(found) == 1:
+        return f"snakemake {place}.parquet --cores 2"
+    return f"{place}_*.parquet, {len(found)} datasets"
 
 
 def as_json(
