@@ -151,7 +151,7 @@ def claims_words(
         text += f"\n\n{len(chosen)} claims: {show.counted(show.tally(chosen))}"
     else:
         text = _explained(every[claim], ledgers, config, rows, folder, width)
-    text += f"\nFrom {place}."
+    text += f"\n\nFrom {place}."
     if scale == "smoke":
         text += " Smoke scale: these are not results."
     return text

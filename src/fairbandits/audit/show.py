@@ -82,13 +82,16 @@ def listing(rows: Sequence[Row], width: int) -> str:
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
         lines += [f"{paper}: {counted(tally(own))}", *_table(own, width), ""]
+    if any("READING" in row["tags"] for row in rows):
+        lines.append(f"* {TAGS['READING']}")
     return "\n".join(lines).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int) -> list[str]:
+    marked = [row["verdict"] + " *" * ("READING" in row["tags"]) for row in rows]
     cells = [
-        [row["claim"], row["verdict"], number(row["statistic"]), interval(row), _n(row)]
-        for row in rows
+        [row["claim"], verdict, number(row["statistic"]), interval(row), _n(row)]
+        for row, verdict in zip(rows, marked, strict=True)
     ]
     header = ["claim", "verdict", "number", "limits", "n"]
     columns = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
@@ -105,7 +108,9 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
             for k, (word, size) in enumerate(zip(row[:kept], columns, strict=False))
         ]
         if statements:
-            text = "statement" if place == 0 else rows[place - 1]["statement"]
+            text = "statement"
+            if place:
+                text = rows[place - 1]["message"] or rows[place - 1]["statement"]
             words.append(textwrap.shorten(text, room, placeholder=" ..."))
         lines.append(("  " + "  ".join(words)).rstrip())
     return lines

@@ -472,7 +472,9 @@ def interactive() -> None:
     itables.init_notebook_mode(all_interactive=False, connected=False)
 
 
-def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
+def searchable(
+    frame: pd.DataFrame, name: str, widths: Sequence[int], *, html: bool = False
+) -> HTML:
     """Return a table to sort and to filter by column.
 
     Parameters
@@ -483,9 +485,12 @@ def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
         The table's id in the page.
     widths : sequence of int
         Of the columns, in percent.
+    html : bool
+        Whether the cells are HTML, and not plain text.
     """
-    html = itables.to_html_datatable(
+    made = itables.to_html_datatable(
         frame,
+        allow_html=html,
         table_id=name,
         connected=False,
         column_filters="header",
@@ -501,7 +506,7 @@ def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
         style="table-layout:fixed;width:100%",
         layout={"topStart": "info", "topEnd": "search", "bottomStart": None, "bottomEnd": None},
     )
-    return HTML(f'<div class="fb-scroll">{html}</div>')
+    return HTML(f'<div class="fb-scroll">{made}</div>')
 
 
 def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: str = "") -> HTML:
