@@ -171,13 +171,14 @@ PAGE_CODE = fingerprint(
     "metrics",
     "benchmarks",
     "experiments/config.py",
+    "audit",
     *READING,
 )
 SITE_CODE = fingerprint(
     "site/__init__.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
-PAGES = ["index", *PAPERS]
+PAGES = ["index", *(["audit"] if LEDGERS else []), *PAPERS]
 #: What a page shows besides its paper's figures and datasets.
 ALSO_SHOWN = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
 
@@ -194,8 +195,15 @@ def all_images(papers=PAPERS):
 
 
 def page_papers(wildcards):
-    """The papers that a page shows."""
-    return PAPERS if wildcards.page == "index" else [wildcards.page]
+    """The papers whose figures and datasets a page shows."""
+    return {"index": PAPERS, "audit": []}.get(wildcards.page, [wildcards.page])
+
+
+def page_verdicts(wildcards):
+    """The verdicts on a page."""
+    if not LEDGERS or wildcards.page not in ("index", "audit", *LEDGERS):
+        return []
+    return [f"<results>/audit/{name}.parquet" for name in ("verdicts", "findings")]
 
 
 def page_images(wildcards):
@@ -218,9 +226,9 @@ def results_folder(wildcards, output):
     return Path(output[0]).parents[1]
 
 
-def figures_folder(wildcards, input):
-    """The folder of figures, from one of them."""
-    return Path(input.images[0]).parents[1]
+def figures_folder(wildcards):
+    """The folder of figures, also for a page without any."""
+    return CONFIG.folders["figures"]
 
 
 def page_settings(wildcards):

@@ -41,7 +41,7 @@ class Evidence:
     Parameters
     ----------
     config : Config
-        The configuration, at the published scale.
+        The configuration; datasets can be of a smaller scale.
     paper : str
         The paper whose claims are judged.
     results : Path

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from fairbandits.audit import show
 from fairbandits.audit.estimates import load_estimators
@@ -43,7 +44,7 @@ def find(
     Parameters
     ----------
     config : Config
-        The configuration, at the published scale, with the seed that the datasets have.
+        The configuration, with the seed that the datasets have.
     ledgers : dict of str to Ledger
         Paper -> ledger.
     paper : str
@@ -66,7 +67,7 @@ def find(
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
     evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
     found = list(answers(ledger, evidence, load_estimators(), only))
-    return found, "smoke" if evidence.small else "paper"
+    return found, "smoke" if evidence.small or config.scale == "smoke" else "paper"
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -108,6 +109,36 @@ def write_verdicts(
     return failed, True
 
 
+class Known(NamedTuple):
+    """What is known of the claims: verdict rows, the file they come from, and their scale."""
+
+    rows: list[dict[str, Any]]
+    source: Path
+    scale: str
+
+    @property
+    def place(self) -> str:
+        """The file as it is called inside the project."""
+        inside = self.source.is_relative_to(ROOT)
+        return str(self.source.relative_to(ROOT) if inside else self.source)
+
+
+def known(config: Config, ledgers: dict[str, Ledger], results: Path | None = None) -> Known:
+    """Return the verdicts of the results on disk or, where there are none, the committed ones.
+
+    Raises
+    ------
+    StoreError
+        If there are no verdicts, or stale ones.
+    """
+    source = (results or ROOT / config.folders["results"]) / "audit" / "verdicts.parquet"
+    if source.is_file():
+        rows, scale = read_verdicts(source, ledgers)
+        return Known(rows, source, scale)
+    source = ROOT / config.folders["audit"] / TABLE
+    return Known(read_csv(source, ledgers), source, config.scale)
+
+
 def claims_words(
     configs: Sequence[Path],
     claim: str | None,
@@ -129,46 +160,30 @@ def claims_words(
     every = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
     if claim is not None and claim not in every:
         raise ConfigError(f"no claim {claim!r}{meant(claim, list(every))}")
-    folder = (results or ROOT / config.folders["results"]) / "audit"
-    source = folder / "verdicts.parquet"
-    scale = "paper"
-    if source.is_file():
-        rows, scale = read_verdicts(source, ledgers)
-    else:
-        source = ROOT / config.folders["audit"] / TABLE
-        rows = read_csv(source, ledgers)
-    place = str(source.relative_to(ROOT) if source.is_relative_to(ROOT) else source)
-    if claim is None:
-        chosen = show.chosen(rows, list(ledgers), paper, verdict)
-        ids = [row["claim"] for row in chosen]
-    else:
-        ids = [claim]
+    show.check_choice(list(ledgers), paper, verdict)
+    verdicts = known(config, ledgers, results)
+    chosen = show.chosen(verdicts.rows, claim, paper, verdict)
     if as_json:
-        return show.as_json(rows, ids, ledgers, place)
+        return show.as_json(chosen, verdicts.rows, ledgers, verdicts.place, verdicts.scale)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     if claim is None:
         text = show.listing(chosen, width)
         text += f"\n\n{len(chosen)} claims: {show.counted(show.tally(chosen))}"
     else:
-        text = _explained(every[claim], ledgers, config, rows, folder, width)
-    text += f"\n\nFrom {place}."
-    if scale == "smoke":
+        text = _explained(every[claim], ledgers, config, verdicts, width)
+    text += f"\n\nFrom {verdicts.place}."
+    if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
     return text
 
 
 def _explained(
-    claim: Claim,
-    ledgers: dict[str, Ledger],
-    config: Config,
-    rows: list,
-    folder: Path,
-    width: int,
+    claim: Claim, ledgers: dict[str, Ledger], config: Config, verdicts: Known, width: int
 ) -> str:
-    own = [row for row in rows if row["claim"] == claim.id]
-    file = folder / "findings.parquet"
+    own = [row for row in verdicts.rows if row["claim"] == claim.id]
     findings = None
-    if "test" in own[0]:  # only the results on disk say which test decides
-        found, _ = read_verdicts(file, ledgers, "findings")
-        findings = [row for row in found if row["claim"] == claim.id]
+    if verdicts.source.suffix == ".parquet":  # the short table does not have them
+        file = verdicts.source.with_name("findings.parquet")
+        every, _ = read_verdicts(file, ledgers, "findings")
+        findings = [row for row in every if row["claim"] == claim.id]
     return show.explanation(claim, ledgers[claim.paper], config, own, findings, width)

@@ -52,26 +52,31 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "none"
 
 
-def chosen(
-    rows: Sequence[Row], papers: Sequence[str], paper: str | None, verdict: str | None
-) -> list[Row]:
-    """Return the headlines of a paper or of a verdict, or of all.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such paper or verdict; it names the nearest.
-    """
-    wanted = None if verdict is None else verdict.replace("-", " ").replace("_", " ").lower()
-    if wanted is not None and wanted not in OUTCOMES:
-        raise ConfigError(f"no verdict {verdict!r}{meant(wanted, OUTCOMES)}")
+def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) -> None:
+    """Raise ConfigError if there is no such paper or verdict; it names the nearest."""
     if paper is not None and paper not in papers:
         raise ConfigError(f"no claims of paper {paper!r}{meant(paper, papers)}")
+    if verdict is not None and _plain(verdict) not in OUTCOMES:
+        raise ConfigError(f"no verdict {verdict!r}{meant(_plain(verdict), OUTCOMES)}")
+
+
+def chosen(
+    rows: Sequence[Row], claim: str | None, paper: str | None, verdict: str | None
+) -> list[Row]:
+    """Return the headlines of a claim, of a paper or of a verdict, or of all."""
     return [
         row
         for row in rows
-        if row["headline"] and paper in (None, row["paper"]) and wanted in (None, row["verdict"])
+        if row["headline"]
+        and claim in (None, row["claim"])
+        and paper in (None, row["paper"])
+        and (verdict is None or _plain(verdict) == row["verdict"])
     ]
+
+
+def _plain(verdict: str) -> str:
+    """Return a verdict as it is called, from how it may be typed."""
+    return verdict.replace("-", " ").replace("_", " ").lower()
 
 
 def listing(rows: Sequence[Row], width: int) -> str:
@@ -159,7 +164,8 @@ def explanation(
         parts.append("\n".join(_test(test, claim, own, width)))
     if claim.tests and findings is None:
         parts.append("What each question found is at hand once `fairbandits replicate audit` ran.")
-    parts.append("\n".join(_where(claim, ledger, config, width)))
+    if places := _where(claim, ledger, config, width):
+        parts.append("\n".join(places))
     return "\n\n".join(["\n".join(parts[: len(facts) + 1]), *parts[len(facts) + 1 :]])
 
 
@@ -186,7 +192,8 @@ def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
         text += f", n = {row['n']}" + (f", p = {row['p']:.2g}" if row["p"] is not None else "")
         lines.append(_fact("number", text, width))
     if against := row.get("against"):
-        lines.append(_fact("against", _named(against), width))
+        words = "0" if "zero" in against else _named(against)
+        lines.append(_fact("against", words, width))
     if row["rule"]:
         which = "".join(f", {row[k]}" for k in ("test", "each") if row.get(k))
         lines.append(_fact("rule", f"{row['rule']}, version {row['rule_version']}{which}", width))
@@ -271,8 +278,8 @@ def _where(claim: Claim, ledger: Ledger, config: Config, width: int) -> list[str
     lines += [
         _fact("data", _data(name, claim, ledger, config), width) for name in claim.experiments
     ]
-    lines.append(_fact("again", "snakemake audit --cores 2", width))
-    return lines
+    again = [] if claim.untestable else [_fact("again", "snakemake audit --cores 2", width)]
+    return lines + again
 
 
 def _data(name: str, claim: Claim, ledger: Ledger, config: Config) -> str:
@@ -287,23 +294,28 @@ def _data(name: str, claim: Claim, ledger: Ledger, config: Config) -> str:
 
 
 def as_json(
-    rows: Sequence[Row], wanted: Sequence[str], ledgers: Mapping[str, Ledger], source: str
+    wanted: Sequence[Row],
+    rows: Sequence[Row],
+    ledgers: Mapping[str, Ledger],
+    source: str,
+    scale: str,
 ) -> str:
     """Return claims with their verdicts as JSON (workflow/schemas/verdicts.schema.yaml).
 
     Parameters
     ----------
+    wanted : sequence of mapping
+        Headlines of the claims.
     rows : sequence of mapping
         All verdicts.
-    wanted : sequence of str
-        Ids of the claims, in order.
     ledgers : mapping of str to Ledger
         Paper -> ledger.
-    source : str
-        The file that the verdicts come from.
+    source, scale : str
+        The file that the verdicts come from, and the scale of their datasets.
     """
-    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
-    content = {"source": source, "claims": [_claim_json(claims[key], rows) for key in wanted]}
+    claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
+    found = [_claim_json(claim, rows) for claim in claims]
+    content = {"source": source, "scale": scale, "claims": found}
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 

@@ -24,7 +24,7 @@ from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import read_verdicts
 from fairbandits.experiments.config import load_config
 from fairbandits.site.evidence import picture
-from fairbandits.site.pages import CONFIG, NotReady, listed, number, searchable, table
+from fairbandits.site.pages import CONFIG, NotReady, listed, number, searchable, shown, table
 from fairbandits.store import StoreError
 
 Row = Mapping[str, Any]
@@ -49,12 +49,15 @@ class Audit:
         Of verdicts, and of the questions behind them.
     scale : str
         Of the datasets, ``paper`` or ``smoke``.
+    results : Path
+        Folder of the results.
     """
 
     ledgers: dict[str, Ledger]
     rows: list[dict[str, Any]]
     findings: list[dict[str, Any]]
     scale: str
+    results: Path
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
@@ -93,7 +96,7 @@ def open_audit(results: str | Path) -> Audit | None:
     except StoreError as error:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make audit` makes it") from None
-    return Audit(ledgers, rows, findings, scale)
+    return Audit(ledgers, rows, findings, scale, Path(results))
 
 
 def banner(audit: Audit | None) -> HTML | None:
@@ -205,10 +208,14 @@ def consequential(audit: Audit | None) -> HTML | None:
         return None
     primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
     counts = _counts(primary)
-    words = f"The papers stand on {len(primary)} claims. With the rules fixed beforehand, "
-    words += f"{listed([f'{count} are {outcome}' for outcome, count in counts.items()])}"
-    words = words.replace(" 1 are ", " 1 is ") + "."
-    shown = [
+    names = listed([ledger.title.partition(":")[0] for ledger in audit.ledgers.values()])
+    verb = "stand" if len(audit.ledgers) > 1 else "stands"
+    counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
+    words = (
+        f"{escape(names)} {verb} on {len(primary)} claims. By the rules that were fixed "
+        f"beforehand, they are judged: {counted}."
+    )
+    cells = [
         [
             _there(row["claim"], escape(row["statement"])),
             badge(row["verdict"]),
@@ -219,13 +226,14 @@ def consequential(audit: Audit | None) -> HTML | None:
         for row in primary
         if row["verdict"] == outcome
     ]
-    if shown:
-        words += " Those that were not reproduced, or not decided, each with its evidence:"
+    if cells:
+        words += " Those that are not reproduced, and then those that are not decided, each with "
+        words += "its evidence:"
     html = f"<p>{words}</p>"
-    if shown:
+    if cells:
         header = ["what is claimed", "verdict", "paper", "place"]
-        html += table({"": shown}, header, "consequential").data
-    return HTML(f'<div class="fb-words">{html}</div>')
+        html += table({"": cells}, header, "consequential").data
+    return HTML(f'<div class="fb-wrap">{html}</div>')
 
 
 def summary(audit: Audit | None, paper: str) -> HTML | None:
@@ -251,7 +259,7 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     ]
     header = ["what is claimed", "verdict", "place", "figure"]
     html += table({"": cells}, header, "verdicts").data
-    return HTML(f'<div class="fb-words">{html}</div>')
+    return HTML(f'<div class="fb-wrap">{html}</div>')
 
 
 def _figure_link(row: Row, page: str = "audit") -> str:
@@ -280,7 +288,7 @@ def verdicts(audit: Audit, paper: str) -> HTML:
         }
         for row in rows
     )
-    html = searchable(frame, f"verdicts-{paper}", [18, 26, 12, 10, 9, 11, 10, 4], html=True).data
+    html = searchable(frame, f"verdicts-{paper}", [17, 26, 12, 11, 10, 11, 10, 3], html=True).data
     title = escape(audit.ledgers[paper].title)
     return HTML(f"<h3>{title}</h3>{html}")
 
@@ -297,8 +305,7 @@ def primary(audit: Audit, paper: str) -> HTML:
     """Return a block for each claim that a paper stands on, with a picture of its evidence."""
     own = [row for row in audit.of(paper) if row["primary"]]
     blocks = "".join(
-        f'<section class="fb-claim" id="claim-{row["claim"]}">{_block(audit, row, True)}</section>'
-        for row in own
+        f'<section class="fb-claim">{_block(audit, row, True)}</section>' for row in own
     )
     return HTML(f"<h3>{escape(audit.ledgers[paper].title)}</h3>{blocks}")
 
@@ -307,7 +314,7 @@ def others(audit: Audit, paper: str) -> HTML:
     """Return a folded block for each other claim of a paper."""
     own = [row for row in audit.of(paper) if not row["primary"]]
     blocks = "".join(
-        f'<details class="fb-claim" id="claim-{row["claim"]}"><summary>{badge(row["verdict"])} '
+        f'<details class="fb-claim"><summary>{badge(row["verdict"])} '
         f"{escape(row['statement'])}</summary>{_block(audit, row, False)}</details>"
         for row in own
     )
@@ -317,7 +324,11 @@ def others(audit: Audit, paper: str) -> HTML:
 def _block(audit: Audit, row: Row, whole: bool) -> str:
     """Return what is known of a claim; `whole` with its statement and a picture."""
     claim = audit.claims[row["claim"]]
-    head = f'<p class="fb-claim-id"><code>{claim.id}</code> {escape(claim.place)}</p>'
+    # a link to it opens the block that it is in
+    head = (
+        f'<p class="fb-claim-id" id="claim-{claim.id}"><code>{claim.id}</code> '
+        f"{escape(claim.place)}</p>"
+    )
     if whole:
         head += (
             f'<p class="fb-statement"><strong>{escape(claim.statement)}</strong> '
@@ -354,7 +365,7 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
     if row["figure"]:
         facts.append(("figure", _figure_link(row)))
     if row["data"]:
-        places = [f"<code>results/{escape(file)}</code>" for file in row["data"]]
+        places = [f"<code>{escape(shown(audit.results / file))}</code>" for file in row["data"]]
         more = f" and {len(places) - 3} more" if len(places) > 4 else ""
         facts.append(("data", ", ".join(places[:3] if more else places) + more))
     return facts
@@ -373,7 +384,7 @@ def _evidence(row: Row) -> list[tuple[str, str]]:
         kind = "interval" if row["procedure"] == "prediction_interval" else "one-sided limits"
         words += f", {100 * level:g} % {kind} {limits(row)}" if level else f", {limits(row)}"
     against = ", ".join(
-        f"{name} {significant(value)}" if name != "zero" else "0"
+        f"{name} {value:.{DIGITS}g}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
     n = f"{row['n']}" + ("" if row["p"] is None else f"; p {_p(row['p'])}")
@@ -441,7 +452,8 @@ def inconsistencies(audit: Audit, paper: str) -> HTML:
     if not cells:
         return HTML(f"{title}<p>None was found.</p>")
     header = ["what does not agree", "between", "verdict"]
-    return HTML(title + table({"": cells}, header, f"inconsistencies-{paper}").data)
+    wide = table({"": cells}, header, f"inconsistencies-{paper}").data
+    return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
 
 
 def of_all(audit: Audit | None, function: Callable[[Audit, str], HTML]) -> HTML | None:
