@@ -36,6 +36,7 @@ NEVER_FALL = (
     "deficit_sup",
     "squares",
     "starvation",
+    "longest_wait",
     "plays_sum",
     "gain_squares",
     "gain_max",
@@ -48,6 +49,14 @@ NEVER_FALL = (
     "queue_excess",
     "floor_excess",
 )
+
+#: Columns of deficits, and what is owed of which.
+DEFICITS = {
+    "floor_deficit": "floor(quota * t)",
+    "deficit": "quota * t",
+    "floor_deficit_sup": "",
+    "deficit_sup": "",
+}
 
 #: What says from a footer which rows are wanted.
 Rows = Callable[[dict[str, Any]], pc.Expression]
@@ -243,7 +252,9 @@ def _is_whole(
     size = columns["round"].size
     if size == 0 or size % (n_replicates * n_arms):
         return False
-    replicate, rounds, arm = (columns[name].reshape(shape) for name in ("replicate", "round", "arm"))
+    replicate, rounds, arm = (
+        columns[name].reshape(shape) for name in ("replicate", "round", "arm")
+    )
     return bool(
         (replicate == np.arange(first, first + n_replicates)[:, None, None]).all()
         and (rounds == rounds[:1, :, :1]).all()
@@ -298,18 +309,22 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
-    if "deficit" in grid:
+    if measured := [name for name in DEFICITS if name in grid]:
         if "quota" in grid:
             numerators, denominator = grid["quota"], block["drawn_quotas"]["denominator"]
         else:
             numerators, denominator = quota_numerators(block["quotas"])
         owed = np.array(numerators) * rounds[:, None]
-        whole = owed // denominator - grid["plays"]
-        check(grid["floor_deficit"] == whole, "that floor_deficit = floor(quota * t) - plays")
-        deficit = (owed - denominator * grid["plays"]) / denominator
-        check(grid["deficit"] == deficit, "that deficit = quota * t - plays")
-        for name in ("deficit", "floor_deficit"):
-            check(grid[f"{name}_sup"] >= grid[name], f"that {name}_sup is at least {name}")
+        now = {
+            "floor_deficit": owed // denominator - grid["plays"],
+            "deficit": (owed - denominator * grid["plays"]) / denominator,
+        }
+        for name in measured:
+            current = name.removesuffix("_sup")
+            if name == current:
+                check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
+            else:
+                check(grid[name] >= now[current], f"that {name} is at least {current}")
     if "drawn_means" in block:
         low, high = map(np.array, ranges_of(block))
         for arm, mean in block["drawn_means"].get("fixed", ()):

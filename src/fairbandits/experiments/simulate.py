@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.sweep import (
-    OF_INSTANCE,
     arms_of,
+    asks,
     cells_of,
+    filled,
     ranges_of,
     swept,
     targets_of,
@@ -68,7 +69,7 @@ def _results(
     stream = stream_of(block, horizon)
     parameters = block["parameters"] | {k: v for k, v in cell.items() if k != "horizon"}
     instance = instance_of(block)
-    asked = [key for key, value in parameters.items() if value == OF_INSTANCE]
+    asked = asks(parameters)
     random = isinstance(instance, RandomInstance)
     drawn_quotas = block.get("drawn_quotas")
     apart = drawn_quotas or (asked and random)
@@ -79,12 +80,12 @@ def _results(
                 arms_of(block), **drawn_quotas, seed=seed, stream=stream, replicate=some[0]
             )
             quotas = [f"{one}/{drawn_quotas['denominator']}" for one in numerators]
+        own = parameters
         if asked:
             drawn = instance.draw(seed, stream, some[0]) if random else instance
-            known = _known(block, drawn.true_means, quotas)
-            parameters = parameters | {key: known[key] for key in asked}
+            own = filled(parameters, _known(block, drawn.true_means, quotas))
         columns = run(
-            make_policy(block["policy"], parameters, where=stream),
+            make_policy(block["policy"], own, where=stream),
             instance,
             horizon,
             some,
