@@ -77,7 +77,7 @@ class Evidence:
         """
         paper, _, own = name.rpartition("/")
         for one in self.config.named(paper or self.paper, own):
-            file = self.results / one.paper / f"{one.name}.parquet"
+            file = self.results / one.dataset
             if file not in self.read:
                 self.read.append(file)
             wanted = None if columns is None else ["run", "round", "horizon", *columns]

@@ -99,7 +99,8 @@ class Experiment:
     published_replicates : int, optional
         How many replicates the paper has; ours begin with as many.
     jobs : {"chunk", "experiment"}
-        Whether each chunk is a job of its own, or all of them are one.
+        Whether each chunk is a job of its own, or all of them are one, with those of the other
+        instances of the suite.
     suite : str
         The experiment that this one is an instance of; empty where it has none.
     audit : bool
@@ -127,6 +128,28 @@ class Experiment:
     suite: str
     audit: bool
 
+    @property
+    def instance(self) -> str:
+        """Name within its suite; empty where there is none."""
+        return self.name.removeprefix(f"{self.suite}_") if self.suite else ""
+
+    @property
+    def dataset(self) -> str:
+        """Place of the dataset in the folder of results."""
+        parts = (self.paper, self.suite, self.instance) if self.suite else (self.paper, self.name)
+        return f"{'/'.join(parts)}.parquet"
+
+    def chunk_file(self, run: Run, chunk: str) -> str:
+        """Return the place of a run's chunk in the folder of results.
+
+        What one job makes has one folder: an experiment's, or that of all instances of a suite
+        which are not split into jobs.
+        """
+        parts = (self.paper, self.name, run.name)
+        if self.suite and self.jobs == "experiment":
+            parts = (self.paper, self.suite, self.instance, run.name)
+        return f"cache/{'/'.join(parts)}/{chunk}.parquet"
+
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
         optional = {
@@ -134,6 +157,7 @@ class Experiment:
             "drawn_means": self.drawn_means,
             "penalties": self.penalties,
             "published_replicates": self.published_replicates,
+            "suite": self.suite,
         }
         return {
             "paper": self.paper,
@@ -146,7 +170,7 @@ class Experiment:
             "quotas": list(self.quotas),
             "labels": self.labels,
             "runs": {run.name: run.block for run in self.runs},
-        } | {key: value for key, value in optional.items() if value not in (None, {}, [])}
+        } | {key: value for key, value in optional.items() if value not in (None, {}, [], "")}
 
 
 @dataclass(frozen=True)
@@ -392,7 +416,7 @@ def _experiment(
         drawn,
         penalties,
         published,
-        block.get("jobs", "chunk"),
+        "experiment" if limits and audit else block.get("jobs", "chunk"),
         suite,
         audit,
     )
