@@ -33,15 +33,6 @@ def together(deficits, alpha, m, j):
     return sum(deficit >= alpha + Fraction(m - j, m) for deficit in deficits)
 
 
-def longest_wait(arms, arm):
-    """Return the longest run of rounds without a pull of the arm."""
-    longest = run = 0
-    for pulled in arms:
-        run = 0 if pulled == arm else run + 1
-        longest = max(longest, run)
-    return longest
-
-
 def observed(arms, quotas, tolerance):
     """Return the record after every round.
 
@@ -83,7 +74,6 @@ def observed(arms, quotas, tolerance):
                 "rise_k": [max(some, default=0) for some in rises[k]],
                 "rise_k_minus_1": [max(some, default=0) for some in rises[k - 1]],
                 "pulled_excess": [int(max(some) * q) if some else -(2**62) for some in pulled],
-                "longest_wait": [longest_wait(arms[:t], arm) for arm in range(k)],
                 "first_beyond": list(first),
             }
         )

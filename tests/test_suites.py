@@ -557,7 +557,7 @@ def test_target_shares_are_refused(name, refused):
 DEFICITS = ("deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup")
 
 
-@pytest.mark.parametrize("kept", [[], ["deficit_sup"], ["floor_deficit", "longest_wait"], None])
+@pytest.mark.parametrize("kept", [[], ["deficit_sup"], ["floor_deficit", "first_beyond"], None])
 def test_only_what_is_asked_for_is_kept(kept, configured):
     changes = {} if kept is None else {"record": kept}
     observed = policy("fair_learn_observed", quotas="instance")
@@ -566,7 +566,7 @@ def test_only_what_is_asked_for_is_kept(kept, configured):
     )
     columns = set(simulate_chunk(block, SEED, [0])) - {"replicate", "round", "arm"}
     if kept is None:
-        assert {*DEFICITS, "longest_wait", "crowding_k"} < columns
+        assert {*DEFICITS, "first_beyond", "crowding_k"} < columns
     else:
         assert columns == {"plays", "reward", *kept}
 

@@ -36,7 +36,6 @@ NEVER_FALL = (
     "deficit_sup",
     "squares",
     "starvation",
-    "longest_wait",
     "plays_sum",
     "gain_squares",
     "gain_max",

@@ -20,11 +20,8 @@ class FairLearnObservedState(NamedTuple):
     crowd: np.ndarray  # scratch: number of arms in each class
     crowding: np.ndarray
     pulled_excess: np.ndarray
-    last_pull: np.ndarray
-    longest_wait: np.ndarray
     first_beyond: np.ndarray
     beyond: int  # numerator of how far above the tolerance its violations begin
-    played: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,6 @@ class FairLearnObserved(FairLearn):
       without a pull of it, with k and with k - 1 classes;
     - ``pulled_excess``: largest q (d_i - alpha) at the end of a round with a pull of the arm, and
       -2**62 before the first such round;
-    - ``longest_wait``: longest run of rounds without a pull of the arm;
     - ``first_beyond``: first round with floor(r_i t) - N_i(t) > alpha, and 0 if there is none.
 
     References
@@ -72,7 +68,6 @@ class FairLearnObserved(FairLearn):
         "rise_k",
         "rise_k_minus_1",
         "pulled_excess",
-        "longest_wait",
         "first_beyond",
     )
 
@@ -93,10 +88,7 @@ class FairLearnObserved(FairLearn):
             np.array([-1, -1]),  # V_1 without an arm
             np.full(n_arms, NEVER),
             np.zeros(n_arms, np.int64),
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms, np.int64),
             (fair.tolerance // fair.denominator + 1) * fair.denominator - fair.tolerance,
-            np.zeros(1, np.int64),
         )
         if fair.tolerance == 0:
             state.level[:] = 1  # without a deficit all arms begin in the lowest class
@@ -114,9 +106,6 @@ def _learn(state, t, arm, reward):
     learn(fair, t, arm, reward)
     quotas, served, level, crowd = fair.quotas, fair.served, state.level, state.crowd
     n_arms, denominator = quotas.size, fair.denominator
-    state.played[0] = t
-    state.longest_wait[arm] = max(state.longest_wait[arm], t - state.last_pull[arm] - 1)
-    state.last_pull[arm] = t
     above = False
     for k in range(n_arms):
         excess = quotas[k] * t - served[k] - fair.tolerance
@@ -153,6 +142,4 @@ def _probe(state, out):
         fill(out[c], state.crowding[c])
         assign(out[2 + c], state.rise[c])
     assign(out[4], state.pulled_excess)
-    for k in range(out.shape[1]):
-        out[5, k] = max(state.longest_wait[k], state.played[0] - state.last_pull[k])
-    assign(out[6], state.first_beyond)
+    assign(out[5], state.first_beyond)
