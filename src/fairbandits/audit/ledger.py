@@ -274,7 +274,8 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
 def _check_planned(
     planned: Mapping[str, PlannedExperiment], paper: str, config: Config, where: str
 ) -> None:
-    configured = {one.name for one in config.experiments if one.paper == paper}
+    own = [one for one in config.experiments if one.paper == paper]
+    configured = {name for one in own for name in (one.name, one.suite)}
     for name, one in planned.items():
         place = f"{where}: audit_experiments.{name}"
         if name in configured:
@@ -289,8 +290,10 @@ def _check_planned(
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     """Check that what the claims name exists, and that what is planned is read."""
     own = [one for one in config.experiments if one.paper == ledger.paper]
-    experiments = [*(one.name for one in own), *ledger.planned]
-    experiments += [f"{one.paper}/{one.name}" for one in config.experiments if one not in own]
+    experiments = [*ledger.planned]
+    for one in config.experiments:
+        paper = "" if one in own else f"{one.paper}/"
+        experiments += [f"{paper}{name}" for name in (one.name, one.suite) if name]
     figures = [figure for one in own for figure in one.figures]
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"

@@ -292,6 +292,7 @@ def _experiment(
     targets, shares, quotas = (
         block.get(key, {"value": []})["value"] for key in ("targets", "target_shares", "quotas")
     )
+    quotas = _shared_out(quotas, n_arms, f"{place}.quotas")
     drawn_quotas = block.get("drawn_quotas", {"value": {}})["value"]
     penalties = block.get("penalties", {"value": None})["value"]
     _check_instance(n_arms, horizon, place)
@@ -335,9 +336,12 @@ def _experiment(
     instance |= {"record": block["record"]} if "record" in block else {}
     runs = []
     for label, policy in block["policies"].items():
-        parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
         inside = f"{place}.policies.{label}"
         where = f"{inside}.parameters"
+        parameters = {
+            key: _shared_out(entry["value"], n_arms, f"{where}.{key}")
+            for key, entry in policy["parameters"].items()
+        }
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         _check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
@@ -393,7 +397,11 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
     """Return the means, or of what they are drawn; the other is empty."""
     if "drawn_means" not in block:
         means = block["means"]["value"]
-        return _evenly(**means["evenly"]) if isinstance(means, dict) else means, {}
+        if isinstance(means, dict):
+            ((form, numbers),) = means.items()
+            means = {"evenly": _evenly, "one_best": _one_best}[form](**numbers)
+            _check_range(min(means), max(means), block["laws"]["value"], f"{place}.means")
+        return means, {}
     if "means" in block:
         raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
     drawn = {key: entry["value"] for key, entry in block["drawn_means"].items()}
@@ -420,6 +428,11 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
 def _evenly(first: float, last: float, arms: int) -> list[float]:
     """Return evenly spaced means."""
     return [first + (last - first) * k / (arms - 1) for k in range(arms)]
+
+
+def _one_best(best: float, gap: float, arms: int) -> list[float]:
+    """Return means that are all by the same gap below the first."""
+    return [best, *[best - gap] * (arms - 1)]
 
 
 def _check_range(low: float, high: float, laws: list[str], place: str) -> None:
@@ -494,6 +507,8 @@ def _of_instance(
     """Return parameters with stand-ins for those that the instance gives, to be checked."""
     stand_ins: dict[str, Any] = {}
     for key, value in parameters.items():
+        if isinstance(value, dict):
+            stand_ins[key] = _of_instance(value, n_arms, given, f"{place}.{key}")
         if value != OF_INSTANCE:
             continue
         if key not in KNOWN_OF_INSTANCE:
@@ -561,6 +576,13 @@ def _check_shares(shares: list, n_arms: int, place: str) -> None:
     total = sum(_rational(share, place) for share in shares)
     if min(_rational(share, place) for share in shares) < 0 or total > 1:
         raise ConfigError(f"{place} must be at least 0 and sum to at most 1, got {shares}")
+
+
+def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
+    """Return quotas that are a part of 1 / k each as a list, and all else as it is."""
+    if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
+        return quotas
+    return [str(_rational(quotas["of_equal_share"], place) / n_arms)] * n_arms
 
 
 def _check_drawn_quotas(drawn: dict[str, Any], n_arms: int, place: str) -> None:

@@ -25,6 +25,14 @@ from fairbandits.store import StoreError, read_footer, read_table, write_tables
 #: several, swept parameters, drawn means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
 
+#: Columns of deficits, and what is owed of which.
+DEFICITS = {
+    "floor_deficit": "floor(quota * t)",
+    "deficit": "quota * t",
+    "floor_deficit_sup": "",
+    "deficit_sup": "",
+}
+
 #: What says from a footer which rows are wanted.
 Rows = Callable[[dict[str, Any]], pc.Expression]
 
@@ -237,7 +245,7 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
     later &= np.arange(1, rounds.size) % (rounds.size // len(cells_of(block))) > 0  # same cell
-    for name in ("plays", "queue_max", "idleness", "probability", "deficit_sup"):
+    for name in ("plays", "queue_max", "idleness", "probability", "deficit_sup", "longest_wait"):
         if name in grid:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
@@ -246,18 +254,22 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
-    if "deficit" in grid:
+    if measured := [name for name in DEFICITS if name in grid]:
         if "quota" in grid:
             numerators, denominator = grid["quota"], block["drawn_quotas"]["denominator"]
         else:
             numerators, denominator = quota_numerators(block["quotas"])
         owed = np.array(numerators) * rounds[:, None]
-        whole = owed // denominator - grid["plays"]
-        check(grid["floor_deficit"] == whole, "that floor_deficit = floor(quota * t) - plays")
-        deficit = (owed - denominator * grid["plays"]) / denominator
-        check(grid["deficit"] == deficit, "that deficit = quota * t - plays")
-        for name in ("deficit", "floor_deficit"):
-            check(grid[f"{name}_sup"] >= grid[name], f"that {name}_sup is at least {name}")
+        now = {
+            "floor_deficit": owed // denominator - grid["plays"],
+            "deficit": (owed - denominator * grid["plays"]) / denominator,
+        }
+        for name in measured:
+            current = name.removesuffix("_sup")
+            if name == current:
+                check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
+            else:
+                check(grid[name] >= now[current], f"that {name} is at least {current}")
     if "drawn_means" in block:
         low, high = map(np.array, ranges_of(block))
         for arm, mean in block["drawn_means"].get("fixed", ()):

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.sweep import (
-    OF_INSTANCE,
     arms_of,
+    asks,
     cells_of,
+    filled,
     ranges_of,
     swept,
     targets_of,
@@ -67,7 +68,7 @@ def _results(
     horizon = cell.get("horizon", block["horizon"])
     parameters = block["parameters"] | {k: v for k, v in cell.items() if k != "horizon"}
     instance = instance_of(block)
-    asked = [key for key, value in parameters.items() if value == OF_INSTANCE]
+    asked = asks(parameters)
     random = isinstance(instance, RandomInstance)
     drawn_quotas = block.get("drawn_quotas")
     apart = drawn_quotas or (asked and random)
@@ -78,12 +79,12 @@ def _results(
                 arms_of(block), **drawn_quotas, seed=seed, stream=block["stream"], replicate=some[0]
             )
             quotas = [f"{one}/{drawn_quotas['denominator']}" for one in numerators]
+        own = parameters
         if asked:
             drawn = instance.draw(seed, block["stream"], some[0]) if random else instance
-            known = _known(block, drawn.true_means, quotas)
-            parameters = parameters | {key: known[key] for key in asked}
+            own = filled(parameters, _known(block, drawn.true_means, quotas))
         columns = run(
-            make_policy(block["policy"], parameters, where=block["stream"]),
+            make_policy(block["policy"], own, where=block["stream"]),
             instance,
             horizon,
             some,

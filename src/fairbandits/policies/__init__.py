@@ -8,13 +8,16 @@ from fairbandits.policies.bf_ucb import BFUCB
 from fairbandits.policies.epsilon_greedy import EpsilonGreedy
 from fairbandits.policies.exp3 import EXP3
 from fairbandits.policies.fair_learn import FairLearn
+from fairbandits.policies.fair_learn_observed import FairLearnObserved
 from fairbandits.policies.fairx_ucb import FairXUCB
 from fairbandits.policies.group_oracle import GroupOracle
 from fairbandits.policies.group_ucb import GroupUCB
 from fairbandits.policies.hedge import Hedge
 from fairbandits.policies.ht_ucb import HTUCB
 from fairbandits.policies.lfg import LFG
+from fairbandits.policies.mixture import Mixture
 from fairbandits.policies.prophet import Prophet
+from fairbandits.policies.resampled import Resampled
 from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
 from fairbandits.policies.static import Static
 from fairbandits.policies.t_fair_learn import TFairLearn
@@ -29,13 +32,16 @@ POLICIES = {
     "epsilon_greedy": EpsilonGreedy,
     "exp3": EXP3,
     "fair_learn": FairLearn,
+    "fair_learn_observed": FairLearnObserved,
     "fairx_ucb": FairXUCB,
     "group_oracle": GroupOracle,
     "group_ucb": GroupUCB,
     "hedge": Hedge,
     "ht_ucb": HTUCB,
     "lfg": LFG,
+    "mixture": Mixture,
     "prophet": Prophet,
+    "resampled": Resampled,
     "smallest_deficit": SmallestDeficit,
     "static": Static,
     "t_fair_learn": TFairLearn,
