@@ -9,14 +9,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fairbandits.audit.evidence import Evidence, Recorded
 from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.sweep import swept
+from fairbandits.experiments.sweep import OF_INSTANCE, swept
 from fairbandits.metrics import pulls
 from fairbandits.rationals import common_denominator, quota_numerators, rational
 
@@ -149,6 +148,8 @@ def r_regret_numerators(
     gaps: Sequence[Fraction],
     quotas: Sequence,
     tolerance: Fraction = Fraction(0),
+    *,
+    floored: bool = True,
 ) -> tuple[np.ndarray, int]:
     """Return the r-Regret as exact numerators, shape (..., n_rounds), and their denominator.
 
@@ -164,11 +165,17 @@ def r_regret_numerators(
         r_i, exact.
     tolerance : Fraction
         alpha.
+    floored : bool
+        Whether floor(r_i t) - alpha are free, or r_i t - alpha, which have a finer denominator.
     """
     costs, denominator = common_denominator("gaps", gaps)
-    floors = pulls.floors(rounds, *quota_numerators(quotas))
-    parts = tolerance.denominator
-    free = np.maximum(0, parts * floors - tolerance.numerator)
+    numerators, parts = quota_numerators(quotas)
+    parts *= tolerance.denominator
+    owed = np.asarray(rounds)[:, None] * np.array(numerators) * tolerance.denominator
+    if floored:
+        parts = tolerance.denominator
+        owed = pulls.floors(rounds, *quota_numerators(quotas)) * parts
+    free = np.maximum(0, owed - int(tolerance * parts))
     return (parts * played - free) @ np.array(costs), denominator * parts
 
 
@@ -190,14 +197,29 @@ class Cell:
 
     Attributes
     ----------
-    footer : dict
-        Of the dataset.
+    recorded : Recorded
+        The dataset that it is of.
     run : RunData
         Its recorded values.
     """
 
-    footer: dict[str, Any]
+    recorded: Recorded
     run: RunData
+
+    @property
+    def footer(self) -> dict[str, Any]:
+        """Of the dataset."""
+        return self.recorded.footer
+
+    @property
+    def instance(self) -> str:
+        """The instance of the suite, in words."""
+        return instance_of(self.recorded)
+
+    @property
+    def is_instance_1(self) -> bool:
+        """Whether a suite's instance is the paper's first, with whatever quotas."""
+        return self.instance != "instance 2"
 
     @property
     def block(self) -> dict[str, Any]:
@@ -237,8 +259,10 @@ class Cell:
 
     @property
     def quotas(self) -> list:
-        """r_i as configured."""
-        return self.block["quotas"]
+        """r_i as configured, of the policy if it has its own; 0 where there are none."""
+        own = self.block["parameters"].get("quotas", OF_INSTANCE)
+        given = self.block.get("quotas", [0] * len(self.means))
+        return given if own == OF_INSTANCE else own
 
     @property
     def shares(self) -> np.ndarray:
@@ -246,14 +270,10 @@ class Cell:
         numerators, denominator = quota_numerators(self.quotas)
         return np.array(numerators) / denominator
 
-    @cached_property
+    @property
     def tolerance(self) -> Fraction:
-        """alpha, exact; 0 for a policy without."""
-        given = self.block.get("sweep", {}).get("tolerance", [])
-        for value in given:
-            if swept(value) == self.run.cell["tolerance"]:
-                return rational("tolerance", value)
-        return rational("tolerance", self.block["parameters"].get("tolerance", 0))
+        """alpha, exact."""
+        return tolerance_of(self.block, self.run)
 
     @property
     def regret(self) -> np.ndarray:
@@ -269,6 +289,20 @@ class Cell:
     def violation(self, column: str) -> np.ndarray:
         """Return the largest of a deficit over arms, shape (n_replicates, n_rounds)."""
         return pulls.violation(self.run.values[column])
+
+
+def instance_of(recorded: Recorded) -> str:
+    """Return the name of an instance within its suite, in words."""
+    one = recorded.experiment
+    return one.name.removeprefix(f"{one.suite}_").replace("_", " ")
+
+
+def tolerance_of(block: dict[str, Any], run: RunData) -> Fraction:
+    """Return alpha of a cell as the exact fraction that is configured; 0 for a policy without."""
+    for value in block.get("sweep", {}).get("tolerance", []):
+        if swept(value) == run.cell["tolerance"]:
+            return rational("tolerance", value)
+    return rational("tolerance", block["parameters"].get("tolerance", 0))
 
 
 def cells(
@@ -302,7 +336,7 @@ def cells_in(recorded: Recorded, policy: str | None = None, **wanted: float) -> 
     for run in recorded.runs:
         same = all(run.cell.get(name) == value for name, value in wanted.items())
         if policy in (None, run.policy) and same:
-            yield Cell(recorded.footer, run)
+            yield Cell(recorded, run)
 
 
 def only(cells: Iterator[Cell]) -> Cell:
@@ -313,6 +347,19 @@ def only(cells: Iterator[Cell]) -> Cell:
 
 # ------------------------------------------------------------------------------------ readings
 
+#: Range of quotas -> its reading; a range ends where the next begins.
+RANGES = ("range_kth", "range_wider", "range_beyond")
+
+
+def range_of(numerators: np.ndarray, denominator: int) -> np.ndarray:
+    """Return the place in `RANGES` of quotas, shape (...); `numerators` have the arms last.
+
+    The first is below 1/k, the second from there to below 1/(k - 1), the third from there on.
+    """
+    numerators = np.asarray(numerators)
+    largest, n_arms = numerators.max(axis=-1), numerators.shape[-1]
+    return 1 * (largest * n_arms >= denominator) + (largest * (n_arms - 1) >= denominator)
+
 
 #: The two readings of Instance 1, in short.
 GAPS_IN_WORDS = {"gaps_from_two": "gaps 0.01 i", "gaps_even": "gaps 0.01 (i - 1)"}
@@ -322,6 +369,15 @@ def gaps_reading(cell: Cell) -> str:
     """Return which reading of Instance 1 a cell has."""
     first, *steps = np.diff(cell.gaps)
     return "gaps_even" if np.allclose(steps, first) else "gaps_from_two"
+
+
+#: The readings of LFG, in short.
+LFG_IN_WORDS = {
+    "lfg_constant_low": "constant 3/2",
+    "lfg_constant_high": "constant 2",
+    "lfg_capped": "cut off at 1",
+    "lfg_uncapped": "not cut off",
+}
 
 
 def lfg_readings(cell: Cell) -> tuple[str, str]:

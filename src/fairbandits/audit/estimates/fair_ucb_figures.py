@@ -13,6 +13,7 @@ import numpy as np
 from fairbandits.audit.estimates import Estimator, Question, estimates
 from fairbandits.audit.estimates.fair_ucb_common import (
     GAPS_IN_WORDS,
+    LFG_IN_WORDS,
     Cell,
     cells,
     cells_in,
@@ -209,6 +210,54 @@ def _largest_by(values: list[float], limit: float) -> float:
     return max(value for value in values if value <= limit)
 
 
+def thresholds(evidence: Evidence, experiment: str) -> np.ndarray:
+    """Return the largest r_i T - N_i of UCB1 in an experiment, shape (n_replicates,)."""
+    cell = only(cells(evidence, experiment, "ucb1", ["plays"]))
+    return (cell.shares * cell.horizon - cell.plays[:, -1]).max(axis=1)
+
+
+@estimates("fairucb-fig2-threshold-problem-dependent", "smaller_quotas")
+def lower_with_smaller_quotas(evidence: Evidence) -> Iterator[Question]:
+    """Yield the threshold of Instance 1, and that with smaller quotas."""
+    own, other = _paired(
+        thresholds(evidence, "cost_of_fairness"),
+        thresholds(evidence, "other_thresholds_smaller_quotas"),
+    )
+    yield Question({"larger": own, "smaller": other})
+
+
+@estimates("fairucb-fig2-threshold-problem-dependent", "larger_gaps")
+def higher_with_larger_gaps(evidence: Evidence) -> Iterator[Question]:
+    """Yield the threshold with doubled gaps, and that of Instance 1."""
+    own, other = _paired(
+        thresholds(evidence, "cost_of_fairness"),
+        thresholds(evidence, "other_thresholds_doubled_gaps"),
+    )
+    yield Question({"larger": other, "smaller": own})
+
+
+def _paired(*samples: np.ndarray) -> list[np.ndarray]:
+    """Return the replicates that all samples have: of those with more, the first ones."""
+    return [sample[: min(map(len, samples))] for sample in samples]
+
+
+def contrasts(evidence: Evidence, experiment: str) -> np.ndarray:
+    """Return (R(0) - R(largest tolerance)) / R(largest tolerance), shape (n_replicates,)."""
+    found = {cell.tolerance: cell for cell in cells(evidence, experiment, "fair_ucb", ["plays"])}
+    strictest, loosest = (regret_at_end(found[place]) for place in (min(found), max(found)))
+    return (strictest - loosest) / loosest
+
+
+@estimates("fairucb-appd-contrast", "less")
+def less_contrast(evidence: Evidence) -> Iterator[Question]:
+    """Yield the contrast of Instance 1, and with five times its gaps."""
+    own, other = _paired(
+        contrasts(evidence, "cost_of_fairness"),
+        contrasts(evidence, "other_thresholds_larger_gaps"),
+    )
+    yield Question({"larger": own, "smaller": other})
+
+
 # ------------------------------------------------------------------------------------- Fig. 3
 
 
@@ -267,6 +316,62 @@ for _eta in (1, 10, 100, 1000, 10000):
     estimates("fairucb-fig3-comparable", f"eta_{_eta}")(_against_lfg(_eta))
 
 
+@estimates("fairucb-inconsistency-10", "same_for_all_weights")
+def same_for_all_weights(evidence: Evidence) -> Iterator[Question]:
+    """Yield LFG's r-Regret at T with each weight, and with the weight 1000."""
+    found: dict[tuple[str, str], dict[float, Cell]] = {}
+    for experiment in ("r_regret", "sensitivity"):
+        for cell in cells(evidence, experiment, columns=["plays"]):
+            if "eta" in cell.run.cell:
+                found.setdefault(lfg_readings(cell), {})[cell.run.cell["eta"]] = cell
+    for place in range(2):  # of the constant, and of the cap
+        for readings, weights in found.items():
+            for eta, cell in weights.items():
+                if eta == 1000:
+                    continue
+                data = {"one": cell.r_regret[:, -1], "other": weights[1000].r_regret[:, -1]}
+                words = LFG_IN_WORDS[readings[1 - place]]
+                yield Question(data, f"eta = {eta:g}, {words}", readings[place])
+
+
+#: Policy in the experiment ``sensitivity`` -> the reading of Fair-UCB that it has.
+OTHER_READINGS = {
+    "clock_previous": "clock_previous",
+    "first_forced": "first_forced",
+    "ties_random": "ties_random",
+}
+#: Those that Fair-UCB of Fig. 3 has.
+FIRST_READINGS = ("clock_round", "first_by_learner", "ties_lowest")
+
+
+@estimates("fairucb-inconsistency-15", "same_results")
+def same_for_all_readings(evidence: Evidence) -> Iterator[Question]:
+    """Yield the r-Regret under each reading and under the first ones at T / 100, T / 10 and T.
+
+    A round where neither has any in any run is left out: 0 / 0 is no ratio.
+    """
+    first = only(cells(evidence, "r_regret", "fair_ucb", ["plays"]))
+    runs = dict.fromkeys(FIRST_READINGS, first)
+    for policy, reading in OTHER_READINGS.items():
+        runs[reading] = only(cells(evidence, "sensitivity", policy, ["plays"]))
+    for reading, cell in runs.items():
+        for place in decades(cell.rounds, 2):
+            t = cell.rounds[place]
+            one, other = _paired(
+                cell.r_regret[:, place], first.r_regret[:, last_by(first.rounds, t)]
+            )
+            if one.any() or other.any():
+                yield Question({"one": one, "other": other}, f"t = {t}", reading)
+
+
+@estimates("fairucb-bernoulli-wlog", "same")
+def same_for_coins(evidence: Evidence) -> Iterator[Question]:
+    """Yield the r-Regret at T with beta rewards turned into coins, and with Bernoulli rewards."""
+    (recorded,) = evidence.recorded("beta_rewards", ["plays"])
+    found = {cell.run.name: cell.r_regret[:, -1] for cell in cells_in(recorded)}
+    yield Question({"one": found["resampled-beta"], "other": found["fair_ucb-bernoulli"]})
+
+
 # ------------------------------------------------------------------------------------- Fig. 4
 
 
@@ -277,6 +382,28 @@ def fair_in_every_round(evidence: Evidence) -> Iterator[Question]:
         cell = only(cells(evidence, experiment, "fair_ucb", ["floor_deficit_sup"]))
         excess = cell.violation("floor_deficit_sup")[:, -1]
         yield Question({"excess": excess}, cell.footer["title"])
+
+
+@estimates("fairucb-fig4-lfg-increasing", "rising")
+def violation_of_lfg_rises(evidence: Evidence) -> Iterator[Question]:
+    """Yield LFG's violation at T and at T / 2, for the two windows."""
+    for reading, column in {"real": "deficit", "floored": "floor_deficit"}.items():
+        for cell in cells(evidence, "short_windows", "lfg", [column]):
+            values = cell.violation(column)
+            for end in decades(cell.rounds, 1):
+                half = last_by(cell.rounds, cell.rounds[end] / 2)
+                data = {"larger": values[:, end], "smaller": values[:, half]}
+                each = f"T = {cell.rounds[end]}, eta = {cell.run.cell['eta']:g}"
+                yield Question(data, each, reading)
+
+
+@estimates("fairucb-appd-i2-demanding", "far_fewer")
+def far_fewer_pulls(evidence: Evidence) -> Iterator[Question]:
+    """Yield UCB1's pulls of the arms that are not best, and a tenth of their quotas."""
+    cell = only(cells(evidence, "unfair_rivals", "ucb1", ["plays"]))
+    for arm in np.flatnonzero(cell.gaps > 0).tolist():
+        limit = float(cell.shares[arm] * cell.horizon / 10)
+        yield Question({"sample": cell.plays[:, -1, arm], "limit": limit}, f"arm {arm + 1}")
 
 
 def _lfg_late(evidence: Evidence) -> Iterator[tuple[Cell, np.ndarray, str]]:
