@@ -46,8 +46,9 @@ class Mixture:
 
     Notes
     -----
-    The learner learns from all pulls and sees the global round. The sums of quotas are exact and
-    rounded once, to be compared with a uniform multiple of 2**-53.
+    The learner learns from all pulls and sees the global round. Arm i is pulled where the 2**32-th
+    further word of the round's coin, as a number in [0, 1), is below r_1 + .. + r_i for no smaller
+    i; these sums are exact and rounded once.
 
     References
     ----------
