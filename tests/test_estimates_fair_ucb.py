@@ -2,26 +2,35 @@
 
 import functools
 import inspect
+import itertools
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba import config
 
 from fairbandits.audit import counterexamples
 from fairbandits.audit.estimates import Question, load_estimators
 from fairbandits.audit.estimates import fair_ucb_common as common
 from fairbandits.audit.estimates import fair_ucb_direct as direct
+from fairbandits.audit.estimates import fair_ucb_fairness as fairness
+from fairbandits.audit.estimates import fair_ucb_figures as figures
+from fairbandits.audit.estimates import fair_ucb_horizon as horizon
+from fairbandits.audit.estimates import fair_ucb_regret as regret
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, build_config
+from fairbandits.experiments.config import ROOT, build_config, load_config
 from fairbandits.experiments.datasets import collect
-from fairbandits.experiments.simulate import write_chunk
+from fairbandits.experiments.simulate import recorded_rounds, write_chunk
 from fairbandits.experiments.sweep import arms_of
 
+compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="millions of rounds")
 SEED = 20240806
 HORIZON = 2000
 #: Enough replicates for every procedure; the smoke run has fewer.
@@ -37,7 +46,7 @@ def small_config(folder):
     a second horizon.
     """
     limits = {"linear": 100, "log": 20}
-    config = build_config(
+    whole = build_config(
         {
             "seed": SEED,
             "scale": "smoke",
@@ -47,7 +56,7 @@ def small_config(folder):
         },
         "test",
     )
-    return replace(config, experiments=tuple(map(shrunk, config.experiments)))
+    return replace(whole, experiments=tuple(map(shrunk, whole.experiments)))
 
 
 def shrunk(experiment):
@@ -78,9 +87,6 @@ def shrunk_block(block):
 class SmallEvidence(Evidence):
     """Simulates an experiment when it is first read."""
 
-    def __init__(self, folder):
-        super().__init__(small_config(folder), "fair_ucb", folder)
-
     def recorded(self, name, columns=None, rows=None):
         for one in self.config.named("fair_ucb", name):
             file = self.results / one.paper / f"{one.name}.parquet"
@@ -95,7 +101,12 @@ class SmallEvidence(Evidence):
 
 @pytest.fixture(scope="session")
 def evidence(tmp_path_factory):
-    return SmallEvidence(tmp_path_factory.mktemp("fair_ucb"))
+    if config.DISABLE_JIT:
+        pytest.skip("millions of rounds")
+    folder = tmp_path_factory.mktemp("fair_ucb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(direct, "DRAWN", 500)
+        yield SmallEvidence(small_config(folder), "fair_ucb", folder)
 
 
 LEDGER = load_ledger(ROOT / "claims" / "fair_ucb.yaml", small_config("nowhere"))
@@ -111,6 +122,16 @@ def questions(evidence, claim, test):
     return list(load_estimators()[claim, test](evidence))
 
 
+def judged(test, question, rng):
+    """Return what a test's procedure finds; few resamples are enough here."""
+    takes = parameters_of(test.procedure)
+    assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
+    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
+    if "rng" in inspect.signature(procedure).parameters:
+        settings |= {"rng": rng, "resamples": 200} if "resamples" in settings else {"rng": rng}
+    return procedure(**question.data, **settings)
+
+
 # ----------------------------------------------------------------------- every test of the ledger
 
 
@@ -119,16 +140,10 @@ def test_a_procedure_takes_every_question(name, evidence, rng):
     claim, test = TESTS[name]
     asked = questions(evidence, claim.id, test.name)
     assert asked
-    takes = parameters_of(test.procedure)
-    procedure = PROCEDURES[test.procedure]
-    settings = dict(test.settings)
-    if "rng" in inspect.signature(procedure).parameters:
-        settings |= {"rng": rng, "resamples": 200} if "resamples" in settings else {"rng": rng}
     for question in asked:
         assert isinstance(question, Question)
-        assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
         assert question.reading in ("", *claim.readings)
-        assert procedure(**question.data, **settings).verdict in VERDICTS
+        assert judged(test, question, rng).verdict in VERDICTS
     labels = [(question.reading, question.each) for question in asked]
     assert len(labels) == len(set(labels))
     assert not test.each or all(question.each for question in asked)
@@ -143,6 +158,26 @@ def test_every_reading_is_decided(claim, evidence):
         for question in questions(evidence, claim.id, test.name)
     }
     assert "" in asked or set(claim.readings) <= asked
+
+
+@compiled_only
+@pytest.mark.slow
+def test_a_smoke_run_is_asked_everything(tmp_path, rng):
+    """It has too few replicates and horizons for some procedures, but for no estimator."""
+    files = [ROOT / "config" / "config.yaml", ROOT / "config" / "smoke.yaml"]
+    smoke = SmallEvidence(load_config(files), "fair_ucb", tmp_path)
+    for claim, test in TESTS.values():
+        asked = questions(smoke, claim.id, test.name)
+        assert asked, (claim.id, test.name)
+        for question in asked:
+            try:
+                judged(test, question, rng)
+            except ValueError as error:
+                if not re.search("at least .* (entries|horizons|replicates)", str(error)):
+                    raise
+    for claim in LEDGER.claims.values():
+        found = {q.reading for test in claim.tests for q in questions(smoke, claim.id, test.name)}
+        assert not claim.tests or "" in found or set(claim.readings) <= found, claim.id
 
 
 def test_no_estimator_is_without_its_test():
@@ -211,6 +246,7 @@ def test_rounds_are_those_recorded_at_or_below():
     assert rounds[common.decades(rounds, 3)].tolist() == [10, 95, 1000, 10000]
     assert rounds[common.places_by(rounds, [0.5, 1, 2])].tolist() == [1]
     assert rounds[common.log_spaced(rounds, 90, 3)].tolist() == [95, 1000, 10000]
+    assert rounds[common.log_spaced(rounds, 90, 9)].tolist() == [95, 1000, 9000, 10000]
 
 
 def test_log_spaced_rounds_are_the_nearest():
@@ -236,6 +272,274 @@ def test_r_regret_in_whole_numbers():
     assert Fraction(int(numerators[0, 0]), unit) == Fraction(1, 5) * (5 - Fraction(5, 2)) + (
         Fraction(3, 10) * (1 - Fraction(3, 2))
     )
+
+
+# ---------------------------------------------------------------------------- ranges and classes
+
+
+@pytest.mark.parametrize(
+    ("numerators", "denominator", "place"),
+    [
+        ([33, 10, 10], 100, 0),
+        ([1, 1, 0], 3, 1),  # 1/3 is not below 1/3
+        ([49, 10, 10], 100, 1),
+        ([1, 0, 0], 2, 2),  # and 1/2 is 1/(k - 1)
+        ([49, 49], 100, 0),
+    ],
+)
+def test_ranges_of_quotas(numerators, denominator, place):
+    assert common.range_of(np.array([numerators]), denominator).tolist() == [place]
+
+
+def test_excesses_over_a_tolerance():
+    """Quotas in tenths, alpha 3/4: deficits 1 and 1.7 leave 1/4, nothing, and -1/20 above them."""
+    one = fairness.Observed(
+        "any",
+        Fraction(3, 4),
+        np.array([[1, 2], [1, 2]]),
+        10,
+        {
+            "floor_deficit_sup": np.array([[0, 1], [-1, 0]]),
+            "deficit_sup": np.array([[0.9, 1.7], [0.1, 0.2]]),
+        },
+    )
+    assert one.beyond.tolist() == [1, -3]  # quarters
+    assert one.beyond_rounded.tolist() == [0, -1]
+    assert one.beyond_one_more.tolist() == [-1, -31]  # twentieths
+
+
+def excesses(evidence, claim):
+    found = {}
+    for question in questions(evidence, claim, "every_round"):
+        found[question.reading, question.each] = question.data["excess"]
+    return found
+
+
+def test_fractions_of_tolerance_are_exceeded_and_whole_ones_not(evidence):
+    broken = excesses(evidence, "fairucb-thm1-alpha-nonint")
+    assert broken["alpha_fraction", "best arm only, alpha = 1/2"].max() == 1
+    kept = excesses(evidence, "fairucb-thm1-alpha-int")
+    assert len(kept) == 7 * 5 + 1  # Thompson sampling has one tolerance above 0
+    assert max(excess.max() for excess in kept.values()) <= 0
+
+
+def test_each_range_has_its_own_runs(evidence):
+    found = excesses(evidence, "fairucb-thm1-range")
+    for reading, sizes in {
+        "range_kth": 2 * (5 + 1),  # five suites, and ten quotas of 9/100
+        "range_wider": 2 * 4,
+        "range_beyond": 2 * 6,
+    }.items():
+        assert found[reading, "worst arm only, alpha = 0"].size == sizes
+    assert found["range_beyond", "worst arm only, alpha = 0"].max() > 0
+    assert found["range_wider", "worst arm only, alpha = 0"].max() <= 0
+
+
+def test_classes_are_meant_for_quotas_below_one_over_their_number(evidence):
+    found = excesses(evidence, "fairucb-lemma1-cardinality")
+    assert found["classes_k", "UCB1, alpha = 0"].size == 2 * 5
+    assert found["classes_k_minus_1", "UCB1, alpha = 0"].size == 2 * 9
+
+
+def test_the_longest_run_is_compared_with_every_stop(evidence):
+    for question in questions(evidence, "fairucb-horizon-agnostic", "same_pulls"):
+        assert question.data["excess"].tolist() == [0] * REPLICATES
+    (recorded, _) = evidence.recorded("prefix", ["plays"])
+    stops = [cell.horizon for cell in common.cells_in(recorded, "stopped")]
+    assert len(stops) > 2
+    assert set(stops) < set(common.only(common.cells_in(recorded, "longest")).rounds.tolist())
+
+
+# ----------------------------------------------------------------------------------------- Fig. 2
+
+
+def made_costs(regret, threshold, grid, horizon=10**6):
+    """Return the cells of a Fig. 2 whose regret is a function of the tolerance."""
+
+    def cell(value):
+        return SimpleNamespace(regret=np.full((3, 1), value), horizon=horizon)
+
+    by_tolerance = {tolerance: cell(regret(tolerance)) for tolerance in grid}
+    return figures.Costs("gaps_even", by_tolerance, cell(regret(threshold)), threshold)
+
+
+GRID = [0, 10, 500, 1000, 1859, 2500, 3317, 5000, 40000, 46000, 47000, 47500, 48000, 60000]
+
+
+def test_steps_below_the_threshold():
+    found = made_costs(float, 47_600, GRID).steps()
+    ends = [(low.regret[0, 0], high.regret[0, 0]) for low, high in found]
+    kept = [0, 1000, 2500, 5000, 40000, 46000, 47000]
+    assert ends == list(itertools.pairwise(kept))
+
+
+@pytest.mark.parametrize(("drop", "lost"), [(0, [1, 1, 0.2]), (1000, [1, 1, 2.2])])
+def test_a_drop_is_seen_where_the_threshold_is(monkeypatch, drop, lost):
+    """Regret falls by 1 per unit of tolerance up to 47 600, and there by some more or not."""
+
+    def regret(tolerance):
+        return 1e5 - min(tolerance, 47_600) - drop * (tolerance >= 47_600)
+
+    monkeypatch.setattr(figures, "costs", lambda *_: made_costs(regret, 47_600, GRID))
+    for question in figures.sharp_drop(None):
+        assert question.data["samples"][0] == pytest.approx(lost)
+
+
+def test_tolerances_of_each_kind(evidence):
+    found = {
+        (question.reading, question.each): len(question.data["limits"])
+        for question in questions(evidence, "fairucb-thm4-bound", "explicit")
+    }
+    words = common.GAPS_IN_WORDS
+    assert found == {
+        ("gaps_from_two", ""): 39,
+        ("alpha_integer", words["gaps_from_two"]): 34,
+        ("alpha_fraction", words["gaps_from_two"]): 5,
+        ("gaps_even", ""): 11,
+        ("alpha_integer", words["gaps_even"]): 10,
+        ("alpha_fraction", words["gaps_even"]): 1,
+    }
+
+
+def test_what_only_a_short_run_lacks(evidence):
+    common.unless_short(evidence, False, "missing")
+    common.unless_short(evidence, True, "missing")
+    long = SimpleNamespace(config=SimpleNamespace(scale="paper"), paper="fair_ucb")
+    common.unless_short(long, True, "missing")
+    with pytest.raises(ValueError, match="fair_ucb: missing"):
+        common.unless_short(long, False, "missing")
+
+
+# ------------------------------------------------------------------------- the rounds of full runs
+
+
+@functools.cache
+def full(name):
+    (one,) = load_config([ROOT / "config" / "config.yaml"]).named("fair_ucb", name)
+    return one, recorded_rounds(one.runs[0].block, one.horizon)
+
+
+@pytest.mark.parametrize("name", ["r_regret", "r_regret_other_gaps"])
+def test_fig_3_is_read_where_the_ledger_says(name):
+    _, rounds = full(name)
+    assert rounds[common.decades(rounds, 2)].tolist() == [10**4, 10**5, 10**6]
+    assert rounds[common.last_by(rounds, 1000)] == pytest.approx(1000, rel=0.05)
+    assert rounds[common.log_spaced(rounds, 10**5, 6)] == pytest.approx(
+        np.geomspace(10**5, 10**6, 6), rel=0.03
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "used"),
+    [
+        ("gaps_from_two", 6_300_000, [6_300_000, 9_306_486, 13_747_727, 20_308_417, 30_000_000]),
+        ("gaps_even", 27_500_000, [27_500_000, 28_104_757, 28_722_813, 29_354_461, 30_000_000]),
+    ],
+)
+def test_the_constant_regime_begins_at_a_recorded_round(name, first, used):
+    one, rounds = full(f"constant_regime_{name}")
+    gaps = max(one.means) - np.array(one.means)
+    empty = [not common.still_learning(int(t), gaps, TWENTIETHS).any() for t in rounds]
+    assert rounds[int(np.argmax(empty))] == first
+    assert rounds[common.log_spaced(rounds, first, 5)].tolist() == used
+    assert all(empty[list(rounds).index(t)] for t in used)
+
+
+def test_ten_pulls_are_free_at_every_horizon():
+    one, _ = full("t_fair_growth_ten_pulls")
+    assert [Fraction(quota) * one.horizon for quota in one.quotas] == [10] * 10
+
+
+def test_first_phases_end_at_recorded_rounds():
+    for one in load_config([ROOT / "config" / "config.yaml"]).named("fair_ucb", "small_quotas"):
+        phase = sum(math.ceil(Fraction(quota) * one.horizon) for quota in one.quotas)
+        assert phase in (0, *recorded_rounds(one.runs[0].block, one.horizon))
+
+
+# ---------------------------------------------------------------------------- suites of r-Regret
+
+
+def test_random_instances_have_bounds_of_their_own(evidence):
+    """One replicate is counted anew in fractions."""
+    recorded = next(evidence.recorded("learning_bound_random", ["plays", "mean", "quota"]))
+    run = recorded.runs[1]
+    assert run.cell["tolerance"] == 100
+    found = regret.excess_over_own_bound(recorded, run, clipped=False)
+    replicate, place = 3, -1
+    t = int(run.rounds[place])
+    means = run.values["mean"][replicate, 0].tolist()
+    quotas = [Fraction(int(one), 1000) for one in run.values["quota"][replicate, 0]]
+    total = 0.0
+    for mean, quota, n in zip(means, quotas, run.values["plays"][replicate, place], strict=True):
+        gap = max(means) - mean
+        total += gap * float(n - max(0, math.floor(quota * t) - 100)) - common.CONSTANT * gap
+        if gap and (need := 8 * math.log(t) / gap**2) > quota * t - 100:
+            total -= gap * (need - float(quota * t - 100))
+    assert found[replicate, place] == pytest.approx(total)
+
+
+def test_every_gap_is_in_the_band_and_the_worst_is_followed(evidence):
+    bands = questions(evidence, "fairucb-thm3-distfree", "explicit")
+    curves = questions(evidence, "fairucb-thm3-distfree", "exponent")
+    assert len(bands) == 5 * len(curves) == 5 * 12
+    for place, curve in enumerate(curves):
+        for t, sample, band in zip(
+            curve.data["horizons"], curve.data["samples"], bands[5 * place :], strict=False
+        ):
+            means = np.mean(band.data["samples"], axis=0)
+            assert means.size == 8
+            assert np.mean(sample) == pytest.approx(means.max() / math.sqrt(math.log(t)))
+
+
+def test_floors_cost_at_most_the_sum_of_gaps_and_something(evidence):
+    cell = next(common.cells(evidence, "learning_bound", columns=["plays"]))
+    arguments = (np.array([7]), np.zeros((1, 10), int), cell.exact_gaps, cell.quotas)
+    floored, unit = common.r_regret_numerators(*arguments)
+    real, fine = common.r_regret_numerators(*arguments, floored=False)
+    assert Fraction(int(floored[0]), unit) == 0  # floor(7 / 20)
+    assert Fraction(int(real[0]), fine) == -Fraction(7, 20) * Fraction(54, 100)
+
+
+def test_all_four_readings_of_lfg(evidence):
+    asked = questions(evidence, "fairucb-inconsistency-10", "same_for_all_weights")
+    count = {}
+    for question in asked:
+        count[question.reading] = count.get(question.reading, 0) + 1
+    assert list(count.items()) == [
+        ("lfg_constant_low", 8),
+        ("lfg_constant_high", 8),
+        ("lfg_capped", 8),
+        ("lfg_uncapped", 8),
+    ]
+
+
+def test_windows_of_lfg(evidence):
+    asked = questions(evidence, "fairucb-fig4-lfg-increasing", "rising")
+    real = [question.each for question in asked if question.reading == "real"]
+    assert real == [
+        f"T = {t}, eta = {eta}" for eta in (100, 1000, 10000) for t in (HORIZON // 10, HORIZON)
+    ]
+
+
+def test_nothing_is_asked_where_there_is_nothing_to_trade(monkeypatch):
+    """Neither policy has any r-Regret in the second data set."""
+
+    def recorded(values, policies):
+        runs = [SimpleNamespace(policy=name, cell={}, values=values) for name in policies]
+        return SimpleNamespace(runs=runs)
+
+    class Made:
+        def __init__(self, recorded, run):
+            self.r_regret = np.array([[run.values]] * 3)
+            self.shares = np.array([0.1])
+            self.instance = f"r-Regret {run.values}"
+
+    policies = ["fair_ucb", "in_turn", "even"]
+    datasets = [recorded(values, policies) for values in (2.0, 0.0)]
+    monkeypatch.setattr(common, "Cell", Made)
+    made = SimpleNamespace(recorded=lambda *_: datasets)
+    found = [(one.reading, one.each) for one in horizon.better_trade_off(made)]
+    assert found == [("prepull_in_turn", "r-Regret 2.0"), ("prepull_even", "r-Regret 2.0")]
 
 
 # ---------------------------------------------------------------------------------- Observation 1

@@ -118,9 +118,12 @@ def decades(rounds: np.ndarray, number: int) -> list[int]:
 def log_spaced(rounds: np.ndarray, first: float, number: int) -> list[int]:
     """Return the places of those nearest to log-spaced rounds, each once.
 
-    These go from the first recorded round of at least `first` to the last.
+    These go from the first recorded round of at least `first` to the last; where there are no more
+    than `number` of them, it is all of these.
     """
     start = min(int(np.searchsorted(rounds, first)), rounds.size - 1)
+    if rounds.size - start <= number:
+        return list(range(start, rounds.size))
     wanted = np.geomspace(rounds[start], rounds[-1], number)
     distance = np.abs(np.log(rounds[start:, None] / wanted))
     return sorted({start + int(place) for place in distance.argmin(axis=0)})
