@@ -13,15 +13,22 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
-from fairbandits.experiments.config import ConfigError, Run, build_config, load_config
+from fairbandits.experiments.config import (
+    KNOWN_OF_INSTANCE,
+    ConfigError,
+    Run,
+    build_config,
+    load_config,
+)
 from fairbandits.experiments.simulate import instance_of
-from fairbandits.experiments.sweep import cells_of
+from fairbandits.experiments.sweep import cells_of, filled
 from fairbandits.policies import POLICIES, make_policy
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
-PAPERS = sorted(path.stem for path in (ROOT / "config" / "papers").glob("*.yaml"))
+FILES = sorted((ROOT / "config").glob("*/*.yaml"))
+FILES = [file for file in FILES if file.parent.name in ("papers", "audit")]
 SCHEMAS = sorted((ROOT / "workflow" / "schemas").rglob("*.yaml"))
 
 BANDITQ = "papers/banditq.yaml"
@@ -132,14 +139,16 @@ def numbers(tree, path=()):
                 yield from numbers(value, (*path, key))
 
 
-@pytest.mark.parametrize("slug", PAPERS)
-def test_every_number_says_where_it_comes_from(slug):
-    paper = read(ROOT / "config" / "papers" / f"{slug}.yaml")
+@pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_number_says_where_it_comes_from(file):
+    paper = read(file)
     found = 0
     for path, around in numbers(paper["experiments"]):
         # how a run is cut into files and what it records decides no published number
-        unsourced = ("figures", "companion_to", "checkpoints", "record")
-        if path[1] in unsourced or path[-1] == "chunk":
+        unsourced = {"figures", "companion_to", "checkpoints", "record"}
+        if unsourced & set(path) or path[-1] == "chunk":
+            continue
+        if "value" in path[:-1]:  # inside a value that is a form of its own
             continue
         assert path[-1] == "value", path
         assert around.keys() == {"value", "provenance", "source"}, path
@@ -192,11 +201,9 @@ def test_every_run_can_start(scale, request):
         assert instance.law == block["law"]
         for cell in cells_of(block):
             horizon = cell.pop("horizon", block["horizon"])
-            parameters = block["parameters"] | cell
-            for key, value in parameters.items():
-                if value == "instance":
-                    own = block["groups"] if key == "groups" else [0.5] * instance.n_arms
-                    parameters[key] = own
+            known = dict.fromkeys(KNOWN_OF_INSTANCE, [0.01] * instance.n_arms)
+            known["groups"] = block.get("groups")
+            parameters = filled(block["parameters"] | cell, known)
             policy = make_policy(block["policy"], parameters, where=block["stream"])
             policy.start(instance.n_arms, horizon)
 
@@ -205,7 +212,14 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
     keys = [run.key for run in paper_scale.runs]
     assert len(set(keys)) == len(keys)
     for run in paper_scale.runs:
-        shared = {"bf_ucb/high_variants": "bf_ucb/high"}
+        shared = {
+            "bf_ucb/high_variants": "bf_ucb/high",
+            "fair_ucb/other_thresholds_smaller_quotas": "fair_ucb/cost_of_fairness",
+            "fair_ucb/sensitivity": "fair_ucb/r_regret",
+        } | {
+            f"fair_ucb/small_quotas_{name}": "fair_ucb/small_quotas_none"
+            for name in ("thousandth", "three_thousandths", "hundredth", "twentieth")
+        }
         own = f"{run.paper}/{run.experiment}"
         assert run.stream == run.block["stream"] == shared.get(own, own)
 

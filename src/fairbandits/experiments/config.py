@@ -231,8 +231,9 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             name = str(path.relative_to(root))
             for key, (suite, block) in _blocks(path, slug, name).items():
                 place = f"{name}: experiments.{key}"
-                if key in blocks:
-                    raise ConfigError(f"{place}: there is another experiment of this name")
+                suites = {one.suite for one in own.values()} - {suite}
+                if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
+                    raise ConfigError(f"{place}: there is another experiment {min(taken)}")
                 blocks[key] = block
                 own[key] = _experiment(slug, key, block, limits, place, suite, path != file)
                 _check_streams(key, blocks, place)
@@ -255,9 +256,13 @@ def _blocks(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str,
             found[key] = "", block
             continue
         for name, own in block["instances"].items():
-            merged = {k: v for k, v in block.items() if k != "instances"} | own
             place = f"{where}: experiments.{key}.instances.{name}"
+            if "instances" in own:
+                raise ConfigError(f"{place}: an instance cannot have instances itself")
+            merged = {k: v for k, v in block.items() if k != "instances"} | own
             check({**content, "experiments": {key: merged}}, "paper", place)
+            if f"{key}_{name}" in {**found, **content["experiments"]}:
+                raise ConfigError(f"{place}: there is another experiment {key}_{name}")
             found[f"{key}_{name}"] = key, merged
     return found
 

@@ -49,16 +49,16 @@ class FairLearnObserved(FairLearn):
     Notes
     -----
     All comparisons are of integers, numerators over the common denominator q of quotas and
-    tolerance. The probes hold, each a whole number and of the rounds 1..t of a checkpoint,
+    tolerance. The probes hold whole numbers, all of the rounds 1..t of a checkpoint:
 
-    - ``crowding_k`` and ``crowding_k_minus_1``: largest abs(V_j) - j over rounds and j, with m = k
-      and with m = k - 1 classes; one number, which stands at every arm,
-    - ``rise_k`` and ``rise_k_minus_1``: by how many classes the arm rose at most in a round without
-      a pull of it, with as many classes,
-    - ``pulled_excess``: largest q (d_i - alpha) at the end of a round with a pull of the arm; -2**62
-      before its first one,
-    - ``longest_wait``: longest run of rounds without a pull of the arm, up to t,
-    - ``first_beyond``: first round with floor(r_i t) - N_i(t) > alpha, 0 if there is none.
+    - ``crowding_k`` and ``crowding_k_minus_1``: the number of arms in V_j minus j, largest over
+      rounds and j, with m = k and with m = k - 1 classes; one number, which stands at every arm;
+    - ``rise_k`` and ``rise_k_minus_1``: by how many classes the arm rose at most in a round
+      without a pull of it, with k and with k - 1 classes;
+    - ``pulled_excess``: largest q (d_i - alpha) at the end of a round with a pull of the arm, and
+      -2**62 before the first such round;
+    - ``longest_wait``: longest run of rounds without a pull of the arm;
+    - ``first_beyond``: first round with floor(r_i t) - N_i(t) > alpha, and 0 if there is none.
 
     References
     ----------

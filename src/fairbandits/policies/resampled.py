@@ -40,8 +40,8 @@ class Resampled:
 
     Notes
     -----
-    The coin is 1 where the 2**33-th further word of the round's coin, as a number in [0, 1), is below
-    the reward: one of 1 or more always shows as 1, and one of 0 or less as 0.
+    The coin is 1 where the 2**33-th further word of the round's coin, as a number in [0, 1), is
+    below the reward: one of 1 or more always shows as 1, and one of 0 or less as 0.
 
     References
     ----------
