@@ -233,4 +233,4 @@ def sleeping_arm(evidence: Evidence) -> Iterator[Question]:
         quotas=quotas,
     )
     excess = found.deficits["floor_deficit_sup"][:, -1].max(axis=1)
-    yield Question({"excess": excess}, f"arm 2 asleep until round {until}")
+    yield Question({"excess": excess})

@@ -121,8 +121,7 @@ def theorem_4(evidence: Evidence) -> Iterator[Question]:
                 for cell in chosen
             ]
             samples = np.stack([regret_at_end(cell) for cell in chosen], axis=1)
-            each = "" if reading == found.reading else found.words
-            yield Question({"samples": samples, "limits": limits}, each, reading)
+            yield Question({"samples": samples, "limits": limits}, found.words, reading)
 
 
 @estimates("fairucb-fig2-regret-decreasing", "falling")
@@ -170,8 +169,8 @@ def _by_gaps_and_measure(
         found = costs(evidence, experiment)
         for measure in SO_FAR:
             given = data(found, measure)
-            yield Question(given, measure, found.reading)
-            yield Question(given, found.words, measure)
+            for reading in (found.reading, measure):
+                yield Question(given, f"{found.words}, {measure}", reading)
 
 
 def _all_at_most_0(differences: list[np.ndarray]) -> dict:
