@@ -25,7 +25,7 @@ from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, build_config, load_config
+from fairbandits.experiments.config import ROOT, load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import recorded_rounds, write_chunk
 from fairbandits.experiments.sweep import arms_of
@@ -39,27 +39,17 @@ INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])
 TWENTIETHS = [0.05] * 10
 
 
-def small_config(folder):
-    """Return the configuration with all horizons cut to one, and rounds at the same parts of it.
+@functools.cache
+def full_config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+def shrunk(experiment):
+    """Return an experiment with all rounds at the same parts of a short horizon.
 
     A smoke run keeps the rounds and drops those beyond its end, which leaves most growth without
     a second horizon.
     """
-    limits = {"linear": 100, "log": 20}
-    whole = build_config(
-        {
-            "seed": SEED,
-            "scale": "smoke",
-            "papers": ["fair_ucb"],
-            "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
-            "smoke": {"horizon": 10**9, "replicates": 10, "chunk": 10, "checkpoints": limits},
-        },
-        "test",
-    )
-    return replace(whole, experiments=tuple(map(shrunk, whole.experiments)))
-
-
-def shrunk(experiment):
     # of the suites of the guarantee two of each are enough: an invariant needs no spread
     observed = any(run.block["policy"] == "fair_learn_observed" for run in experiment.runs)
     few = 2 if observed else REPLICATES
@@ -77,18 +67,28 @@ def shrunk_block(block):
         return sorted({max(arms_of(block), round(part * one)) for one in given})
 
     changed = {"horizon": min(HORIZON, block["horizon"])}
-    if "at" in block["checkpoints"]:
-        changed["checkpoints"] = {"at": rounds(block["checkpoints"]["at"])}
+    at = block["checkpoints"].get("at")
+    changed["checkpoints"] = {"at": rounds(at)} if at else {"linear": 100, "log": 20}
     if "horizons" in block:
         changed["horizons"] = rounds(block["horizons"])
     return block | changed
 
 
 class SmallEvidence(Evidence):
-    """Simulates an experiment when it is first read."""
+    """Simulates fewer rounds and replicates of an experiment when it is first read.
+
+    Parameters
+    ----------
+    smaller : callable
+        What is simulated of a configured experiment.
+    """
+
+    def __init__(self, folder, smaller):
+        super().__init__(full_config(), "fair_ucb", folder)
+        self.smaller = smaller
 
     def recorded(self, name, columns=None, rows=None):
-        for one in self.config.named("fair_ucb", name):
+        for one in map(self.smaller, self.config.named("fair_ucb", name)):
             file = self.results / one.paper / f"{one.name}.parquet"
             if not file.exists():
                 chunks = []
@@ -103,13 +103,12 @@ class SmallEvidence(Evidence):
 def evidence(tmp_path_factory):
     if config.DISABLE_JIT:
         pytest.skip("millions of rounds")
-    folder = tmp_path_factory.mktemp("fair_ucb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(direct, "DRAWN", 500)
-        yield SmallEvidence(small_config(folder), "fair_ucb", folder)
+        yield SmallEvidence(tmp_path_factory.mktemp("fair_ucb"), shrunk)
 
 
-LEDGER = load_ledger(ROOT / "claims" / "fair_ucb.yaml", small_config("nowhere"))
+LEDGER = load_ledger(ROOT / "claims" / "fair_ucb.yaml", full_config())
 TESTS = {
     f"{claim.id} {test.name}": (claim, test)
     for claim in LEDGER.claims.values()
@@ -175,7 +174,8 @@ def test_nothing_is_read_that_the_claim_does_not_name(name, evidence):
 def test_a_smoke_run_is_asked_everything(tmp_path, rng):
     """It has too few replicates and horizons for some procedures, but for no estimator."""
     files = [ROOT / "config" / "config.yaml", ROOT / "config" / "smoke.yaml"]
-    smoke = SmallEvidence(load_config(files), "fair_ucb", tmp_path)
+    small = load_config(files)
+    smoke = SmallEvidence(tmp_path, lambda one: small.experiment(one.paper, one.name))
     for claim, test in TESTS.values():
         asked = questions(smoke, claim.id, test.name)
         assert asked, (claim.id, test.name)
@@ -410,12 +410,12 @@ def test_tolerances_of_each_kind(evidence):
     }
 
 
-def test_what_only_a_short_run_lacks(evidence):
-    common.unless_short(evidence, False, "missing")
-    common.unless_short(evidence, True, "missing")
-    long = SimpleNamespace(config=SimpleNamespace(scale="paper"), paper="fair_ucb")
+def test_what_only_a_short_run_lacks():
+    one = SimpleNamespace(paper="fair_ucb", name="any", horizon=1000)
+    short, long = (common.Recorded(one, {"horizon": horizon}, []) for horizon in (999, 1000))
+    common.unless_short(short, False, "missing")
     common.unless_short(long, True, "missing")
-    with pytest.raises(ValueError, match="fair_ucb: missing"):
+    with pytest.raises(ValueError, match="fair_ucb/any: missing"):
         common.unless_short(long, False, "missing")
 
 
@@ -424,7 +424,7 @@ def test_what_only_a_short_run_lacks(evidence):
 
 @functools.cache
 def full(name):
-    (one,) = load_config([ROOT / "config" / "config.yaml"]).named("fair_ucb", name)
+    (one,) = full_config().named("fair_ucb", name)
     return one, recorded_rounds(one.runs[0].block, one.horizon)
 
 
@@ -460,7 +460,7 @@ def test_ten_pulls_are_free_at_every_horizon():
 
 
 def test_first_phases_end_at_recorded_rounds():
-    for one in load_config([ROOT / "config" / "config.yaml"]).named("fair_ucb", "small_quotas"):
+    for one in full_config().named("fair_ucb", "small_quotas"):
         phase = sum(math.ceil(Fraction(quota) * one.horizon) for quota in one.quotas)
         assert phase in (0, *recorded_rounds(one.runs[0].block, one.horizon))
 

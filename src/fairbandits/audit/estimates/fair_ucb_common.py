@@ -182,13 +182,15 @@ def r_regret_numerators(
     return (parts * played - free) @ np.array(costs), denominator * parts
 
 
-def unless_short(evidence: Evidence, holds: bool, what: str) -> None:
-    """Raise ValueError unless something holds that only a short run of everything may lack.
+def unless_short(recorded: Recorded, holds: bool, what: str) -> None:
+    """Raise ValueError unless something holds that only a short run of an experiment may lack.
 
-    A short run tries the machinery; what it asks then has no meaning, but has its shape.
+    A run of fewer rounds than configured tries the machinery: what it is asked then has the shape
+    of the question, and no meaning.
     """
-    if not holds and evidence.config.scale != "smoke":
-        raise ValueError(f"{evidence.paper}: {what}")
+    experiment = recorded.experiment
+    if not holds and recorded.footer["horizon"] >= experiment.horizon:
+        raise ValueError(f"{experiment.paper}/{experiment.name}: {what}")
 
 
 # -------------------------------------------------------------------------------------- cells

@@ -20,7 +20,7 @@ from fairbandits.audit.estimates.fair_ucb_common import (
     tolerance_of,
     whole,
 )
-from fairbandits.audit.estimates.fair_ucb_direct import float_run, hard_quotas
+from fairbandits.audit.estimates.fair_ucb_direct import FLOAT_ROUNDS, float_run, hard_quotas
 from fairbandits.audit.evidence import Evidence
 from fairbandits.rationals import quota_numerators
 
@@ -162,9 +162,9 @@ def never_behind(evidence: Evidence) -> Iterator[Question]:
         each=lambda one: one.learner,
         readings=["exact_integers"] * 3,
     )
-    horizon = evidence.config.experiment("fair_ucb", "fairness").horizon
+    longest = max(one.footer["horizon"] for one in evidence.recorded("fair_suite_long", []))
     for name, (means, quotas) in hard_quotas(evidence).items():
-        found = float_run(means, quotas, horizon, evidence.config.seed)
+        found = float_run(means, quotas, min(FLOAT_ROUNDS, longest), evidence.config.seed)
         words = f"first other choice in round {found.differs}" if found.differs else "same choices"
         data = {"excess": np.array([found.violation])}
         yield Question(data, f"UCB1, {name}, {words}", "floating_point")

@@ -84,7 +84,7 @@ def quotas_met_early(evidence: Evidence) -> Iterator[Question]:
         if not end:  # nothing is owed
             continue
         place = last_by(cell.rounds, end)
-        unless_short(evidence, cell.rounds[place] == end, f"round {end} is not recorded")
+        unless_short(cell.recorded, cell.rounds[place] == end, f"round {end} is not recorded")
         owed = [rational("quotas", quota) * cell.horizon // 1 for quota in cell.quotas]
         excess = (np.array(owed) - cell.plays[:, place]).max(axis=1)
         yield Question({"excess": excess}, cell.instance, reading)
