@@ -5,6 +5,8 @@ test is repeated for, and for each reading that the claim is judged under. What 
 alone: margins, levels and rules stand in the ledger.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -48,3 +50,10 @@ def estimates(claim: str, test: str) -> Callable[[Estimator], Estimator]:
         return estimator
 
     return register
+
+
+def load_estimators() -> Mapping[tuple[str, str], Estimator]:
+    """Return all estimators, after importing every module of this package."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
+    return ESTIMATORS
