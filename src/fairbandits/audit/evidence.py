@@ -84,7 +84,7 @@ class Evidence:
             file = self.results / one.paper / f"{one.name}.parquet"
             if file not in self.read:
                 self.read.append(file)
-            wanted = None if columns is None else ["run", "round", *columns]
+            wanted = None if columns is None else ["run", "round", "horizon", *columns]
             table, footer = load_dataset(file, wanted, rows)
             yield Recorded(one, footer, list(runs_of(table, footer)))
 

@@ -279,19 +279,21 @@ def _experiment(
             f"{place}.published_replicates must be at most replicates ({replicates}), "
             f"got {published}"
         )
+    groups = block.get("groups", {"value": []})["value"]
+    means, drawn = _means(block, groups, place)
+    n_arms = drawn["arms"] if drawn else len(means)
     full_horizon = horizon
     if limits:
-        horizon = min(horizon, limits["horizon"])
+        horizon = min(horizon, max(limits["horizon"], n_arms))
         replicates = min(replicates, limits["replicates"])
         published = published and min(published, limits["replicates"])
         at = checkpoints.get("at")
         checkpoints = {"at": _cut(at, horizon)} if at else limits["checkpoints"]
-    groups = block.get("groups", {"value": []})["value"]
-    means, drawn = _means(block, groups, place)
-    n_arms = drawn["arms"] if drawn else len(means)
     targets, shares, quotas = (
         block.get(key, {"value": []})["value"] for key in ("targets", "target_shares", "quotas")
     )
+    if isinstance(shares, dict):
+        shares = [shares["share"]] * shares["arms"]
     drawn_quotas = block.get("drawn_quotas", {"value": {}})["value"]
     penalties = block.get("penalties", {"value": None})["value"]
     _check_instance(n_arms, horizon, place)
@@ -349,6 +351,8 @@ def _experiment(
         if horizons:
             _check_rounds(horizons, n_arms, full_horizon, f"{inside}.horizons")
             horizons = _cut(horizons, horizon)
+        apart = policy.get("apart", False)
+        _check_apart(apart, horizons, block, f"{inside}.apart")
         for law in block["laws"]["value"]:
             decides = {
                 "stream": f"{paper}/{block.get('same_instances_as', name)}",
@@ -362,6 +366,7 @@ def _experiment(
             decides |= {"spread": spreads[law]} if law in spreads else {}
             decides |= {"sweep": sweep} if sweep else {}
             decides |= {"horizons": horizons} if horizons else {}
+            decides |= {"apart": True} if apart else {}
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
@@ -473,6 +478,17 @@ def _cut(rounds: list, horizon: int) -> list:
     """Return the rounds up to a smoke run's horizon, which stands for those beyond it."""
     kept = [one for one in rounds if one <= horizon]
     return kept if len(kept) == len(rounds) else [*kept, *([horizon] * (horizon not in kept))]
+
+
+def _check_apart(apart: bool, horizons: list, block: dict[str, Any], place: str) -> None:
+    if not apart:
+        return
+    if not horizons:
+        raise ConfigError(f"{place}: there are no horizons; give them beside it")
+    if "at" in block["checkpoints"]:
+        raise ConfigError(f"{place} needs checkpoints for any horizon: linear and log, not at")
+    if "drawn_means" in block:
+        raise ConfigError(f"{place} needs fixed means; drawn ones belong to the replicate")
 
 
 def _check_sweep(sweep: dict[str, list], place: str) -> None:
