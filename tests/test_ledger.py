@@ -96,7 +96,10 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
     assert {claim.figure for claim in ledger.claims.values()} - {""} == figures
     read = {name for claim in ledger.claims.values() for name in claim.experiments}
     # a longer look at the other reading's curve, which no claim is about
-    assert {one.suite or one.name for one in own} - read <= {"r_regret_long", "r_regret_long_other_gaps"}
+    assert {one.suite or one.name for one in own} - read <= {
+        "r_regret_long",
+        "r_regret_long_other_gaps",
+    }
 
 
 def test_planned_experiments_count_their_rounds():

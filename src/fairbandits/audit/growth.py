@@ -4,6 +4,7 @@ All fit means over replicates and resample the replicates: inside each horizon, 
 all horizons where these are read off the same runs (`clustered`).
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -454,16 +455,19 @@ def _distribution(
     resamples: int,
     rng: np.random.Generator | None,
 ) -> np.ndarray:
-    return stats.bootstrap(
-        samples,
-        of_samples,
-        n_resamples=resamples,
-        batch=batch(sum(map(len, samples))),
-        paired=clustered,
-        method="percentile",
-        vectorized=True,
-        rng=needed(rng),
-    ).bootstrap_distribution
+    with warnings.catch_warnings():
+        # of an interval that is not used: resamples without a slope are counted as they should be
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        return stats.bootstrap(
+            samples,
+            of_samples,
+            n_resamples=resamples,
+            batch=batch(sum(map(len, samples))),
+            paired=clustered,
+            method="percentile",
+            vectorized=True,
+            rng=needed(rng),
+        ).bootstrap_distribution
 
 
 def _quantile(drawn: np.ndarray, level: float, missing: float) -> float:

@@ -243,7 +243,9 @@ def _is_whole(
     size = columns["round"].size
     if size == 0 or size % (n_replicates * n_arms):
         return False
-    replicate, rounds, arm = (columns[name].reshape(shape) for name in ("replicate", "round", "arm"))
+    replicate, rounds, arm = (
+        columns[name].reshape(shape) for name in ("replicate", "round", "arm")
+    )
     return bool(
         (replicate == np.arange(first, first + n_replicates)[:, None, None]).all()
         and (rounds == rounds[:1, :, :1]).all()

@@ -5,7 +5,8 @@ horizon, and the recorded round nearest to one stands for it.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,8 @@ from fairbandits.metrics import rates
 PAPER = "banditq"
 #: Experiments of the figures by what BanditQ sees, in words.
 FEEDBACKS = {"full information": "full_information", "bandit feedback": "bandit_feedback"}
+#: What a policy sees, by its name where an experiment has one for each feedback.
+SEES = {"full": "full information", "bandit": "bandit feedback"}
 
 
 # --------------------------------------------------------------------------------------- cells
@@ -37,10 +40,13 @@ class Cell:
         Of the dataset.
     run : RunData
         Its recorded values.
+    instance : str
+        Which of a suite's, without the horizon where it changes with that; empty without a suite.
     """
 
     footer: dict[str, Any]
     run: RunData
+    instance: str = ""
 
     @property
     def block(self) -> dict[str, Any]:
@@ -171,7 +177,14 @@ def cells_in(
     for run in recorded.runs:
         same = all(run.cell.get(name) == value for name, value in wanted.items())
         if policy in (None, run.policy) and law in (None, run.law) and same:
-            yield Cell(recorded.footer, run)
+            yield Cell(recorded.footer, run, instance_of(recorded.experiment))
+
+
+def instance_of(experiment: Experiment) -> str:
+    """Return which instance of its suite an experiment is, whatever its horizon."""
+    if not experiment.suite:
+        return ""
+    return re.sub(r"_\d+$", "", experiment.name.removeprefix(f"{experiment.suite}_"))
 
 
 def first_law(cells: Iterable[Cell]) -> Cell:
@@ -183,6 +196,86 @@ def only(cells: Iterable[Cell]) -> Cell:
     """Return the one cell that there is."""
     (cell,) = cells
     return cell
+
+
+# --------------------------------------------------------------------------- suites and growth
+
+#: The instance that is run with both laws: that of the paper.
+FIVE_ARMS = "five_arms"
+#: Growth with T by what BanditQ sees; the longest runs stand apart.
+FULL_SUITES = ("suite_full", "suite_full_far")
+BANDIT_SUITES = ("suite_bandit", "suite_bandit_far")
+SUITES = {"full information": FULL_SUITES, "bandit feedback": BANDIT_SUITES}
+
+
+def words(cell: Cell) -> str:
+    """Return what a cell's instance is called, with the law where it is run with several."""
+    name = cell.instance.replace("_", " ")
+    return f"{name}, {cell.law}" if cell.instance == FIVE_ARMS else name
+
+
+def words_and_reading(cell: Cell) -> tuple[str, str]:
+    """Return what an instance is called in a claim whose readings are laws, and its reading.
+
+    An instance that is run with one law, which is chosen for it, belongs to all readings.
+    """
+    law = cell.law if cell.instance == FIVE_ARMS else ""
+    return cell.instance.replace("_", " "), law
+
+
+def growths(
+    evidence: Evidence,
+    experiments: Iterable[str],
+    columns: Sequence[str] | None = None,
+    **chosen: Any,
+) -> list[list[Cell]]:
+    """Return cells that differ in their horizons alone together, by increasing horizon.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What is read.
+    experiments : iterable of str
+        Suites or experiments whose cells belong together.
+    columns : sequence of str, optional
+        Of the datasets; all by default.
+    **chosen
+        As in `cells`.
+    """
+    groups: dict[tuple, list[Cell]] = {}
+    for experiment in experiments:
+        for cell in cells(evidence, experiment, columns, **chosen):
+            rest = {key: value for key, value in cell.run.cell.items() if key != "horizon"}
+            key = (cell.instance, cell.run.name, *rest.items())
+            groups.setdefault(key, []).append(cell)
+    return [sorted(group, key=lambda cell: cell.horizon) for group in groups.values()]
+
+
+def growth(
+    group: Iterable[Cell],
+    statistic: Callable[[Cell], np.ndarray],
+    size: Callable[[Cell], float] = lambda cell: cell.horizon,
+) -> dict[str, Any]:
+    """Return the data of a growth exponent, with the horizon or another size of each cell."""
+    group = list(group)
+    return {
+        "horizons": [size(cell) for cell in group],
+        "samples": [statistic(cell) for cell in group],
+    }
+
+
+def regret_at_end(cell: Cell) -> np.ndarray:
+    """Return the pseudo-regret at T, shape (n_replicates,)."""
+    return cell.regret[:, -1]
+
+
+def average_regret(cell: Cell) -> np.ndarray:
+    """Return A(T), the mean over t <= T of the pseudo-regret at t, shape (n_replicates,).
+
+    `plays_sum` are the sums over rounds of the plays up to each round, so that it is exact.
+    """
+    earned = cell.values["plays_sum"][:, -1] @ cell.means
+    return cell.benchmark * (cell.horizon + 1) / 2 - earned / cell.horizon
 
 
 # --------------------------------------------------------------------------- rounds and curves

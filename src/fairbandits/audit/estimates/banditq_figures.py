@@ -253,8 +253,9 @@ def curves(cell: Cell) -> Iterator[tuple[str, np.ndarray]]:
 def beside(evidence: Evidence) -> Iterator[tuple[str, str, list[np.ndarray], list[np.ndarray]]]:
     """Yield law, quantity, the two cells' rounds, and the curves: bandit feedback, then full."""
     columns = ["reward", "queue"]
+    under_bandit = {cell.law: cell for cell in cells(evidence, BANDIT, columns)}
     for full in cells(evidence, FULL, columns):
-        bandit = first_law(cells(evidence, BANDIT, columns, law=full.law))
+        bandit = under_bandit[full.law]
         for (name, wide), (_, narrow) in zip(curves(bandit), curves(full), strict=True):
             yield full.law, name, [bandit.rounds, full.rounds], [wide, narrow]
 
