@@ -15,6 +15,8 @@ from fairbandits import (
     LFG,
     UCB1,
     BanditQ,
+    BanditQInequalities,
+    BanditQSurrogates,
     Constant,
     EpsilonGreedy,
     FairLearn,
@@ -24,6 +26,9 @@ from fairbandits import (
     Hedge,
     Instance,
     Prophet,
+    PullGaps,
+    QueueUCB,
+    RecordedBanditQ,
     SmallestDeficit,
     Static,
     TFairLearn,
@@ -66,6 +71,23 @@ EXAMPLES = {
         BanditQ(TARGETS, feedback="full", subroutine="adahedge", V=0, surrogate_index="pre"),
         BanditQ(TARGETS, feedback="full", subroutine="squint"),
         BanditQ(TARGETS, feedback="full", subroutine="squint", V=1e6),
+    ],
+    "banditq_inequalities": [
+        BanditQInequalities(TARGETS, means=MEANS),
+        BanditQInequalities(TARGETS, V=0, surrogate_index="pre", step_c=1, means=MEANS),
+    ],
+    "banditq_recorded": [
+        RecordedBanditQ(TARGETS),
+        RecordedBanditQ(TARGETS, subroutine="exp3p", gain=0.3),
+        RecordedBanditQ(TARGETS, gamma_rule=2, V=0, gain=-1e3),
+        RecordedBanditQ(TARGETS, "full", gain=1e-3),
+        RecordedBanditQ(TARGETS, "full", "adahedge", gain=-2),
+        RecordedBanditQ(TARGETS, "full", "squint", V=0, surrogate_index="pre"),
+    ],
+    "banditq_surrogates": [
+        BanditQSurrogates(TARGETS),
+        BanditQSurrogates(TARGETS, "bandit"),
+        BanditQSurrogates(TARGETS, "bandit", V=0, surrogate_index="pre"),
     ],
     "bf_ucb": [
         BFUCB((3, 2), (0.4, "1/3")),
@@ -121,6 +143,16 @@ EXAMPLES = {
         LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
     ],
     "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
+    "pull_gaps": [
+        PullGaps(),
+        PullGaps("fair_learn", {"quotas": QUOTAS, "learner": "thompson"}),
+        PullGaps("banditq_recorded", {"targets": TARGETS}),
+    ],
+    "queue_ucb": [
+        QueueUCB(TARGETS),
+        QueueUCB(TARGETS, "max_weight", scale=1.6),
+        QueueUCB(TARGETS, "max_weight", V=0),
+    ],
     "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
     "smallest_deficit": [SmallestDeficit(QUOTAS)],
     "t_fair_learn": [TFairLearn(QUOTAS), TFairLearn(QUOTAS, "thompson", order="sequential")],
@@ -427,6 +459,8 @@ LEARNERS = {
     "ftrl": lambda arms: learners.ftrl(arms, False, 1e-10),
     "ftrl-adaptive": lambda arms: learners.ftrl(arms, True, 1e-5),
     "exp3p": lambda arms: learners.exp3p(arms, 100, 0.01),
+    "oga-scaled": lambda arms: learners.scaled(learners.oga(arms, 1.0), -0.3),
+    "ftrl-scaled": lambda arms: learners.scaled(learners.ftrl(arms, False, 1e-10), -1e3),
 }
 
 
@@ -443,7 +477,7 @@ def absorb(learner, t, arm, g):
 @compiled_only
 @pytest.mark.parametrize("name", LEARNERS)
 def test_learners_on_random_gains(name, rng):
-    full = name in ("oga", "adahedge", "squint")
+    full = name.partition("-")[0] in ("oga", "adahedge", "squint")
     step = learners.ascend if full else learners.absorb
     compiled = ascend if full else absorb
     for arms in (2, 3, 5, 24, 150):
