@@ -4,7 +4,6 @@ All fit means over replicates and resample the replicates: inside each horizon, 
 all horizons where these are read off the same runs (`clustered`).
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -22,7 +21,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.resampling import batch, needed
+from fairbandits.audit.resampling import batch, needed, without_interval
 
 #: A bootstrap of fewer replicates than these says nothing.
 FEWEST = 10
@@ -448,6 +447,7 @@ def _resampled(
     return _distribution(of_samples, samples, clustered, resamples, rng)
 
 
+@without_interval()
 def _distribution(
     of_samples: Callable[..., np.ndarray],
     samples: list[np.ndarray],
@@ -455,19 +455,16 @@ def _distribution(
     resamples: int,
     rng: np.random.Generator | None,
 ) -> np.ndarray:
-    with warnings.catch_warnings():
-        # of an interval that is not used: resamples without a slope are counted as they should be
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        return stats.bootstrap(
-            samples,
-            of_samples,
-            n_resamples=resamples,
-            batch=batch(sum(map(len, samples))),
-            paired=clustered,
-            method="percentile",
-            vectorized=True,
-            rng=needed(rng),
-        ).bootstrap_distribution
+    return stats.bootstrap(
+        samples,
+        of_samples,
+        n_resamples=resamples,
+        batch=batch(sum(map(len, samples))),
+        paired=clustered,
+        method="percentile",
+        vectorized=True,
+        rng=needed(rng),
+    ).bootstrap_distribution
 
 
 def _quantile(drawn: np.ndarray, level: float, missing: float) -> float:
