@@ -4,13 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from fairbandits.experiments.config import Config, Experiment
-from fairbandits.experiments.datasets import Rows, expect, load_dataset
+from fairbandits.experiments.datasets import Rows, load_dataset
 from fairbandits.experiments.recorded import RunData, runs_of
-from fairbandits.provenance import SIMULATION, fingerprint
-from fairbandits.store import read_footer, read_table
 
 
 class Recorded(NamedTuple):
@@ -92,24 +88,3 @@ class Evidence:
         """Return the experiment of this name, which has no instances."""
         (found,) = self.recorded(name, columns)
         return found
-
-    def table(self, name: str, also: Sequence[str] = ()) -> pa.Table:
-        """Return what the workflow made of the paper's that is no experiment, such as a replay.
-
-        It is not among `read`, which are experiments; the workflow must know of it otherwise.
-
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        also : sequence of str
-            What of our code made it, beside the simulation's.
-
-        Raises
-        ------
-        StoreError
-            If the file is missing, damaged, foreign or stale.
-        """
-        file = self.results / self.paper / f"{name}.parquet"
-        expect(read_footer(file), {"code": fingerprint(*SIMULATION, *also)}, file)
-        return read_table(file)

@@ -9,7 +9,10 @@ from numba import njit
 from fairbandits.audit.estimates import Question, estimates
 from fairbandits.audit.estimates.banditq_common import arm, generator, published, read_off
 from fairbandits.audit.evidence import Evidence
+from fairbandits.experiments.datasets import expect
 from fairbandits.policies.simplex import log_barrier_shift
+from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.store import read_footer, read_table
 
 #: Inputs of the solver in all, in how many batches of one number of arms, and the most arms.
 INPUTS, BATCHES, MOST_ARMS = 100_000, 50, 1000
@@ -70,12 +73,18 @@ def solver_residuals(evidence: Evidence) -> Iterator[Question]:
 def replayed(evidence: Evidence) -> pd.DataFrame:
     """Return the released program's five-arm run under bandit feedback, run again.
 
+    It is no experiment, so that it is not among the datasets that the evidence notes.
+
     Raises
     ------
+    StoreError
+        If the file is missing, damaged, foreign or stale.
     ValueError
-        If it is shorter than the published one.
+        If the run is shorter than the published one.
     """
-    table = evidence.table("replay_5_bandit", ("replay",)).to_pandas()
+    file = evidence.results / evidence.paper / "replay_5_bandit.parquet"
+    expect(read_footer(file), {"code": fingerprint(*SIMULATION, "replay")}, file)
+    table = read_table(file).to_pandas()
     wanted = published()["figures"]["fig5"]["horizon"]
     if table["round"].iloc[-1] != wanted:
         raise ValueError(
