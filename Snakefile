@@ -21,6 +21,7 @@ for paper in PAPERS:
     include: f"workflow/rules/{paper}.smk"
 
 
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -28,6 +29,7 @@ rule all:
     default_target: True
     input:
         all_figures(),
+        all_verdicts(),
         "<results>/site/index.html",
 
 

@@ -1,11 +1,21 @@
 """A small set of results, and the pages of it, made without the workflow; once per test session."""
 
 import contextlib
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
-from fairbandits.experiments.config import ROOT, build_config
+from fairbandits.audit import run as audit
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
+from fairbandits.audit.judge import Answer
+from fairbandits.audit.ledger import Claim, Test, load_ledgers
+from fairbandits.audit.procedures import judged_against
+from fairbandits.audit.records import write_findings
+from fairbandits.experiments.config import ROOT, build_config, load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
@@ -18,7 +28,7 @@ SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
 PAPERS = ["banditq", "fair_ucb", "ht_ucb", "bf_ucb"]
-PAGES = ["index", *PAPERS]
+PAGES = ["index", "audit", *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 
 
@@ -67,10 +77,58 @@ def small_results(factory) -> Path:
                 png=images.with_suffix(".png"),
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
+    write_audit(folder)
     code = fingerprint(*SIMULATION, "replay")
     table = pa.table(replay(5, "bandit", rounds=2000))
     write_table(folder / "results" / "banditq" / "replay_5_bandit.parquet", table, {"code": code})
     return folder
+
+
+def write_audit(folder: Path) -> None:
+    """Write made-up findings of the real ledgers, and the verdicts on them, into ``results``."""
+    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    results = folder / "results" / "audit"
+    files = []
+    for paper, ledger in ledgers.items():
+        files.append(results / f"{paper}.parquet")
+        found = [one for claim in ledger.claims.values() for one in made_up(claim)]
+        write_findings(files[-1], ledger, found, "smoke")
+    joint, verdicts = (results / f"{name}.parquet" for name in ("findings", "verdicts"))
+    audit.write_verdicts(files, ledgers, joint, verdicts)
+
+
+def made_up(claim: Claim) -> Iterator[Answer]:
+    """Yield a finding for each reading and two things of each test; some fail."""
+    for test in claim.tests:
+        for reading in claim.readings or ("",):
+            for each in ("one thing", "another") if test.each else ("",):
+                yield _made_up(claim, test, reading, each)
+
+
+def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
+    name = f"{claim.id} {test.name} {reading} {each}"
+    rng = np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
+    answer = Answer(claim.id, test.name, reading, each, data=(f"{claim.paper}/some.parquet",))
+    kind = rng.integers(0, 40)
+    if kind == 0:
+        return replace(answer, message="sample must have at least 10 entries, got 3")
+    also = {"printed": 1.0, "allowed rise": 2.0}
+    against = judged_against(
+        test.procedure,
+        {"limit": 0.5},
+        test.settings,
+        Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), also),
+    )
+    middle = next(iter(against.values()))
+    if kind == 1:
+        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("TRIVIAL",), also)
+    else:
+        verdict = (REPRODUCED, REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)[kind % 4]
+        at = middle + rng.normal() * 10.0 ** rng.integers(-2, 4)
+        ends = (-np.inf, np.inf) if kind == 2 else (at - rng.random(), at + rng.random())
+        p = None if test.procedure == "invariant" else 0.5 if verdict == INCONCLUSIVE else 1e-4
+        finding = Finding(at, *ends, 3, p, verdict, (), also)
+    return replace(answer, finding=finding, against=against)
 
 
 def executed_pages(factory) -> list[Path]:

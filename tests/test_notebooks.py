@@ -118,6 +118,7 @@ def test_folders_are_named_as_given(tmp_path_factory):
             "fair_ucb": "fair_ucb/r_regret_long",
             "ht_ucb": "ht_ucb/regret_long_20_08",
             "bf_ucb": "bf_ucb/high_variants",
+            "audit": "banditq/some",
         }
         shown = of_page.get(page.stem, "banditq/oracle_lfg")
         assert f"results/{shown}.parquet" in output_of(notebook)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -211,6 +212,101 @@ def lock(configs: tuple[Path, ...], out: Path) -> None:
     config = load_config(configs)
     write_lock(config, out)
     click.echo(f"{out}: {len(config.runs)} runs")
+
+
+@main.command()
+@config_option
+@click.argument("paper")
+@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@click.option("--seed", type=click.IntRange(min=0), help="Root seed; default the configured one.")
+@click.option("--only", multiple=True, help="Id of a claim; default all.")
+@click.option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
+def audit(
+    configs: tuple[Path, ...],
+    paper: str,
+    results: Path | None,
+    seed: int | None,
+    only: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Put the questions of PAPER's ledger to its datasets, and keep what is found.
+
+    A claim that cannot be judged fails by itself: this is kept and said, and no error here.
+    """
+    from fairbandits.audit import run, show
+    from fairbandits.audit.records import write_findings
+
+    if only and out:
+        raise click.UsageError("--only is for looking; --out needs all claims")
+    config, ledgers = run.load(configs)
+    config = config if seed is None else replace(config, seed=seed)
+    found, scale = run.find(config, ledgers, paper, results, only)
+    if out is None:
+        click.echo(show.found(ledgers[paper], found))
+        return
+    write_findings(out, ledgers[paper], found, scale)
+    for line in run.failures(found):
+        click.echo(line, err=True)
+
+
+@main.command()
+@config_option
+@click.argument("findings", type=FILE, nargs=-1, required=True)
+@click.option("--joint", type=FILE, required=True, help="Parquet file for all FINDINGS.")
+@click.option("--out", type=FILE, required=True, help="Parquet file for the verdicts.")
+def verdicts(configs: tuple[Path, ...], findings: tuple[Path, ...], joint: Path, out: Path) -> None:
+    """Judge all claims by the FINDINGS of each paper.
+
+    At the published scale a claim that failed is an error, and nothing is written.
+    """
+    from fairbandits.audit import run
+
+    _, ledgers = run.load(configs)
+    failed, written = run.write_verdicts(list(findings), ledgers, joint, out)
+    for line in failed:
+        click.echo(line, err=True)
+    if not written:
+        raise click.ClickException(f"{len(failed)} claims failed; no verdicts are written")
+
+
+@main.command()
+@config_option
+@click.argument("verdicts", type=FILE)
+@click.argument("out", type=FILE)
+def record(configs: tuple[Path, ...], verdicts: Path, out: Path) -> None:
+    """Write VERDICTS as the short table OUT that is committed, audit/verdicts.csv."""
+    from fairbandits.audit import run
+    from fairbandits.audit.records import read_verdicts, write_csv
+
+    _, ledgers = run.load(configs)
+    rows, scale = read_verdicts(verdicts, ledgers)
+    write_csv(out, rows, scale)
+
+
+@main.command()
+@config_option
+@click.argument("claim", required=False)
+@click.option("--paper", help="Only claims of this paper.")
+@click.option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+def claims(
+    configs: tuple[Path, ...],
+    claim: str | None,
+    paper: str | None,
+    verdict: str | None,
+    as_json: bool,
+    results: Path | None,
+) -> None:
+    """List the claims with their verdicts, or explain one CLAIM.
+
+    Verdicts are those of the results on disk or, without them, the committed ones.
+    """
+    from fairbandits.audit import run
+
+    if claim and (paper or verdict):
+        raise click.UsageError("give CLAIM, or --paper and --verdict")
+    click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results))
 
 
 @main.command()

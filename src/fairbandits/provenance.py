@@ -24,6 +24,10 @@ SIMULATION = (
     "experiments/simulate.py",
     "experiments/sweep.py",
 )
+#: What reads recorded runs.
+READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
+#: What makes verdicts of recorded runs.
+AUDIT = ("audit", "benchmarks", "metrics", "rationals.py", "replay", *READING)
 
 
 @cache

@@ -1,16 +1,21 @@
 """What the rules share: the checked configuration and the fingerprints of the code."""
 
+import csv
 import json
 import shlex
+from collections import Counter
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.experiments.config import ConfigError, build_config
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
 
 try:
     CONFIG = build_config(config, "configuration", root=Path(workflow.basedir))
+    LEDGERS = load_ledgers(CONFIG, root=Path(workflow.basedir))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -28,8 +33,8 @@ RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
-READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
 FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
+AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
 REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
 
 
@@ -56,12 +61,39 @@ def all_figures():
     ]
 
 
+def all_verdicts():
+    """The table of verdicts, if a configured paper has a ledger."""
+    return ["<audit>/verdicts.csv"] if LEDGERS else []
+
+
+def audited_datasets(wildcards):
+    """The datasets that the claims of a paper read."""
+    ledger = LEDGERS[wildcards.paper]
+    names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
+    read = [
+        one
+        for name in names
+        if name not in ledger.planned
+        for one in CONFIG.named(ledger.paper, name)
+    ]
+    return list(dict.fromkeys(map(collected, read)))
+
+
+def audit_settings(wildcards):
+    """A paper's ledger, and the published numbers that its claims are laid beside."""
+    files = [f"claims/{wildcards.paper}.yaml", f"config/published/{wildcards.paper}.yaml"]
+    return [file for file in files if Path(workflow.basedir, file).is_file()]
+
+
+def collected(experiment):
+    """The dataset of an experiment, or the folder of those of its suite."""
+    place = f"<results>/{experiment.dataset}"
+    return str(Path(place).parent) if experiment.suite else place
+
+
 def all_datasets():
     """The datasets of all configured experiments, those of a suite in one folder."""
-    return [
-        f"<results>/{paper}/{name}" + ("" if instances[0].suite else ".parquet")
-        for (paper, name), instances in EXPERIMENTS.items()
-    ]
+    return list(dict.fromkeys(map(collected, CONFIG.experiments)))
 
 
 def run_block(wildcards):
@@ -125,6 +157,20 @@ def published_option(wildcards, input):
     return f"--published {input.published}" if "published" in input.keys() else ""
 
 
+def verdict_lines():
+    """How many claims have which verdict."""
+    table = Path(CONFIG.folders.get("audit", "")) / "verdicts.csv"
+    if not LEDGERS or not table.is_file():
+        return []
+    with table.open(encoding="utf-8", newline="") as file:
+        headlines = {}  # a claim's first row
+        for row in csv.DictReader(file):
+            headlines.setdefault(row["id"], row["verdict"])
+    counts = Counter(headlines.values())
+    words = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+    return [f"Claims: {', '.join(words)}; {table}"]
+
+
 def closing_lines():
     """What a finished run says last: how many figures there are, and where the report is."""
     figures = Path(CONFIG.folders["figures"])
@@ -133,7 +179,7 @@ def closing_lines():
         for one in CONFIG.experiments
         for name in one.figures
     )
-    lines = [f"{drawn} figures in {figures}"]
+    lines = [f"{drawn} figures in {figures}", *verdict_lines()]
     if CONFIG.scale == "smoke":
         lines.append("Smoke run: everything was run at a small scale; its numbers are not results.")
     index = Path(CONFIG.folders["results"]) / "site" / "index.html"
@@ -149,13 +195,14 @@ PAGE_CODE = fingerprint(
     "metrics",
     "benchmarks",
     "experiments/config.py",
+    "audit",
     *READING,
 )
 SITE_CODE = fingerprint(
     "site/__init__.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
-PAGES = ["index", *PAPERS]
+PAGES = ["index", *(["audit"] if LEDGERS else []), *PAPERS]
 #: What a page shows besides its paper's figures and datasets.
 ALSO_SHOWN = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
 
@@ -172,8 +219,15 @@ def all_images(papers=PAPERS):
 
 
 def page_papers(wildcards):
-    """The papers that a page shows."""
-    return PAPERS if wildcards.page == "index" else [wildcards.page]
+    """The papers whose figures and datasets a page shows."""
+    return {"index": PAPERS, "audit": []}.get(wildcards.page, [wildcards.page])
+
+
+def page_verdicts(wildcards):
+    """The verdicts on a page."""
+    if not LEDGERS or wildcards.page not in ("index", "audit", *LEDGERS):
+        return []
+    return [f"<results>/audit/{name}.parquet" for name in ("verdicts", "findings")]
 
 
 def page_images(wildcards):
@@ -196,9 +250,9 @@ def results_folder(wildcards, output):
     return Path(output[0]).parents[1]
 
 
-def figures_folder(wildcards, input):
-    """The folder of figures, from one of them."""
-    return Path(input.images[0]).parents[1]
+def figures_folder(wildcards):
+    """The folder of figures, also for a page without any."""
+    return CONFIG.folders["figures"]
 
 
 def page_settings(wildcards):

@@ -6,6 +6,7 @@ rule notebook:
         source="notebooks/{page}.ipynb",
         images=page_images,
         tables=page_tables,
+        verdicts=page_verdicts,
         settings=page_settings,
     output:
         "<results>/notebooks/{page}.ipynb",

@@ -5,8 +5,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.experiments.config import Config, Experiment
-from fairbandits.experiments.datasets import Rows, load_dataset
+from fairbandits.experiments.datasets import (
+    Rows,
+    expect,
+    expect_experiment,
+    guard_dataset,
+    load_dataset,
+    shrunk,
+)
 from fairbandits.experiments.recorded import RunData, runs_of
+from fairbandits.store import StoreError, read_footer
 
 
 class Recorded(NamedTuple):
@@ -33,7 +41,7 @@ class Evidence:
     Parameters
     ----------
     config : Config
-        The configuration.
+        The configuration; datasets can be of a smaller scale.
     paper : str
         The paper whose claims are judged.
     results : Path
@@ -43,6 +51,8 @@ class Evidence:
     ----------
     read : list of Path
         The files that were read since the list was last emptied, each once.
+    small : bool
+        Whether any dataset that was checked has fewer rounds or replicates than configured.
     """
 
     def __init__(self, config: Config, paper: str, results: Path) -> None:
@@ -50,6 +60,49 @@ class Evidence:
         self.paper = paper
         self.results = results
         self.read: list[Path] = []
+        self.small = False
+        self._problems: dict[Path, str] = {}
+
+    def files(self, name: str) -> list[Path]:
+        """Return the datasets of the experiment or suite of this name.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such experiment.
+        """
+        return [self._file(one) for one in self.config.named(self.paper, name)]
+
+    def check(self, name: str) -> None:
+        """Check all rows of the datasets of this name, each file once.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such experiment.
+        StoreError
+            If a dataset is missing, damaged, foreign, stale, or breaks an invariant.
+        """
+        for one in self.config.named(self.paper, name):
+            file = self._file(one)
+            if file not in self._problems:
+                self._problems[file] = self._problem(one, file)
+            if self._problems[file]:
+                raise StoreError(self._problems[file])
+
+    def _problem(self, experiment: Experiment, file: Path) -> str:
+        try:
+            footer = read_footer(file)
+            expect_experiment(footer, experiment, file)
+            expect(footer, {"seed": self.config.seed}, file)
+            self.small |= shrunk(footer, experiment)
+            guard_dataset(file)
+        except StoreError as error:
+            return str(error)
+        return ""
+
+    def _file(self, experiment: Experiment) -> Path:
+        return self.results / experiment.dataset
 
     def recorded(
         self,
@@ -75,9 +128,8 @@ class Evidence:
         StoreError
             If a dataset is missing, damaged, foreign or stale.
         """
-        paper, _, own = name.rpartition("/")
-        for one in self.config.named(paper or self.paper, own):
-            file = self.results / one.dataset
+        for one in self.config.named(self.paper, name):
+            file = self._file(one)
             if file not in self.read:
                 self.read.append(file)
             wanted = None if columns is None else ["run", "round", "horizon", *columns]

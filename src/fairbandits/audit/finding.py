@@ -10,6 +10,9 @@ NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
+#: What stands in place of a verdict where the audit itself could not be done.
+FAILED = "failed"
+OUTCOMES = (*VERDICTS, FAILED)
 
 #: What a tag says.
 TAGS = {
@@ -22,6 +25,7 @@ TAGS = {
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",
     "ROUNDING": "broken by less than the numerical tolerance only",
     "HOLM": "decided by itself, but not after the correction for its family",
+    "READING": "another reading of what the paper leaves open has another verdict",
 }
 
 

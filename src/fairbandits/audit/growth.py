@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from fairbandits.audit.finding import (
     INCONCLUSIVE,
@@ -313,7 +313,7 @@ def proportionality(
     p_against = min(slope.below(outer[0]), slope.above(outer[1]))
     verdict, p = decide(p_for, p_against, level)
     through = (x @ means) / (x @ x)
-    line = stats.linregress(x, means)
+    line = scipy.stats.linregress(x, means)
     also = {
         "R2 of b x": float(1 - ((means - through * x) ** 2).sum() / (means**2).sum()),
         "R2 of a + b x": float(line.rvalue**2),
@@ -455,7 +455,7 @@ def _distribution(
     resamples: int,
     rng: np.random.Generator | None,
 ) -> np.ndarray:
-    return stats.bootstrap(
+    return scipy.stats.bootstrap(
         samples,
         of_samples,
         n_resamples=resamples,

@@ -4,6 +4,7 @@ A file claims/SLUG.yaml holds one record per claim. What a record may hold is in
 workflow/schemas/claims.schema.yaml; that rules are complete and names exist is checked here.
 """
 
+import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,7 +114,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one paper."""
+    """The ledger of one paper; `digest` is a hash of its file."""
 
     paper: str
     title: str
@@ -121,6 +122,7 @@ class Ledger:
     families: Mapping[str, Family]
     planned: Mapping[str, PlannedExperiment]
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    digest: str = ""
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
@@ -175,6 +177,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         {name: Family(**block) for name, block in content["families"].items()},
         planned,
         claims,
+        hashlib.sha256(file.read_bytes()).hexdigest()[:16],
     )
     _check_names(ledger, config, where)
     return ledger

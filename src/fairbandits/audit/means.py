@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 from fairbandits.audit.finding import (
     INCONCLUSIVE,
@@ -211,8 +211,8 @@ def paired_comparison(
     also = {"share larger": float((difference > 0).mean()), "material from": float(matters)}
     if unequal.size:
         above = int((unequal > 0).sum())
-        also["sign p"] = float(stats.binomtest(above, unequal.size).pvalue)
-        also["wilcoxon p"] = float(stats.wilcoxon(unequal).pvalue)
+        also["sign p"] = float(scipy.stats.binomtest(above, unequal.size).pvalue)
+        also["wilcoxon p"] = float(scipy.stats.wilcoxon(unequal).pvalue)
     return Finding(test.mean, test.low, test.high, difference.size, p, verdict, tuple(tags), also)
 
 
@@ -391,7 +391,7 @@ def spread_comparison(
     apart = [np.abs(sample - np.median(sample)) for sample in (wider, narrower)]
     if not apart[1].any():
         raise ValueError("narrower has no spread at all: a ratio of spreads cannot be taken")
-    test = stats.permutation_test(
+    test = scipy.stats.permutation_test(
         apart,
         lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
         n_resamples=resamples,
@@ -401,7 +401,7 @@ def spread_comparison(
     )
     p_for = float(test.pvalue)
     p_against = float((1 + (test.null_distribution <= test.statistic).sum()) / (1 + resamples))
-    interval = stats.bootstrap(
+    interval = scipy.stats.bootstrap(
         apart,
         lambda x, y, axis: np.log(x.mean(axis=axis) / y.mean(axis=axis)),
         n_resamples=resamples,
@@ -447,10 +447,10 @@ def proportion(
     if not 0 <= number("limit", limit) <= 1:
         raise ValueError(f"limit must be in [0, 1], got {limit!r}")
     successes, n = int(array.sum()), array.size
-    test = stats.binomtest(successes, n)
+    test = scipy.stats.binomtest(successes, n)
     interval = test.proportion_ci(2 * confidence(level) - 1, method="exact")
-    more = stats.binomtest(successes, n, limit, alternative="greater").pvalue
-    less = stats.binomtest(successes, n, limit, alternative="less").pvalue
+    more = scipy.stats.binomtest(successes, n, limit, alternative="greater").pvalue
+    less = scipy.stats.binomtest(successes, n, limit, alternative="less").pvalue
     p_for, p_against = (more, less) if side == "at least" else (less, more)
     verdict, p = decide(p_for, p_against, level)
     also = {"successes": float(successes), "limit": float(limit)}
@@ -490,10 +490,10 @@ def prediction_interval(
         )
     n, mean = sample.size, sample.mean()
     error = sample.std(ddof=1) * np.sqrt(1 / runs + 1 / n)
-    half = float(stats.t.ppf((1 + confidence(level)) / 2, n - 1) * error)
+    half = float(scipy.stats.t.ppf((1 + confidence(level)) / 2, n - 1) * error)
     inside = abs(printed - mean) <= half + reading_error
     beyond = max(0.0, abs(printed - mean) - reading_error)
-    p = float(2 * stats.t.sf(beyond / error, n - 1)) if error else float(beyond == 0)
+    p = float(2 * scipy.stats.t.sf(beyond / error, n - 1)) if error else float(beyond == 0)
     return Finding(
         float(mean),
         float(mean - half - reading_error),
@@ -525,8 +525,8 @@ def _test_mean(
     if np.ptp(sample) <= 1e-12 * np.abs(sample).max():
         return MeanTest(mean, mean, mean, float(mean >= value), float(mean <= value), True)
     if method == "t":
-        below = stats.ttest_1samp(sample, value, alternative="less")
-        above = stats.ttest_1samp(sample, value, alternative="greater")
+        below = scipy.stats.ttest_1samp(sample, value, alternative="less")
+        above = scipy.stats.ttest_1samp(sample, value, alternative="greater")
         low = above.confidence_interval(level).low
         high = below.confidence_interval(level).high
         p_below, p_above = below.pvalue, above.pvalue
@@ -546,7 +546,7 @@ def _bca(
     sample: np.ndarray, value: float, level: float, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float, float]:
     def interval(level: float, drawn: object = None):
-        return stats.bootstrap(
+        return scipy.stats.bootstrap(
             (sample,),
             np.mean,
             n_resamples=0 if drawn else resamples,
@@ -571,7 +571,7 @@ def _bca(
     if at_edge * at_middle >= 0:
         p = 1 - finest if abs(at_edge) < abs(at_middle) else 0.5
     else:
-        p = 1 - optimize.brentq(reach, 0.5 + 1e-9, finest, xtol=1e-7)
+        p = 1 - scipy.optimize.brentq(reach, 0.5 + 1e-9, finest, xtol=1e-7)
     return low, high, *((p, 1 - p) if above_middle else (1 - p, p))
 
 
@@ -582,7 +582,7 @@ def _contrast(one: np.ndarray, other: np.ndarray, ratio: float, paired: bool) ->
     mean = float(one.mean() - scaled.mean())
     if not np.ptp(one) and not np.ptp(scaled):
         return MeanTest(mean, mean, mean, float(mean >= 0), float(mean <= 0), True)
-    below = stats.ttest_ind(one, scaled, equal_var=False, alternative="less").pvalue
+    below = scipy.stats.ttest_ind(one, scaled, equal_var=False, alternative="less").pvalue
     return MeanTest(mean, mean, mean, float(below), float(1 - below), False)
 
 
@@ -591,7 +591,7 @@ def _fieller(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> 
     a, b = one.mean(), other.mean()
     v, w = one.var(ddof=1) / one.size, other.var(ddof=1) / other.size
     c = np.cov(one, other)[0, 1] / one.size if paired else 0.0
-    q = stats.t.ppf(level, min(one.size, other.size) - 1) ** 2
+    q = scipy.stats.t.ppf(level, min(one.size, other.size) - 1) ** 2
     square, linear, constant = b * b - q * w, a * b - q * c, a * a - q * v
     if square <= 0:
         return -np.inf, np.inf

@@ -6,8 +6,8 @@ finite, raise ValueError and never give a verdict.
 """
 
 import inspect
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from fairbandits.audit.exact import invariant, printed_number
 from fairbandits.audit.finding import Finding
@@ -70,3 +70,67 @@ def parameters_of(name: str) -> Parameters:
             kinds.setdefault(place, []).append(one.name)
     places = ((False, False), (False, True), (True, False), (True, True))
     return Parameters(*(tuple(kinds.get(place, ())) for place in places))
+
+
+#: What the statistic of a procedure's finding is.
+STATISTICS = {
+    "invariant": "largest excess",
+    "bound": "mean",
+    "bound_everywhere": "largest mean minus bound",
+    "bounded_remainder": "rise of the remainder",
+    "growth_exponent": "growth exponent",
+    "logarithmic_growth": "local growth exponent",
+    "paired_comparison": "mean difference",
+    "universal_comparison": "share of cells won",
+    "equivalence": "ratio of means",
+    "proportionality": "log-log slope",
+    "proportion": "share",
+    "printed_number": "value",
+    "prediction_interval": "mean",
+    "shape": "weakest contrast",
+    "spread_comparison": "ratio of spreads",
+}
+
+
+def judged_against(
+    name: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
+) -> dict[str, float]:
+    """Return what the statistic of a finding is compared with, the reference itself first.
+
+    Parameters
+    ----------
+    name : str
+        The procedure.
+    data, settings : mapping
+        What it was given.
+    finding : Finding
+        What it found.
+    """
+    match name:
+        case "bound":
+            found = {"limit": data["limit"]}
+        case "bounded_remainder":
+            found = {"allowed rise": finding.also["allowed rise"]}
+        case "growth_exponent":
+            found = {"exponent": settings["exponent"], "margin": settings["margin"]}
+        case "logarithmic_growth":
+            allowed = max(settings["ceiling"], 2 * finding.also.get("exponent of ln T", 0.0))
+            found = {"largest": allowed, "refuted above": max(settings["refuted_above"], allowed)}
+        case "universal_comparison":
+            found = {"share": settings["share"]}
+        case "equivalence":
+            smallest, largest = settings["ratio"]
+            found = {"equal": 1.0, "smallest": smallest, "largest": largest}
+        case "proportionality":
+            (smallest, largest), (low, high) = settings["inside"], settings["outside"]
+            found = {"proportional": 1.0, "smallest": smallest, "largest": largest}
+            found |= {"refuted below": low, "refuted above": high}
+        case "proportion":
+            found = {"limit": settings["limit"]}
+        case "printed_number" | "prediction_interval":
+            found = {"printed": finding.also["printed"]}
+        case "spread_comparison":
+            found = {"equal": 1.0}
+        case _:  # an excess, a difference or a contrast
+            found = {"zero": 0.0}
+    return {key: float(value) for key, value in found.items()}

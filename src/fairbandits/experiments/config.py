@@ -197,7 +197,12 @@ class Config:
         return _lookup(known, f"{paper}/{name}", "experiment")
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
-        """Return the experiment of this name, or all instances of the suite of this name."""
+        """Return the experiment of this name, or all instances of the suite of this name.
+
+        A name can be ``PAPER/NAME``, of another paper.
+        """
+        other, _, name = name.rpartition("/")
+        paper = other or paper
         own = [one for one in self.experiments if one.paper == paper]
         found = tuple(one for one in own if name in (one.name, one.suite))
         if not found:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.experiments.config import Experiment
 from fairbandits.experiments.recorded import cell_sizes
 from fairbandits.experiments.sweep import (
     OF_INSTANCE,
@@ -56,6 +57,9 @@ DEFICITS = {
     "floor_deficit_sup": "",
     "deficit_sup": "",
 }
+
+#: What a small run has less of.
+SCALED = ("horizon", "horizons", "checkpoints")
 
 #: What says from a footer which rows are wanted.
 Rows = Callable[[dict[str, Any]], pc.Expression]
@@ -180,6 +184,27 @@ def refuse_stale(footer: dict[str, Any], file: Path) -> None:
         )
 
 
+def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
+    """Raise StoreError unless a dataset is of this experiment, at whatever scale, and fresh."""
+    facts = experiment.facts()
+    keys = ("paper", "experiment", "means", "targets", "quotas", "labels")
+    expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
+    refuse_stale(footer, file)
+    ran, configured = (
+        {name: block | dict.fromkeys(SCALED) for name, block in runs.items()}
+        for runs in (footer["runs"], facts["runs"])
+    )
+    if ran != configured:
+        where = f"config/{'audit' if experiment.audit else 'papers'}/{experiment.paper}.yaml"
+        raise StoreError(f"{file} was run with other settings than {where} has")
+
+
+def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
+    """Return whether a dataset has other rounds or replicates than the experiment."""
+    ran = footer["horizon"], footer["replicates"]
+    return ran != (experiment.horizon, experiment.replicates)
+
+
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
     """Raise StoreError when a footer does not say what is wanted."""
     for key, value in wanted.items():
@@ -262,6 +287,28 @@ def _is_whole(
         and (arm == np.arange(1, n_arms + 1)).all()
         and all((columns[name] == value).all() for name, value in cell.items())
     )
+
+
+def guard_dataset(file: Path) -> None:
+    """Check all rows of a dataset as those of its chunks were when it was made.
+
+    Raises
+    ------
+    StoreError
+        If a row is missing or out of place, or an invariant fails.
+    """
+    footer = read_footer(file)
+    for name, block in footer["runs"].items():
+        table = read_table(file, rows=pc.equal(pc.field("run"), name))
+        table = table.select(
+            [
+                field.name
+                for field, column in zip(table.schema, table.columns, strict=True)
+                if pa.types.is_primitive(field.type) and not column.null_count
+            ]
+        )
+        expect_rows(table, {"block": block, "replicates": [0, footer["replicates"] - 1]}, file)
+        guard(table, block, file)
 
 
 def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:

@@ -19,7 +19,14 @@ import yaml
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import ROOT, Experiment, load_config
-from fairbandits.experiments.datasets import Rows, expect, load_dataset, refuse_stale
+from fairbandits.experiments.datasets import (
+    Rows,
+    expect,
+    expect_experiment,
+    load_dataset,
+    refuse_stale,
+    shrunk,
+)
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
@@ -40,8 +47,6 @@ SETTINGS = {
     "laws": "reward laws",
     "spread": "spread of rewards",
 }
-#: What a small run has less of.
-SCALED = ("horizon", "horizons", "checkpoints")
 RECORDED = "what is kept of a run; it does not change the run"
 IMAGES = ("svg", "png")
 
@@ -121,11 +126,7 @@ class Paper:
     @property
     def shrunk(self) -> list[Experiment]:
         """The experiments that were run with other rounds or replicates than configured."""
-        return [one for one in self.experiments if self._ran(one) != (one.horizon, one.replicates)]
-
-    def _ran(self, experiment: Experiment) -> tuple[int, int]:
-        footer = self.footers[experiment.name]
-        return footer["horizon"], footer["replicates"]
+        return [one for one in self.experiments if shrunk(self.footers[one.name], one)]
 
     def of_figure(self, figure: str) -> Experiment:
         """Return the experiment that a figure shows."""
@@ -189,7 +190,7 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     footers = {name: read_footer(file) for name, file in datasets.items()}
     try:
         for one in experiments:
-            _check(footers[one.name], one, datasets[one.name])
+            expect_experiment(footers[one.name], one, datasets[one.name])
             for name in one.figures:
                 file = results / slug / f"{name}.parquet"
                 footer = read_footer(file)
@@ -200,23 +201,6 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make replicate` makes everything anew") from None
     return Paper(slug, results, figures, experiments, footers)
-
-
-def _check(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
-    """Raise StoreError unless a dataset is of this experiment, at whatever scale."""
-    facts = experiment.facts()
-    keys = ("paper", "experiment", "means", "targets", "quotas", "labels")
-    wanted = {key: facts[key] for key in keys}
-    expect(footer, {"kind": "dataset"} | wanted, file)
-    refuse_stale(footer, file)
-    ran, configured = (
-        {name: block | dict.fromkeys(SCALED) for name, block in runs.items()}
-        for runs in (footer["runs"], facts["runs"])
-    )
-    if ran != configured:
-        raise StoreError(
-            f"{file} was run with other settings than {shown(_config_of(facts['paper']))} has"
-        )
 
 
 def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
@@ -488,7 +472,9 @@ def interactive() -> None:
     itables.init_notebook_mode(all_interactive=False, connected=False)
 
 
-def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
+def searchable(
+    frame: pd.DataFrame, name: str, widths: Sequence[int], *, html: bool = False
+) -> HTML:
     """Return a table to sort and to filter by column.
 
     Parameters
@@ -499,9 +485,12 @@ def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
         The table's id in the page.
     widths : sequence of int
         Of the columns, in percent.
+    html : bool
+        Whether the cells are HTML, and not plain text.
     """
-    html = itables.to_html_datatable(
+    made = itables.to_html_datatable(
         frame,
+        allow_html=html,
         table_id=name,
         connected=False,
         column_filters="header",
@@ -517,7 +506,7 @@ def searchable(frame: pd.DataFrame, name: str, widths: Sequence[int]) -> HTML:
         style="table-layout:fixed;width:100%",
         layout={"topStart": "info", "topEnd": "search", "bottomStart": None, "bottomEnd": None},
     )
-    return HTML(f'<div class="fb-scroll">{html}</div>')
+    return HTML(f'<div class="fb-scroll">{made}</div>')
 
 
 def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: str = "") -> HTML:

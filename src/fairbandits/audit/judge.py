@@ -1,0 +1,439 @@
+"""From the ledger and the recorded runs to findings, and from findings to verdicts.
+
+Both steps are pure functions. What is random in a procedure is seeded from the question's own
+name, so that a finding does not depend on which others are made, or in what order. A claim whose
+audit cannot be done - a dataset is missing, an estimator breaks, a procedure refuses its data - is
+failed: that is no verdict, and leaves the other claims alone.
+"""
+
+import functools
+import hashlib
+import inspect
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairbandits.audit.estimates import Estimator, Question
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.finding import (
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+    Finding,
+)
+from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.multiplicity import combine, within_family
+from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
+from fairbandits.experiments.config import ConfigError, meant
+from fairbandits.store import StoreError
+
+Estimators = Mapping[tuple[str, str], Estimator]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a test finds on one question, or why it cannot.
+
+    Attributes
+    ----------
+    claim, test : str
+        Whose; the test is empty where the claim fails before any.
+    reading, each : str
+        Of the question.
+    finding : Finding or None
+        None where it failed.
+    against : mapping of str to float
+        What the statistic is judged against, the reference itself first.
+    data : tuple of str
+        The datasets that the test read, relative to the folder of results.
+    message : str
+        Why there is no finding; empty where there is one.
+    """
+
+    claim: str
+    test: str = ""
+    reading: str = ""
+    each: str = ""
+    finding: Finding | None = None
+    against: Mapping[str, float] = field(default_factory=dict)
+    data: tuple[str, ...] = ()
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the audit says of a claim under one reading.
+
+    Attributes
+    ----------
+    claim : Claim
+        The claim.
+    reading : str
+        Of its readings; empty where it has none.
+    headline : bool
+        Whether this stands for the claim: the first of its readings.
+    outcome : str
+        One of `fairbandits.audit.finding.VERDICTS`, or ``failed``.
+    tags : tuple of str
+        Of `fairbandits.audit.finding.TAGS`.
+    finding : Finding or None
+        The one that decides, corrected for its family; none where others judge, or nothing can.
+    test, each : str
+        Whose finding that is.
+    against : mapping of str to float
+        What its statistic is judged against.
+    data : tuple of str
+        The datasets that the deciding tests read.
+    message : str
+        Why it failed.
+    """
+
+    claim: Claim
+    reading: str
+    headline: bool
+    outcome: str
+    tags: tuple[str, ...] = ()
+    finding: Finding | None = None
+    test: str = ""
+    each: str = ""
+    against: Mapping[str, float] = field(default_factory=dict)
+    data: tuple[str, ...] = ()
+    message: str = ""
+
+
+# ---------------------------------------------------------------------------- from data to findings
+
+
+def answers(
+    ledger: Ledger, evidence: Evidence, estimators: Estimators, only: Sequence[str] = ()
+) -> Iterator[Answer]:
+    """Yield what each test of a paper's claims finds, in the order of the ledger.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The paper's.
+    evidence : Evidence
+        Its datasets.
+    estimators : mapping of (str, str) to callable
+        Claim and test -> estimator.
+    only : sequence of str
+        Ids of claims; all by default.
+    """
+    for claim in ledger.claims.values():
+        if not claim.tests or (only and claim.id not in only):
+            continue
+        if problem := _unusable(claim, ledger, evidence):
+            yield Answer(claim.id, message=problem)
+            continue
+        for test in claim.tests:
+            yield from _of_test(claim, test, evidence, estimators)
+
+
+def _unusable(claim: Claim, ledger: Ledger, evidence: Evidence) -> str:
+    """Return what is wrong with the datasets that a claim names, or nothing."""
+    for name in claim.experiments:
+        if name in ledger.planned:
+            return f"experiment {name!r} is planned and not configured yet"
+        try:
+            evidence.check(name)
+        except (ConfigError, StoreError) as error:
+            return str(error)
+    return ""
+
+
+def _of_test(claim: Claim, test: Test, evidence: Evidence, estimators: Estimators) -> list[Answer]:
+    estimator = estimators.get((claim.id, test.name))
+    if estimator is None:
+        return [Answer(claim.id, test.name, message="it has no estimator")]
+    evidence.read.clear()
+    found: list[Answer] = []
+    asked: set[tuple[str, str]] = set()
+    try:
+        for question in estimator(evidence):
+            found.append(_put(claim, test, question, asked))
+            asked.add((question.reading, question.each))
+        _need_all_readings(claim, test, asked)
+        _need_named(claim, evidence)
+    except Exception as error:  # whatever an estimator does, the other claims are judged
+        found.append(Answer(claim.id, test.name, message=_words(error)))
+    read = tuple(file.relative_to(evidence.results).as_posix() for file in evidence.read)
+    return [replace(one, data=read) for one in found]
+
+
+def _put(claim: Claim, test: Test, question: Question, asked: set[tuple[str, str]]) -> Answer:
+    """Put a question to its test's procedure."""
+    _check_question(claim, test, question, asked)
+    answer = Answer(claim.id, test.name, question.reading, question.each)
+    procedure = PROCEDURES[test.procedure]
+    random = "rng" in inspect.signature(procedure).parameters
+    rng = {"rng": _generator(claim, test, question)} if random else {}
+    try:
+        finding = procedure(**question.data, **test.settings, **rng)
+    except ValueError as error:
+        return replace(answer, message=_words(error))
+    against = judged_against(test.procedure, question.data, test.settings, finding)
+    return replace(answer, finding=finding, against=against)
+
+
+def _generator(claim: Claim, test: Test, question: Question) -> np.random.Generator:
+    """Return random numbers that belong to this question alone."""
+    name = "\0".join((claim.id, test.name, question.reading, question.each))
+    return np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
+
+
+def _check_question(
+    claim: Claim, test: Test, question: Question, asked: set[tuple[str, str]]
+) -> None:
+    """Raise ValueError unless a question is one that the ledger plans."""
+    if question.reading and question.reading not in claim.readings:
+        known = meant(question.reading, claim.readings) if claim.readings else ""
+        raise ValueError(f"{question.reading!r} is not a reading of the claim{known}")
+    if bool(question.each) != bool(test.each):
+        planned = f"for each {test.each}" if test.each else "not repeated"
+        raise ValueError(f"the ledger says that it is {planned}, got each = {question.each!r}")
+    if (question.reading, question.each) in asked:
+        raise ValueError(
+            f"there are two questions with reading {question.reading!r} and each {question.each!r}"
+        )
+    takes = parameters_of(test.procedure)
+    for name in question.data:
+        if name not in (*takes.data, *takes.optional_data):
+            raise ValueError(f"{test.procedure} has no data {name!r}{meant(name, takes.data)}")
+    if missing := [name for name in takes.data if name not in question.data]:
+        raise ValueError(f"{test.procedure} needs {', '.join(missing)}")
+
+
+def _need_all_readings(claim: Claim, test: Test, asked: set[tuple[str, str]]) -> None:
+    """Raise ValueError unless a test that decides says something under every reading."""
+    given = {reading for reading, _ in asked}
+    if not given:
+        raise ValueError("its estimator puts no question")
+    missing = [one for one in claim.readings if not given & {one, ""}]
+    if test.decides and missing:
+        raise ValueError(f"its estimator puts no question under reading {missing[0]!r}")
+
+
+def _need_named(claim: Claim, evidence: Evidence) -> None:
+    """Raise ValueError if a test read what its claim does not say; the workflow goes by that."""
+    named = {file for name in claim.experiments for file in evidence.files(name)}
+    for file in evidence.read:
+        if file not in named:
+            raise ValueError(
+                f"its estimator reads {file.relative_to(evidence.results)}, which the claim does "
+                "not name among its experiments"
+            )
+
+
+def _words(error: Exception) -> str:
+    """Return an error as one line; one that is not meant for a reader with its place."""
+    text = " ".join(str(error).split())
+    if isinstance(error, ConfigError | StoreError | ValueError):
+        return text
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"
+
+
+# ------------------------------------------------------------------------ from findings to verdicts
+
+
+@dataclass(frozen=True)
+class _Of(Finding):
+    """A finding that knows which answer it is, through joining and correction."""
+
+    answer: Answer | None = None
+
+
+def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdict]:
+    """Return the verdicts on all claims, under each of their readings.
+
+    Parameters
+    ----------
+    ledgers : mapping of str to Ledger
+        Paper -> ledger.
+    found : iterable of Answer
+        Of all tests of these ledgers, in any order.
+
+    Returns
+    -------
+    list of Verdict
+        In the order of the ledgers, a claim's readings in the order of its record; the first is
+        the headline.
+    """
+    of_claim: dict[str, list[Answer]] = {}
+    for one in found:
+        of_claim.setdefault(one.claim, []).append(one)
+    rows: dict[str, list[Verdict]] = {}
+    for ledger in ledgers.values():
+        rows |= _tested(ledger, of_claim)
+    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
+    for key, claim in claims.items():
+        if claim.untestable:
+            rows[key] = [Verdict(claim, "", True, NOT_TESTABLE)]
+        elif claim.judged_by:
+            rows[key] = _judged_by_others(claim, [rows[judge] for judge in claim.judged_by])
+    for key, claim in claims.items():
+        if claim.alias_of:
+            rows[key] = [replace(row, claim=claim) for row in rows[claim.alias_of]]
+    return [row for key in claims for row in rows[key]]
+
+
+def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
+    """Return the verdicts on the claims of one ledger that have tests."""
+    claims = [claim for claim in ledger.claims.values() if claim.tests]
+    failures = {claim.id: _failure(claim, of_claim.get(claim.id, ())) for claim in claims}
+    decided = {
+        (claim.id, reading): None
+        if failures[claim.id]
+        else _decided(claim, reading, of_claim[claim.id], ledger.families[claim.family].level)
+        for claim in claims
+        for reading in claim.readings or ("",)
+    }
+    for name, family in ledger.families.items():
+        own = {
+            key: finding or _UNKNOWN
+            for key, finding in decided.items()
+            if ledger.claims[key[0]].family == name
+        }
+        if own and family.correction == "holm":
+            corrected = within_family(own, level=family.level)
+            decided |= {key: one for key, one in corrected.items() if decided[key]}
+    return {
+        claim.id: _rows(claim, decided, of_claim.get(claim.id, ()), failures[claim.id])
+        for claim in claims
+    }
+
+
+#: A claim that failed still counts in its family: the others must not gain by it.
+_UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
+
+
+def _failure(claim: Claim, found: Sequence[Answer]) -> str:
+    """Return why a claim cannot be judged, or nothing."""
+    missing = [test.name for test in claim.tests if not any(one.test == test.name for one in found)]
+    failed = [one for one in found if one.finding is None]
+    if failed:
+        first = failed[0]
+        place = f"test {first.test}" if first.test else ""
+        place += "".join(f", {words}" for words in (first.reading, first.each) if words)
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        return f"{place}: {first.message}{more}" if place else first.message
+    return f"test {missing[0]}: it was not run" if missing else ""
+
+
+def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> Finding:
+    """Return the finding that decides a claim under a reading."""
+    tests = []
+    for test in claim.tests:
+        if test.decides:
+            own = [
+                _Of(**vars(one.finding), answer=one)
+                for one in found
+                if one.test == test.name and one.reading in ("", reading)
+            ]
+            own.sort(key=functools.partial(_first, test.procedure))
+            tests.append(combine(own, how="all", level=level))
+    return combine(tests, how=claim.combine, level=level)
+
+
+def _first(procedure: str, finding: _Of) -> tuple[float, str, str]:
+    """Return what goes first where several decide alike: of invariants the largest excess."""
+    largest = -finding.statistic if procedure == "invariant" else 0.0
+    return largest, finding.answer.each, finding.answer.reading
+
+
+def _rows(
+    claim: Claim,
+    decided: Mapping[tuple[str, str], Any],
+    found: Sequence[Answer],
+    failure: str,
+) -> list[Verdict]:
+    rows = []
+    decides = {test.name for test in claim.tests if test.decides}
+    for place, reading in enumerate(claim.readings or ("",)):
+        row = Verdict(claim, reading, place == 0, FAILED, message=failure)
+        finding = decided[claim.id, reading]
+        if finding is not None:
+            read = dict.fromkeys(
+                file
+                for one in found
+                if one.test in decides and one.reading in ("", reading)
+                for file in one.data
+            )
+            answer = finding.answer
+            row = replace(
+                row,
+                outcome=finding.verdict,
+                tags=finding.tags,
+                finding=finding,
+                test=answer.test,
+                each=answer.each,
+                against=answer.against,
+                data=tuple(read),
+            )
+        rows.append(row)
+    return _marked(rows)
+
+
+def _marked(rows: list[Verdict]) -> list[Verdict]:
+    """Say of the headline whether the other readings have other verdicts."""
+    if len({row.outcome for row in rows}) > 1:
+        return [replace(rows[0], tags=(*rows[0].tags, "READING")), *rows[1:]]
+    return rows
+
+
+def _judged_by_others(claim: Claim, judges: Sequence[Sequence[Verdict]]) -> list[Verdict]:
+    """Return the verdicts on a claim that others decide.
+
+    Under a reading it is judged by those that have this reading, or none at all; where none of
+    them has it, and where the claim names no reading, by their headlines.
+    """
+    rows = [
+        replace(_joined(claim, judges, reading), headline=place == 0)
+        for place, reading in enumerate(claim.readings or ("",))
+    ]
+    if claim.readings:
+        return _marked(rows)
+    theirs = dict.fromkeys(row.reading for judge in judges for row in judge)
+    other = {_joined(claim, judges, reading, others=True).outcome for reading in theirs}
+    if other - {rows[0].outcome}:
+        rows[0] = replace(rows[0], tags=("READING",))
+    return rows
+
+
+def _joined(
+    claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str, *, others: bool = False
+) -> Verdict:
+    """Return the verdict of the judges under a reading.
+
+    With `others`, judges without that reading have their say by their headlines.
+    """
+    headlines = [judge[0] for judge in judges]
+    under = [[row for row in judge if row.reading == reading] for judge in judges]
+    if not reading or not any(under):
+        chosen = headlines
+    else:
+        chosen = [
+            row
+            for own, headline in zip(under, headlines, strict=True)
+            for row in own or [headline] * (others or not headline.reading)
+        ]
+    outcomes = {row.outcome for row in chosen}
+    row = Verdict(claim, reading, True, INCONCLUSIVE)
+    row = replace(row, data=tuple(dict.fromkeys(file for one in chosen for file in one.data)))
+    if FAILED in outcomes:
+        failed = next(one for one in chosen if one.outcome == FAILED)
+        return replace(
+            row, outcome=FAILED, data=(), message=f"judged by {failed.claim.id}: {failed.message}"
+        )
+    if outcomes == {REPRODUCED}:
+        return replace(row, outcome=REPRODUCED)
+    if NOT_REPRODUCED in outcomes:
+        return replace(row, outcome=NOT_REPRODUCED)
+    return row

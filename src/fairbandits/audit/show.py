@@ -1,0 +1,346 @@
+"""Verdicts as text for the terminal, and as JSON.
+
+Rows are those of `fairbandits.audit.records`: a dictionary per claim and reading, or per question.
+"""
+
+import json
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fairbandits.audit.finding import OUTCOMES, TAGS
+from fairbandits.audit.judge import Answer
+from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.procedures import STATISTICS
+from fairbandits.audit.records import finding_row
+from fairbandits.experiments.config import Config, ConfigError, meant
+
+Row = Mapping[str, Any]
+#: Fewer columns than these leave no room for the statement.
+LEAST_STATEMENT = 24
+#: Significant digits of a number that is read.
+DIGITS = 4
+
+
+def number(value: float | None) -> str:
+    """Return a number for the terminal; empty if there is none."""
+    if value is None or math.isnan(value):
+        return ""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value)}"
+    return f"{value:.{DIGITS}g}"
+
+
+def interval(row: Row) -> str:
+    """Return the limits of a row's statistic; empty where they are the statistic itself."""
+    low, high = row["low"], row["high"]
+    if low is None or high is None or math.isnan(low) or low == high:
+        return ""
+    return f"[{number(low)}, {number(high)}]"
+
+
+def tally(rows: Iterable[Row]) -> dict[str, int]:
+    """Return how many claims have which verdict, by their headlines, in the usual order."""
+    counts = Counter(row["verdict"] for row in rows if row["headline"])
+    return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return a tally in words."""
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "none"
+
+
+def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) -> None:
+    """Raise ConfigError if there is no such paper or verdict; it names the nearest."""
+    if paper is not None and paper not in papers:
+        raise ConfigError(f"no claims of paper {paper!r}{meant(paper, papers)}")
+    if verdict is not None and _plain(verdict) not in OUTCOMES:
+        raise ConfigError(f"no verdict {verdict!r}{meant(_plain(verdict), OUTCOMES)}")
+
+
+def chosen(
+    rows: Sequence[Row], claim: str | None, paper: str | None, verdict: str | None
+) -> list[Row]:
+    """Return the headlines of a claim, of a paper or of a verdict, or of all."""
+    return [
+        row
+        for row in rows
+        if row["headline"]
+        and claim in (None, row["claim"])
+        and paper in (None, row["paper"])
+        and (verdict is None or _plain(verdict) == row["verdict"])
+    ]
+
+
+def _plain(verdict: str) -> str:
+    """Return a verdict as it is called, from how it may be typed."""
+    return verdict.replace("-", " ").replace("_", " ").lower()
+
+
+def listing(rows: Sequence[Row], width: int) -> str:
+    """Return claims as lines of at most `width` columns, as many of their facts as have room."""
+    if not rows:
+        return "no claim"
+    lines = []
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        own = [row for row in rows if row["paper"] == paper]
+        lines += [f"{paper}: {counted(tally(own))}", *_table(own, width), ""]
+    if any("READING" in row["tags"] for row in rows):
+        lines.append(f"* {TAGS['READING']}")
+    return "\n".join(lines).rstrip()
+
+
+def _table(rows: Sequence[Row], width: int) -> list[str]:
+    marked = [row["verdict"] + " *" * ("READING" in row["tags"]) for row in rows]
+    cells = [
+        [row["claim"], verdict, number(row["statistic"]), interval(row), _n(row)]
+        for row, verdict in zip(rows, marked, strict=True)
+    ]
+    header = ["claim", "verdict", "number", "limits", "n"]
+    columns = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+    # what does not fit is left out from the right; the claim and its verdict always stand
+    kept = 2
+    while kept < len(columns) and sum(columns[: kept + 1]) + 2 * (kept + 1) <= width:
+        kept += 1
+    room = width - sum(columns[:kept]) - 2 * (kept + 1)
+    statements = kept == len(columns) and room >= LEAST_STATEMENT
+    lines = []
+    for place, row in enumerate([header, *cells]):
+        words = [
+            word.rjust(size) if 2 <= k != 3 else word.ljust(size)
+            for k, (word, size) in enumerate(zip(row[:kept], columns, strict=False))
+        ]
+        if statements:
+            text = "statement"
+            if place:
+                text = rows[place - 1]["message"] or rows[place - 1]["statement"]
+            words.append(textwrap.shorten(text, room, placeholder=" ..."))
+        lines.append(("  " + "  ".join(words)).rstrip())
+    return lines
+
+
+def _n(row: Row) -> str:
+    return "" if row["n"] is None else str(row["n"])
+
+
+def explanation(
+    claim: Claim,
+    ledger: Ledger,
+    config: Config,
+    rows: Sequence[Row],
+    findings: Sequence[Row] | None,
+    width: int,
+) -> str:
+    """Return all that is known of one claim.
+
+    Parameters
+    ----------
+    claim, ledger : Claim, Ledger
+        The claim, and its paper's ledger.
+    config : Config
+        For the places of figures and data.
+    rows : sequence of mapping
+        Its verdicts.
+    findings : sequence of mapping, optional
+        Of each of its questions; for an alias those of what it stands for. None if not at hand.
+    width : int
+        Columns of the terminal.
+    """
+    kinds = [claim.kind, *(k for k in ("primary", "extension", "exploratory") if getattr(claim, k))]
+    parts = [f"{claim.id}  ({claim.paper}; {', '.join(kinds)})"]
+    facts = [("place", claim.place), ("claim", claim.statement)]
+    facts += [("between", "; ".join(claim.between))] if claim.between else []
+    facts += [("estimand", claim.estimand)] if claim.estimand else []
+    facts += [("note", claim.note)] if claim.note else []
+    parts += [_fact(name, text, width) for name, text in facts]
+    for row in rows:
+        parts.append("\n".join(_verdict(row, claim, ledger, width)))
+    if claim.alias_of:
+        parts.append(_fact("same as", claim.alias_of, width))
+    for test in claim.tests:
+        own = None if findings is None else [one for one in findings if one["test"] == test.name]
+        parts.append("\n".join(_test(test, claim, own, width)))
+    if claim.tests and findings is None:
+        parts.append("What each question found is at hand once `fairbandits replicate audit` ran.")
+    if places := _where(claim, ledger, config, width):
+        parts.append("\n".join(places))
+    return "\n\n".join(["\n".join(parts[: len(facts) + 1]), *parts[len(facts) + 1 :]])
+
+
+def _fact(name: str, text: str, width: int, indent: int = 10) -> str:
+    return textwrap.fill(
+        text,
+        max(width, 2 * indent),
+        initial_indent=f"  {name}".ljust(indent) + "  ",
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
+    lines = [f"verdict: {row['verdict']}"]
+    if row["reading"]:
+        main = ", the headline" if row["headline"] and len(claim.readings) > 1 else ""
+        lines[0] += f" under {row['reading']}{main}"
+        lines.append(_fact("reading", _reading(row["reading"], ledger), width))
+    if row["statistic"] is not None and not math.isnan(row["statistic"]):
+        name = STATISTICS.get(row.get("procedure", ""), "number")
+        text = f"{name} {number(row['statistic'])} {interval(row)}".rstrip()
+        text += f", n = {row['n']}" + (f", p = {row['p']:.2g}" if row["p"] is not None else "")
+        lines.append(_fact("number", text, width))
+    if against := row.get("against"):
+        words = "0" if "zero" in against else _named(against)
+        lines.append(_fact("against", words, width))
+    if row["rule"]:
+        which = "".join(f", {row[k]}" for k in ("test", "each") if row.get(k))
+        lines.append(_fact("rule", f"{row['rule']}, version {row['rule_version']}{which}", width))
+    lines += [_fact(tag, TAGS[tag], width, max(10, len(tag) + 3)) for tag in row["tags"]]
+    if row["message"]:
+        lines.append(_fact("failed", row["message"], width))
+    if claim.untestable:
+        lines.append(_fact("because", claim.untestable, width))
+    if claim.judged_by:
+        lines.append(_fact("by", ", ".join(claim.judged_by), width))
+    return lines
+
+
+def _reading(name: str, ledger: Ledger) -> str:
+    return ledger.readings.get(name, name)
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {_word(value)}" for key, value in values.items())
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return number(value)
+    return json.dumps(value) if isinstance(value, list | tuple) else str(value)
+
+
+def _test(test: Test, claim: Claim, found: Sequence[Row] | None, width: int) -> list[str]:
+    role = "" if test.decides else ", reported only"
+    lines = [f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version}){role}"]
+    lines.append(_fact("settings", _named(test.settings), width) if test.settings else "")
+    lines.append(_fact("data", _named(test.inputs), width))
+    if test.each:
+        lines.append(_fact("each", test.each, width))
+    if found:
+        lines.append("")
+        lines += _questions(found, STATISTICS[test.procedure])
+    return [line for place, line in enumerate(lines) if line or place > 1]
+
+
+def _questions(found: Sequence[Row], statistic: str) -> list[str]:
+    """Return one line per question; columns in which nothing stands are left out."""
+    header = ["reading", "each", "verdict", statistic, "limits", "against", "n", "p", "tags"]
+    rows = [
+        [
+            one["reading"],
+            one["each"],
+            one["verdict"],
+            number(one["statistic"]),
+            interval(one),
+            number(one["reference"]),
+            _n(one),
+            "" if one["p"] is None else f"{one['p']:.2g}",
+            one["message"] or " ".join(one["tags"]),
+        ]
+        for one in found
+    ]
+    kept = [k for k in range(len(header)) if any(row[k] for row in rows)]
+    sizes = {k: max(len(row[k]) for row in [header, *rows]) for k in kept}
+    return [
+        ("  " + "  ".join(row[k].ljust(sizes[k]) for k in kept)).rstrip() for row in [header, *rows]
+    ]
+
+
+def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
+    """Return findings as text, test by test."""
+    parts = []
+    for place in dict.fromkeys((one.claim, one.test) for one in answers):
+        own = [finding_row(ledger, one) for one in answers if (one.claim, one.test) == place]
+        statistic = STATISTICS.get(own[0]["procedure"], "number")
+        parts.append("\n".join([" ".join(place).rstrip(), *_questions(own, statistic)]))
+    return "\n\n".join(parts) or "no finding"
+
+
+def _where(claim: Claim, ledger: Ledger, config: Config, width: int) -> list[str]:
+    lines = []
+    if claim.figure:
+        place = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
+        lines.append(_fact("figure", place, width))
+    lines += [
+        _fact("data", _data(name, claim, ledger, config), width) for name in claim.experiments
+    ]
+    again = [] if claim.untestable else [_fact("again", "snakemake audit --cores 2", width)]
+    return lines + again
+
+
+def _data(name: str, claim: Claim, ledger: Ledger, config: Config) -> str:
+    if name in ledger.planned:
+        return f"{name}: planned, not configured yet"
+    found = config.named(claim.paper, name)
+    paper, own = found[0].paper, name.rpartition("/")[2]
+    place = f"{config.folders['results']}/{paper}/{own}"
+    if len(found) == 1:
+        return f"snakemake {place}.parquet --cores 2"
+    return f"{place}_*.parquet, {len(found)} datasets"
+
+
+def as_json(
+    wanted: Sequence[Row],
+    rows: Sequence[Row],
+    ledgers: Mapping[str, Ledger],
+    source: str,
+    scale: str,
+) -> str:
+    """Return claims with their verdicts as JSON (workflow/schemas/verdicts.schema.yaml).
+
+    Parameters
+    ----------
+    wanted : sequence of mapping
+        Headlines of the claims.
+    rows : sequence of mapping
+        All verdicts.
+    ledgers : mapping of str to Ledger
+        Paper -> ledger.
+    source, scale : str
+        The file that the verdicts come from, and the scale of their datasets.
+    """
+    claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
+    found = [_claim_json(claim, rows) for claim in claims]
+    content = {"source": source, "scale": scale, "claims": found}
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _claim_json(claim: Claim, rows: Sequence[Row]) -> dict[str, Any]:
+    plain = ("id", "paper", "place", "statement", "kind", "primary", "extension", "exploratory")
+    own = [row for row in rows if row["claim"] == claim.id]
+    return {name: getattr(claim, name) for name in plain} | {
+        "figure": claim.figure or None,
+        "alias_of": claim.alias_of or None,
+        "judged_by": list(claim.judged_by),
+        "verdict": own[0]["verdict"],
+        "readings": [_row_json(row) for row in own],
+    }
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    numbers = {name: _finite(row[name]) for name in ("statistic", "low", "high", "n", "p")}
+    return (
+        {"reading": row["reading"] or None, "verdict": row["verdict"], "tags": list(row["tags"])}
+        | numbers
+        | {"rule": row["rule"] or None, "rule_version": row["rule_version"]}
+        | {"data": list(row["data"]), "code": row["code"] or None}
+        | {"message": row["message"] or None}
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

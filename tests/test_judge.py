@@ -1,0 +1,761 @@
+"""From questions to verdicts: joining, correction, readings, failures; the same in any order."""
+
+import copy
+import functools
+import math
+import random
+
+import numpy as np
+import pytest
+import yaml
+
+from fairbandits.audit import run
+from fairbandits.audit.estimates import Question
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.finding import (
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
+from fairbandits.audit.judge import Answer, answers, judge
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.records import (
+    csv_of,
+    read_csv,
+    read_findings,
+    read_verdicts,
+    write_csv,
+    write_findings,
+    write_verdicts,
+)
+from fairbandits.experiments.config import ROOT, build_config, load_config
+from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.simulate import write_chunk
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+SEED = 20240801
+DATA = ["full_information", "bandit_feedback"]
+
+
+@functools.cache
+def config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+def claim(**changes):
+    """Return a claim with one test of a mean against 1, as a ledger's file has it."""
+    block = {
+        "place": "Theorem 1",
+        "statement": "The mean is at most 1.",
+        "kind": "bound",
+        "primary": False,
+        "version": 1,
+        "estimand": "the mean",
+        "experiments": ["full_information"],
+        "family": "single",
+        "tests": {"mean": {"rule": "at_most", "inputs": {"sample": "it", "limit": 1}}},
+    }
+    return block | changes
+
+
+def without_tests(**changes):
+    kept = ("place", "statement", "kind", "primary")
+    return {key: value for key, value in claim().items() if key in kept} | changes
+
+
+def ledgers_of(folder, claims, papers=("banditq",)):
+    """Return ledgers of these claims, the first paper's."""
+    (folder / "claims").mkdir(exist_ok=True)
+    for paper in papers:
+        content = {
+            "paper": paper,
+            "title": "A test",
+            "readings": {"one": "The first.", "two": "The second."},
+            "families": {
+                "single": {"what": "each", "level": 0.99, "correction": "none"},
+                "primary": {"what": "together", "level": 0.99, "correction": "holm"},
+            },
+            "rules": {
+                "at_most": {
+                    "version": 1,
+                    "procedure": "bound",
+                    "settings": {"side": "at most", "level": 0.99, "method": "t"},
+                },
+                "exact": {
+                    "version": 1,
+                    "procedure": "invariant",
+                    "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
+                },
+                "skewed": {
+                    "version": 1,
+                    "procedure": "bound",
+                    "settings": {"side": "at most", "level": 0.99, "method": "bca"},
+                },
+            },
+            "audit_experiments": {},
+            "claims": claims,
+        }
+        text = yaml.safe_dump(content, sort_keys=False)
+        (folder / "claims" / f"{paper}.yaml").write_text(text)
+    return load_ledgers(config(), folder)
+
+
+class Nothing:
+    """Evidence for estimators that read none."""
+
+    def __init__(self, results):
+        self.results = results
+        self.read = []
+
+    def check(self, name):
+        pass
+
+    def files(self, name):
+        return []
+
+
+def spread(mean, n=30, sd=0.1):
+    """Return numbers of exactly this mean and about this spread."""
+    values = np.random.default_rng(n).normal(size=n)
+    return mean + sd * (values - values.mean())
+
+
+def asking(*means, readings=("",), eaches=("",), limit=1.0):
+    """Return an estimator with one question for each mean, reading and thing."""
+    names = [(reading, each) for reading in readings for each in eaches]
+
+    def estimator(evidence):
+        for mean, (reading, each) in zip(means, names, strict=True):
+            yield Question({"sample": spread(mean), "limit": limit}, each, reading)
+
+    return estimator
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Return a function from claims and estimators to verdict rows, by claim and reading."""
+
+    def function(claims, estimators):
+        ledgers = ledgers_of(tmp_path, claims)
+        found = answers(ledgers["banditq"], Nothing(tmp_path), estimators)
+        return {(row.claim.id, row.reading): row for row in judge(ledgers, list(found))}
+
+    return function
+
+
+# ------------------------------------------------------------------------------------ joining
+
+
+@pytest.mark.parametrize(
+    ("mean", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED), (1.0, INCONCLUSIVE)]
+)
+def test_one_test(mean, outcome, judged):
+    rows = judged({"t-a": claim()}, {("t-a", "mean"): asking(mean)})
+    row = rows["t-a", ""]
+    assert (row.outcome, row.headline, row.test, row.each) == (outcome, True, "mean", "")
+    assert row.finding.statistic == pytest.approx(mean)
+    assert row.against == {"limit": 1.0}
+    assert row.message == ""
+
+
+@pytest.mark.parametrize(
+    ("means", "outcome", "each"),
+    [
+        ((0.5, 0.6, 0.9), REPRODUCED, "c"),
+        ((0.5, 1.5, 0.9), NOT_REPRODUCED, "b"),
+        ((1.0, 0.5, 0.5), INCONCLUSIVE, "a"),
+    ],
+)
+def test_all_that_a_test_is_repeated_for_must_agree(means, outcome, each, judged):
+    block = claim()
+    block["tests"]["mean"]["each"] = "arm"
+    rows = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches="abc")})
+    assert (rows["t-a", ""].outcome, rows["t-a", ""].each) == (outcome, each)
+
+
+@pytest.mark.parametrize(
+    ("how", "means", "outcome", "test"),
+    [
+        ("all", (0.5, 1.5), NOT_REPRODUCED, "other"),
+        ("any", (0.5, 1.5), REPRODUCED, "mean"),
+        ("any", (1.5, 1.6), NOT_REPRODUCED, "mean"),
+        ("all", (0.5, 1.0), INCONCLUSIVE, "other"),
+    ],
+)
+def test_tests_are_joined_as_the_record_says(how, means, outcome, test, judged):
+    block = claim(combine=how)
+    block["tests"]["other"] = block["tests"]["mean"]
+    estimators = {
+        ("t-a", name): asking(m) for name, m in zip(("mean", "other"), means, strict=True)
+    }
+    row = judged({"t-a": block}, estimators)["t-a", ""]
+    assert (row.outcome, row.test) == (outcome, test)
+
+
+def test_what_does_not_decide_decides_nothing(judged):
+    block = claim()
+    block["tests"]["other"] = block["tests"]["mean"] | {"decides": False}
+    estimators = {("t-a", "mean"): asking(0.5), ("t-a", "other"): asking(1.5)}
+    assert judged({"t-a": block}, estimators)["t-a", ""].outcome == REPRODUCED
+
+
+def test_holm_within_the_family_only(judged):
+    """A p-value of about 0.004 passes alone, and not among four."""
+    near = 1 - 0.1 * 2.85 / math.sqrt(30)
+    names = [f"t-{letter}" for letter in "abcd"]
+    estimators = {(name, "mean"): asking(near if name == "t-a" else 1.0) for name in names}
+    alone = judged({name: claim() for name in names}, estimators)
+    assert alone["t-a", ""].outcome == REPRODUCED
+    together = judged({n: claim(family="primary", primary=True) for n in names}, estimators)
+    row = together["t-a", ""]
+    assert (row.outcome, row.tags) == (INCONCLUSIVE, ("HOLM",))
+    assert row.finding.p == pytest.approx(4 * alone["t-a", ""].finding.p)
+    assert row.test == "mean"
+
+
+def test_a_claim_that_failed_still_counts_in_its_family(judged):
+    near = 1 - 0.1 * 2.85 / math.sqrt(30)
+    claims = {f"t-{letter}": claim(family="primary", primary=True) for letter in "abcd"}
+    row = judged(claims, {("t-a", "mean"): asking(near)})["t-a", ""]
+    assert (row.outcome, row.tags) == (INCONCLUSIVE, ("HOLM",))
+
+
+# ----------------------------------------------------------------------------------- readings
+
+
+def test_each_reading_has_its_verdict_and_the_first_is_the_headline(judged):
+    block = claim(readings=["one", "two"])
+    rows = judged({"t-a": block}, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
+    one, two = rows["t-a", "one"], rows["t-a", "two"]
+    assert (one.outcome, one.headline, one.tags) == (REPRODUCED, True, ("READING",))
+    assert (two.outcome, two.headline, two.tags) == (NOT_REPRODUCED, False, ())
+
+
+def test_a_question_without_reading_belongs_to_all(judged):
+    block = claim(readings=["one", "two"])
+    block["tests"]["other"] = block["tests"]["mean"]
+    estimators = {
+        ("t-a", "mean"): asking(0.5),
+        ("t-a", "other"): asking(0.6, 0.7, readings=["one", "two"]),
+    }
+    rows = judged({"t-a": block}, estimators)
+    assert [row.outcome for row in rows.values()] == [REPRODUCED] * 2
+    assert "READING" not in rows["t-a", "one"].tags
+
+
+def test_readings_are_apart_in_a_family(judged):
+    near = 1 - 0.1 * 2.85 / math.sqrt(30)
+    block = claim(readings=["one", "two"], family="primary", primary=True)
+    estimator = asking(near, 1.0, readings=["one", "two"])
+    rows = judged(
+        {"t-a": block, "t-b": copy.deepcopy(block)},
+        dict.fromkeys([("t-a", "mean"), ("t-b", "mean")], estimator),
+    )
+    assert rows["t-a", "one"].tags == ("HOLM",)  # four verdicts
+
+
+# -------------------------------------------------------------- aliases, judges, not testable
+
+
+def test_aliases_carry_the_verdicts_of_their_targets(judged):
+    claims = {
+        "t-same": without_tests(alias_of="t-a"),
+        "t-a": claim(readings=["one", "two"]),
+    }
+    rows = judged(claims, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
+    for reading in ("one", "two"):
+        same, own = rows["t-same", reading], rows["t-a", reading]
+        assert (same.claim.id, own.claim.id) == ("t-same", "t-a")
+        assert (same.outcome, same.tags, same.finding) == (own.outcome, own.tags, own.finding)
+
+
+@pytest.mark.parametrize(
+    ("means", "outcome"),
+    [
+        ((0.5, 0.6), REPRODUCED),
+        ((0.5, 1.5), NOT_REPRODUCED),
+        ((1.0, 0.5), INCONCLUSIVE),
+        ((1.0, 1.5), NOT_REPRODUCED),
+    ],
+)
+def test_judged_by_others(means, outcome, judged):
+    claims = {
+        "t-sum": without_tests(judged_by=["t-a", "t-b"]),
+        "t-a": claim(),
+        "t-b": claim(),
+    }
+    estimators = {("t-a", "mean"): asking(means[0]), ("t-b", "mean"): asking(means[1])}
+    row = judged(claims, estimators)["t-sum", ""]
+    assert (row.outcome, row.finding, row.headline) == (outcome, None, True)
+
+
+def test_judged_by_others_under_their_readings(judged):
+    claims = {
+        "t-sum": without_tests(judged_by=["t-a", "t-b", "t-c"], readings=["one", "two"]),
+        "t-a": claim(readings=["one"]),
+        "t-b": claim(readings=["two"]),
+        "t-c": claim(),
+    }
+    estimators = {
+        ("t-a", "mean"): asking(0.5, readings=["one"]),
+        ("t-b", "mean"): asking(1.5, readings=["two"]),
+        ("t-c", "mean"): asking(0.5),
+    }
+    rows = judged(claims, estimators)
+    one, two = rows["t-sum", "one"], rows["t-sum", "two"]
+    assert (one.outcome, one.headline, one.tags) == (REPRODUCED, True, ("READING",))
+    assert (two.outcome, two.headline) == (NOT_REPRODUCED, False)
+
+
+def test_judged_by_headlines_says_that_readings_differ(judged):
+    claims = {
+        "t-sum": without_tests(judged_by=["t-a", "t-b"]),
+        "t-a": claim(readings=["one", "two"]),
+        "t-b": claim(),
+    }
+    estimators = {
+        ("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"]),
+        ("t-b", "mean"): asking(0.5),
+    }
+    row = judged(claims, estimators)["t-sum", ""]
+    assert (row.outcome, row.tags) == (REPRODUCED, ("READING",))
+
+
+def test_not_testable(judged):
+    row = judged({"t-a": without_tests(untestable="An opinion.")}, {})["t-a", ""]
+    assert (row.outcome, row.headline, row.finding) == (NOT_TESTABLE, True, None)
+
+
+# ------------------------------------------------------------------------------------ failures
+
+
+def broken(error):
+    def estimator(evidence):
+        yield Question({"sample": spread(0.5), "limit": 1.0}, "a")
+        raise error
+
+    return estimator
+
+
+REPEATED = {"tests": {"mean": claim()["tests"]["mean"] | {"each": "arm"}}}
+READINGS = {"readings": ["one", "two"]}
+FAILURES = [
+    ({}, None, "test mean: it has no estimator"),
+    ({}, lambda evidence: iter(()), "test mean: its estimator puts no question"),
+    ({}, asking(0.5, eaches="a"), "the ledger says that it is not repeated, got each = 'a'"),
+    (REPEATED, asking(0.5), "the ledger says that it is for each arm, got each = ''"),
+    (REPEATED, asking(0.5, 0.6, eaches="aa"), "there are two questions with reading '' and each"),
+    (REPEATED, broken(ValueError("no such\narm")), "test mean: no such arm"),
+    (REPEATED, broken(KeyError("round")), "test mean: KeyError: 'round' (test_judge.py, line "),
+    (REPEATED, broken(StoreError("x is stale")), "test mean: x is stale"),
+    ({}, asking(0.5, readings=["one"]), "'one' is not a reading of the claim"),
+    (READINGS, asking(0.5, readings=["twoo"]), "reading of the claim; did you mean 'two'?"),
+    (READINGS, asking(0.5, readings=["one"]), "puts no question under reading 'two'"),
+    ({}, lambda e: iter([Question({"sample": [1.0, 2.0]})]), "bound needs limit"),
+    ({}, lambda e: iter([Question({"samples": [1.0]})]), "bound has no data 'samples'; did you"),
+    ({}, lambda e: iter([Question({"sample": [1.0], "limit": 1})]), "needs at least 2 replicates"),
+    ({}, asking(math.nan), "sample must be finite"),
+]
+
+
+@pytest.mark.parametrize(("changes", "estimator", "words"), FAILURES)
+def test_a_failure_is_no_verdict_and_the_claims_own(changes, estimator, words, judged):
+    claims = {
+        "t-bad": claim(**changes),
+        "t-good": claim(),
+        "t-same": without_tests(alias_of="t-bad"),
+        "t-sum": without_tests(judged_by=["t-good", "t-bad"]),
+    }
+    estimators = {("t-good", "mean"): asking(0.5)}
+    if estimator:
+        estimators["t-bad", "mean"] = estimator
+    rows = judged(claims, estimators)
+    for name in ("t-bad", "t-same", "t-sum"):
+        own = [row for (key, _), row in rows.items() if key == name]
+        assert {row.outcome for row in own} == {FAILED}
+        assert all(words in row.message for row in own)
+        assert all(row.finding is None and row.tags == () for row in own)
+    assert rows["t-good", ""].outcome == REPRODUCED
+    assert rows["t-sum", ""].message.startswith("judged by t-bad: ")
+
+
+def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
+    ledgers = ledgers_of(tmp_path, {"t-a": claim(**REPEATED)})
+    estimators = {("t-a", "mean"): asking(0.5, math.nan, 0.7, eaches="abc")}
+    found = list(answers(ledgers["banditq"], Nothing(tmp_path), estimators))
+    assert [one.finding is None for one in found] == [False, True, False]
+    (row,) = judge(ledgers, found)
+    assert row.outcome == FAILED
+    assert row.message.startswith("test mean, b: sample must be finite")
+
+
+def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
+    (row,) = judge(ledgers_of(tmp_path, {"t-a": claim()}), [])
+    assert (row.outcome, row.message) == (FAILED, "test mean: it was not run")
+
+
+def test_planned_experiments_fail_their_claims():
+    found, _ = run.find(config(), load_ledgers(config()), "fair_ucb", ROOT / "nowhere")
+    ledger = load_ledgers(config())["fair_ucb"]
+    for one in found:
+        if set(ledger.claims[one.claim].experiments) & set(ledger.planned):
+            assert one.finding is None
+
+
+# ---------------------------------------------------------------------------- the same each time
+
+
+@pytest.mark.parametrize("order", [(3, 5, 5, 1), (5, 1, 5, 3)])
+def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
+    block = claim()
+    block["tests"]["mean"] = {"rule": "exact", "inputs": {"excess": "it"}, "each": "a"}
+    ledgers = ledgers_of(tmp_path, {"t-a": block})
+
+    def estimator(evidence):
+        for each, excess in sorted(
+            zip("wxyz", (3, 5, 5, 1), strict=True), key=lambda pair: (order.index(pair[1]), pair[0])
+        ):
+            yield Question({"excess": [excess]}, each)
+
+    found = list(answers(ledgers["banditq"], Nothing(tmp_path), {("t-a", "mean"): estimator}))
+    (row,) = judge(ledgers, found)
+    assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
+
+
+def test_order_does_not_matter(tmp_path):
+    block = claim(family="primary", primary=True, readings=["one", "two"])
+    block["tests"]["mean"] = {"rule": "skewed", "inputs": {"sample": "it", "limit": 1}, "each": "a"}
+    claims = {f"t-{letter}": copy.deepcopy(block) for letter in "abc"}
+
+    def estimator(evidence):
+        for reading in ("one", "two"):
+            for each in "xyz":
+                yield Question({"sample": np.exp(spread(0, sd=1)), "limit": 3.0}, each, reading)
+
+    def backwards(evidence):
+        return reversed(list(estimator(evidence)))
+
+    ledgers = ledgers_of(tmp_path, claims)
+    forth, back = (
+        list(answers(ledgers["banditq"], Nothing(tmp_path), {(k, "mean"): one for k in claims}))
+        for one in (estimator, backwards)
+    )
+    shuffled = random.Random(1).sample(back, len(back))
+    assert judge(ledgers, forth) == judge(ledgers, shuffled)
+    limits = {(one.finding.low, one.finding.high) for one in forth}
+    assert len(limits) == len(forth)  # each question has random numbers of its own
+
+
+# ------------------------------------------------------------------------- with real datasets
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder with two tiny datasets."""
+    folder = tmp_path_factory.mktemp("judge") / "results"
+    limits = {"horizon": 60, "replicates": 12, "chunk": 12, "checkpoints": {"linear": 6, "log": 4}}
+    settings = {
+        "seed": config().seed,
+        "scale": "smoke",
+        "papers": ["banditq"],
+        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x"),
+        "smoke": limits,
+    }
+    for name in DATA:
+        one = build_config(settings, "test").experiment("banditq", name)
+        chunks = []
+        for part in one.runs:
+            chunks.append(folder / "cache" / name / part.name / "0-11.parquet")
+            write_chunk(part.block, config().seed, range(12), chunks[-1])
+        collect(chunks, one.facts(), config().seed, folder / "banditq" / f"{name}.parquet")
+    return folder
+
+
+def reading_from(name):
+    """Return an estimator that reads a dataset: the plays of arm 1 at the end, against many."""
+
+    def estimator(evidence):
+        data = evidence.one(name, ["plays"])
+        sample = data.runs[0].values["plays"][:, -1, 0]
+        yield Question({"sample": sample, "limit": 60.5})
+
+    return estimator
+
+
+REAL_CLAIMS = {
+    "t-full": claim(),
+    "t-bandit": claim(experiments=["bandit_feedback"]),
+    "t-both": claim(experiments=DATA),
+    "t-same": without_tests(alias_of="t-bandit"),
+    "t-sum": without_tests(judged_by=["t-full", "t-bandit"]),
+    "t-none": without_tests(untestable="An opinion."),
+}
+REAL_ESTIMATORS = {
+    ("t-full", "mean"): reading_from("full_information"),
+    ("t-bandit", "mean"): reading_from("bandit_feedback"),
+    ("t-both", "mean"): reading_from("full_information"),
+}
+
+
+def real(folder, results, estimators=REAL_ESTIMATORS):
+    ledgers = ledgers_of(folder, REAL_CLAIMS)
+    evidence = Evidence(config(), "banditq", results)
+    found = list(answers(ledgers["banditq"], evidence, estimators))
+    return ledgers, found, evidence
+
+
+def test_datasets_become_verdicts(tmp_path, results):
+    ledgers, found, evidence = real(tmp_path, results)
+    rows = {row.claim.id: row for row in judge(ledgers, found)}
+    assert {row.outcome for row in rows.values()} == {REPRODUCED, NOT_TESTABLE}
+    assert rows["t-full"].data == ("banditq/full_information.parquet",)
+    assert rows["t-sum"].data == tuple(f"banditq/{name}.parquet" for name in DATA)
+    assert evidence.small
+
+
+def changed(footer=None, table=None):
+    """Return a function that writes a dataset anew with another footer or table."""
+
+    def function(file):
+        old, rows = read_footer(file), read_table(file)
+        own = {k: v for k, v in old.items() if k not in ("schema", "packages", "commit")}
+        write_table(file, table(rows) if table else rows, own | (footer or {}))
+
+    return function
+
+
+def one_play_more(table):
+    plays = table["plays"].to_numpy().copy()
+    plays[7] += 1
+    return table.set_column(table.column_names.index("plays"), "plays", [plays])
+
+
+DAMAGE = {
+    "missing": (lambda file: file.unlink(), "does not exist"),
+    "damaged": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "not a readable Parquet"),
+    "stale": (changed({"code": "0" * 16}), "is stale"),
+    "of another experiment": (changed({"experiment": "other"}), "does not belong here"),
+    "of another seed": (changed({"seed": 1}), "its seed is 1, wanted"),
+    "of other settings": (changed({"runs": {}}), "other settings than config/papers/banditq.yaml"),
+    "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
+    "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),
+    "short of rows": (changed(table=lambda table: table.slice(5)), "its rows must be arms 1 to 5"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_bad_dataset_fails_exactly_its_claims(damage, tmp_path, results):
+    copied = tmp_path / "results"
+    for name in DATA:
+        file = results / "banditq" / f"{name}.parquet"
+        (copied / "banditq").mkdir(parents=True, exist_ok=True)
+        (copied / "banditq" / file.name).write_bytes(file.read_bytes())
+    act, words = DAMAGE[damage]
+    act(copied / "banditq" / "bandit_feedback.parquet")
+    before = judge(*real(tmp_path, results)[:2])
+    after = judge(*real(tmp_path, copied)[:2])
+    failed = {row.claim.id for row in after if row.outcome == FAILED}
+    assert failed == {"t-bandit", "t-both", "t-same", "t-sum"}
+    for old, new in zip(before, after, strict=True):
+        if new.claim.id in failed:
+            assert words in new.message
+        else:
+            assert new == old
+
+
+def test_an_estimator_reads_what_its_claim_names_and_nothing_else(tmp_path, results):
+    estimators = REAL_ESTIMATORS | {("t-full", "mean"): reading_from("bandit_feedback")}
+    rows = {row.claim.id: row for row in judge(*real(tmp_path, results, estimators)[:2])}
+    assert rows["t-full"].outcome == FAILED
+    assert "reads banditq/bandit_feedback.parquet, which the claim does not name" in (
+        rows["t-full"].message
+    )
+
+
+# ------------------------------------------------------------------------------------ as files
+
+
+@pytest.fixture
+def written(tmp_path, results):
+    """Ledgers, and a folder with findings and verdicts of the real datasets."""
+    ledgers, found, _ = real(tmp_path, results)
+    write_findings(tmp_path / "banditq.parquet", ledgers["banditq"], found, "paper")
+    rows = judge(ledgers, found)
+    write_verdicts(tmp_path / "verdicts.parquet", ledgers, rows, "paper")
+    return ledgers, found, rows
+
+
+def test_findings_come_back_as_they_were(tmp_path, written):
+    ledgers, found, rows = written
+    again, table, scale = read_findings([tmp_path / "banditq.parquet"], ledgers)
+    assert again == found
+    assert judge(ledgers, again) == rows
+    assert (scale, table.num_rows) == ("paper", len(found))
+
+
+def test_findings_that_are_not_finite_come_back(tmp_path, judged):
+    ledgers = ledgers_of(tmp_path, {"t-a": claim()})
+    (found,) = answers(
+        ledgers["banditq"], Nothing(tmp_path), {("t-a", "mean"): asking(0.5, limit=0.0)}
+    )
+    odd = Answer(**vars(found) | {"finding": copy.copy(found.finding)})
+    object.__setattr__(odd.finding, "statistic", math.nan)
+    object.__setattr__(odd.finding, "high", math.inf)
+    object.__setattr__(odd.finding, "p", None)
+    write_findings(tmp_path / "f.parquet", ledgers["banditq"], [odd], "smoke")
+    ((again,), _, scale) = read_findings([tmp_path / "f.parquet"], ledgers)
+    assert math.isnan(again.finding.statistic)
+    assert again.finding.high == math.inf
+    assert again.finding.p is None
+    assert scale == "smoke"
+
+
+def test_a_verdict_row_says_all(tmp_path, written):
+    ledgers, _, _ = written
+    rows, scale = read_verdicts(tmp_path / "verdicts.parquet", ledgers)
+    assert scale == "paper"
+    full = rows[0]
+    wanted = {
+        "paper": "banditq",
+        "claim": "t-full",
+        "reading": "",
+        "headline": True,
+        "verdict": REPRODUCED,
+        "place": "Theorem 1",
+        "kind": "bound",
+        "primary": False,
+        "test": "mean",
+        "rule": "at_most",
+        "rule_version": 1,
+        "procedure": "bound",
+        "settings": {"side": "at most", "level": 0.99, "method": "t"},
+        "reference": 60.5,
+        "against": {"limit": 60.5},
+        "data": ["banditq/full_information.parquet"],
+        "n": 12,
+        "message": "",
+    }
+    assert {key: full[key] for key in wanted} == wanted
+    assert full["low"] < full["statistic"] < full["high"] < 60.5
+    none = next(row for row in rows if row["claim"] == "t-none")
+    assert (none["statistic"], none["rule"], none["data"]) == (None, "", [])
+
+
+def test_files_are_the_same_each_time(tmp_path, results):
+    def files(folder):
+        folder.mkdir()
+        ledgers, found, _ = real(tmp_path, results)
+        write_findings(folder / "banditq.parquet", ledgers["banditq"], found, "paper")
+        files = [folder / name for name in ("banditq.parquet", "findings.parquet", "v.parquet")]
+        assert run.write_verdicts(files[:1], ledgers, *files[1:]) == ([], True)
+        rows, _ = read_verdicts(folder / "v.parquet", ledgers)
+        write_csv(folder / "verdicts.csv", rows, "paper")
+        return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+
+
+def test_the_committed_table(tmp_path, written):
+    ledgers, _, _ = written
+    rows, _ = read_verdicts(tmp_path / "verdicts.parquet", ledgers)
+    text = csv_of(rows)
+    lines = text.splitlines()
+    assert lines[0] == "id,reading,verdict,tags,statistic,low,high,n,p,rule,data,code"
+    assert len(lines) == 1 + len(REAL_CLAIMS)
+    assert lines[1].startswith("t-full,,reproduced,,")
+    assert ",at_most 1,banditq/full_information.parquet," in lines[1]
+    assert lines[-1] == "t-none,,not testable,,,,,,,,,"
+    write_csv(tmp_path / "verdicts.csv", rows, "paper")
+    again = read_csv(tmp_path / "verdicts.csv", ledgers)
+    assert csv_of(again) == text
+    for old, new in zip(rows, again, strict=True):
+        same = ("claim", "reading", "verdict", "headline", "statement", "rule_version", "data")
+        assert [old[name] for name in same] == [new[name] for name in same]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("at_most 1", "at_most 2", "was judged by at_most 2, the ledger has 1"),
+        ("t-none", "t-nine", "other claims than the ledgers: 't-nine'"),
+        ("t-none,,not testable,,,,,,,,,\n", "", "other claims than the ledgers"),
+        ("id,", "key,", "is not a table of verdicts"),
+        (",at_most 1", "", "is not a table of verdicts"),
+    ],
+)
+def test_a_committed_table_that_is_not_of_these_claims(old, new, words, tmp_path, written):
+    ledgers, _, _ = written
+    file = tmp_path / "verdicts.csv"
+    write_csv(file, read_verdicts(tmp_path / "verdicts.parquet", ledgers)[0], "paper")
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    with pytest.raises(StoreError, match="`fairbandits replicate audit` makes it anew") as error:
+        read_csv(file, ledgers)
+    assert words in str(error.value)
+
+
+def stale(monkeypatch, *names):
+    from fairbandits.audit import records
+
+    for name in names:
+        monkeypatch.setattr(records, name, lambda: "0" * 16)
+
+
+@pytest.mark.parametrize("code", ["_code", "_audit_code"])
+def test_stale_findings_and_verdicts_are_refused(code, tmp_path, written, monkeypatch):
+    ledgers, _, _ = written
+    stale(monkeypatch, code)
+    for read in (
+        lambda: read_findings([tmp_path / "banditq.parquet"], ledgers),
+        lambda: read_verdicts(tmp_path / "verdicts.parquet", ledgers),
+    ):
+        with pytest.raises(StoreError, match=r"is stale: .*`fairbandits replicate audit` makes it"):
+            read()
+
+
+def test_a_committed_table_of_other_simulations_is_refused(tmp_path, written, monkeypatch):
+    ledgers, _, _ = written
+    rows, _ = read_verdicts(tmp_path / "verdicts.parquet", ledgers)
+    write_csv(tmp_path / "verdicts.csv", rows, "paper")
+    stale(monkeypatch, "_code")
+    with pytest.raises(StoreError, match="is stale: simulation code"):
+        read_csv(tmp_path / "verdicts.csv", ledgers)
+
+
+def test_findings_under_other_rules_are_refused(tmp_path, written):
+    other = ledgers_of(tmp_path, REAL_CLAIMS | {"t-more": claim()})
+    with pytest.raises(StoreError, match=r"claims/banditq\.yaml has changed since"):
+        read_findings([tmp_path / "banditq.parquet"], other)
+
+
+def test_findings_of_each_paper_once(tmp_path, written):
+    ledgers, _, _ = written
+    file = tmp_path / "banditq.parquet"
+    with pytest.raises(StoreError, match="findings of banditq are needed, each once; got banditq,"):
+        read_findings([file, file], ledgers)
+
+
+def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, results):
+    estimators = REAL_ESTIMATORS | {("t-full", "mean"): asking(math.nan)}
+    ledgers, found, _ = real(tmp_path, results, estimators)
+    joint, out, table = (tmp_path / name for name in ("f.parquet", "v.parquet", "v.csv"))
+    for scale, exists in (("smoke", True), ("paper", False)):
+        write_findings(tmp_path / "b.parquet", ledgers["banditq"], found, scale)
+        failed, written = run.write_verdicts([tmp_path / "b.parquet"], ledgers, joint, out)
+        assert [line.partition(":")[0] for line in failed] == ["t-full", "t-sum"]
+        assert written == out.exists() == joint.exists() == exists
+        if exists:
+            rows, _ = read_verdicts(out, ledgers)
+            assert [row["verdict"] for row in rows].count(FAILED) == 2
+            write_csv(table, rows, scale)
+            with pytest.raises(StoreError, match="is not written: t-full failed"):
+                write_csv(tmp_path / "other.csv", rows, "paper")
+    assert ",failed," in table.read_text()
+
+
+def test_a_small_run_never_overwrites_the_committed_table():
+    with pytest.raises(StoreError, match="is for the published scale"):
+        write_csv(ROOT / "audit" / run.TABLE, [], "smoke")

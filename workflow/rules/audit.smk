@@ -1,0 +1,64 @@
+"""The audit: what each paper's tests find, the verdicts on all claims, and their short table."""
+
+
+rule audit_paper:
+    input:
+        data=audited_datasets,
+        settings=audit_settings,
+    output:
+        "<results>/audit/{paper}.parquet",
+    log:
+        "<logs>/audit/{paper}.log",
+    benchmark:
+        "<benchmarks>/audit/{paper}.tsv"
+    wildcard_constraints:
+        paper="|".join(LEDGERS) or "(?!)",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        results=subpath(output[0], ancestor=2),
+        seed=CONFIG.seed,
+        code=AUDIT_CODE,
+    shell:
+        "fairbandits audit {wildcards.paper} --results {params.results:q} --seed {params.seed}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+rule verdicts:
+    input:
+        expand("<results>/audit/{paper}.parquet", paper=LEDGERS),
+    output:
+        joint="<results>/audit/findings.parquet",
+        verdicts="<results>/audit/verdicts.parquet",
+    log:
+        "<logs>/audit/verdicts.log",
+    benchmark:
+        "<benchmarks>/audit/verdicts.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        code=AUDIT_CODE,
+    shell:
+        "fairbandits verdicts {input:q} --joint {output.joint:q} --out {output.verdicts:q}"
+        " > {log:q} 2>&1"
+
+
+# a rule of its own, so that snakemake takes the committed table away only when there is a new one
+rule audit:
+    input:
+        "<results>/audit/verdicts.parquet",
+    output:
+        "<audit>/verdicts.csv",
+    log:
+        "<logs>/audit/audit.log",
+    benchmark:
+        "<benchmarks>/audit/audit.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        code=AUDIT_CODE,
+    shell:
+        "fairbandits record {input:q} {output:q} > {log:q} 2>&1"
