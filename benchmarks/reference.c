@@ -1,8 +1,9 @@
 /* The round loops in plain C: what straightforward compiled code costs, and a check.
  *
- * Written from the algorithms, on the same addressable streams and the reward law uniform02,
- * with loops as one would first write them. Nothing here is shared with the package. run.py
- * compiles this file, compares the outcome with the package's, and times both.
+ * Written from the algorithms, on the same addressable streams, with loops as one would first
+ * write them; rewards are uniform on [0, 2 mean], those of BF-UCB 0 or 1. Nothing here is shared
+ * with the package. run.py compiles this file, compares the outcome with the package's, and times
+ * both.
  *
  * Arms count from 0, rounds from 1. A policy is one function that plays all rounds; it takes the
  * arms, the number of rounds, its own parameters, and the outcome to fill, which comes zeroed.
@@ -23,7 +24,8 @@ typedef struct {
     int64_t *pulls;      /* bandit feedback */
     double *plays;       /* full information: summed probabilities */
     double *rewards;     /* accrued by each arm */
-    double *queue, *idleness, *queue_max, *probability; /* BanditQ */
+    double *queue, *idleness, *queue_max; /* BanditQ */
+    double *probability; /* summed over the rounds: BanditQ and BF-UCB */
 } Outcome;
 
 /* ------------------------------------------------------------------ streams and rewards */
@@ -40,6 +42,11 @@ static inline double unit(uint64_t base, uint64_t gamma, int64_t n)
 static inline double reward_of(const Arms *arms, int64_t k, int64_t n)
 {
     return 2.0 * arms->means[k] * unit(arms->base[k], arms->gamma[k], n);
+}
+
+static inline double win_of(const Arms *arms, int64_t k, int64_t n)
+{
+    return unit(arms->base[k], arms->gamma[k], n) < arms->means[k] ? 1.0 : 0.0;
 }
 
 static double *zeros(int64_t n)
@@ -232,4 +239,87 @@ void fair_ucb(const Arms *arms, int64_t rounds, const double *quotas, double den
         }
         out->rewards[arm] += reward_of(arms, arm, ++out->pulls[arm]);
     }
+}
+
+/* -------------------------------------------------------------------------------- BF-UCB */
+
+typedef struct {
+    int64_t first, last; /* its arms, the last one left out */
+    int64_t quota, served;
+    double total, value; /* of the optimistic means: their sum, and what a round would earn */
+} Group;
+
+/* Work out the optimistic means of a group. */
+static void look_up(Group *group, double delta, const double *mean, const double *root,
+                    double *upper)
+{
+    double size = group->last - group->first;
+    double width = sqrt(2.0 * log(4.0 * group->served * size / delta));
+    double total = 0.0, squares = 0.0;
+    for (int64_t k = group->first; k < group->last; k++) {
+        double bound = mean[k] + width * root[k];
+        upper[k] = bound < 1.0 ? bound : 1.0;
+        total += upper[k];
+        squares += upper[k] * upper[k];
+    }
+    group->total = total;
+    group->value = squares / total;
+}
+
+/* As printed. Only the group that was served has new optimistic means. */
+void bf_ucb(const Arms *arms, int64_t rounds, const double *sizes, double groups,
+            const double *quotas, double denominator, double delta, Outcome *out)
+{
+    int64_t n = arms->count, m = (int64_t)groups, whole = (int64_t)denominator, largest = 0;
+    double *mean = zeros(n), *root = zeros(n), *upper = zeros(n);
+    Group *all = calloc((size_t)m, sizeof(Group));
+    for (int64_t g = 0, k = 0; g < m; g++) {
+        int64_t size = (int64_t)sizes[g];
+        all[g] = (Group){.first = k, .last = k + size, .quota = (int64_t)quotas[g]};
+        k += size;
+        if (size > largest)
+            largest = size;
+    }
+    for (int64_t k = 0; k < n; k++)
+        root[k] = INFINITY;
+    for (int64_t t = 1; t <= rounds; t++) {
+        int64_t served = -1, arm;
+        if (t <= m * largest) {
+            served = (t - 1) % m;
+        } else {
+            int64_t most = 0;
+            for (int64_t g = 0; g < m; g++) {
+                int64_t owed = all[g].quota * (t - 1) - whole * all[g].served;
+                if (owed > most) {
+                    most = owed;
+                    served = g;
+                }
+            }
+            if (served < 0) {
+                served = 0;
+                for (int64_t g = 1; g < m; g++)
+                    if (all[g].value > all[served].value)
+                        served = g;
+            }
+        }
+        Group *group = &all[served];
+        arm = group->first + group->served;
+        if (arm < group->last) { /* not pulled yet */
+            out->probability[arm] += 1.0;
+        } else {
+            double share = 1.0 / group->total;
+            for (int64_t k = group->first; k < group->last; k++)
+                out->probability[k] += upper[k] * share;
+            double goal = unit(arms->coin_base, arms->coin_gamma, t) * group->total;
+            double cumulated = upper[arm = group->first];
+            while (arm < group->last - 1 && cumulated <= goal)
+                cumulated += upper[++arm];
+        }
+        out->rewards[arm] += win_of(arms, arm, ++out->pulls[arm]);
+        mean[arm] = out->rewards[arm] / out->pulls[arm];
+        root[arm] = 1.0 / sqrt(out->pulls[arm]);
+        group->served++;
+        look_up(group, delta, mean, root, upper);
+    }
+    free(mean), free(root), free(upper), free(all);
 }

@@ -1,11 +1,12 @@
 """Measure the speed of the round loops, side by side with plain C and plain Python.
 
-Every case is first played by all three and the outcomes compared; then they are timed in turn on
-one core, compilation excluded. `make bench` runs this file; ``--help`` lists the options.
+Every case is first played by all that have it, and the outcomes compared; then they are timed in
+turn on one core, compilation excluded. `make bench` runs this file; ``--help`` lists the options.
 """
 
 import ctypes
 import dataclasses
+import functools
 import importlib.util
 import json
 import math
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +34,7 @@ import fairbandits as fb
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-SEED, STREAM, LAW = 0, "bench", "uniform02"
+SEED, STREAM = 0, "bench"
 #: Largest relative difference at which two implementations still agree.
 AGREEMENT = 1e-6
 
@@ -47,56 +48,170 @@ def _load(file: Path) -> Any:
 
 naive = _load(ROOT / "tests" / "naive.py")
 plain = _load(HERE / "plain.py")
+notebook = _load(HERE / "notebook.py")
 
 # ----------------------------------------------------------------------------------- cases
+
+#: What a policy did, by name: pulls (or plays, their expectation), rewards, and its probes.
+Outcome = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table: the same policy on the same instance, written three times.
+    """One row of the table: the same policies on the same instance, written several times.
 
     Attributes
     ----------
     name : str
         What it is called in the table.
-    policy : object
-        Our policy.
+    policies : tuple
+        Our policies, one or several; a round of the case is a round of each.
     means : sequence of float
-        Means of the arms; the rewards are uniform on [0, 2 mean].
+        Means of the arms.
     rounds, python_rounds : int
         Rounds of a timed run of ours and of C, and of plain Python.
-    in_c : tuple
+    in_python : callable (case, rounds) -> list of dict
+        Plays in plain Python; returns the outcome of each policy.
+    in_c : tuple, optional
         Name of the function of reference.c, and its own arguments: floats, or sequences of them.
-    in_python : callable
-        Returns a fresh policy of tests/naive.py.
+    law : str
+        Law of the rewards; by default they are uniform on [0, 2 mean].
+    compared : callable (case, rounds) -> list of dict, optional
+        The outcomes to compare with ours where those of `in_python` have other random numbers.
     target : float, optional
         Nanoseconds a round to reach.
     """
 
     name: str
-    policy: Any
+    policies: tuple[Any, ...]
     means: tuple[float, ...]
     rounds: int
     python_rounds: int
-    in_c: tuple
-    in_python: Callable[[], Any]
+    in_python: Callable[["Case", int], list[Outcome]]
+    in_c: tuple | None = None
+    law: str = "uniform02"
+    compared: Callable[["Case", int], list[Outcome]] | None = None
     target: float | None = None
+
+    @property
+    def feedback(self) -> str:
+        """What the policies see."""
+        (feedback,) = {policy.feedback for policy in self.policies}
+        return feedback
+
+    @property
+    def compiled(self) -> frozenset:
+        """What must be compiled for it: the same whatever the arms and the parameters."""
+        return frozenset((type(policy), policy.feedback) for policy in self.policies)
+
+
+def twin(fresh: Callable[[], Any]) -> Callable[[Case, int], list[Outcome]]:
+    """Return how to play a policy that `fresh` makes, in the loops of tests/naive.py."""
+
+    def play(case: Case, rounds: int) -> list[Outcome]:
+        loop = {"bandit": naive.run_bandit, "full": naive.run_full}[case.feedback]
+        last = loop(fresh(), case.means, case.law, rounds, SEED, STREAM, 0)[-1]
+        names = {"pulls": "pulls", "rewards": "accrued", "queue": "queue", "idleness": "idle"}
+        return [{name: np.array(last[theirs]) for name, theirs in names.items() if theirs in last}]
+
+    return play
 
 
 def banditq(feedback: str, means: list[float], horizon: int, **rest) -> Case:
     """Return a case of BanditQ on the paper's kind of instance, with V of its horizon."""
     targets = [means[0] / 2, means[1] / 3] + [0.0] * (len(means) - 2)
     V = math.sqrt(horizon)
-    twin = {"full": naive.BanditQFull, "bandit": naive.BanditQBandit}[feedback]
+    plain_policy = {"full": naive.BanditQFull, "bandit": naive.BanditQBandit}[feedback]
     constant = {"full": math.sqrt(0.5), "bandit": 1e-10}[feedback]  # step, tolerance
     return Case(
         name=f"BanditQ, {feedback}, N={len(means)}",
-        policy=fb.BanditQ(targets, feedback=feedback, V=V),
+        policies=(fb.BanditQ(targets, feedback=feedback, V=V),),
         means=tuple(means),
         in_c=(f"banditq_{feedback}", targets, V, constant),
-        in_python=lambda: twin(targets, V),
+        in_python=twin(lambda: plain_policy(targets, V)),
         **rest,
     )
+
+
+def bf_ucb(sizes: Sequence[int], means: Sequence[float], **rest) -> Case:
+    """Return a case of BF-UCB as the paper states it."""
+    quotas, delta = [2, 2], 0.01
+    return Case(
+        name=f"BF-UCB, N={sum(sizes)}",
+        policies=(fb.BFUCB(sizes, ["2/5", "2/5"], delta=delta),),
+        means=tuple(means),
+        law="bernoulli",
+        in_c=("bf_ucb", sizes, len(sizes), quotas, 5, delta),
+        in_python=twin(lambda: plain.BFUCB(sizes, quotas, 5, delta)),
+        **rest,
+    )
+
+
+def released(sizes: Sequence[int], means: Sequence[float], delta: float = 0.01, **rest) -> Case:
+    """Return a case of BF-UCB and the policies beside it, all as its authors' program has them."""
+    quotas = ["2/5", "2/5"]
+    shadow = {"quotas": quotas, "shadow_means": means}
+    settings = {"delta": delta, "version": "released"}
+    policies = {
+        notebook.BF: fb.BFUCB(sizes, quotas, **settings),
+        notebook.UCB: fb.GroupUCB(sizes, **settings),
+        notebook.MF: fb.FairXUCB(sizes, **shadow, **settings),
+        notebook.GEF: fb.GroupUCB(sizes, quotas, **settings),
+    }
+    play = functools.partial(play_notebook, sizes=sizes, delta=delta)
+    return Case(
+        name=f"BF-UCB, UCB, MF, GEF as released, N={sum(sizes)}",
+        policies=tuple(policies[name] for name in notebook.POLICIES),
+        means=tuple(means),
+        law="bernoulli",
+        in_python=play,
+        compared=functools.partial(play_notebook_twice, play=play),
+        **rest,
+    )
+
+
+def play_notebook(
+    case: Case, rounds: int, sizes: Sequence[int], delta: float, *, as_shadow: bool = False
+) -> list[Outcome]:
+    """Play the released program's loop on our streams.
+
+    In ours MF has a BF-UCB of its own, with random numbers of its own; the loop's BF-UCB gets
+    those if it is to play `as_shadow`.
+    """
+    # The program's numbering: the first arm of the first group, the second group, the rest.
+    first, second = sizes
+    order = [0, *range(first, first + second), *range(1, first)]
+    groups = [[0, *range(1 + second, first + second)], list(range(1, 1 + second))]
+
+    def word(t):
+        return naive.draw(SEED, STREAM, 0, "coin", 0, t)
+
+    def uniform(policy, t):
+        shadow = as_shadow and policy == notebook.BF
+        return naive.unit(naive.inner(word(t), 1) if shadow else word(t))
+
+    def reward(policy, t, arm, n):
+        if as_shadow and policy == notebook.BF:
+            own = naive.inner(word(t), 2)
+        else:
+            own = naive.draw(SEED, STREAM, 0, "reward", order[arm], n)
+        return naive.reward(case.law, case.means[order[arm]], own)
+
+    means = [case.means[arm] for arm in order]
+    tallies, _ = notebook.play(groups, [0.4, 0.4], means, delta, rounds, uniform, reward)
+    ours = np.argsort(order)
+    return [
+        {name: getattr(tallies[policy], name)[ours] for name in ("pulls", "rewards", "share")}
+        for policy in notebook.POLICIES
+    ]
+
+
+def play_notebook_twice(case: Case, rounds: int, play: Callable) -> list[Outcome]:
+    """Return the released loop's outcomes: that of MF beside the BF-UCB that ours has."""
+    outcomes = play(case, rounds)
+    mf = notebook.POLICIES.index(notebook.MF)
+    outcomes[mf] = play(case, rounds, as_shadow=True)[mf]
+    return outcomes
 
 
 def drawn_means(count: int) -> list[float]:
@@ -108,6 +223,10 @@ def drawn_means(count: int) -> list[float]:
 SMALL, LARGE = naive.CODE4, drawn_means(1000)
 TEN = tuple(k / 20 for k in range(1, 11))
 INSTANCE_1 = (0.8, *((80 - i) / 100 for i in range(2, 11)))
+# The last instance of BF-UCB's program, and one of its paper's setting with 50 and 10 arms.
+LOW = (0.65, 0.799, 0.713, 0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621)
+LOW += (0.6, 0.79, 0.751, 0.703, 0.829)
+HIGH = [low + 0.3 * u for low, u in zip([0.7] * 50 + [0.5] * 10, LARGE[:60], strict=True)]
 
 # Targets are nanoseconds a round on one core of the 2-core machine they were set on.
 CASES = (
@@ -117,38 +236,42 @@ CASES = (
     banditq("bandit", LARGE, 3_000_000, rounds=10_000, python_rounds=30, target=40_000),
     Case(
         name="UCB1, N=10",
-        policy=fb.UCB1(),
+        policies=(fb.UCB1(),),
         means=TEN,
         rounds=1_000_000,
         python_rounds=2000,
         in_c=("ucb1",),
-        in_python=lambda: naive.UCB1(len(TEN)),
+        in_python=twin(lambda: naive.UCB1(len(TEN))),
     ),
     Case(
         name="Fair-UCB, N=10",
-        policy=fb.FairLearn(["1/20"] * 10),
+        policies=(fb.FairLearn(["1/20"] * 10),),
         means=INSTANCE_1,
         rounds=1_000_000,
         python_rounds=2000,
         in_c=("fair_ucb", [1] * 10, 20, 0),
-        in_python=lambda: plain.FairUCB([1] * 10, 20, 0),
+        in_python=twin(lambda: plain.FairUCB([1] * 10, 20, 0)),
         target=35,
     ),
+    bf_ucb((10, 5), LOW, rounds=1_000_000, python_rounds=2000, target=80),
+    bf_ucb((50, 10), HIGH, rounds=1_000_000, python_rounds=2000, target=150),
+    released((10, 5), LOW, rounds=1_000_000, python_rounds=2000),
 )
 
-# ------------------------------------------------------------------------- three ways to play
-#
-# Each returns the outcome by name: pulls (or plays, their expectation), rewards, and the probes.
+# ------------------------------------------------------------------------------ ways to play
 
 
-def play_ours(case: Case, rounds: int) -> dict[str, np.ndarray]:
+def play_ours(case: Case, rounds: int) -> list[Outcome]:
     """Play with the package."""
-    instance = fb.Instance(case.means, law=LAW)
+    instance = fb.Instance(case.means, law=case.law)
     horizon = max(rounds, instance.n_arms)
-    result = fb.run(case.policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds])
-    kind = "pulls" if case.policy.feedback == "bandit" else "plays"
-    outcome = {kind: result.plays, "rewards": result.rewards, **result.probes}
-    return {name: values[0, 0] for name, values in outcome.items()}
+    kind = "pulls" if case.feedback == "bandit" else "plays"
+    outcomes = []
+    for policy in case.policies:
+        result = fb.run(policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds])
+        outcome = {kind: result.plays, "rewards": result.rewards, **result.probes}
+        outcomes.append({name: values[0, 0] for name, values in outcome.items()})
+    return outcomes
 
 
 class Arms(ctypes.Structure):
@@ -164,7 +287,7 @@ class Arms(ctypes.Structure):
     )
 
 
-class Outcome(ctypes.Structure):
+class Filled(ctypes.Structure):
     """What reference.c calls Outcome."""
 
     _fields_ = tuple(
@@ -173,7 +296,7 @@ class Outcome(ctypes.Structure):
     )
 
 
-def play_c(library: ctypes.CDLL, case: Case, rounds: int) -> dict[str, np.ndarray]:
+def play_c(library: ctypes.CDLL, case: Case, rounds: int) -> list[Outcome]:
     """Play with reference.c."""
     n = len(case.means)
     keys = [naive.key(SEED, STREAM, 0, "reward", arm) for arm in range(n)]
@@ -186,7 +309,7 @@ def play_c(library: ctypes.CDLL, case: Case, rounds: int) -> dict[str, np.ndarra
         gamma.ctypes.data,
         *naive.key(SEED, STREAM, 0, "coin", 0),
     )
-    names = [name for name, _ in Outcome._fields_]
+    names = [name for name, _ in Filled._fields_]
     outcome = {name: np.zeros(n, np.int64 if name == "pulls" else float) for name in names}
     function, *own = case.in_c
     numbers = [np.asarray(value, dtype=float) for value in own]
@@ -197,26 +320,28 @@ def play_c(library: ctypes.CDLL, case: Case, rounds: int) -> dict[str, np.ndarra
             ctypes.c_void_p(value.ctypes.data) if value.ndim else ctypes.c_double(float(value))
             for value in numbers
         ),
-        ctypes.byref(Outcome(*(outcome[name].ctypes.data for name in names))),
+        ctypes.byref(Filled(*(outcome[name].ctypes.data for name in names))),
     )
-    return outcome
+    return [outcome]
 
 
-def play_python(case: Case, rounds: int) -> dict[str, np.ndarray]:
-    """Play with tests/naive.py."""
-    loop = {"bandit": naive.run_bandit, "full": naive.run_full}[case.policy.feedback]
-    last = loop(case.in_python(), case.means, LAW, rounds, SEED, STREAM, 0)[-1]
-    names = {"pulls": "pulls", "rewards": "accrued", "queue": "queue", "idleness": "idle"}
-    return {name: np.array(last[theirs]) for name, theirs in names.items() if theirs in last}
+def play_python(case: Case, rounds: int) -> list[Outcome]:
+    """Play in plain Python."""
+    return case.in_python(case, rounds)
 
 
-def difference(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> float:
+def difference(ours: Outcome, theirs: Outcome) -> float:
     """Return the largest relative difference of what both report; infinity if pulls differ."""
     gaps = []
     for name in ours.keys() & theirs.keys():
         gap = np.abs(ours[name] - theirs[name]).max() / max(1.0, np.abs(ours[name]).max())
         gaps.append(math.inf if name == "pulls" and gap else gap)
     return float(np.max(gaps))  # not a number if any of them is
+
+
+def differences(ours: list[Outcome], theirs: list[Outcome]) -> float:
+    """Return the largest of all policies' differences."""
+    return float(np.max([difference(*pair) for pair in zip(ours, theirs, strict=True)]))
 
 
 # ------------------------------------------------------------------------------ C compiler
@@ -294,14 +419,18 @@ def check(case: Case, library: ctypes.CDLL | None) -> dict[str, float | None]:
     """Return how far C and plain Python are from ours, relatively; None without C."""
     ours = play_ours(case, case.rounds)  # compiles, too
     short = play_ours(case, case.python_rounds)
+    in_c = None if library is None else play_c(library, case, case.rounds)
+    in_python = (case.compared or play_python)(case, case.python_rounds)
     return {
-        "c": None if library is None else difference(ours, play_c(library, case, case.rounds)),
-        "python": difference(short, play_python(case, case.python_rounds)),
+        "c": None if in_c is None else differences(ours, in_c),
+        "python": differences(short, in_python),
     }
 
 
 def measure(case: Case, library: ctypes.CDLL | None, repetitions: int) -> dict[str, Any]:
     """Check one case, then time it: ours and C in turn, plain Python in between."""
+    if case.in_c is None:
+        library = None
     gaps = check(case, library)
     times = {"ours": [], "c": [], "python": []}
     for _ in range(repetitions):
@@ -313,7 +442,7 @@ def measure(case: Case, library: ctypes.CDLL | None, repetitions: int) -> dict[s
     return {
         "name": case.name,
         "arms": len(case.means),
-        "feedback": case.policy.feedback,
+        "feedback": case.feedback,
         "rounds": case.rounds,
         "python_rounds": case.python_rounds,
         "target_ns": case.target,
@@ -433,10 +562,9 @@ def main(only: str, repetitions: int, quick: bool, cold: bool, path: Path) -> No
             if quick:
                 case = dataclasses.replace(case, rounds=1000, python_rounds=5)
             row = measure(case, compiler.library, repetitions)
-            loop = case.in_c[0]  # the same for any number of arms
-            if cold and loop not in loops:
-                loops[loop] = first_runs(index)
-            row["cold_s"], row["cached_s"] = loops.get(loop, (None, None))
+            if cold and case.compiled not in loops:
+                loops[case.compiled] = first_runs(index)
+            row["cold_s"], row["cached_s"] = loops.get(case.compiled, (None, None))
             rows.append(row)
     report["cases"] = rows
     write(path, report)

@@ -15,15 +15,23 @@ from fairbandits import (
     LFG,
     UCB1,
     BanditQ,
+    BanditQInequalities,
+    BanditQSurrogates,
     Constant,
     EpsilonGreedy,
     FairLearn,
+    FairLearnObserved,
     FairXUCB,
     GroupOracle,
     GroupUCB,
     Hedge,
     Instance,
+    Mixture,
     Prophet,
+    PullGaps,
+    QueueUCB,
+    RecordedBanditQ,
+    Resampled,
     SmallestDeficit,
     Static,
     TFairLearn,
@@ -67,6 +75,23 @@ EXAMPLES = {
         BanditQ(TARGETS, feedback="full", subroutine="squint"),
         BanditQ(TARGETS, feedback="full", subroutine="squint", V=1e6),
     ],
+    "banditq_inequalities": [
+        BanditQInequalities(TARGETS, means=MEANS),
+        BanditQInequalities(TARGETS, V=0, surrogate_index="pre", step_c=1, means=MEANS),
+    ],
+    "banditq_recorded": [
+        RecordedBanditQ(TARGETS),
+        RecordedBanditQ(TARGETS, subroutine="exp3p", gain=0.3),
+        RecordedBanditQ(TARGETS, gamma_rule=2, V=0, gain=-1e3),
+        RecordedBanditQ(TARGETS, "full", gain=1e-3),
+        RecordedBanditQ(TARGETS, "full", "adahedge", gain=-2),
+        RecordedBanditQ(TARGETS, "full", "squint", V=0, surrogate_index="pre"),
+    ],
+    "banditq_surrogates": [
+        BanditQSurrogates(TARGETS),
+        BanditQSurrogates(TARGETS, "bandit"),
+        BanditQSurrogates(TARGETS, "bandit", V=0, surrogate_index="pre"),
+    ],
     "bf_ucb": [
         BFUCB((3, 2), (0.4, "1/3")),
         BFUCB((3, 2), (0.4, 0.4), version="released", reference=SHARES),
@@ -92,6 +117,13 @@ EXAMPLES = {
         FairLearn(
             QUOTAS, learner="fair_learn", learner_parameters={"quotas": (0.1, 0, 0, 0, "1/7")}
         ),
+    ],
+    "fair_learn_observed": [
+        FairLearnObserved(QUOTAS),
+        FairLearnObserved(QUOTAS, "5/2", first_rounds="round_robin"),
+        FairLearnObserved(QUOTAS, "1/2", "thompson"),
+        FairLearnObserved(("2/5", "1/4", "1/9", "1/9", "1/9"), 0, "constant", {"arm": -1}),
+        FairLearnObserved(("9/50",) * 5, 1, "smallest_deficit", {"quotas": ("9/50",) * 5}),
     ],
     "fairx_ucb": [
         FairXUCB((3, 2)),
@@ -120,7 +152,23 @@ EXAMPLES = {
         LFG(QUOTAS, arrivals="before", ties="random"),
         LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
     ],
+    "mixture": [Mixture(QUOTAS), Mixture(QUOTAS, "thompson"), Mixture((0,) * 5, "uniform")],
     "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
+    "pull_gaps": [
+        PullGaps(),
+        PullGaps("fair_learn", {"quotas": QUOTAS, "learner": "thompson"}),
+        PullGaps("banditq_recorded", {"targets": TARGETS}),
+    ],
+    "queue_ucb": [
+        QueueUCB(TARGETS),
+        QueueUCB(TARGETS, "max_weight", scale=1.6),
+        QueueUCB(TARGETS, "max_weight", V=0),
+    ],
+    "resampled": [
+        Resampled(),
+        Resampled("thompson"),
+        Resampled("fair_learn", {"quotas": QUOTAS, "tolerance": 1, "learner": "ucb1"}),
+    ],
     "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
     "smallest_deficit": [SmallestDeficit(QUOTAS)],
     "t_fair_learn": [TFairLearn(QUOTAS), TFairLearn(QUOTAS, "thompson", order="sequential")],
@@ -427,6 +475,8 @@ LEARNERS = {
     "ftrl": lambda arms: learners.ftrl(arms, False, 1e-10),
     "ftrl-adaptive": lambda arms: learners.ftrl(arms, True, 1e-5),
     "exp3p": lambda arms: learners.exp3p(arms, 100, 0.01),
+    "oga-scaled": lambda arms: learners.scaled(learners.oga(arms, 1.0), -0.3),
+    "ftrl-scaled": lambda arms: learners.scaled(learners.ftrl(arms, False, 1e-10), -1e3),
 }
 
 
@@ -443,7 +493,7 @@ def absorb(learner, t, arm, g):
 @compiled_only
 @pytest.mark.parametrize("name", LEARNERS)
 def test_learners_on_random_gains(name, rng):
-    full = name in ("oga", "adahedge", "squint")
+    full = name.partition("-")[0] in ("oga", "adahedge", "squint")
     step = learners.ascend if full else learners.absorb
     compiled = ascend if full else absorb
     for arms in (2, 3, 5, 24, 150):

@@ -13,15 +13,22 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
-from fairbandits.experiments.config import ConfigError, Run, build_config, load_config
+from fairbandits.experiments.config import (
+    KNOWN_OF_INSTANCE,
+    ConfigError,
+    Run,
+    build_config,
+    load_config,
+)
 from fairbandits.experiments.simulate import instance_of
-from fairbandits.experiments.sweep import cells_of
+from fairbandits.experiments.sweep import cells_of, filled
 from fairbandits.policies import POLICIES, make_policy
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
-PAPERS = sorted(path.stem for path in (ROOT / "config" / "papers").glob("*.yaml"))
+FILES = sorted((ROOT / "config").glob("*/*.yaml"))
+FILES = [file for file in FILES if file.parent.name in ("papers", "audit")]
 SCHEMAS = sorted((ROOT / "workflow" / "schemas").rglob("*.yaml"))
 
 BANDITQ = "papers/banditq.yaml"
@@ -54,7 +61,9 @@ def set_at(tree, path, value):
 @pytest.fixture
 def changed(tmp_path):
     """Return a function that changes one value in a copy of the configuration, and loads it."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
+    # what is run for the audit only is as long again, and has tests of its own
+    left_out = shutil.ignore_patterns("audit")
+    shutil.copytree(ROOT / "config", tmp_path / "config", ignore=left_out)
 
     def load(file, path, value):
         tree = read(ROOT / "config" / file)
@@ -88,7 +97,9 @@ def message(error):
 
 
 def test_banditq_at_the_published_scale(paper_scale):
-    experiments = {one.name: one for one in paper_scale.experiments if one.paper == "banditq"}
+    experiments = {
+        one.name: one for one in paper_scale.experiments if one.paper == "banditq" and not one.audit
+    }
     assert paper_scale.scale == "paper"
     assert {name: one.figures for name, one in experiments.items()} == {
         "full_information": ("fig1", "fig2", "fig3"),
@@ -123,23 +134,30 @@ def test_parameters_reach_the_policies(paper_scale):
 
 
 def numbers(tree, path=()):
-    """Yield the path of each number in a tree, and the mapping nearest above it."""
+    """Yield the path of each number in a tree, and the mapping nearest above it.
+
+    What a value holds is its own; a word that says yes or no is no number.
+    """
     if isinstance(tree, dict):
         for key, value in tree.items():
-            if isinstance(value, int | float | list):
+            if isinstance(value, bool):
+                continue
+            if isinstance(value, int | float | list) or key == "value":
                 yield (*path, key), tree
             else:
                 yield from numbers(value, (*path, key))
 
 
-@pytest.mark.parametrize("slug", PAPERS)
-def test_every_number_says_where_it_comes_from(slug):
-    paper = read(ROOT / "config" / "papers" / f"{slug}.yaml")
+@pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_number_says_where_it_comes_from(file):
+    paper = read(file)
     found = 0
     for path, around in numbers(paper["experiments"]):
         # how a run is cut into files and what it records decides no published number
-        unsourced = ("figures", "companion_to", "checkpoints", "record")
-        if path[1] in unsourced or path[-1] == "chunk":
+        unsourced = {"figures", "companion_to", "checkpoints", "record"}
+        if unsourced & set(path) or path[-1] == "chunk":
+            continue
+        if "value" in path[:-1]:  # inside a value that is a form of its own
             continue
         assert path[-1] == "value", path
         assert around.keys() == {"value", "provenance", "source"}, path
@@ -155,11 +173,12 @@ def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
         assert Path(folder).is_relative_to("results/smoke"), name
         assert not Path(paper_scale.folders[name]).is_relative_to("results/smoke")
     for small, large in zip(smoke_scale.experiments, paper_scale.experiments, strict=True):
-        assert small.horizon == limits["horizon"] < large.horizon
-        assert small.replicates == limits["replicates"] < large.replicates
+        arms = large.drawn_means.get("arms", len(large.means))
+        assert small.horizon == max(limits["horizon"], arms) < large.horizon
+        assert small.replicates == limits["replicates"] <= large.replicates
     for small, large in zip(smoke_scale.runs, paper_scale.runs, strict=True):
         assert small.key == large.key
-        assert small.chunk == limits["chunk"]
+        assert small.chunk == min(limits["chunk"], large.chunk)
         cut = {"horizon": limits["horizon"], "checkpoints": limits["checkpoints"]}
         if "at" in large.block["checkpoints"]:
             cut["checkpoints"] = {"at": cut_rounds(large.block["checkpoints"]["at"], limits)}
@@ -192,11 +211,9 @@ def test_every_run_can_start(scale, request):
         assert instance.law == block["law"]
         for cell in cells_of(block):
             horizon = cell.pop("horizon", block["horizon"])
-            parameters = block["parameters"] | cell
-            for key, value in parameters.items():
-                if value == "instance":
-                    own = block["groups"] if key == "groups" else [0.5] * instance.n_arms
-                    parameters[key] = own
+            known = dict.fromkeys(KNOWN_OF_INSTANCE, [0.01] * instance.n_arms)
+            known["groups"] = block.get("groups")
+            parameters = filled(block["parameters"] | cell, known)
             policy = make_policy(block["policy"], parameters, where=block["stream"])
             policy.start(instance.n_arms, horizon)
 
@@ -205,7 +222,15 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
     keys = [run.key for run in paper_scale.runs]
     assert len(set(keys)) == len(keys)
     for run in paper_scale.runs:
-        shared = {"bf_ucb/high_variants": "bf_ucb/high"}
+        shared = {
+            "banditq/lfg_sensitivity": "banditq/oracle_lfg",
+            "bf_ucb/high_variants": "bf_ucb/high",
+            "fair_ucb/other_thresholds_smaller_quotas": "fair_ucb/cost_of_fairness",
+            "fair_ucb/sensitivity": "fair_ucb/r_regret",
+        } | {
+            f"fair_ucb/small_quotas_{name}": "fair_ucb/small_quotas_none"
+            for name in ("thousandth", "three_thousandths", "hundredth", "twentieth")
+        }
         own = f"{run.paper}/{run.experiment}"
         assert run.stream == run.block["stream"] == shared.get(own, own)
 

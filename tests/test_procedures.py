@@ -290,6 +290,12 @@ def test_exponent_of_what_is_sometimes_positive(rng):
     assert found.statistic == pytest.approx(0.7)
 
 
+def test_resamples_without_a_slope_count_against_a_verdict(rng):
+    # in many resamples no two means are above 0; SciPy would warn of the interval that it has then
+    found = judge("growth_exponent", GRID, [around(rng, 0.1, 3, n=10) for _ in GRID], rng=rng)
+    assert (found.verdict, found.low, found.high) == (INCONCLUSIVE, -math.inf, math.inf)
+
+
 def test_clustered_exponents_know_what_is_shared(rng):
     common = around(rng, 1, 0.3)
     samples = [t**0.5 * common for t in GRID]

@@ -107,19 +107,41 @@ def _range(text: str) -> range:
 
 @main.command()
 @click.argument("chunks", type=FILE, nargs=-1, required=True)
-@click.option("--experiment", type=JsonObject(), required=True, help="What the dataset is of.")
+@click.option(
+    "--experiment",
+    "experiments",
+    type=JsonObject(),
+    required=True,
+    multiple=True,
+    help="What the dataset is of.",
+)
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
-@click.option("--out", type=FILE, required=True, help="Parquet file to write.")
-def collect(chunks: tuple[Path, ...], experiment: dict, seed: int, out: Path) -> None:
+@click.option("--out", "outs", type=FILE, required=True, multiple=True, help="Parquet file.")
+def collect(
+    chunks: tuple[Path, ...], experiments: tuple[dict, ...], seed: int, outs: tuple[Path, ...]
+) -> None:
     """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset.
 
-    A folder stands for all chunks in it.
+    A folder stands for all chunks in it. Several instances of a suite can be joined in one process,
+    with --experiment and --out for each; the folder of a chunk's run then has the experiment's name
+    or the instance's.
     """
     from fairbandits.experiments import datasets
 
-    inside = [path.glob("*/*.parquet") if path.is_dir() else [path] for path in chunks]
+    if len(experiments) != len(outs):
+        raise click.UsageError(
+            "--experiment and --out must be given equally often, got "
+            f"{len(experiments)} and {len(outs)}"
+        )
+    inside = [path.rglob("*.parquet") if path.is_dir() else [path] for path in chunks]
     files = [file for some in inside for file in sorted(some)]
-    datasets.collect(files, experiment, seed, out)
+    for experiment, out in zip(experiments, outs, strict=True):
+        own = files
+        if len(experiments) > 1:
+            name = experiment["experiment"]
+            names = (name, name.removeprefix(f"{experiment['suite']}_"))
+            own = [file for file in files if file.parent.parent.name in names]
+        datasets.collect(own, experiment, seed, out)
 
 
 @main.command()

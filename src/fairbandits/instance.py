@@ -223,9 +223,8 @@ def draw_quotas(
     low = -(-denominator // least)
     while True:
         largest = low + next(words) % (above - low)
-        rest = max(
-            1, 2 * (denominator - largest) // (n_arms - 1)
-        )  # the sum is below 1 half the time
+        # with twice their share of what is left, the sum is below 1 half the time
+        rest = max(1, 2 * (denominator - largest) // (n_arms - 1))
         quotas = [next(words) % min(rest, above) for _ in range(n_arms - 1)]
         quotas.insert(next(words) % n_arms, largest)
         if sum(quotas) < denominator:

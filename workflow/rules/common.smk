@@ -19,10 +19,16 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-EXPERIMENTS = {(one.paper, one.name): one for one in CONFIG.experiments}
-#: The experiments with a job for each chunk, and those that are one job.
-SPLIT = [one for one in CONFIG.experiments if one.jobs == "chunk"]
-WHOLE = [one for one in CONFIG.experiments if one.jobs == "experiment"]
+#: The experiments, and the instances of each suite; what one job collects.
+EXPERIMENTS = {}
+for one in CONFIG.experiments:
+    EXPERIMENTS.setdefault((one.paper, one.suite or one.name), []).append(one)
+#: The names of experiments with a job for each chunk, and of what is one job.
+SPLIT = {one.name for one in CONFIG.experiments if one.jobs == "chunk"}
+WHOLE = {one.suite or one.name for one in CONFIG.experiments if one.jobs == "experiment"}
+#: Those of what becomes one dataset, and of what becomes a folder of them.
+SINGLE = {one.name for one in CONFIG.experiments if not one.suite}
+SUITES = {one.suite for one in CONFIG.experiments if one.suite}
 RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
@@ -70,7 +76,7 @@ def audited_datasets(wildcards):
         if name not in ledger.planned
         for one in CONFIG.named(ledger.paper, name)
     ]
-    return list(dict.fromkeys(f"<results>/{one.paper}/{one.name}.parquet" for one in read))
+    return list(dict.fromkeys(map(collected, read)))
 
 
 def audit_settings(wildcards):
@@ -79,9 +85,15 @@ def audit_settings(wildcards):
     return [file for file in files if Path(workflow.basedir, file).is_file()]
 
 
+def collected(experiment):
+    """The dataset of an experiment, or the folder of those of its suite."""
+    place = f"<results>/{experiment.dataset}"
+    return str(Path(place).parent) if experiment.suite else place
+
+
 def all_datasets():
-    """The datasets of all configured experiments."""
-    return [f"<results>/{one.paper}/{one.name}.parquet" for one in CONFIG.experiments]
+    """The datasets of all configured experiments, those of a suite in one folder."""
+    return list(dict.fromkeys(map(collected, CONFIG.experiments)))
 
 
 def run_block(wildcards):
@@ -91,36 +103,48 @@ def run_block(wildcards):
 
 
 def chunk_files(wildcards):
-    """The chunks of all runs of an experiment, or the folder of them where they are one job."""
-    experiment = EXPERIMENTS[wildcards.paper, wildcards.experiment]
-    if experiment.jobs == "experiment":
-        return [f"<results>/cache/{experiment.paper}/{experiment.name}"]
-    return [
-        f"<results>/cache/{run.key}/{chunk}.parquet"
-        for run in experiment.runs
-        for chunk in run.chunks()
-    ]
+    """The chunks of an experiment or suite, or the folder of those that are one job."""
+    files = []
+    for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
+        if one.jobs == "experiment":
+            files.append(f"<results>/cache/{one.paper}/{wildcards.experiment}")
+        else:
+            files += [
+                f"<results>/{one.chunk_file(run, chunk)}"
+                for run in one.runs
+                for chunk in run.chunks()
+            ]
+    return list(dict.fromkeys(files))
 
 
 def all_chunks(wildcards, output):
-    """The options that simulate all chunks of an experiment in one process."""
+    """The options that simulate all chunks of an experiment or suite in one process."""
     words = []
-    for run in EXPERIMENTS[wildcards.paper, wildcards.experiment].runs:
-        for chunk in run.chunks():
-            block = json.dumps(run.block, sort_keys=True)
-            out = f"{output[0]}/{run.name}/{chunk}.parquet"
-            words += ["--block", block, "--replicates", chunk, "--out", out]
+    for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
+        if one.jobs != "experiment":
+            continue
+        for run in one.runs:
+            for chunk in run.chunks():
+                block = json.dumps(run.block, sort_keys=True)
+                place = Path(one.chunk_file(run, chunk)).relative_to(
+                    f"cache/{one.paper}/{wildcards.experiment}"
+                )
+                words += ["--block", block, "--replicates", chunk, "--out", f"{output[0]}/{place}"]
     return shlex.join(words)
 
 
-def named(experiments):
-    """A pattern for the names of these experiments, one that matches nothing if there is none."""
-    return "|".join(sorted({one.name for one in experiments})) or "(?!)"
+def named(names):
+    """A pattern for these names, one that matches nothing if there is none."""
+    return "|".join(sorted(names)) or "(?!)"
 
 
-def experiment_facts(wildcards):
-    """What the dataset's footer says of its experiment, as JSON in the configured order."""
-    return json.dumps(EXPERIMENTS[wildcards.paper, wildcards.experiment].facts())
+def experiment_facts(wildcards, output):
+    """The options that say of what the datasets are, each as JSON in the configured order."""
+    words = []
+    for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
+        out = f"{output[0]}/{one.instance}.parquet" if one.suite else output[0]
+        words += ["--experiment", json.dumps(one.facts()), "--out", out]
+    return shlex.join(words)
 
 
 def facts_shown_in(paper, figure):

@@ -1,4 +1,4 @@
-"""Simulation: a job for each chunk, or for all of an experiment; then a dataset for each."""
+"""Simulation: a job for each chunk, or for all of an experiment or suite; then the datasets."""
 
 
 rule simulate:
@@ -52,14 +52,35 @@ rule collect:
     benchmark:
         "<benchmarks>/collect/{paper}/{experiment}.tsv"
     wildcard_constraints:
-        experiment=named(CONFIG.experiments),
+        experiment=named(SINGLE),
     conda:
         "../../environment.yml"
     threads: 1
     params:
-        facts=experiment_facts,
+        experiment=experiment_facts,
         seed=CONFIG.seed,
         code=COLLECT_CODE,
     shell:
-        "fairbandits collect {input:q} --experiment {params.facts:q} --seed {params.seed}"
-        " --out {output:q} > {log:q} 2>&1"
+        "fairbandits collect {input:q} --seed {params.seed} {params.experiment} > {log:q} 2>&1"
+
+
+rule collect_suite:
+    input:
+        chunk_files,
+    output:
+        directory("<results>/{paper}/{experiment}"),
+    log:
+        "<logs>/collect/{paper}/{experiment}.log",
+    benchmark:
+        "<benchmarks>/collect/{paper}/{experiment}.tsv"
+    wildcard_constraints:
+        experiment=named(SUITES),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        experiments=experiment_facts,
+        seed=CONFIG.seed,
+        code=COLLECT_CODE,
+    shell:
+        "fairbandits collect {input:q} --seed {params.seed} {params.experiments} > {log:q} 2>&1"

@@ -102,7 +102,7 @@ class Evidence:
         return ""
 
     def _file(self, experiment: Experiment) -> Path:
-        return self.results / experiment.paper / f"{experiment.name}.parquet"
+        return self.results / experiment.dataset
 
     def recorded(
         self,
@@ -132,7 +132,7 @@ class Evidence:
             file = self._file(one)
             if file not in self.read:
                 self.read.append(file)
-            wanted = None if columns is None else ["run", "round", *columns]
+            wanted = None if columns is None else ["run", "round", "horizon", *columns]
             table, footer = load_dataset(file, wanted, rows)
             yield Recorded(one, footer, list(runs_of(table, footer)))
 

@@ -21,7 +21,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.resampling import batch, needed
+from fairbandits.audit.resampling import batch, needed, without_interval
 
 #: A bootstrap of fewer replicates than these says nothing.
 FEWEST = 10
@@ -447,6 +447,7 @@ def _resampled(
     return _distribution(of_samples, samples, clustered, resamples, rng)
 
 
+@without_interval()
 def _distribution(
     of_samples: Callable[..., np.ndarray],
     samples: list[np.ndarray],

@@ -1,5 +1,9 @@
 """What the bootstraps share."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 
@@ -33,6 +37,19 @@ def needed(rng: np.random.Generator | None) -> np.random.Generator:
     if rng is None:
         raise ValueError("a bootstrap needs rng, a generator with a seed")
     return rng
+
+
+@contextmanager
+def without_interval() -> Iterator[None]:
+    """Keep SciPy's bootstrap still about its own interval, where resamples have no statistic.
+
+    For those who take the distribution alone, and count such resamples themselves.
+    """
+    from scipy.stats import DegenerateDataWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        yield
 
 
 def batch(n: int) -> int:

@@ -99,7 +99,8 @@ class Experiment:
     published_replicates : int, optional
         How many replicates the paper has; ours begin with as many.
     jobs : {"chunk", "experiment"}
-        Whether each chunk is a job of its own, or all of them are one.
+        Whether each chunk is a job of its own, or all of them are one, with those of the other
+        instances of the suite.
     suite : str
         The experiment that this one is an instance of; empty where it has none.
     audit : bool
@@ -127,6 +128,28 @@ class Experiment:
     suite: str
     audit: bool
 
+    @property
+    def instance(self) -> str:
+        """Name within its suite; empty where there is none."""
+        return self.name.removeprefix(f"{self.suite}_") if self.suite else ""
+
+    @property
+    def dataset(self) -> str:
+        """Place of the dataset in the folder of results."""
+        parts = (self.paper, self.suite, self.instance) if self.suite else (self.paper, self.name)
+        return f"{'/'.join(parts)}.parquet"
+
+    def chunk_file(self, run: Run, chunk: str) -> str:
+        """Return the place of a run's chunk in the folder of results.
+
+        What one job makes has one folder: an experiment's, or that of all instances of a suite
+        which are not split into jobs.
+        """
+        parts = (self.paper, self.name, run.name)
+        if self.suite and self.jobs == "experiment":
+            parts = (self.paper, self.suite, self.instance, run.name)
+        return f"cache/{'/'.join(parts)}/{chunk}.parquet"
+
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
         optional = {
@@ -134,6 +157,7 @@ class Experiment:
             "drawn_means": self.drawn_means,
             "penalties": self.penalties,
             "published_replicates": self.published_replicates,
+            "suite": self.suite,
         }
         return {
             "paper": self.paper,
@@ -146,7 +170,7 @@ class Experiment:
             "quotas": list(self.quotas),
             "labels": self.labels,
             "runs": {run.name: run.block for run in self.runs},
-        } | {key: value for key, value in optional.items() if value not in (None, {}, [])}
+        } | {key: value for key, value in optional.items() if value not in (None, {}, [], "")}
 
 
 @dataclass(frozen=True)
@@ -236,8 +260,9 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             name = str(path.relative_to(root))
             for key, (suite, block) in _blocks(path, slug, name).items():
                 place = f"{name}: experiments.{key}"
-                if key in blocks:
-                    raise ConfigError(f"{place}: there is another experiment of this name")
+                suites = {one.suite for one in own.values()} - {suite}
+                if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
+                    raise ConfigError(f"{place}: there is another experiment {min(taken)}")
                 blocks[key] = block
                 own[key] = _experiment(slug, key, block, limits, place, suite, path != file)
                 _check_streams(key, blocks, place)
@@ -260,9 +285,13 @@ def _blocks(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str,
             found[key] = "", block
             continue
         for name, own in block["instances"].items():
-            merged = {k: v for k, v in block.items() if k != "instances"} | own
             place = f"{where}: experiments.{key}.instances.{name}"
+            if "instances" in own:
+                raise ConfigError(f"{place}: an instance cannot have instances itself")
+            merged = {k: v for k, v in block.items() if k != "instances"} | own
             check({**content, "experiments": {key: merged}}, "paper", place)
+            if f"{key}_{name}" in {**found, **content["experiments"]}:
+                raise ConfigError(f"{place}: there is another experiment {key}_{name}")
             found[f"{key}_{name}"] = key, merged
     return found
 
@@ -284,19 +313,22 @@ def _experiment(
             f"{place}.published_replicates must be at most replicates ({replicates}), "
             f"got {published}"
         )
+    groups = block.get("groups", {"value": []})["value"]
+    means, drawn = _means(block, groups, place)
+    n_arms = drawn["arms"] if drawn else len(means)
     full_horizon = horizon
     if limits:
-        horizon = min(horizon, limits["horizon"])
+        horizon = min(horizon, max(limits["horizon"], n_arms))
         replicates = min(replicates, limits["replicates"])
         published = published and min(published, limits["replicates"])
         at = checkpoints.get("at")
         checkpoints = {"at": _cut(at, horizon)} if at else limits["checkpoints"]
-    groups = block.get("groups", {"value": []})["value"]
-    means, drawn = _means(block, groups, place)
-    n_arms = drawn["arms"] if drawn else len(means)
     targets, shares, quotas = (
         block.get(key, {"value": []})["value"] for key in ("targets", "target_shares", "quotas")
     )
+    if isinstance(shares, dict):
+        shares = [shares["share"]] * shares["arms"]
+    quotas = _shared_out(quotas, n_arms, f"{place}.quotas")
     drawn_quotas = block.get("drawn_quotas", {"value": {}})["value"]
     penalties = block.get("penalties", {"value": None})["value"]
     _check_instance(n_arms, horizon, place)
@@ -340,9 +372,12 @@ def _experiment(
     instance |= {"record": block["record"]} if "record" in block else {}
     runs = []
     for label, policy in block["policies"].items():
-        parameters = {key: entry["value"] for key, entry in policy["parameters"].items()}
         inside = f"{place}.policies.{label}"
         where = f"{inside}.parameters"
+        parameters = {
+            key: _shared_out(entry["value"], n_arms, f"{where}.{key}")
+            for key, entry in policy["parameters"].items()
+        }
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         _check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
@@ -354,6 +389,8 @@ def _experiment(
         if horizons:
             _check_rounds(horizons, n_arms, full_horizon, f"{inside}.horizons")
             horizons = _cut(horizons, horizon)
+        apart = policy.get("apart", False)
+        _check_apart(apart, horizons, block, f"{inside}.apart")
         for law in block["laws"]["value"]:
             decides = {
                 "stream": f"{paper}/{block.get('same_instances_as', name)}",
@@ -367,6 +404,7 @@ def _experiment(
             decides |= {"spread": spreads[law]} if law in spreads else {}
             decides |= {"sweep": sweep} if sweep else {}
             decides |= {"horizons": horizons} if horizons else {}
+            decides |= {"apart": True} if apart else {}
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
@@ -388,7 +426,7 @@ def _experiment(
         drawn,
         penalties,
         published,
-        block.get("jobs", "chunk"),
+        "experiment" if limits and audit else block.get("jobs", "chunk"),
         suite,
         audit,
     )
@@ -398,7 +436,11 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
     """Return the means, or of what they are drawn; the other is empty."""
     if "drawn_means" not in block:
         means = block["means"]["value"]
-        return _evenly(**means["evenly"]) if isinstance(means, dict) else means, {}
+        if isinstance(means, dict):
+            ((form, numbers),) = means.items()
+            means = {"evenly": _evenly, "one_best": _one_best}[form](**numbers)
+            _check_range(min(means), max(means), block["laws"]["value"], f"{place}.means")
+        return means, {}
     if "means" in block:
         raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
     drawn = {key: entry["value"] for key, entry in block["drawn_means"].items()}
@@ -425,6 +467,11 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
 def _evenly(first: float, last: float, arms: int) -> list[float]:
     """Return evenly spaced means."""
     return [first + (last - first) * k / (arms - 1) for k in range(arms)]
+
+
+def _one_best(best: float, gap: float, arms: int) -> list[float]:
+    """Return means that are all by the same gap below the first."""
+    return [best, *[best - gap] * (arms - 1)]
 
 
 def _check_range(low: float, high: float, laws: list[str], place: str) -> None:
@@ -480,6 +527,17 @@ def _cut(rounds: list, horizon: int) -> list:
     return kept if len(kept) == len(rounds) else [*kept, *([horizon] * (horizon not in kept))]
 
 
+def _check_apart(apart: bool, horizons: list, block: dict[str, Any], place: str) -> None:
+    if not apart:
+        return
+    if not horizons:
+        raise ConfigError(f"{place}: there are no horizons; give them beside it")
+    if "at" in block["checkpoints"]:
+        raise ConfigError(f"{place} needs checkpoints for any horizon: linear and log, not at")
+    if "drawn_means" in block:
+        raise ConfigError(f"{place} needs fixed means; drawn ones belong to the replicate")
+
+
 def _check_sweep(sweep: dict[str, list], place: str) -> None:
     for key, values in sweep.items():
         for value in values:
@@ -499,6 +557,8 @@ def _of_instance(
     """Return parameters with stand-ins for those that the instance gives, to be checked."""
     stand_ins: dict[str, Any] = {}
     for key, value in parameters.items():
+        if isinstance(value, dict):
+            stand_ins[key] = _of_instance(value, n_arms, given, f"{place}.{key}")
         if value != OF_INSTANCE:
             continue
         if key not in KNOWN_OF_INSTANCE:
@@ -566,6 +626,13 @@ def _check_shares(shares: list, n_arms: int, place: str) -> None:
     total = sum(_rational(share, place) for share in shares)
     if min(_rational(share, place) for share in shares) < 0 or total > 1:
         raise ConfigError(f"{place} must be at least 0 and sum to at most 1, got {shares}")
+
+
+def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
+    """Return quotas that are a part of 1 / k each as a list, and all else as it is."""
+    if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
+        return quotas
+    return [str(_rational(quotas["of_equal_share"], place) / n_arms)] * n_arms
 
 
 def _check_drawn_quotas(drawn: dict[str, Any], n_arms: int, place: str) -> None:

@@ -1,5 +1,6 @@
 """Join chunks into one dataset per experiment, and guard it before anything is made from it."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairbandits.experiments.config import Experiment
+from fairbandits.experiments.recorded import cell_sizes
 from fairbandits.experiments.sweep import (
     OF_INSTANCE,
     arms_of,
@@ -25,6 +27,36 @@ from fairbandits.store import StoreError, read_footer, read_table, write_tables
 #: Columns of every dataset; what each run has besides follows them: the horizon where there are
 #: several, swept parameters, drawn means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
+
+#: What is a sum of what is at least 0, or the largest so far.
+NEVER_FALL = (
+    "plays",
+    "queue_max",
+    "idleness",
+    "probability",
+    "deficit_sup",
+    "squares",
+    "starvation",
+    "plays_sum",
+    "gain_squares",
+    "gain_max",
+    "gain_norm",
+    "eq6_excess",
+    "eq8_excess",
+    "eq11_excess",
+    "eq12_excess",
+    "eq13_excess",
+    "queue_excess",
+    "floor_excess",
+)
+
+#: Columns of deficits, and what is owed of which.
+DEFICITS = {
+    "floor_deficit": "floor(quota * t)",
+    "deficit": "quota * t",
+    "floor_deficit_sup": "",
+    "deficit_sup": "",
+}
 
 #: What a small run has less of.
 SCALED = ("horizon", "horizons", "checkpoints")
@@ -96,12 +128,18 @@ def _runs(
                     f"{out}: the replicates of {name} have other means than those of "
                     f"{next(iter(experiment['runs']))}"
                 )
-        n_cells = len(cells_of(block))
+        slices = [_cell_slices(part, block) for part in parts]
         yield pa.concat_tables(
-            part.slice(cell * (part.num_rows // n_cells), part.num_rows // n_cells)
-            for cell in range(n_cells)
-            for part in parts
+            part.slice(*own[cell])
+            for cell in range(len(cells_of(block)))
+            for part, own in zip(parts, slices, strict=True)
         )
+
+
+def _cell_slices(table: pa.Table, block: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the first row and the number of rows of each cell in a run's table."""
+    sizes = cell_sizes(table, block)
+    return list(zip(itertools.accumulate(sizes, initial=0), sizes, strict=False))
 
 
 def _empty(file: Path) -> pa.Table:
@@ -178,7 +216,7 @@ def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
 
 def _drawn(table: pa.Table, block: dict[str, Any]) -> np.ndarray:
     """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
-    size = table.num_rows // len(cells_of(block))
+    _, size = _cell_slices(table, block)[0]
     means, replicate = (table[name].to_numpy()[:size] for name in ("mean", "replicate"))
     n_replicates = replicate[-1] - replicate[0] + 1
     return means.reshape(n_replicates, -1, arms_of(block))[:, 0]
@@ -203,28 +241,51 @@ def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
     n_arms = arms_of(block)
     first, last = footer["replicates"]
     settings = cells_of(block)
-    values = [list(map(swept, cell.values())) for cell in settings]
-    ends = [cell.get("horizon", block["horizon"]) for cell in settings]
-    shape = (len(values), last - first + 1, -1, n_arms)
-    if table.num_rows and table.num_rows % (shape[0] * shape[1] * n_arms) == 0:
-        names = ("replicate", "round", "arm", *settings[0])
-        replicate, rounds, arm, *cell = (table[name].to_numpy().reshape(shape) for name in names)
-        if (
-            (replicate == np.arange(first, last + 1)[:, None, None]).all()
-            and (rounds == rounds[:, :1, :, :1]).all()
-            and (np.diff(rounds[:, 0, :, 0], prepend=0) > 0).all()
-            and (rounds[:, 0, -1, 0] == ends).all()
-            and (arm == np.arange(1, n_arms + 1)).all()
-            and all(
-                (found == np.reshape(wanted, (-1, 1, 1, 1))).all()
-                for found, wanted in zip(cell, zip(*values, strict=True), strict=True)
-            )
-        ):
-            return
-    raise StoreError(
-        f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
-        f"{block['horizon']}, of replicates {first} to {last}"
-        + "".join(f", for each {name} of the sweep" for name in settings[0])
+    columns = {
+        name: table[name].to_numpy()
+        for name in ("replicate", "round", "arm", *settings[0])
+        if name in table.column_names
+    }
+    slices = _cell_slices(table, block)
+    if sum(size for _, size in slices) != table.num_rows or not all(
+        _is_whole(
+            {name: values[start : start + size] for name, values in columns.items()},
+            {name: swept(value) for name, value in cell.items()},
+            (last - first + 1, -1, n_arms),
+            first,
+            cell.get("horizon", block["horizon"]),
+        )
+        for cell, (start, size) in zip(settings, slices, strict=True)
+    ):
+        raise StoreError(
+            f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
+            f"{block['horizon']}, of replicates {first} to {last}"
+            + "".join(f", for each {name} of the sweep" for name in settings[0])
+        )
+
+
+def _is_whole(
+    columns: dict[str, np.ndarray],
+    cell: dict[str, float],
+    shape: tuple[int, int, int],
+    first: int,
+    end: int,
+) -> bool:
+    """Return whether a cell's rows are all arms of the same rounds of all replicates, in order."""
+    n_replicates, _, n_arms = shape
+    size = columns["round"].size
+    if size == 0 or size % (n_replicates * n_arms):
+        return False
+    replicate, rounds, arm = (
+        columns[name].reshape(shape) for name in ("replicate", "round", "arm")
+    )
+    return bool(
+        (replicate == np.arange(first, first + n_replicates)[:, None, None]).all()
+        and (rounds == rounds[:1, :, :1]).all()
+        and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
+        and rounds[0, -1, 0] == end
+        and (arm == np.arange(1, n_arms + 1)).all()
+        and all((columns[name] == value).all() for name, value in cell.items())
     )
 
 
@@ -283,28 +344,33 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
-    later &= np.arange(1, rounds.size) % (rounds.size // len(cells_of(block))) > 0  # same cell
-    for name in ("plays", "queue_max", "idleness", "probability", "deficit_sup"):
+    starts = [start // n_arms for start, _ in _cell_slices(table, block)]
+    later[np.array(starts[1:], np.int64) - 1] = False  # another cell
+    for name in NEVER_FALL:
         if name in grid:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
-    if "idleness" in grid:
+    if "idleness" in grid and "queue" in grid:
         target = _targets(block, grid)
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
-    if "deficit" in grid:
+    if measured := [name for name in DEFICITS if name in grid]:
         if "quota" in grid:
             numerators, denominator = grid["quota"], block["drawn_quotas"]["denominator"]
         else:
             numerators, denominator = quota_numerators(block["quotas"])
         owed = np.array(numerators) * rounds[:, None]
-        whole = owed // denominator - grid["plays"]
-        check(grid["floor_deficit"] == whole, "that floor_deficit = floor(quota * t) - plays")
-        deficit = (owed - denominator * grid["plays"]) / denominator
-        check(grid["deficit"] == deficit, "that deficit = quota * t - plays")
-        for name in ("deficit", "floor_deficit"):
-            check(grid[f"{name}_sup"] >= grid[name], f"that {name}_sup is at least {name}")
+        now = {
+            "floor_deficit": owed // denominator - grid["plays"],
+            "deficit": (owed - denominator * grid["plays"]) / denominator,
+        }
+        for name in measured:
+            current = name.removesuffix("_sup")
+            if name == current:
+                check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
+            else:
+                check(grid[name] >= now[current], f"that {name} is at least {current}")
     if "drawn_means" in block:
         low, high = map(np.array, ranges_of(block))
         for arm, mean in block["drawn_means"].get("fixed", ()):

@@ -45,16 +45,41 @@ class RunData:
     cell: dict[str, float]
 
 
+def cell_sizes(table: pa.Table, block: dict[str, Any]) -> list[int]:
+    """Return how many rows of a run's table each cell of its block has, in the order of the cells.
+
+    Raises
+    ------
+    ValueError
+        If horizons apart, of which each has its own number of rounds, are not told in the table.
+    """
+    settings = cells_of(block)
+    if "apart" not in block:
+        return [table.num_rows // len(settings)] * len(settings)
+    if "horizon" not in table.column_names:
+        raise ValueError(
+            "runs of horizons apart need the column horizon, got "
+            f"{', '.join(table.column_names) or 'none'}"
+        )
+    horizon = table["horizon"].to_numpy()
+    cells_each = len(settings) // len(block["horizons"])
+    return [
+        int((horizon == one).sum()) // cells_each
+        for one in block["horizons"]
+        for _ in range(cells_each)
+    ]
+
+
 def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
     """Yield the runs of a dataset in the order of the configuration, each of their cells apart."""
     for name, block in footer["runs"].items():
         run = table.filter(pc.equal(table["run"], name))
         policy = name.removesuffix(f"-{block['law']}")
         shape = (footer["replicates"], -1, arms_of(block))
-        settings = cells_of(block)
-        size = run.num_rows // len(settings)
-        for place, setting in enumerate(settings):
-            rows = run.slice(place * size, size)
+        start = 0
+        for setting, size in zip(cells_of(block), cell_sizes(run, block), strict=True):
+            rows = run.slice(start, size)
+            start += size
             values = {
                 column: rows[column].to_numpy().reshape(shape)
                 for column in rows.column_names

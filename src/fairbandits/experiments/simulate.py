@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.sweep import (
-    OF_INSTANCE,
     arms_of,
+    asks,
     cells_of,
+    filled,
     ranges_of,
     swept,
     targets_of,
@@ -65,9 +66,10 @@ def _results(
 ) -> Iterator[dict[str, np.ndarray]]:
     """Yield the columns of one cell, one by one where the policy depends on what is drawn."""
     horizon = cell.get("horizon", block["horizon"])
+    stream = stream_of(block, horizon)
     parameters = block["parameters"] | {k: v for k, v in cell.items() if k != "horizon"}
     instance = instance_of(block)
-    asked = [key for key, value in parameters.items() if value == OF_INSTANCE]
+    asked = asks(parameters)
     random = isinstance(instance, RandomInstance)
     drawn_quotas = block.get("drawn_quotas")
     apart = drawn_quotas or (asked and random)
@@ -75,21 +77,21 @@ def _results(
         quotas = block.get("quotas")
         if drawn_quotas:
             numerators = draw_quotas(
-                arms_of(block), **drawn_quotas, seed=seed, stream=block["stream"], replicate=some[0]
+                arms_of(block), **drawn_quotas, seed=seed, stream=stream, replicate=some[0]
             )
             quotas = [f"{one}/{drawn_quotas['denominator']}" for one in numerators]
+        own = parameters
         if asked:
-            drawn = instance.draw(seed, block["stream"], some[0]) if random else instance
-            known = _known(block, drawn.true_means, quotas)
-            parameters = parameters | {key: known[key] for key in asked}
+            drawn = instance.draw(seed, stream, some[0]) if random else instance
+            own = filled(parameters, _known(block, drawn.true_means, quotas))
         columns = run(
-            make_policy(block["policy"], parameters, where=block["stream"]),
+            make_policy(block["policy"], own, where=stream),
             instance,
             horizon,
             some,
             seed=seed,
             checkpoints=recorded_rounds(block, horizon),
-            stream=block["stream"],
+            stream=stream,
             quotas=quotas,
         ).columns()
         if drawn_quotas:
@@ -124,9 +126,17 @@ def instance_of(block: dict[str, Any]) -> Instance | RandomInstance:
     return Instance(block["means"], law=block["law"], spread=spread)
 
 
+def stream_of(block: dict[str, Any], horizon: int) -> str:
+    """Return the name of the streams of a run of a block: its own for horizons apart."""
+    return f"{block['stream']}/{horizon}" if "apart" in block else block["stream"]
+
+
 def recorded_rounds(block: dict[str, Any], horizon: int) -> np.ndarray:
-    """Return the rounds that a run records; one that is run for several horizons their last."""
-    if "horizons" in block:
+    """Return the rounds that a run of a block records.
+
+    One that is run for several horizons records the last round of each, unless they are apart.
+    """
+    if "horizons" in block and "apart" not in block:
         return np.array([horizon])
     if "at" in block["checkpoints"]:
         return np.array(block["checkpoints"]["at"])

@@ -38,6 +38,30 @@ def swept(value: float | str) -> float:
     return float(rational("a swept value", value))
 
 
+def filled(parameters: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters, a learner's among them, with those of the instance in their places.
+
+    Examples
+    --------
+    >>> filled({"quotas": "instance", "learner_parameters": {"arm": 1}}, {"quotas": [0, 0.5]})
+    {'quotas': [0, 0.5], 'learner_parameters': {'arm': 1}}
+    """
+    return {
+        key: filled(value, known)
+        if isinstance(value, dict)
+        else (known[key] if value == OF_INSTANCE else value)
+        for key, value in parameters.items()
+    }
+
+
+def asks(parameters: dict[str, Any]) -> bool:
+    """Return whether a parameter, perhaps of a learner, is that of the instance."""
+    return any(
+        asks(value) if isinstance(value, dict) else value == OF_INSTANCE
+        for value in parameters.values()
+    )
+
+
 def arms_of(block: dict[str, Any]) -> int:
     """Return the number of arms of a run's block."""
     return block["drawn_means"]["arms"] if "drawn_means" in block else len(block["means"])

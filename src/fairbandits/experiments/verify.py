@@ -24,7 +24,8 @@ DIGITS = 8
 
 def chunk_path(config: Config, run: Run, chunk: str) -> Path:
     """Return where a chunk of a run lies."""
-    return Path(config.folders["results"]) / "cache" / run.key / f"{chunk}.parquet"
+    experiment = config.experiment(run.paper, run.experiment)
+    return Path(config.folders["results"]) / experiment.chunk_file(run, chunk)
 
 
 def replicate_hashes(columns: dict[str, np.ndarray]) -> dict[int, str]:
@@ -139,7 +140,7 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
 
 
 def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
-    file = Path(config.folders["results"]) / experiment.paper / f"{experiment.name}.parquet"
+    file = Path(config.folders["results"]) / experiment.dataset
     if not file.exists():  # collecting the chunks makes it
         return []
     try:

@@ -155,7 +155,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         axis.axhline(0, color="0.6", lw=0.8)
         axis.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes[0, 0].set_ylabel("reward regret")
-    axes[0, 0].legend(loc="upper left")
+    axes[0, 1].legend(loc="upper left")  # on the other side dashed lines come through there
     return figure, curves
 
 

@@ -18,6 +18,12 @@ def positive(name: str, value: float) -> None:
         raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
 
 
+def not_zero(name: str, value: float) -> None:
+    """Raise ValueError unless `value` is a finite number other than 0."""
+    if not (math.isfinite(value) and value):
+        raise ValueError(f"{name} must be a finite number other than 0, got {value!r}")
+
+
 def non_negative(name: str, values: Sequence[float]) -> None:
     """Raise ValueError unless all values are finite and at least 0."""
     for k, value in enumerate(values):

@@ -7,7 +7,13 @@ from typing import Any
 def frozen(parameters: Mapping[str, Any] | tuple) -> tuple[tuple[str, Any], ...]:
     """Return hyper-parameters as a sorted tuple of pairs, so that a policy can be hashed."""
     pairs = sorted(dict(parameters).items())
-    return tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in pairs)
+    return tuple((key, _frozen_value(value)) for key, value in pairs)
+
+
+def _frozen_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return frozen(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def make_learner(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:

@@ -83,6 +83,15 @@ class EXP3P(NamedTuple):
     gamma: float
 
 
+class Scaled(NamedTuple):
+    """Another learner, which sees all gains times a factor."""
+
+    x: np.ndarray
+    learner: NamedTuple
+    factor: float
+    gains: np.ndarray
+
+
 def oga(n_arms: int, step: float) -> OGA:
     """Return the start of online gradient ascent (BanditQ Eq. 10; `step` is c)."""
     return OGA(_uniform(n_arms), step, np.zeros(1), np.zeros(n_arms))
@@ -130,6 +139,11 @@ def exp3p(n_arms: int, horizon: int, confidence: float) -> EXP3P:
         min(1.0, math.sqrt(math.log(n_arms / confidence) / (n_arms * horizon))),
         min(1.0, 1.05 * n_arms * math.sqrt(rate)),
     )
+
+
+def scaled(learner: NamedTuple, factor: float) -> Scaled:
+    """Return the start of a learner that sees all gains times the factor."""
+    return Scaled(learner.x, learner, factor, np.zeros(learner.x.size))
 
 
 def _uniform(n_arms: int) -> np.ndarray:
@@ -361,5 +375,15 @@ def _exp3p(learner, t, arm, g):
         x[k] = (1.0 - learner.gamma) * (x[k] / total) + learner.gamma / n
 
 
-_FULL = {OGA: _oga, AdaHedge: _adahedge, Squint: _squint}
-_BANDIT = {FTRL: _ftrl, EXP3P: _exp3p}
+def _scaled_all(learner, g):
+    for k in range(g.size):
+        learner.gains[k] = learner.factor * g[k]
+    ascend(learner.learner, learner.gains)
+
+
+def _scaled_one(learner, t, arm, g):
+    absorb(learner.learner, t, arm, learner.factor * g)
+
+
+_FULL = {OGA: _oga, AdaHedge: _adahedge, Squint: _squint, Scaled: _scaled_all}
+_BANDIT = {FTRL: _ftrl, EXP3P: _exp3p, Scaled: _scaled_one}

@@ -1,0 +1,120 @@
+"""Reference implementations of what the audit of Fair-Learn runs: its record, and two wrappers.
+
+Plain Python like ``naive_fair_ucb``, from the definitions alone, and nothing from ``fairbandits``.
+The record is made from the list of all arms pulled, in exact fractions, anew for every round.
+"""
+
+import math
+from fractions import Fraction
+
+import naive
+import naive_fair_ucb as twins
+
+# ----------------------------------------------------------------- Lemma 1, Observations 2 and 3
+
+
+def deficits(arms, quotas, t):
+    """Return r t - N of every arm after round t."""
+    return [r * t - arms[:t].count(arm) for arm, r in enumerate(quotas)]
+
+
+def class_from_below(deficit, alpha, m):
+    """Return m - j + 1 for an arm in M_j, 0 for one in none; above M_1 the classes go on."""
+    if deficit < alpha:
+        return 0
+    number = 1
+    while deficit >= alpha + Fraction(number, m):
+        number += 1
+    return number
+
+
+def together(deficits, alpha, m, j):
+    """Return how many arms the classes 1 to j hold, with what is above them."""
+    return sum(deficit >= alpha + Fraction(m - j, m) for deficit in deficits)
+
+
+def observed(arms, quotas, tolerance):
+    """Return the record after every round.
+
+    Parameters
+    ----------
+    arms : list of int
+        The arm pulled in each round.
+
+    Returns
+    -------
+    list of dict
+        For each round: probe -> list over arms.
+    """
+    quotas, alpha = twins.exactly(quotas), twins.exact(tolerance)
+    k = len(quotas)
+    q = math.lcm(*(number.denominator for number in [*quotas, alpha]))
+    crowding = {k: [], k - 1: []}
+    rises = {k: [[] for _ in quotas], k - 1: [[] for _ in quotas]}
+    pulled = [[] for _ in quotas]
+    first = [0] * k
+    record = []
+    before = [Fraction(0)] * k
+    for t in range(1, len(arms) + 1):
+        now = deficits(arms, quotas, t)
+        for m in (k, k - 1):
+            crowding[m] += [together(now, alpha, m, j) - j for j in range(1, m + 1)]
+            for arm in range(k):
+                if arm != arms[t - 1]:
+                    levels = [class_from_below(d[arm], alpha, m) for d in (before, now)]
+                    rises[m][arm].append(levels[1] - levels[0])
+        pulled[arms[t - 1]].append(now[arms[t - 1]] - alpha)
+        for arm, r in enumerate(quotas):
+            if first[arm] == 0 and math.floor(r * t) - arms[:t].count(arm) > alpha:
+                first[arm] = t
+        record.append(
+            {
+                "crowding_k": [max(crowding[k])] * k,
+                "crowding_k_minus_1": [max(crowding[k - 1])] * k,
+                "rise_k": [max(some, default=0) for some in rises[k]],
+                "rise_k_minus_1": [max(some, default=0) for some in rises[k - 1]],
+                "pulled_excess": [int(max(some) * q) if some else -(2**62) for some in pulled],
+                "first_beyond": list(first),
+            }
+        )
+        before = now
+    return record
+
+
+# ------------------------------------------------------------------------------- two wrappers
+
+
+class Mixture:
+    """Arm i with probability r_i, else the learner's choice, which hears of every pull."""
+
+    def __init__(self, quotas, learner):
+        self.quotas = twins.exactly(quotas)
+        self.learner = learner
+
+    def choose(self, coin):
+        """Return the arm of the round."""
+        u = naive.unit(naive.inner(coin, 2**32))
+        for arm in range(len(self.quotas)):
+            if u < float(sum(self.quotas[: arm + 1])):
+                return arm
+        return self.learner.choose(coin)
+
+    def advance(self, arm, reward):
+        """Tell the learner."""
+        self.learner.advance(arm, reward)
+
+
+class Resampled:
+    """The learner sees a coin that comes up with the reward as its probability."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def choose(self, coin):
+        """Ask the learner, and keep the word for the coin."""
+        self.u = naive.unit(naive.inner(coin, 2**33))
+        return self.learner.choose(coin)
+
+    def advance(self, arm, reward):
+        """Throw the coin and show it."""
+        self.learner.advance(arm, 1.0 if self.u < reward else 0.0)

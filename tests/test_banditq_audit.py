@@ -1,0 +1,384 @@
+"""What the audit records of BanditQ: against naive twins, and without changing what is played."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import naive
+import naive_banditq_audit as twins
+from fairbandits import (
+    BanditQ,
+    BanditQInequalities,
+    BanditQSurrogates,
+    FairLearn,
+    Instance,
+    PullGaps,
+    QueueUCB,
+    RecordedBanditQ,
+    run,
+)
+from fairbandits.benchmarks.static import static_benchmark
+from fairbandits.engine import protocol
+from fairbandits.policies.banditq_surrogates import ENDS
+from test_policies_against_naive import (
+    EXP3P,
+    FTRL,
+    FULL,
+    PENALTIES,
+    REPLICATE,
+    ROUNDS,
+    SEED,
+    all_alike,
+    always_the_same,
+    arms_of,
+    assert_close,
+    assert_same_bandit_run,
+    assert_same_full_run,
+    assert_same_queues,
+    column,
+    five,
+    gains,
+    label,
+    nearly_always_one,
+    no_targets,
+    recorded,
+    scenarios,
+    twenty_all_protected,
+    twin_run,
+    two,
+    weight,
+)
+
+VARIANTS = [*({"feedback": "full", **one} for one in FULL), *FTRL, *EXP3P]
+variants = pytest.mark.parametrize("variant", VARIANTS, ids=label)
+penalties = pytest.mark.parametrize("penalty", PENALTIES)
+indices = pytest.mark.parametrize("index", ["post", "pre"])
+#: With means in [0, 1] and targets that can be met.
+FEASIBLE = [
+    five,
+    two,
+    twenty_all_protected,
+    always_the_same,
+    no_targets,
+    all_alike,
+    nearly_always_one,
+]
+feasible = pytest.mark.parametrize("scenario", FEASIBLE, ids=lambda scenario: scenario.__name__)
+
+
+def growing(history, measure):
+    """Return a measure of the history up to each round, shape (n_rounds, n_arms)."""
+    return np.array([measure(history[:t]) for t in range(1, len(history) + 1)], dtype=float)
+
+
+# --------------------------------------------------------------------------- the recorded sums
+
+
+@gains
+@penalties
+@variants
+def test_recording_changes_nothing(scenario, penalty, variant, rng):
+    instance, targets = scenario(rng)
+    parameters = {"targets": targets, **variant, **PENALTIES[penalty]}
+    plain = recorded(BanditQ(**parameters), instance)
+    more = recorded(RecordedBanditQ(**parameters), instance)
+    assert plain.plays.tobytes() == more.plays.tobytes()
+    assert plain.rewards.tobytes() == more.rewards.tobytes()
+    for name, values in plain.probes.items():
+        assert values.tobytes() == more.probes[name].tobytes(), name
+
+
+def assert_same_tally(result, history):
+    for name, measure in (
+        ("squares", twins.squared_queues),
+        ("starvation", twins.longest_starvation),
+        ("plays_sum", twins.summed_plays),
+    ):
+        assert_close(result.probes[name][0], growing(history, measure))
+
+
+@scenarios
+@pytest.mark.parametrize("gain", [1, 1e-3, 1e6, -2.5])
+def test_recorded_with_full_information(scenario, gain, rng):
+    instance, targets = scenario(rng)
+    twin = naive.BanditQFull(list(targets), weight("sqrt"))
+    twin.subroutine = twins.Scaled(twin.subroutine, gain)
+    history = twin_run(naive.run_full, twin, instance)
+    result = recorded(RecordedBanditQ(targets, "full", gain=gain), instance)
+    assert_same_full_run(result, history)
+    assert_same_queues(result, history)
+    assert_same_tally(result, history)
+
+
+@scenarios
+@pytest.mark.parametrize("gain", [1, 1e-3, 1e3, -2.5])
+def test_recorded_with_bandit_feedback(scenario, gain, rng):
+    instance, targets = scenario(rng)
+    twin = naive.BanditQBandit(list(targets), weight("sqrt"))
+    twin.subroutine = twins.Scaled(twin.subroutine, gain)
+    history = twin_run(naive.run_bandit, twin, instance)
+    result = recorded(RecordedBanditQ(targets, gain=gain), instance)
+    assert_same_bandit_run(result, history)
+    assert_same_queues(result, history)
+    assert_same_tally(result, history)
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_average_regret_follows_from_the_summed_plays(feedback):
+    means, targets = naive.CODE4, naive.CODE4_TARGETS
+    result = recorded(RecordedBanditQ(targets, feedback), Instance(means))
+    benchmark = static_benchmark(means, targets).reward
+    regret = benchmark * result.rounds - result.plays[0] @ means
+    average = regret.cumsum() / result.rounds
+    summed = result.probes["plays_sum"][0] @ means
+    assert_close(benchmark * (result.rounds + 1) / 2 - summed / result.rounds, average)
+
+
+def test_starvation_by_hand():
+    state = RecordedBanditQ((0.1, 0, 0)).start(3, 10)
+    found = []
+    for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
+        protocol.learn(state, t, arm, 0.5)
+        found.append(state.tally.starvation.astype(int).tolist())
+    assert found[1:] == [
+        [0, 2, 2],
+        [1, 2, 3],
+        [2, 2, 3],
+        [3, 2, 3],
+        [4, 3, 3],
+        [4, 4, 3],
+        [4, 4, 3],
+    ]
+    assert state.tally.starved.tolist() == [1, 0, 2]
+
+
+# -------------------------------------------------------------------------------- inequalities
+
+
+@feasible
+@penalties
+@indices
+@pytest.mark.parametrize("step_c", [math.sqrt(0.5), 1])
+def test_inequalities(scenario, penalty, index, step_c, rng):
+    instance, targets = scenario(rng)
+    options = {"surrogate_index": index, "step_c": step_c}
+    policy = BanditQInequalities(targets, means=instance.means, **options, **PENALTIES[penalty])
+    twin = naive.BanditQFull(list(targets), weight(penalty), **options)
+    history = twin_run(naive.run_full, twin, instance)
+    result = recorded(policy, instance)
+    assert_same_full_run(result, history)
+    terms = instance.means, list(targets), weight(penalty), index, step_c
+    single = [twins.excesses(history[:t], *terms) for t in range(1, ROUNDS + 1)]
+    assert list(result.probes) == list(single[0])
+    for name, found in result.probes.items():
+        expected = np.array([np.broadcast_to(one[name], len(targets)) for one in single])
+        # sides of the size of V^2 t leave a difference with fewer digits
+        rtol = 1e-6 if penalty == "1e6" else 1e-9
+        assert_close(found[0], np.maximum.accumulate(expected, axis=0), rtol)
+    # both sides are added up alike, so that no rounding shows
+    assert (result.probes["eq6_excess"] <= 0).all()
+    assert (result.probes["queue_excess"] <= 0).all()
+
+
+#: Rounds of plays and rewards as no instance has them: what they break.
+BROKEN = {
+    "eq8_excess": [*[([1, 0], [0, 0])] * 3, ([1, 0], [4, 0])],
+    "eq11_excess": [([0, 1], [90, 0])] * 30,
+    "eq12_excess": [([1, 0], [0, 90])],
+    "eq13_excess": [*[([1, 0], [0, 0])] * 3, ([1, 0], [400, 0])],
+    "queue_excess": [([1, 0], [-1, 0])],
+    "floor_excess": [([0, 9], [0, 0])],
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_breaks_an_inequality_shows(name):
+    policy = BanditQInequalities((0.3, 0), V=1, means=(0.5, 0.9))
+    state = policy.start(2, 100)
+    out = np.zeros((len(policy.probes), 2))
+    for t, (x, reward) in enumerate(BROKEN[name], start=1):
+        protocol.learn(state, t, np.array(x, float), np.array(reward, float))
+    protocol.probe(state, out)
+    assert out[policy.probes.index(name)].max() > 0
+
+
+def test_rate_excess_is_the_missed_reward_beyond_the_queue():
+    """Eq. 6 cannot be broken by any rewards: only a queue that is not BanditQ's does."""
+    policy = BanditQInequalities((0.3, 0), V=1, means=(0.5, 0.9))
+    state = policy.start(2, 100)
+    for t in range(1, 4):
+        protocol.learn(state, t, np.array([1.0, 0.0]), np.zeros(2))
+    state.policy.queue[0] = 0.1
+    protocol.learn(state, 4, np.array([1.0, 0.0]), np.zeros(2))
+    assert state.rate_excess[0] == pytest.approx(1.2 - 0.4)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"means": (0.5, 1.5)}, r"means must lie in \[0, 1\], got 1.5 for arm 2"),
+        ({"means": (0.5, 0.5), "feedback": "bandit"}, "feedback must be one of full, got 'bandit'"),
+        (
+            {"means": (0.5, 0.5), "subroutine": "squint"},
+            "subroutine must be one of oga, got 'squint'",
+        ),
+    ],
+)
+def test_parameters_of_the_inequalities(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        BanditQInequalities((0.1, 0), **parameters)
+
+
+def test_inequalities_need_targets_that_can_be_met():
+    with pytest.raises(ValueError, match=r"sum to at most 1, got targets \[0.3, 0.3\] for means"):
+        BanditQInequalities((0.3, 0.3), means=(0.5, 0.5)).start(2, 10)
+    with pytest.raises(ValueError, match=r"means must have one entry per arm \(2\), got 3"):
+        BanditQInequalities((0.3, 0), means=(0.5, 0.5, 0.5)).start(2, 10)
+    with pytest.raises(ValueError, match="targets cannot be met"):
+        BanditQInequalities((0.3, 0), means=(0, 0.5)).start(2, 10)
+
+
+# ----------------------------------------------------------------------------- surrogate rewards
+
+
+def assert_same_surrogates(result, history, penalty, index):
+    found = {name: values[0] for name, values in result.probes.items()}
+    rows = np.array(twins.surrogates(history, penalty, index))
+    assert_close(found["gain_sum"], rows.cumsum(axis=0))
+    assert_close(found["gain_squares"], (rows**2).cumsum(axis=0))
+    assert_close(found["gain_max"], np.maximum.accumulate(abs(rows), axis=0))
+    norm = np.maximum.accumulate(np.sqrt((rows**2).sum(axis=1)))
+    regret = [
+        twins.surrogate_regret(history[:t], penalty, index) for t in range(1, len(history) + 1)
+    ]
+    for name, expected in (("gain_norm", norm), ("surrogate_regret", np.array(regret))):
+        assert (found[name] == found[name][:, :1]).all()
+        # a difference of sums of the size of V t
+        scale = max(1.0, float(abs(rows).sum()))
+        np.testing.assert_allclose(found[name][:, 0], expected, rtol=1e-9, atol=1e-12 * scale)
+
+
+@scenarios
+@penalties
+@indices
+def test_surrogates_with_full_information(scenario, penalty, index, rng):
+    instance, targets = scenario(rng)
+    policy = BanditQSurrogates(targets, surrogate_index=index, **PENALTIES[penalty])
+    twin = naive.BanditQFull(list(targets), weight(penalty), index)
+    history = twin_run(naive.run_full, twin, instance)
+    result = recorded(policy, instance)
+    assert_same_full_run(result, history)
+    assert_same_queues(result, history)
+    assert_same_surrogates(result, history, weight(penalty), index)
+
+
+@scenarios
+@penalties
+@indices
+def test_surrogates_that_are_not_seen(scenario, penalty, index, rng):
+    instance, targets = scenario(rng)
+    policy = BanditQSurrogates(targets, "bandit", surrogate_index=index, **PENALTIES[penalty])
+    twin = naive.BanditQBandit(list(targets), weight(penalty), surrogate_index=index)
+    history = twin_run(twins.run_unseen, twin, instance)
+    result = recorded(policy, instance)
+    assert arms_of(result) == [one["arm"] for one in history]
+    assert_close(result.rewards[0], column(history, "accrued"))
+    assert_same_queues(result, history)
+    assert_same_surrogates(result, history, weight(penalty), index)
+
+
+@pytest.mark.parametrize("seen", ["full", "bandit"])
+@pytest.mark.parametrize("rounds", [[1, 2, 9, 10, 11, 12, 100, 101, 150], [999, 1000, 1001, 2300]])
+def test_correlations(seen, rounds, rng):
+    means = rng.uniform(0.2, 0.8, 2).tolist()
+    targets = [0.4 * means[0], 0]
+    horizon = rounds[-1]
+    address = (SEED, "naive", REPLICATE)
+    result = run(
+        BanditQSurrogates(targets, seen),
+        Instance(means, "uniform02"),
+        horizon,
+        [REPLICATE],
+        seed=SEED,
+        stream="naive",
+        checkpoints=rounds,
+    )
+    if seen == "full":
+        twin = naive.BanditQFull(targets, math.sqrt(horizon))
+        history = naive.run_full(twin, means, "uniform02", horizon, *address)
+    else:
+        twin = naive.BanditQBandit(targets, math.sqrt(horizon))
+        history = twins.run_unseen(twin, means, "uniform02", horizon, *address)
+    values = list(zip(*twins.surrogates(history, math.sqrt(horizon), "post"), strict=True))
+    for first, last in itertools.pairwise((0, *ENDS)):
+        found = result.probes[f"correlation_{last}"][0]
+        for place, t in enumerate(rounds):
+            for arm in range(2):
+                expected = twins.mean_autocorrelation(values[arm][:t], range(first + 1, last + 1))
+                assert found[place, arm] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_equal_surrogates_have_no_correlation():
+    instance = Instance((0.5, 0.5), "deterministic")
+    result = run(BanditQSurrogates((0, 0), V=1), instance, 50, checkpoints=[50])
+    assert not result.probes["correlation_10"].any()
+
+
+def test_what_is_seen_is_checked():
+    with pytest.raises(ValueError, match="seen must be one of full, bandit, got 'none'"):
+        BanditQSurrogates((0.1, 0), "none")
+    with pytest.raises(ValueError, match="V must be finite and at least 0"):
+        BanditQSurrogates((0.1, 0), V=-1)
+    with pytest.raises(ValueError, match="gain must be a finite number other than 0, got 0"):
+        RecordedBanditQ((0.1, 0), gain=0)
+
+
+# ------------------------------------------------------------------------- other policies
+
+
+@scenarios
+@penalties
+@pytest.mark.parametrize(("index", "scale"), [("surrogate", 1), ("max_weight", 1.6)])
+def test_queue_ucb(scenario, penalty, index, scale, rng):
+    instance, targets = scenario(rng)
+    policy = QueueUCB(targets, index, scale=scale, **PENALTIES[penalty])
+    twin = twins.QueueUCB(list(targets), weight(penalty), index, scale)
+    history = twin_run(naive.run_bandit, twin, instance)
+    result = recorded(policy, instance)
+    assert_same_bandit_run(result, history)
+    assert_same_queues(result, history)
+
+
+@pytest.mark.parametrize("parameters", [{"index": "pulls"}, {"scale": 0}, {"V": -1}])
+def test_parameters_of_queue_ucb(parameters):
+    with pytest.raises(ValueError, match="must be"):
+        QueueUCB((0.1, 0), **parameters)
+
+
+@scenarios
+def test_pull_gaps(scenario, rng):
+    instance, _ = scenario(rng)
+    quotas = (f"1/{3 * instance.n_arms}",) * instance.n_arms
+    plain = recorded(FairLearn(quotas), instance)
+    result = recorded(PullGaps("fair_learn", {"quotas": quotas}), instance)
+    assert plain.plays.tobytes() == result.plays.tobytes()
+    assert plain.rewards.tobytes() == result.rewards.tobytes()
+    history = [{"arm": arm, "x": quotas} for arm in arms_of(result)]
+    assert_close(result.probes["starvation"][0], growing(history, twins.longest_starvation))
+
+
+def test_pull_gaps_of_a_learner_in_a_learner():
+    inside = {"quotas": ["1/5", 0], "learner": "ucb1", "learner_parameters": {"scale": 1.6}}
+    policy = PullGaps("fair_learn", inside)
+    assert hash(policy) == hash(PullGaps("fair_learn", dict(reversed(inside.items()))))
+    direct = FairLearn(("1/5", 0), learner_parameters={"scale": 1.6})
+    instance = Instance((0.5, 0.9), "uniform02")
+    plays = [run(one, instance, 60, checkpoints=[60]).plays for one in (policy, direct)]
+    assert (plays[0] == plays[1]).all()
+
+
+def test_pull_gaps_need_pulls():
+    with pytest.raises(ValueError, match="learner must learn from bandit feedback, hedge needs"):
+        PullGaps("hedge")
