@@ -122,7 +122,7 @@ class Visit:
         )
         self.page.goto(f"{self.url}/{name}.html")
         self.page.locator("table.dataTable tbody tr").first.wait_for()
-        if name != "index":
+        if name not in ("index", "audit"):
             self.page.locator("mjx-container svg").first.wait_for(state="attached")
         self.page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager' })")
         self.page.wait_for_load_state("networkidle")
@@ -138,7 +138,7 @@ def visit(browser, site_url):
     assert visit.wrong == []
 
 
-@each_page
+@pytest.mark.parametrize("name", [page for page in small.PAGES if page != "audit"])
 def test_figures_are_shown(visit, name):
     page = visit.open(name)
     widths = page.eval_on_selector_all(
@@ -189,6 +189,63 @@ def test_table_filters_and_sorts(visit):
         assert names == sorted(names, key=str.lower, reverse=direction == "descending")
 
 
+def test_evidence_is_shown(visit):
+    page = visit.open("audit")
+    images = page.eval_on_selector_all(
+        ".fb-evidence img", "images => images.map(image => [image.naturalWidth, image.alt])"
+    )
+    assert len(images) > 20
+    assert min(width for width, _ in images) > 0
+    assert all(" questions, " in alt for _, alt in images)
+
+
+@pytest.mark.parametrize("paper", ["banditq", "fair_ucb"])
+def test_verdicts_filter_and_sort(visit, paper):
+    page = visit.open("audit")
+    rows = page.locator(f"#verdicts-{paper} tbody tr")
+    info = page.locator(f"#verdicts-{paper}_wrapper .dt-info")
+    total = rows.count()
+    column = page.locator(f"#verdicts-{paper} thead input").nth(5)
+    column.press_sequentially("not reproduced")
+    info.filter(has_text=f"filtered from {total}").wait_for()
+    assert 0 < rows.count() < total
+    assert {row.split("\t")[5] for row in rows.all_inner_texts()} == {"not reproduced"}
+    column.fill("")
+    column.press("Backspace")
+    info.filter(has_text=f"1 to {total} of {total}").wait_for()
+
+    header = page.locator(f"#verdicts-{paper} thead th").nth(0)
+    for direction in ("ascending", "descending"):
+        header.locator(".dt-column-order").click()
+        page.locator(f"#verdicts-{paper} thead th[aria-sort={direction}]").wait_for()
+        names = page.locator(f"#verdicts-{paper} tbody td:nth-child(1)").all_inner_texts()
+        assert names == sorted(names, key=str.lower, reverse=direction == "descending")
+
+
+def test_verdicts_lead_to_their_evidence(visit):
+    page = visit.open("audit")
+    for role in ("primary", "other"):  # in the open, and folded
+        row = page.locator("#verdicts-fair_ucb tbody tr", has_text=role).first
+        name = row.locator("a").inner_text()
+        assert page.locator(f"#claim-{name}").is_visible() == (role == "primary")
+        row.locator("a").click()
+        page.wait_for_url(f"**/audit.html#claim-{name}")
+        page.locator(f"#claim-{name}").wait_for()
+        top = page.locator(f"#claim-{name}").bounding_box()["y"]
+        assert 0 < top < WIDE["height"]
+
+
+def test_what_is_consequential_leads_to_its_evidence(visit):
+    page = visit.open("index")
+    link = page.locator("#consequential a").first
+    link.click()
+    page.wait_for_url("**/audit.html#claim-*")
+    name = page.url.partition("#")[2]
+    assert page.locator(f"#{name}").is_visible()
+    page.locator(".fb-claim a[href^='fair_ucb.html#fig']").first.click()
+    page.wait_for_url("**/fair_ucb.html#fig*")
+
+
 def test_search_finds(visit):
     visit.page.goto(f"{visit.url}/search.html?q=queue")
     visit.page.locator("#search-results li a").first.wait_for()
@@ -216,6 +273,13 @@ def test_layout_holds(visit, name, theme, size):
     assert boxes
     for left, right in boxes:
         assert 0 <= left < right <= size["width"]
-    for text in ("article p", ".fb-table td, .fb-table th", "table.dataTable td", ".fb-badge"):
+    for text in (
+        "article p",
+        ".fb-table td, .fb-table th",
+        "table.dataTable td",
+        ".fb-badge",
+        ".fb-claim dd",
+        ".fb-claim dt",
+    ):
         if page.locator(text).count():
             assert page.evaluate(CONTRAST, text) >= 4.5, text

@@ -351,7 +351,7 @@ FAILURES = [
     (REPEATED, broken(KeyError("round")), "test mean: KeyError: 'round' (test_judge.py, line "),
     (REPEATED, broken(StoreError("x is stale")), "test mean: x is stale"),
     ({}, asking(0.5, readings=["one"]), "'one' is not a reading of the claim"),
-    (READINGS, asking(0.5, readings=["twoo"]), "reading of the claim; did you mean 'two'?"),
+    (READINGS, asking(0.5, readings=["tw"]), "reading of the claim; did you mean 'two'?"),
     (READINGS, asking(0.5, readings=["one"]), "puts no question under reading 'two'"),
     ({}, lambda e: iter([Question({"sample": [1.0, 2.0]})]), "bound needs limit"),
     ({}, lambda e: iter([Question({"samples": [1.0]})]), "bound has no data 'samples'; did you"),

@@ -1,6 +1,7 @@
 """The workflow as a user meets it: run, rerun, killed, edited, misspelt, started twice."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import yaml
 from fairbandits.experiments.config import load_config
 
 ROOT = Path(__file__).resolve().parents[1]
+CLAIM_IDS = (ROOT / "tests" / "claim_ids.txt").read_text().split()
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 
 pytestmark = pytest.mark.workflow
@@ -32,7 +34,7 @@ class Project:
             check=True,
         )
         for name in listed.stdout.splitlines():
-            if (ROOT / name).is_file() and not name.startswith(("figures/", "tests/")):
+            if (ROOT / name).is_file() and not name.startswith(("figures/", "audit/", "tests/")):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
         self.environment = os.environ | {
@@ -110,12 +112,19 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
         for file in (f"figures/{name}.svg", f"figures/{name}.png", f"{name}.parquet"):
             assert (smoke / file).is_file()
     assert f"{len(figures)} figures" in output
+    for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv"):
+        assert (smoke / "audit" / name).is_file()
+    (claims,) = (line for line in output.splitlines() if line.startswith("Claims: "))
+    assert claims.endswith("; results/smoke/audit/verdicts.csv")
+    counts = map(int, re.findall(r"(\d+) ", claims))
+    assert sum(counts) == len(CLAIM_IDS)
     assert "its numbers are not results" in output
     assert "results/smoke/site/index.html" in output
     assert (smoke / "site" / "index.html").is_file()
     # nothing outside the folders of the smoke run
     assert {path.name for path in (project.folder / "results").iterdir()} == {"smoke"}
     assert not (project.folder / "figures").exists()
+    assert not (project.folder / "audit").exists()
 
 
 def test_nothing_is_left_to_do_after_a_run(finished):
@@ -170,7 +179,8 @@ def test_a_second_run_says_that_the_first_is_at_work(fresh):
 def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     project, _ = finished
     source = project.folder / "src" / "fairbandits"
-    kept = {name: (source / name).read_text() for name in ("figures/banditq.py", "engine/laws.py")}
+    files = ("figures/banditq.py", "engine/laws.py", "audit/exact.py")
+    kept = {name: (source / name).read_text() for name in files}
 
     project.append("src/fairbandits/figures/banditq.py", "# a comment\n")
     planned = project.dry_run()
@@ -178,6 +188,17 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     assert "rule simulate" not in planned
     assert "rule collect" not in planned
     (source / "figures/banditq.py").write_text(kept["figures/banditq.py"])
+    assert "Nothing to be done" in project.dry_run()
+
+    project.append("src/fairbandits/audit/exact.py", "# a comment\n")
+    planned = project.dry_run()
+    for rule in ("audit_paper", "verdicts", "audit", "notebook"):
+        assert f"rule {rule}:" in planned
+    for rule in ("simulate", "collect", "banditq_fig1"):
+        assert f"rule {rule}:" not in planned
+    folders = ["--results", "results/smoke"]
+    assert "is stale" in project.run("fairbandits", "claims", *folders, code=1)
+    (source / "audit/exact.py").write_text(kept["audit/exact.py"])
     assert "Nothing to be done" in project.dry_run()
 
     project.append("src/fairbandits/engine/laws.py", "# a comment\n")
@@ -222,6 +243,12 @@ def test_a_change_of_one_experiment_reruns_only_that(finished):
             "[0.3, 0.0677, 0, 0, 0]",
             "targets cannot be met: sum of target / mean must be at most 1, got 1.2283",
         ),
+        (
+            "claims/fair_ucb.yaml",
+            "rule: exact",
+            "rule: exakt",
+            "every_round.rule: 'exakt' is unknown; did you mean 'exact'?",
+        ),
     ],
 )
 def test_a_mistake_in_the_configuration_stops_at_once(fresh, file, old, new, message):
@@ -230,6 +257,17 @@ def test_a_mistake_in_the_configuration_stops_at_once(fresh, file, old, new, mes
     output = fresh.run("snakemake", "-n", code=1)
     assert message in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob("workflow/rules/*.smk")), ids=lambda path: path.stem
+)
+def test_every_rule_says_what_it_did_and_how_long_it_took(file):
+    text = file.read_text(encoding="utf-8")
+    rules = re.split(r"^(?:use )?rule ", text, flags=re.MULTILINE)[1:]
+    for rule in rules:
+        for directive in ("log:", "benchmark:"):
+            assert f"    {directive}\n" in rule, f"{file.name}: {rule.split(':')[0]}"
 
 
 def test_the_readme_shows_the_rule_graph(finished):

@@ -8,6 +8,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.finding import OUTCOMES, TAGS
@@ -285,12 +286,11 @@ def _where(claim: Claim, ledger: Ledger, config: Config, width: int) -> list[str
 def _data(name: str, claim: Claim, ledger: Ledger, config: Config) -> str:
     if name in ledger.planned:
         return f"{name}: planned, not configured yet"
-    found = config.named(claim.paper, name)
-    paper, own = found[0].paper, name.rpartition("/")[2]
-    place = f"{config.folders['results']}/{paper}/{own}"
+    (first, *_) = found = config.named(claim.paper, name)
+    place = Path(config.folders["results"]) / first.dataset
     if len(found) == 1:
-        return f"snakemake {place}.parquet --cores 2"
-    return f"{place}_*.parquet, {len(found)} datasets"
+        return f"snakemake {place} --cores 2"
+    return f"snakemake {place.parent} --cores 2 ({len(found)} datasets)"
 
 
 def as_json(
