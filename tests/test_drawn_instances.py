@@ -459,8 +459,9 @@ CHANGES = {
         "policies.ht_ucb.parameters.penalties: the experiment has no penalties; give them there",
     ),
     "of the instance": (
-        parameter("lfg", fractions="instance"),
-        "fractions: only means, penalties, reference, shadow_means and groups can be those",
+        parameter("lfg", weights="instance"),
+        "weights: only means, penalties, reference, shadow_means, groups, targets, quotas and "
+        "fractions can be those of the instance",
     ),
     "horizons in disorder": (
         of_policy("lfg", horizons=sourced([1000, 500])),

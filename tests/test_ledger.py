@@ -96,10 +96,8 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
     assert {claim.figure for claim in ledger.claims.values()} - {""} == figures
     read = {name for claim in ledger.claims.values() for name in claim.experiments}
     # a longer look at the other reading's curve, which no claim is about
-    assert {one.suite or one.name for one in own} - read <= {
-        "r_regret_long",
-        "r_regret_long_other_gaps",
-    }
+    names = {one.suite or one.name for one in own}
+    assert names - read <= {"r_regret_long", "r_regret_long_other_gaps"}
 
 
 def test_planned_experiments_count_their_rounds():
@@ -303,7 +301,7 @@ def test_configured_experiments_are_planned_no_more(tmp_path):
     content = small()
     content["audit_experiments"]["full_information"] = content["audit_experiments"]["more"]
     text = refusal(tmp_path, banditq=content)
-    assert "audit_experiments.full_information is configured by now" in text
+    assert "audit_experiments.full_information is configured in config/papers by now" in text
 
 
 def test_changed_rules_say_why(tmp_path):
