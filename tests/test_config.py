@@ -134,15 +134,12 @@ def test_parameters_reach_the_policies(paper_scale):
 
 
 def numbers(tree, path=()):
-    """Yield the path of each number in a tree, and the mapping nearest above it.
-
-    What a value holds is its own; a word that says yes or no is no number.
-    """
+    """Yield the path of each number in a tree, and the mapping nearest above it."""
     if isinstance(tree, dict):
         for key, value in tree.items():
             if isinstance(value, bool):
                 continue
-            if isinstance(value, int | float | list) or key == "value":
+            if isinstance(value, int | float | list):
                 yield (*path, key), tree
             else:
                 yield from numbers(value, (*path, key))

@@ -1,5 +1,6 @@
 """The estimators of BanditQ: each on small datasets, and some on numbers done by hand."""
 
+import dataclasses
 import inspect
 import itertools
 import math
@@ -22,7 +23,7 @@ from fairbandits.audit.estimates import load_estimators
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, build_config
+from fairbandits.experiments.config import ROOT, build_config, load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.simulate import write_chunk
@@ -86,7 +87,11 @@ def evidence(tmp_path_factory):
         "papers": ["banditq"],
         "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
     }
-    config = build_config(settings, "test", folder)
+    return simulated(build_config(settings, "test", folder), folder)
+
+
+def simulated(config, folder):
+    """Return the datasets of a configuration, made without the workflow, and the replay."""
     for one in config.experiments:
         chunks = []
         for run in one.runs:
@@ -190,6 +195,16 @@ def test_readings_have_data_of_their_own(claim, test, asked):
             np.array_equal(first[key], second[key]) for key in first
         )
         assert same == ({one, other} in SHARED), (one, other)
+
+
+@compiled_only
+@pytest.mark.slow
+def test_estimators_run_at_the_smoke_scale(tmp_path):
+    config = load_config([ROOT / "config" / f"{name}.yaml" for name in ("config", "smoke")])
+    own = tuple(one for one in config.experiments if one.paper == "banditq")
+    evidence = simulated(dataclasses.replace(config, experiments=own), tmp_path)
+    for claim, test in TESTS:
+        assert list(load_estimators()[claim.id, test.name](evidence)), (claim.id, test.name)
 
 
 @compiled_only

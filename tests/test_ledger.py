@@ -301,7 +301,7 @@ def test_configured_experiments_are_planned_no_more(tmp_path):
     content = small()
     content["audit_experiments"]["full_information"] = content["audit_experiments"]["more"]
     text = refusal(tmp_path, banditq=content)
-    assert "audit_experiments.full_information is configured by now" in text
+    assert "audit_experiments.full_information is configured in config/papers by now" in text
 
 
 def test_changed_rules_say_why(tmp_path):

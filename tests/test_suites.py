@@ -120,6 +120,10 @@ def test_instances_can_share_their_rewards(configured):
     instances = {"a": {}, "b": {"quotas": sourced([0, 0, 0]), "same_instances_as": "one_a"}}
     first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
     assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
+    # whichever of them stands first
+    instances = {"b": instances["b"], "a": instances["a"]}
+    first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
+    assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
 
 
 def test_the_audit_can_share_the_rewards_of_the_paper(configured):

@@ -35,6 +35,8 @@ SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
 FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
 AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
+#: What a paper's page and its audit read besides figures and datasets.
+REPLAYS = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
 REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
 
 
@@ -67,7 +69,7 @@ def all_verdicts():
 
 
 def audited_datasets(wildcards):
-    """The datasets that the claims of a paper read."""
+    """The datasets that the claims of a paper read, and the replay of its authors' run."""
     ledger = LEDGERS[wildcards.paper]
     names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
     read = [
@@ -76,7 +78,7 @@ def audited_datasets(wildcards):
         if name not in ledger.planned
         for one in CONFIG.named(ledger.paper, name)
     ]
-    return list(dict.fromkeys(map(collected, read)))
+    return [*dict.fromkeys(map(collected, read)), *REPLAYS.get(wildcards.paper, [])]
 
 
 def audit_settings(wildcards):
@@ -203,8 +205,6 @@ SITE_CODE = fingerprint(
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
 PAGES = ["index", *(["audit"] if LEDGERS else []), *PAPERS]
-#: What a page shows besides its paper's figures and datasets.
-ALSO_SHOWN = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
 
 
 def all_images(papers=PAPERS):
@@ -242,7 +242,7 @@ def page_tables(wildcards):
         for one in CONFIG.experiments
         if one.paper in page_papers(wildcards) and not one.audit
         for name in (one.name, *one.figures)
-    ] + ALSO_SHOWN.get(wildcards.page, [])
+    ] + REPLAYS.get(wildcards.page, [])
 
 
 def results_folder(wildcards, output):

@@ -13,15 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import (
-    ROOT,
-    Config,
-    ConfigError,
-    Experiment,
-    check,
-    meant,
-    read_yaml,
-)
+from fairbandits.experiments.config import ROOT, Config, ConfigError, check, meant, read_yaml
 
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
@@ -285,11 +277,12 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
 def _check_planned(
     planned: Mapping[str, PlannedExperiment], paper: str, config: Config, where: str
 ) -> None:
-    configured = {name for one in config.experiments if one.paper == paper for name in _names(one)}
+    own = [one for one in config.experiments if one.paper == paper]
+    configured = {name for one in own for name in (one.name, one.suite)}
     for name, one in planned.items():
         place = f"{where}: audit_experiments.{name}"
         if name in configured:
-            raise LedgerError(f"{place} is configured by now; remove it here")
+            raise LedgerError(f"{place} is configured in config/papers by now; remove it here")
         if isinstance(one.replicates, tuple) and len(one.replicates) != len(one.horizons):
             raise LedgerError(
                 f"{place}.replicates must have one number per horizon ({len(one.horizons)}), "
@@ -300,13 +293,10 @@ def _check_planned(
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     """Check that what the claims name exists, and that what is planned is read."""
     own = [one for one in config.experiments if one.paper == ledger.paper]
-    experiments = [*(name for one in own for name in _names(one)), *ledger.planned]
-    experiments += [
-        f"{one.paper}/{name}"
-        for one in config.experiments
-        if one.paper != ledger.paper
-        for name in _names(one)
-    ]
+    experiments = [*ledger.planned]
+    for one in config.experiments:
+        paper = "" if one in own else f"{one.paper}/"
+        experiments += [f"{paper}{name}" for name in (one.name, one.suite) if name]
     figures = [figure for one in own for figure in one.figures]
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"
@@ -322,11 +312,6 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     for name in ledger.planned:
         if name not in read:
             raise LedgerError(f"{where}: audit_experiments.{name} is read by no claim")
-
-
-def _names(experiment: Experiment) -> list[str]:
-    """Return the names that claims can give an experiment: its own, and that of its suite."""
-    return [name for name in (experiment.name, experiment.suite) if name]
 
 
 def _check_references(ledgers: Mapping[str, Ledger]) -> None:

@@ -254,18 +254,20 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
         own: dict[str, Experiment] = {}
         blocks: dict[str, Any] = {}
+        places: dict[str, str] = {}
         for path in (file, root / "config" / "audit" / file.name):
             if not path.is_file():
                 continue
             name = str(path.relative_to(root))
             for key, (suite, block) in _blocks(path, slug, name).items():
-                place = f"{name}: experiments.{key}"
+                place = places[key] = f"{name}: experiments.{key}"
                 suites = {one.suite for one in own.values()} - {suite}
                 if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
                     raise ConfigError(f"{place}: there is another experiment {min(taken)}")
                 blocks[key] = block
                 own[key] = _experiment(slug, key, block, limits, place, suite, path != file)
-                _check_streams(key, blocks, place)
+        for key, place in places.items():
+            _check_streams(key, blocks, place)
         experiments += own.values()
         _check_figures(experiments, str(file.relative_to(root)))
     return Config(

@@ -245,7 +245,7 @@ def for_learner(claim: str, columns: Sequence[str], excess: Callable[[Cell], np.
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
         for cell in cells(evidence, "surrogate_bound_bandit", columns):
-            each = f"{words(cell)}, T = {cell.horizon:g}"
+            each = f"{words(cell)}, T = {cell.horizon}"
             yield Question({"sample": excess(cell), "limit": 0.0}, each, cell.run.policy)
 
     estimates(claim, "explicit")(estimator)

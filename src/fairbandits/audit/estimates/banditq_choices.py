@@ -128,4 +128,4 @@ def negative_elsewhere(evidence: Evidence) -> Iterator[Question]:
     experiments = ("suite_bandit_five_arms", "suite_bandit_far_five_arms", "bandit_far")
     for experiment in experiments:
         for cell in cells(evidence, experiment, ["plays", "probability"]):
-            yield negative(regret_at_end(cell), f"T = {cell.horizon:g}", cell.law)
+            yield negative(regret_at_end(cell), f"T = {cell.horizon}", cell.law)

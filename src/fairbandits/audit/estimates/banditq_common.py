@@ -352,27 +352,15 @@ def violation(cell: Cell, at: int = -1) -> np.ndarray:
 # ------------------------------------------------------------------------- instance and numbers
 
 
-@dataclass(frozen=True)
-class Arms:
-    """Means and targets."""
-
-    means: tuple[float, ...]
-    targets: tuple[float, ...]
-
-
-#: As the paper prints them.
-PRINTED = Arms((0.335, 0.203, 0.241, 0.781, 0.617), (0.167, 0.067, 0.0, 0.0, 0.0))
-
-
 def published_experiment(evidence: Evidence) -> Experiment:
     """Return the five arms with full information, as configured."""
     return evidence.config.experiment(PAPER, FEEDBACKS["full information"])
 
 
-def digits(evidence: Evidence) -> dict[str, Arms]:
-    """Return the five arms by how many of their digits are used, the readings of them."""
-    configured = published_experiment(evidence)
-    return {"code4": Arms(configured.means, configured.targets), "paper3": PRINTED}
+def digits(evidence: Evidence) -> dict[str, Experiment]:
+    """Return the five arms as configured, by the readings of how many digits they have."""
+    printed = evidence.config.experiment(PAPER, "sensitivity_paper3")
+    return {"code4": published_experiment(evidence), "paper3": printed}
 
 
 def published() -> Mapping[str, Any]:

@@ -8,8 +8,6 @@ from scipy import optimize, sparse
 
 from fairbandits.audit.estimates import Question, estimates
 from fairbandits.audit.estimates.banditq_common import (
-    PRINTED,
-    Arms,
     arm,
     digits,
     generator,
@@ -19,6 +17,7 @@ from fairbandits.audit.estimates.banditq_common import (
 )
 from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks.static import load
+from fairbandits.experiments.config import Experiment
 
 #: Random instances, and how many are solved as one linear programme.
 INSTANCES = 10_000
@@ -199,10 +198,10 @@ def best_arm(evidence: Evidence) -> Iterator[Question]:
         yield Question({"value": best, "printed": "4"}, reading=reading)
 
 
-def fraction(test: str, printed: str) -> Callable[[Callable[[Arms], float]], Callable]:
+def fraction(test: str, printed: str) -> Callable[[Callable[[Experiment], float]], Callable]:
     """Register what the oracle's fraction of an arm is."""
 
-    def register(value: Callable[[Arms], float]) -> Callable[[Arms], float]:
+    def register(value: Callable[[Experiment], float]) -> Callable[[Experiment], float]:
         def estimator(evidence: Evidence) -> Iterator[Question]:
             for reading, arms in digits(evidence).items():
                 yield Question({"value": value(arms), "printed": printed}, reading=reading)
@@ -214,19 +213,19 @@ def fraction(test: str, printed: str) -> Callable[[Callable[[Arms], float]], Cal
 
 
 @fraction("first", "0.500")
-def first_fraction(arms: Arms) -> float:
+def first_fraction(arms: Experiment) -> float:
     """Return lambda_1 / mu_1."""
     return arms.targets[0] / arms.means[0]
 
 
 @fraction("second", "0.333")
-def second_fraction(arms: Arms) -> float:
+def second_fraction(arms: Experiment) -> float:
     """Return lambda_2 / mu_2."""
     return arms.targets[1] / arms.means[1]
 
 
 @fraction("rest", "0.167")
-def rest(arms: Arms) -> float:
+def rest(arms: Experiment) -> float:
     """Return what the targets leave."""
     return 1.0 - load(arms.means, arms.targets)
 
@@ -234,10 +233,10 @@ def rest(arms: Arms) -> float:
 @estimates("banditq-inconsistency-03", "digits")
 def printed_digits(evidence: Evidence) -> Iterator[Question]:
     """Yield the program's means and targets beside the printed ones."""
-    released = digits(evidence)["code4"]
-    for k, (value, printed) in enumerate(zip(released.means, PRINTED.means, strict=True)):
+    released, paper = (digits(evidence)[name] for name in ("code4", "paper3"))
+    for k, (value, printed) in enumerate(zip(released.means, paper.means, strict=True)):
         yield Question({"value": value, "printed": f"{printed:.3f}"}, f"mean of {arm(k)}")
-    for k, (value, printed) in enumerate(zip(released.targets, PRINTED.targets, strict=True)):
+    for k, (value, printed) in enumerate(zip(released.targets, paper.targets, strict=True)):
         if printed:
             yield Question({"value": value, "printed": f"{printed:.3f}"}, f"target of {arm(k)}")
 
