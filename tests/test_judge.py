@@ -108,6 +108,7 @@ class Nothing:
     def __init__(self, results):
         self.results = results
         self.read = []
+        self.replays = set()
 
     def check(self, name):
         pass

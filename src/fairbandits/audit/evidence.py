@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from fairbandits.experiments.config import Config, Experiment
 from fairbandits.experiments.datasets import (
     Rows,
@@ -14,7 +16,8 @@ from fairbandits.experiments.datasets import (
     shrunk,
 )
 from fairbandits.experiments.recorded import RunData, runs_of
-from fairbandits.store import StoreError, read_footer
+from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.store import StoreError, read_footer, read_table
 
 
 class Recorded(NamedTuple):
@@ -51,6 +54,8 @@ class Evidence:
     ----------
     read : list of Path
         The files that were read since the list was last emptied, each once.
+    replays : set of Path
+        Those that are no experiments.
     small : bool
         Whether any dataset that was checked has fewer rounds or replicates than configured.
     """
@@ -60,6 +65,7 @@ class Evidence:
         self.paper = paper
         self.results = results
         self.read: list[Path] = []
+        self.replays: set[Path] = set()
         self.small = False
         self._problems: dict[Path, str] = {}
 
@@ -135,6 +141,21 @@ class Evidence:
             wanted = None if columns is None else ["run", "round", "horizon", *columns]
             table, footer = load_dataset(file, wanted, rows)
             yield Recorded(one, footer, list(runs_of(table, footer)))
+
+    def replay(self, name: str) -> pa.Table:
+        """Return a run of the authors' own program, run again: no experiment, and noted as read.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, damaged, foreign or stale.
+        """
+        file = self.results / self.paper / f"{name}.parquet"
+        expect(read_footer(file), {"code": fingerprint(*SIMULATION, "replay")}, file)
+        self.replays.add(file)
+        if file not in self.read:
+            self.read.append(file)
+        return read_table(file)
 
     def one(self, name: str, columns: Sequence[str] | None = None) -> Recorded:
         """Return the experiment of this name, which has no instances."""

@@ -222,7 +222,7 @@ def _need_all_readings(claim: Claim, test: Test, asked: set[tuple[str, str]]) ->
 
 def _need_named(claim: Claim, evidence: Evidence) -> None:
     """Raise ValueError if a test read what its claim does not say; the workflow goes by that."""
-    named = {file for name in claim.experiments for file in evidence.files(name)}
+    named = {file for name in claim.experiments for file in evidence.files(name)} | evidence.replays
     for file in evidence.read:
         if file not in named:
             raise ValueError(

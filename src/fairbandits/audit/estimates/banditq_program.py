@@ -9,10 +9,7 @@ from numba import njit
 from fairbandits.audit.estimates import Question, estimates
 from fairbandits.audit.estimates.banditq_common import arm, generator, published, read_off
 from fairbandits.audit.evidence import Evidence
-from fairbandits.experiments.datasets import expect
 from fairbandits.policies.simplex import log_barrier_shift
-from fairbandits.provenance import SIMULATION, fingerprint
-from fairbandits.store import read_footer, read_table
 
 #: Inputs of the solver in all, in how many batches of one number of arms, and the most arms.
 INPUTS, BATCHES, MOST_ARMS = 100_000, 50, 1000
@@ -73,8 +70,6 @@ def solver_residuals(evidence: Evidence) -> Iterator[Question]:
 def replayed(evidence: Evidence) -> pd.DataFrame:
     """Return the released program's five-arm run under bandit feedback, run again.
 
-    It is no experiment, so that it is not among the datasets that the evidence notes.
-
     Raises
     ------
     StoreError
@@ -82,9 +77,7 @@ def replayed(evidence: Evidence) -> pd.DataFrame:
     ValueError
         If the run is shorter than the published one.
     """
-    file = evidence.results / evidence.paper / "replay_5_bandit.parquet"
-    expect(read_footer(file), {"code": fingerprint(*SIMULATION, "replay")}, file)
-    table = read_table(file).to_pandas()
+    table = evidence.replay("replay_5_bandit").to_pandas()
     wanted = published()["figures"]["fig5"]["horizon"]
     if table["round"].iloc[-1] != wanted:
         raise ValueError(
