@@ -151,6 +151,8 @@ def test_small_runs_are_marked_on_each_page(tmp_path_factory):
             "ht_ucb": ("20\u202f000", 500),
             "bf_ucb": ("10\u202f000\u202f000", 50),
         }
+        if page.stem == "audit":  # of all experiments
+            continue
         rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 100))
         words = f"300 rounds and 3 replicates instead of {rounds} and {replicates}"
         assert words in output_of(notebook)

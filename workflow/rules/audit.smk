@@ -50,7 +50,12 @@ rule audit:
     input:
         "<results>/audit/verdicts.parquet",
     output:
-        "<audit>/verdicts.csv",
+        report(
+            "<audit>/verdicts.csv",
+            caption="../report/audit.rst",
+            category="Audit",
+            labels={"quantity": "verdicts on all claims"},
+        ),
     log:
         "<logs>/audit/audit.log",
     benchmark:

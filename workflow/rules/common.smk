@@ -162,7 +162,8 @@ def published_option(wildcards, input):
 def verdict_lines():
     """How many claims have which verdict."""
     table = Path(CONFIG.folders.get("audit", "")) / "verdicts.csv"
-    if not LEDGERS or not table.is_file():
+    judged = Path(CONFIG.folders["results"]) / "audit" / "verdicts.parquet"
+    if not judged.is_file() or not table.is_file():  # the committed one can be of another run
         return []
     with table.open(encoding="utf-8", newline="") as file:
         headlines = {}  # a claim's first row
