@@ -242,8 +242,24 @@ def test_of_many_questions_those_that_speak_against_the_claim_are_shown():
     image = drawn(markup)
     shown = [k for k in range(40) if f">arm {k}<" in image]
     assert shown == [5, 7, *range(30, 40)]
-    assert "shown are the 12 of 40 that speak most against the claim" in markup
+    assert "; shown are 12 of 40 questions, those that speak most against the claim." in markup
     assert "12 of 40 questions" in markup
+
+
+def test_of_many_readings_each_is_shown():
+    many = [
+        row(k, each=f"arm {k}", reading=f"reading {r}", p=0.001 * k)
+        for r in range(8)
+        for k in range(5)
+    ]
+    shown = evidence.most_telling(many)
+    assert [(one["reading"], one["each"]) for one in shown] == [
+        (f"reading {r}", f"arm {k}") for r in range(8) for k in (3, 4)
+    ]
+    words = (
+        "shown are 16 of 40 questions, those that speak most against the claim under each reading"
+    )
+    assert words in evidence.picture("t-a", many)
 
 
 def test_what_does_not_decide_or_has_no_number_is_not_drawn():

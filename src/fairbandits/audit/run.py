@@ -135,7 +135,7 @@ def known(config: Config, ledgers: dict[str, Ledger], results: Path | None = Non
     if source.is_file():
         rows, scale = read_verdicts(source, ledgers)
         return Known(rows, source, scale)
-    source = ROOT / config.folders["audit"] / TABLE
+    source = ROOT / config.folders.get("audit", "audit") / TABLE
     return Known(read_csv(source, ledgers), source, config.scale)
 
 

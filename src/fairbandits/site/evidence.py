@@ -25,10 +25,11 @@ MARKS = {
     NOT_REPRODUCED: (PALETTE[3], "X"),
     INCONCLUSIVE: (PALETTE[7], "s"),
 }
-#: Rows of a panel; of more, those that speak most against the claim.
-MOST = 12
+#: Rows of a panel, over all readings, and of each of many; of more questions those are shown that
+#: speak most against the claim.
+MOST, LEAST = 12, 2
 #: Letters of a row's name.
-LONGEST = 42
+LONGEST = 52
 #: A range that is this many times the usual distance from the reference is not drawn evenly.
 UNEVEN = 50.0
 
@@ -72,7 +73,7 @@ def _drawable(one: Row) -> bool:
 
 
 def most_telling(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that speak most against a claim, at most `MOST`, in their own order."""
+    """Return the rows that speak most against a claim, some of each reading, in their own order."""
     weight = {NOT_REPRODUCED: 0, INCONCLUSIVE: 1, REPRODUCED: 2}
 
     def against(one: Row) -> tuple[float, ...]:
@@ -82,7 +83,12 @@ def most_telling(rows: Sequence[Row]) -> list[Row]:
         surest = p if one["verdict"] == NOT_REPRODUCED else -p
         return weight[one["verdict"]], surest, -distance
 
-    chosen = sorted(range(len(rows)), key=lambda k: against(rows[k]))[:MOST]
+    readings = dict.fromkeys(one["reading"] for one in rows)
+    room = max(LEAST, MOST // len(readings))
+    chosen = []
+    for reading in readings:
+        own = [k for k, one in enumerate(rows) if one["reading"] == reading]
+        chosen += sorted(own, key=lambda k: against(rows[k]))[:room]
     return [rows[k] for k in sorted(chosen)]
 
 
@@ -121,7 +127,9 @@ def _caption(test: str, kept: Sequence[Row], rows: Sequence[Row]) -> str:
     words = f"Test {test.replace('_', ' ')}: {STATISTICS[first['procedure']]}{limits}"
     words += f"; line: {_reference(kept)}"
     if len(kept) < len(rows):
-        words += f"; shown are the {len(kept)} of {len(rows)} that speak most against the claim"
+        of_each = " under each reading" if len({one["reading"] for one in rows}) > 1 else ""
+        words += f"; shown are {len(kept)} of {len(rows)} questions, those that speak most against "
+        words += f"the claim{of_each}"
     return words + "."
 
 
