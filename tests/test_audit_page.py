@@ -238,6 +238,8 @@ def test_of_many_questions_those_that_speak_against_the_claim_are_shown():
     many = [row(k, each=f"arm {k}", p=0.001 * k) for k in range(40)]
     many[5] |= {"verdict": NOT_REPRODUCED, "p": 0.0}
     many[7] |= {"verdict": INCONCLUSIVE, "p": 0.4}
+    several = [row(-k, each=f"arm {k}", p=None, half=0.0) for k in range(40)]
+    assert evidence.most_telling(several) == several[:12]  # nearest to being broken
     markup = evidence.picture("t-a", many)
     image = drawn(markup)
     shown = [k for k in range(40) if f">arm {k}<" in image]

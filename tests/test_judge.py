@@ -65,40 +65,39 @@ def without_tests(**changes):
     return {key: value for key, value in claim().items() if key in kept} | changes
 
 
-def ledgers_of(folder, claims, papers=("banditq",)):
-    """Return ledgers of these claims, the first paper's."""
+def ledgers_of(folder, claims, planned=()):
+    """Return the ledger of these claims, by its paper."""
     (folder / "claims").mkdir(exist_ok=True)
-    for paper in papers:
-        content = {
-            "paper": paper,
-            "title": "A test",
-            "readings": {"one": "The first.", "two": "The second."},
-            "families": {
-                "single": {"what": "each", "level": 0.99, "correction": "none"},
-                "primary": {"what": "together", "level": 0.99, "correction": "holm"},
+    content = {
+        "paper": "banditq",
+        "title": "A test",
+        "readings": {"one": "The first.", "two": "The second."},
+        "families": {
+            "single": {"what": "each", "level": 0.99, "correction": "none"},
+            "primary": {"what": "together", "level": 0.99, "correction": "holm"},
+        },
+        "rules": {
+            "at_most": {
+                "version": 1,
+                "procedure": "bound",
+                "settings": {"side": "at most", "level": 0.99, "method": "t"},
             },
-            "rules": {
-                "at_most": {
-                    "version": 1,
-                    "procedure": "bound",
-                    "settings": {"side": "at most", "level": 0.99, "method": "t"},
-                },
-                "exact": {
-                    "version": 1,
-                    "procedure": "invariant",
-                    "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
-                },
-                "skewed": {
-                    "version": 1,
-                    "procedure": "bound",
-                    "settings": {"side": "at most", "level": 0.99, "method": "bca"},
-                },
+            "exact": {
+                "version": 1,
+                "procedure": "invariant",
+                "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
             },
-            "audit_experiments": {},
-            "claims": claims,
-        }
-        text = yaml.safe_dump(content, sort_keys=False)
-        (folder / "claims" / f"{paper}.yaml").write_text(text)
+            "skewed": {
+                "version": 1,
+                "procedure": "bound",
+                "settings": {"side": "at most", "level": 0.99, "method": "bca"},
+            },
+        },
+        "audit_experiments": dict(planned),
+        "claims": claims,
+    }
+    text = yaml.safe_dump(content, sort_keys=False)
+    (folder / "claims" / "banditq.yaml").write_text(text)
     return load_ledgers(config(), folder)
 
 
@@ -397,12 +396,24 @@ def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
     assert (row.outcome, row.message) == (FAILED, "test mean: it was not run")
 
 
-def test_planned_experiments_fail_their_claims():
-    found, _ = run.find(config(), load_ledgers(config()), "fair_ucb", ROOT / "nowhere")
-    ledger = load_ledgers(config())["fair_ucb"]
-    for one in found:
-        if set(ledger.claims[one.claim].experiments) & set(ledger.planned):
-            assert one.finding is None
+def test_planned_experiments_fail_their_claims(tmp_path):
+    planned = {
+        "more": {
+            "what": "more",
+            "instances": ["one"],
+            "horizons": [100],
+            "replicates": 10,
+            "policies": ["ucb1"],
+            "rounds": 1000,
+        }
+    }
+    claims = {"t-a": claim(experiments=["more"]), "t-b": claim()}
+    ledgers = ledgers_of(tmp_path, claims, planned)
+    estimators = dict.fromkeys([("t-a", "mean"), ("t-b", "mean")], asking(0.5))
+    found = answers(ledgers["banditq"], Nothing(tmp_path), estimators)
+    first, second = judge(ledgers, found)
+    assert (first.outcome, second.outcome) == (FAILED, REPRODUCED)
+    assert first.message == "experiment 'more' is planned and not configured yet"
 
 
 # ---------------------------------------------------------------------------- the same each time

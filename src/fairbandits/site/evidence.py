@@ -79,9 +79,9 @@ def most_telling(rows: Sequence[Row]) -> list[Row]:
     def against(one: Row) -> tuple[float, ...]:
         p = 0.0 if one["p"] is None else one["p"]
         distance = abs(one["statistic"] - (one["reference"] or 0.0))
-        # the surest of those that are not reproduced, the least sure of the others
-        surest = p if one["verdict"] == NOT_REPRODUCED else -p
-        return weight[one["verdict"]], surest, -distance
+        # the surest and farthest of those that are not reproduced, the opposite of the others
+        sign = 1 if one["verdict"] == NOT_REPRODUCED else -1
+        return weight[one["verdict"]], sign * p, -sign * distance
 
     readings = dict.fromkeys(one["reading"] for one in rows)
     room = max(LEAST, MOST // len(readings))
@@ -109,8 +109,8 @@ def _reference(rows: Sequence[Row]) -> str:
     first = rows[0]
     name = next(iter(first["against"]), "the reference")
     values = sorted({one["reference"] for one in rows})
-    if name == "zero":
-        return "0"
+    if len(values) == 1 and name in ("zero", "equal", "proportional"):
+        return number(values[0])
     if len(values) == 1:
         return f"the {name} {number(values[0])}"
     return f"the {name}s, {number(values[0])} to {number(values[-1])}"
@@ -139,13 +139,15 @@ def _drawn(panels: Mapping[str, Sequence[Row]]) -> bytes:
     figure, axes = plt.subplots(
         len(panels),
         1,
-        figsize=(7.2, 0.26 * sum(sizes) + 0.85 * len(panels)),
+        figsize=(7.2, 0.26 * sum(sizes) + 0.9 * len(panels)),
         height_ratios=[size + 0.6 for size in sizes],
         squeeze=False,
         layout="constrained",
     )
-    for axis, rows in zip(axes[:, 0], panels.values(), strict=True):
+    for axis, (test, rows) in zip(axes[:, 0], panels.items(), strict=True):
         _panel(axis, rows)
+        if len(panels) > 1:
+            axis.set_title(test.replace("_", " "), loc="left", fontsize=8.5)
     with io.BytesIO() as file:
         figure.savefig(file, format="svg", metadata={"Date": None})
         plt.close(figure)
@@ -172,7 +174,8 @@ def _panel(axis: Axes, rows: Sequence[Row]) -> None:
             axis.axvline(edge, color="black", lw=0.8, ls=(0, (2, 2)))
     axis.set_xlim(*span)
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set_yticks(range(len(rows)), [_name(one) for one in rows], fontsize=8)
+    readings = len({one["reading"] for one in rows}) > 1
+    axis.set_yticks(range(len(rows)), [_name(one, readings) for one in rows], fontsize=8)
     axis.tick_params(axis="y", length=0)
     axis.tick_params(axis="x", labelsize=8)
     axis.set_xlabel(STATISTICS[rows[0]["procedure"]], fontsize=8.5)
@@ -207,7 +210,8 @@ def _span(axis: Axes, rows: Sequence[Row]) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
-def _name(one: Row) -> str:
-    words = ", ".join(part for part in (one["reading"].replace("_", " "), one["each"]) if part)
+def _name(one: Row, readings: bool) -> str:
+    reading = one["reading"].replace("_", " ") if readings else ""
+    words = ", ".join(part for part in (reading, one["each"]) if part)
     words = words or one["test"].replace("_", " ")
     return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
