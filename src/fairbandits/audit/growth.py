@@ -21,7 +21,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.resampling import batch, needed, without_interval
+from fairbandits.audit.resampling import LEAST_SCALE, batch, needed, without_interval
 
 #: A bootstrap of fewer replicates than these says nothing.
 FEWEST = 10
@@ -361,7 +361,8 @@ class _Slope:
     """The slope of log mean on x, with studentised bootstrap limits and p-values.
 
     Percentiles of the resampled slopes would be too narrow where few replicates are skewed, most
-    of all at the high levels that Holm's correction asks for.
+    of all at the high levels that Holm's correction asks for. A resample's standard error counts as
+    at least `LEAST_SCALE` of the sample's (see `studentised`).
     """
 
     def __init__(
@@ -381,7 +382,7 @@ class _Slope:
         self.value = float(value)
         slopes, errors = _distribution(fitted, samples, clustered, resamples, rng)
         with np.errstate(invalid="ignore", divide="ignore"):
-            self.deviation = (slopes - self.value) / errors
+            self.deviation = (slopes - self.value) / np.maximum(errors, LEAST_SCALE * self.error)
         # the limit that a resample without a slope would give is the one that decides nothing
         high = _quantile(self.deviation, 1 - level, -np.inf)
         low = _quantile(self.deviation, level, np.inf)

@@ -6,12 +6,16 @@ from contextlib import contextmanager
 
 import numpy as np
 
+#: The least standard error of a resample, as a part of the sample's.
+LEAST_SCALE = 0.5
+
 
 def studentised(samples: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Return (mean* - mean) / standard error* of resampled replicates, (resamples, points).
 
-    A resample in which a point takes one value only says nothing of that point's scale; its
-    deviation there is 0.
+    A resample's standard error counts as at least `LEAST_SCALE` of the sample's. Where nearly all
+    replicates agree, resamples without the others have next to none, and dividing by it would give
+    limits that depend on nothing else.
     """
     n = len(samples)
     middle = samples.mean(axis=0)
@@ -21,9 +25,9 @@ def studentised(samples: np.ndarray, resamples: int, rng: np.random.Generator) -
         size = min(batch(n), resamples - start)
         weights = rng.multinomial(n, np.full(n, 1 / n), size=size) / n
         mean = weights @ centred
-        variance = np.maximum(weights @ centred**2 - mean**2, 0.0) / (n - 1)
-        usable = variance > 1e-20 * centred.var(axis=0)
-        parts.append(np.where(usable, mean / np.sqrt(np.where(usable, variance, 1.0)), 0.0))
+        variance = (weights @ centred**2 - mean**2) / (n - 1)
+        least = LEAST_SCALE**2 * centred.var(axis=0) / (n - 1)
+        parts.append(mean / np.sqrt(np.maximum(variance, np.where(least > 0, least, 1.0))))
     return np.concatenate(parts)
 
 
