@@ -59,7 +59,7 @@ def small_results(factory) -> Path:
     config = small_config(folder)
 
     def dataset_of(one):
-        return folder / "results" / one.paper / f"{one.name}.parquet"
+        return folder / "results" / one.dataset
 
     experiments = [one for one in config.experiments if not one.audit]
     for one in experiments:

@@ -99,7 +99,7 @@ def simulated(config, folder):
                 first, last = map(int, chunk.split("-"))
                 chunks.append(folder / "cache" / run.key / f"{chunk}.parquet")
                 write_chunk(run.block, SEED, range(first, last + 1), chunks[-1])
-        collect(chunks, one.facts(), SEED, folder / "banditq" / f"{one.name}.parquet")
+        collect(chunks, one.facts(), SEED, folder / one.dataset)
     write_replay(5, "bandit", folder / "banditq" / "replay_5_bandit.parquet", lambda done: None)
     return Evidence(config, "banditq", folder)
 
@@ -229,10 +229,7 @@ def test_claims_name_what_is_read(evidence, asked):
     for claim in LEDGER.claims.values():
         read = set().union(*(asked(claim.id, test.name)[1] for test in claim.tests))
         named = {
-            name: {
-                evidence.results / one.paper / f"{one.name}.parquet"
-                for one in evidence.config.named("banditq", name)
-            }
+            name: {evidence.results / one.dataset for one in evidence.config.named("banditq", name)}
             for name in claim.experiments
         }
         assert read <= set().union(*named.values()), claim.id
