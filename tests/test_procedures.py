@@ -737,3 +737,14 @@ def test_decisions():
     assert decide(0.01, 0.99, 0.99) == (REPRODUCED, 0.01)
     assert decide(0.99, 0.01, 0.99) == (NOT_REPRODUCED, 0.01)
     assert decide(0.4, 0.6, 0.99) == (INCONCLUSIVE, 0.4)
+
+
+def test_a_few_replicates_that_differ_do_not_make_limits_infinite(rng):
+    """97 replicates agree to rounding, 3 do not: resamples without these have no scale."""
+    samples = np.full((100, 2), -10.0) + 1e-9 * rng.standard_normal((100, 2))
+    samples[:3] += 1.0
+    samples[:, 1] = -12 + rng.standard_normal(100)
+    band = PROCEDURES["bound_everywhere"]
+    found = band(samples, [0, 0], level=0.99, resamples=2000, rng=rng)
+    assert found.verdict == REPRODUCED
+    assert -10 < found.high < -9.5
