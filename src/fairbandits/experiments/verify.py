@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from fairbandits.experiments.config import Config, Experiment, Run
 from fairbandits.experiments.datasets import (
@@ -152,7 +153,8 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
     for run in experiment.runs:
         rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
         empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
-        found = replicate_hashes(_columns(rows.drop(empty)))
+        rows = _as_recorded(rows.drop(empty), chunk_path(config, run, run.chunks()[0]))
+        found = replicate_hashes(_columns(rows))
         problems += _compare(f"{file}, {run.name}", found, lock, run.key)
     return problems
 
@@ -170,6 +172,18 @@ def _compare(
         for replicate, value in found.items()
         if hashes.get(replicate) != value
     ]
+
+
+def _as_recorded(rows: pa.Table, chunk: Path) -> pa.Table:
+    """Return rows with the types of the run's own chunk.
+
+    Runs with either feedback in one dataset share a column of plays: pulls, and sums of
+    probabilities.
+    """
+    if not chunk.exists():  # reported where the chunks are checked
+        return rows
+    schema = pq.read_schema(chunk)
+    return rows.cast(pa.schema([schema.field(name) for name in rows.column_names]))
 
 
 def _columns(table: pa.Table) -> dict[str, np.ndarray]:
