@@ -210,6 +210,7 @@ def test_every_run_can_start(scale, request):
             horizon = cell.pop("horizon", block["horizon"])
             known = dict.fromkeys(KNOWN_OF_INSTANCE, [0.01] * instance.n_arms)
             known["groups"] = block.get("groups")
+            known["targets"] = [0.001 / instance.n_arms] * instance.n_arms  # which can be met
             parameters = filled(block["parameters"] | cell, known)
             policy = make_policy(block["policy"], parameters, where=block["stream"])
             policy.start(instance.n_arms, horizon)
