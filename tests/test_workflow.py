@@ -59,7 +59,7 @@ class Project:
 
     def run(self, *command: str, code: int = 0) -> str:
         process = self.start(*command)
-        output, _ = process.communicate(timeout=600)
+        output, _ = process.communicate(timeout=1800)
         assert process.returncode == code, output
         return output
 
