@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import metadata
 
 import pytest
@@ -198,6 +199,29 @@ def test_collect_of_a_wrong_file(tmp_path, content):
     line = failure("collect", file, *facts, "--out", tmp_path / "out.parquet")
     assert line.startswith(str(file))
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_collect_of_instances_refuses_what_belongs_to_none(tmp_path):
+    """Several instances share a folder of chunks; what is none of theirs would go unnoticed."""
+    whole = small_experiment()
+    options = []
+    for name in ("one", "two"):
+        instance = replace(whole, name=f"suite_{name}", suite="suite")
+        for run in instance.runs:
+            for chunk in run.chunks():
+                file = tmp_path / "cache" / name / run.name / f"{chunk}.parquet"
+                succeed(*simulate(run.block, chunk, file))
+        out = tmp_path / f"{name}.parquet"
+        options += ["--experiment", json.dumps(instance.facts()), "--out", out]
+    collect = ["collect", tmp_path / "cache", "--seed", SEED, *options]
+    succeed(*collect)
+    for name in ("one", "two"):
+        file = tmp_path / f"{name}.parquet"
+        assert read_footer(file)["instance"] == name
+        file.unlink()
+    (tmp_path / "cache" / "two").rename(tmp_path / "cache" / "three")
+    assert failure(*collect).endswith("does not belong here: there is no instance 'three'")
+    assert not (tmp_path / "one.parquet").exists()
 
 
 def test_figure_of_a_wrong_file(tmp_path):

@@ -209,7 +209,7 @@ def test_estimators_run_at_the_smoke_scale(tmp_path):
 
 @compiled_only
 def test_inequalities_are_read_from_the_policies_of_the_reading(evidence):
-    own = list(common.cells(evidence, "pathwise_full_paper3", []))
+    own = list(common.Cell.of(evidence, "pathwise_full_paper3", []))
     policies = {cell.run.policy: cell.block["parameters"] for cell in own}
     for reading, key, value in (
         ("post", "surrogate_index", "post"),

@@ -21,6 +21,7 @@ from fairbandits.audit.estimates import fair_ucb_fairness as fairness
 from fairbandits.audit.estimates import fair_ucb_figures as figures
 from fairbandits.audit.estimates import fair_ucb_horizon as horizon
 from fairbandits.audit.estimates import fair_ucb_regret as regret
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.ledger import load_ledger
@@ -354,9 +355,9 @@ def test_the_longest_run_is_compared_with_every_stop(evidence):
     for question in questions(evidence, "fairucb-horizon-agnostic", "same_pulls"):
         assert question.data["excess"].tolist() == [0] * REPLICATES
     (recorded, _) = evidence.recorded("prefix", ["plays"])
-    stops = [cell.horizon for cell in common.cells_in(recorded, "stopped")]
+    stops = [cell.horizon for cell in common.Cell.inside(recorded, policy="stopped")]
     assert len(stops) > 2
-    assert set(stops) < set(common.only(common.cells_in(recorded, "longest")).rounds.tolist())
+    assert set(stops) < set(only(common.Cell.inside(recorded, policy="longest")).rounds.tolist())
 
 
 # ----------------------------------------------------------------------------------------- Fig. 2
@@ -502,7 +503,7 @@ def test_every_gap_is_in_the_band_and_the_worst_is_followed(evidence):
 
 
 def test_floors_cost_at_most_the_sum_of_gaps_and_something(evidence):
-    cell = next(common.cells(evidence, "learning_bound", columns=["plays"]))
+    cell = next(common.Cell.of(evidence, "learning_bound", columns=["plays"]))
     arguments = (np.array([7]), np.zeros((1, 10), int), cell.exact_gaps, cell.quotas)
     floored, unit = common.r_regret_numerators(*arguments)
     real, fine = common.r_regret_numerators(*arguments, floored=False)
@@ -535,18 +536,29 @@ def test_nothing_is_asked_where_there_is_nothing_to_trade(monkeypatch):
     """Neither policy has any r-Regret in the second data set."""
 
     def recorded(values, policies):
-        runs = [SimpleNamespace(policy=name, cell={}, values=values) for name in policies]
-        return SimpleNamespace(runs=runs)
+        return SimpleNamespace(
+            runs=[
+                SimpleNamespace(policy=name, law="bernoulli", cell={}, values=values)
+                for name in policies
+            ]
+        )
 
-    class Made:
-        def __init__(self, recorded, run):
-            self.r_regret = np.array([[run.values]] * 3)
-            self.shares = np.array([0.1])
-            self.instance = f"r-Regret {run.values}"
+    class Made(common.Cell):
+        @property
+        def r_regret(self):
+            return np.array([[self.values]] * 3)
+
+        @property
+        def shares(self):
+            return np.array([0.1])
+
+        @property
+        def instance(self):
+            return f"r-Regret {self.values}"
 
     policies = ["fair_ucb", "in_turn", "even"]
     datasets = [recorded(values, policies) for values in (2.0, 0.0)]
-    monkeypatch.setattr(common, "Cell", Made)
+    monkeypatch.setattr(horizon, "Cell", Made)
     made = SimpleNamespace(recorded=lambda *_: datasets)
     found = [(one.reading, one.each) for one in horizon.better_trade_off(made)]
     assert found == [("prepull_in_turn", "r-Regret 2.0"), ("prepull_even", "r-Regret 2.0")]

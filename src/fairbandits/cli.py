@@ -135,12 +135,17 @@ def collect(
         )
     inside = [path.rglob("*.parquet") if path.is_dir() else [path] for path in chunks]
     files = [file for some in inside for file in sorted(some)]
-    for experiment, out in zip(experiments, outs, strict=True):
-        own = files
-        if len(experiments) > 1:
-            name = experiment["experiment"]
-            names = (name, name.removeprefix(f"{experiment['suite']}_"))
-            own = [file for file in files if file.parent.parent.name in names]
+    if len(experiments) == 1:
+        datasets.collect(files, experiments[0], seed, outs[0])
+        return
+    homes = [(one["experiment"], one["instance"]) for one in experiments]
+    for file in files:
+        if not any(file.parent.parent.name in names for names in homes):
+            raise StoreError(
+                f"{file} does not belong here: there is no instance {file.parent.parent.name!r}"
+            )
+    for experiment, names, out in zip(experiments, homes, outs, strict=True):
+        own = [file for file in files if file.parent.parent.name in names]
         datasets.collect(own, experiment, seed, out)
 
 

@@ -3,12 +3,11 @@
 import csv
 import json
 import shlex
-from collections import Counter
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.finding import tally
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.experiments.config import ConfigError, build_config
 from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
@@ -169,8 +168,7 @@ def verdict_lines():
         headlines = {}  # a claim's first row
         for row in csv.DictReader(file):
             headlines.setdefault(row["id"], row["verdict"])
-    counts = Counter(headlines.values())
-    words = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+    words = [f"{count} {outcome}" for outcome, count in tally(headlines.values()).items()]
     return [f"Claims: {', '.join(words)}; {table}"]
 
 

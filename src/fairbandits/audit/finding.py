@@ -1,6 +1,7 @@
 """What a procedure finds, and the checks that every procedure makes of its input."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +28,12 @@ TAGS = {
     "HOLM": "decided by itself, but not after the correction for its family",
     "READING": "another reading of what the paper leaves open has another verdict",
 }
+
+
+def tally(outcomes: Iterable[str]) -> dict[str, int]:
+    """Return how often there is which of `OUTCOMES`, in their order, without those never there."""
+    counts = Counter(outcomes)
+    return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ Rows are those of `fairbandits.audit.records`: a dictionary per claim and readin
 import json
 import math
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fairbandits.audit import finding
 from fairbandits.audit.finding import OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
@@ -44,8 +44,7 @@ def interval(row: Row) -> str:
 
 def tally(rows: Iterable[Row]) -> dict[str, int]:
     """Return how many claims have which verdict, by their headlines, in the usual order."""
-    counts = Counter(row["verdict"] for row in rows if row["headline"])
-    return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
+    return finding.tally(row["verdict"] for row in rows if row["headline"])
 
 
 def counted(counts: Mapping[str, int]) -> str:

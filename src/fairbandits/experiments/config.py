@@ -158,6 +158,7 @@ class Experiment:
             "penalties": self.penalties,
             "published_replicates": self.published_replicates,
             "suite": self.suite,
+            "instance": self.instance,
         }
         return {
             "paper": self.paper,

@@ -1,7 +1,7 @@
 """Verdicts on the pages: tables, a block for each claim, and the tally."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
+from fairbandits.audit import show
 from fairbandits.audit.finding import (
     FAILED,
     INCONCLUSIVE,
@@ -160,11 +161,6 @@ def _there(claim: str, words: str) -> str:
     return f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{words}</a>'
 
 
-def _counts(rows: Iterable[Row]) -> dict[str, int]:
-    outcomes = [row["verdict"] for row in rows]
-    return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
-
-
 def _group(row: Row) -> str:
     """Return which group of the tally a claim is counted in."""
     if row["kind"] == "inconsistency":
@@ -189,13 +185,14 @@ def tally(audit: Audit | None) -> HTML | None:
     """Return how many claims of each paper have which verdict."""
     if audit is None:
         return None
-    outcomes = [one for one in OUTCOMES if one != FAILED or FAILED in _counts(audit.rows)]
+    there = {row["verdict"] for row in audit.rows}
+    outcomes = [one for one in OUTCOMES if one != FAILED or FAILED in there]
     groups = {}
     for paper, ledger in audit.ledgers.items():
         rows = []
         for group in GROUPS:
             own = [row for row in audit.of(paper) if _group(row) == group]
-            counts = _counts(own)
+            counts = show.tally(own)
             if own:
                 rows.append([group, len(own), *(counts.get(one, "") for one in outcomes)])
         groups[escape(ledger.title)] = [[str(cell) for cell in row] for row in rows]
@@ -207,7 +204,7 @@ def consequential(audit: Audit | None) -> HTML | None:
     if audit is None:
         return None
     primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
-    counts = _counts(primary)
+    counts = show.tally(primary)
     names = listed([ledger.title.partition(":")[0] for ledger in audit.ledgers.values()])
     verb = "stand" if len(audit.ledgers) > 1 else "stands"
     counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
@@ -241,7 +238,7 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     if audit is None or paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    counts = [f"{count} {outcome}" for outcome, count in _counts(rows).items()]
+    counts = [f"{count} {outcome}" for outcome, count in show.tally(rows).items()]
     primary = [row for row in rows if row["primary"]]
     html = (
         f"<p>Of {len(rows)} claims, {listed(counts)}. Below are those that the paper stands on; "

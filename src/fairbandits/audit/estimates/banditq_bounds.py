@@ -15,7 +15,6 @@ from fairbandits.audit.estimates.banditq_common import (
     Cell,
     arm,
     average_regret,
-    cells,
     first_law,
     regret_at_end,
     words,
@@ -85,7 +84,7 @@ def at_end(
     """Register a bound at T on each instance, full information."""
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
-        for cell in cells(evidence, "suite_full_hundred", columns):
+        for cell in Cell.of(evidence, "suite_full_hundred", columns):
             bound = float(limit_at(cell, limit, cell.horizon))
             yield Question({"sample": statistic(cell), "limit": bound}, words(cell))
 
@@ -104,7 +103,9 @@ at_end("banditq-prop3-regret", "explicit", ["plays"], regret_at_end, regret_limi
 def linear_without_penalty(evidence: Evidence) -> Iterator[Question]:
     """Yield the regret per round with V = 0 on the paper's instance."""
     cell = first_law(
-        cell for cell in cells(evidence, "no_penalty_full", ["plays"]) if cell.instance == FIVE_ARMS
+        cell
+        for cell in Cell.of(evidence, "no_penalty_full", ["plays"])
+        if cell.instance == FIVE_ARMS
     )
     data = {"sample": regret_at_end(cell) / cell.horizon, "limit": 0.01}
     yield Question(data, words(cell))
@@ -129,7 +130,7 @@ def on_protected_arms(
     """Register a bound at all rounds for each protected arm on each instance."""
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
-        for cell in cells(evidence, suite, [column]):
+        for cell in Cell.of(evidence, suite, [column]):
             for k in cell.protected:
                 data = band(cell, curve(cell, k), limit)
                 yield Question(data, f"{words(cell)}, {arm(k)}")
@@ -174,7 +175,7 @@ on_protected_arms(
 @estimates("banditq-u-thm3", "explicit")
 def regret_in_rounds(evidence: Evidence) -> Iterator[Question]:
     """Yield the regret at all recorded rounds, and its bound."""
-    for cell in cells(evidence, "suite_full_hundred", ["plays"]):
+    for cell in Cell.of(evidence, "suite_full_hundred", ["plays"]):
         yield Question(band(cell, cell.regret, average_limit), words(cell))
 
 
@@ -203,7 +204,7 @@ def self_bounding_excess(cell: Cell) -> np.ndarray:
 @estimates("banditq-eq14", "all_rounds")
 def self_bounding(evidence: Evidence) -> Iterator[Question]:
     """Yield left less right side of Eq. 14 at all recorded rounds."""
-    for cell in cells(evidence, "suite_full_hundred", ["plays", "queue", "squares"]):
+    for cell in Cell.of(evidence, "suite_full_hundred", ["plays", "queue", "squares"]):
         excess = self_bounding_excess(cell)
         data = {"samples": excess, "limits": np.zeros(cell.rounds.size)}
         yield Question(data, words(cell), "step_printed")
@@ -244,7 +245,7 @@ def for_learner(claim: str, columns: Sequence[str], excess: Callable[[Cell], np.
     columns = [*columns, "gain_sum", "gain_squares", "gain_max"]
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
-        for cell in cells(evidence, "surrogate_bound_bandit", columns):
+        for cell in Cell.of(evidence, "surrogate_bound_bandit", columns):
             each = f"{words(cell)}, T = {cell.horizon}"
             yield Question({"sample": excess(cell), "limit": 0.0}, each, cell.run.policy)
 

@@ -12,9 +12,7 @@ from fairbandits.audit.estimates.banditq_common import (
     FEEDBACKS,
     SEES,
     Cell,
-    cells,
     first_law,
-    only,
     regret_at_end,
 )
 from fairbandits.audit.estimates.banditq_figures import (
@@ -23,6 +21,7 @@ from fairbandits.audit.estimates.banditq_figures import (
     negative,
     overshoot,
 )
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
 
 COLUMNS = ["plays", "queue", "probability"]
@@ -44,12 +43,12 @@ def compared(one: Cell, other: Cell, feedback: str = "", reading: str = "") -> I
 
 def as_published(evidence: Evidence, feedback: str) -> Cell:
     """Return the cell that the figures show, with the released program's law."""
-    return first_law(cells(evidence, FEEDBACKS[feedback], COLUMNS))
+    return first_law(Cell.of(evidence, FEEDBACKS[feedback], COLUMNS))
 
 
 def chosen(evidence: Evidence, instance: str, policy: str) -> Cell:
     """Return a cell of the experiment with other choices."""
-    return only(cells(evidence, f"sensitivity_{instance}", COLUMNS, policy=policy))
+    return only(Cell.of(evidence, f"sensitivity_{instance}", COLUMNS, policy=policy))
 
 
 @estimates("banditq-inconsistency-01", "same_results")
@@ -57,7 +56,7 @@ def other_laws(evidence: Evidence) -> Iterator[Question]:
     """Yield results under laws in the paper's range beside those under the program's."""
     for policy, feedback in SEES.items():
         published = as_published(evidence, feedback)
-        bernoulli = only(cells(evidence, FEEDBACKS[feedback], COLUMNS, law="bernoulli"))
+        bernoulli = only(Cell.of(evidence, FEEDBACKS[feedback], COLUMNS, law="bernoulli"))
         yield from compared(bernoulli, published, feedback, "bernoulli")
         yield from compared(chosen(evidence, "beta", policy), published, feedback, "beta")
 
@@ -98,10 +97,10 @@ def other_tolerance(evidence: Evidence) -> Iterator[Question]:
 def fig5_cells(evidence: Evidence) -> Iterator[tuple[str, Cell]]:
     """Yield each reading of Fig. 5 and its cell; the figures have the fixed exploration rate."""
     columns = ["queue", "queue_max"]
-    published = list(cells(evidence, BANDIT, columns))
+    published = list(Cell.of(evidence, BANDIT, columns))
     yield from ((cell.law, cell) for cell in published)
     yield "gamma_fixed", published[0]
-    other = cells(evidence, "sensitivity_choices", columns, policy="bandit_adaptive")
+    other = Cell.of(evidence, "sensitivity_choices", columns, policy="bandit_adaptive")
     yield "gamma_adaptive", only(other)
 
 
@@ -127,5 +126,5 @@ def negative_elsewhere(evidence: Evidence) -> Iterator[Question]:
     """Yield the pseudo-regret at other horizons."""
     experiments = ("suite_bandit_five_arms", "suite_bandit_far_five_arms", "bandit_far")
     for experiment in experiments:
-        for cell in cells(evidence, experiment, ["plays", "probability"]):
+        for cell in Cell.of(evidence, experiment, ["plays", "probability"]):
             yield negative(regret_at_end(cell), f"T = {cell.horizon}", cell.law)

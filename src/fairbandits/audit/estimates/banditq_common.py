@@ -6,18 +6,17 @@ horizon, and the recorded round nearest to one stands for it.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.audit.estimates import cells
+from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks import equilibrium
 from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.experiments.config import ROOT, Experiment, read_yaml
-from fairbandits.experiments.recorded import RunData
 from fairbandits.metrics import rates
 
 PAPER = "banditq"
@@ -30,48 +29,13 @@ SEES = {"full": "full information", "bandit": "bandit feedback"}
 # --------------------------------------------------------------------------------------- cells
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a run on an instance that is the same in all replicates.
-
-    Attributes
-    ----------
-    footer : dict
-        Of the dataset.
-    run : RunData
-        Its recorded values.
-    instance : str
-        Which of a suite's, without the horizon where it changes with that; empty without a suite.
-    """
-
-    footer: dict[str, Any]
-    run: RunData
-    instance: str = ""
+class Cell(cells.Cell):
+    """One cell of a run, with the measures of BanditQ."""
 
     @property
-    def block(self) -> dict[str, Any]:
-        """All that decides the run."""
-        return self.footer["runs"][self.run.name]
-
-    @property
-    def law(self) -> str:
-        """The law of the rewards."""
-        return self.run.law
-
-    @property
-    def values(self) -> dict[str, np.ndarray]:
-        """Recorded columns, each of shape (n_replicates, n_rounds, n_arms)."""
-        return self.run.values
-
-    @property
-    def rounds(self) -> np.ndarray:
-        """Recorded rounds t, shape (n_rounds,)."""
-        return self.run.rounds
-
-    @property
-    def horizon(self) -> int:
-        """Last round T of the cell."""
-        return int(self.rounds[-1])
+    def instance(self) -> str:
+        """Which of a suite's, without the horizon where it changes with that; or empty."""
+        return re.sub(r"_\d+$", "", self.recorded.experiment.instance)
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -142,60 +106,9 @@ class Cell:
         return rates.realised_regret(self.rounds, self.values["reward"], self.means, self.targets)
 
 
-def cells(
-    evidence: Evidence,
-    experiment: str,
-    columns: Sequence[str] | None = None,
-    *,
-    policy: str | None = None,
-    law: str | None = None,
-    **wanted: float,
-) -> Iterator[Cell]:
-    """Yield the cells of an experiment or suite, in the order of the configuration.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What is read.
-    experiment : str
-        Its name.
-    columns : sequence of str, optional
-        Of the dataset; all by default.
-    policy, law : str, optional
-        The policy's name in the experiment, and the law; all by default.
-    **wanted
-        Values of swept parameters; all cells by default.
-    """
-    for recorded in evidence.recorded(experiment, columns):
-        yield from cells_in(recorded, policy=policy, law=law, **wanted)
-
-
-def cells_in(
-    recorded: Recorded, *, policy: str | None = None, law: str | None = None, **wanted: float
-) -> Iterator[Cell]:
-    """Yield the cells of one dataset, as `cells` does."""
-    for run in recorded.runs:
-        same = all(run.cell.get(name) == value for name, value in wanted.items())
-        if policy in (None, run.policy) and law in (None, run.law) and same:
-            yield Cell(recorded.footer, run, instance_of(recorded.experiment))
-
-
-def instance_of(experiment: Experiment) -> str:
-    """Return which instance of its suite an experiment is, whatever its horizon."""
-    if not experiment.suite:
-        return ""
-    return re.sub(r"_\d+$", "", experiment.name.removeprefix(f"{experiment.suite}_"))
-
-
 def first_law(cells: Iterable[Cell]) -> Cell:
     """Return the cell of the law that the figures have, which is configured first."""
     return next(iter(cells))
-
-
-def only(cells: Iterable[Cell]) -> Cell:
-    """Return the one cell that there is."""
-    (cell,) = cells
-    return cell
 
 
 # --------------------------------------------------------------------------- suites and growth
@@ -240,11 +153,11 @@ def growths(
     columns : sequence of str, optional
         Of the datasets; all by default.
     **chosen
-        As in `cells`.
+        As in `Cell.of`.
     """
     groups: dict[tuple, list[Cell]] = {}
     for experiment in experiments:
-        for cell in cells(evidence, experiment, columns, **chosen):
+        for cell in Cell.of(evidence, experiment, columns, **chosen):
             rest = {key: value for key, value in cell.run.cell.items() if key != "horizon"}
             key = (cell.instance, cell.run.name, *rest.items())
             groups.setdefault(key, []).append(cell)

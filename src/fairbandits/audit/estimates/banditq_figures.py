@@ -14,7 +14,6 @@ from fairbandits.audit.estimates.banditq_common import (
     FEEDBACKS,
     Cell,
     arm,
-    cells,
     even_places,
     first_law,
     generator,
@@ -58,7 +57,7 @@ ALLOWED = {FULL: (0.01, 0.04), BANDIT: (0.05, 0.05)}
 @estimates("banditq-fig1-targets-met", "shrinking")
 def full_shrinking(evidence: Evidence) -> Iterator[Question]:
     """Yield lambda_i - rate_i at three rounds."""
-    for cell in cells(evidence, FULL, ["reward"]):
+    for cell in Cell.of(evidence, FULL, ["reward"]):
         short = (cell.targets - cell.rates)[:, early_middle_last(cell)]
         for k in cell.protected:
             yield Question({"samples": short[:, :, k], "contrasts": FALLING}, arm(k), cell.law)
@@ -67,13 +66,13 @@ def full_shrinking(evidence: Evidence) -> Iterator[Question]:
 @estimates("banditq-fig4-targets-met-bandit", "shrinking")
 def bandit_shrinking(evidence: Evidence) -> Iterator[Question]:
     """Yield the positive part of lambda_2 - rate_2 at three rounds."""
-    for cell in cells(evidence, BANDIT, ["reward"]):
+    for cell in Cell.of(evidence, BANDIT, ["reward"]):
         short = cell.shortfall[:, early_middle_last(cell), 1]
         yield Question({"samples": short, "contrasts": FALLING}, reading=cell.law)
 
 
 def _below_target(evidence: Evidence, experiment: str, k: int) -> Iterator[Question]:
-    for cell in cells(evidence, experiment, ["reward"]):
+    for cell in Cell.of(evidence, experiment, ["reward"]):
         sample = cell.targets[k] - cell.rates[:, -1, k]
         limit = ALLOWED[experiment][k] * cell.targets[k]
         yield Question({"sample": sample, "limit": limit}, reading=cell.law)
@@ -95,7 +94,7 @@ def second_below_target(evidence: Evidence, experiment: str) -> Iterator[Questio
 def published_rates(evidence: Evidence, experiment: str) -> Iterator[Question]:
     """Yield the rates at T beside the figure's last values."""
     figure = {FULL: "fig1", BANDIT: "fig4"}[experiment]
-    for cell in cells(evidence, experiment, ["reward"]):
+    for cell in Cell.of(evidence, experiment, ["reward"]):
         for k in cell.protected:
             printed = read_off(figure, arm(k), "value")
             data = {"sample": cell.rates[:, -1, k], "printed": printed}
@@ -128,14 +127,14 @@ def overshoot(cell: Cell, reading: str) -> Question:
 @estimates("banditq-fig2-queues", "level")
 def full_level(evidence: Evidence) -> Iterator[Question]:
     """Yield mean queues beside their equilibrium."""
-    for cell in cells(evidence, FULL, ["queue"]):
+    for cell in Cell.of(evidence, FULL, ["queue"]):
         yield from against_equilibrium(cell, cell.law)
 
 
 @estimates("banditq-fig2-queues", "published")
 def published_level(evidence: Evidence) -> Iterator[Question]:
     """Yield mean queues beside those of the published curves."""
-    for cell in cells(evidence, FULL, ["queue"]):
+    for cell in Cell.of(evidence, FULL, ["queue"]):
         for k, mean in level(cell):
             printed = read_off("fig2", arm(k), "late mean")
             yield Question({"sample": mean, "printed": printed}, arm(k), cell.law)
@@ -152,14 +151,14 @@ def negative(regret: np.ndarray, each: str = "", reading: str = "") -> Question:
 @estimates("banditq-negative-regret-possible", "negative")
 def pseudo_regret_negative(evidence: Evidence) -> Iterator[Question]:
     """Yield the pseudo-regret at T."""
-    for cell in cells(evidence, FULL, ["plays"]):
+    for cell in Cell.of(evidence, FULL, ["plays"]):
         yield negative(cell.regret[:, -1], reading=cell.law)
 
 
 @for_both(("banditq-fig3-negative", "banditq-fig6-regret-bandit"), "negative")
 def realised_regret_negative(evidence: Evidence, experiment: str) -> Iterator[Question]:
     """Yield the realised regret at T."""
-    for cell in cells(evidence, experiment, ["reward"]):
+    for cell in Cell.of(evidence, experiment, ["reward"]):
         yield negative(cell.realised_regret[:, -1], reading=cell.law)
 
 
@@ -167,7 +166,7 @@ def realised_regret_negative(evidence: Evidence, experiment: str) -> Iterator[Qu
 def published_regret(evidence: Evidence, experiment: str) -> Iterator[Question]:
     """Yield the realised regret at T beside the figure's last value."""
     figure = {FULL: "fig3", BANDIT: "fig6"}[experiment]
-    for cell in cells(evidence, experiment, ["reward"]):
+    for cell in Cell.of(evidence, experiment, ["reward"]):
         printed = read_off(figure, "regret", "value")
         data = {"sample": cell.realised_regret[:, -1], "printed": printed}
         yield Question(data, reading=cell.law)
@@ -176,7 +175,7 @@ def published_regret(evidence: Evidence, experiment: str) -> Iterator[Question]:
 @estimates("banditq-fig3-negative", "level")
 def regret_level(evidence: Evidence) -> Iterator[Question]:
     """Yield the realised regret at T beside what the equilibrium says."""
-    for cell in cells(evidence, FULL, ["reward"]):
+    for cell in Cell.of(evidence, FULL, ["reward"]):
         other = equilibrium_regret(cell.means, cell.targets, cell.penalty)
         data = {"one": cell.realised_regret[:, -1], "other": other}
         yield Question(data, reading=cell.law)
@@ -185,7 +184,7 @@ def regret_level(evidence: Evidence) -> Iterator[Question]:
 @estimates("banditq-fig6-regret-bandit", "share_negative")
 def share_negative(evidence: Evidence) -> Iterator[Question]:
     """Yield in which runs the realised regret ends below 0."""
-    for cell in cells(evidence, BANDIT, ["reward"]):
+    for cell in Cell.of(evidence, BANDIT, ["reward"]):
         yield Question({"outcomes": cell.realised_regret[:, -1] < 0}, reading=cell.law)
 
 
@@ -227,14 +226,14 @@ def residual_above(evidence: Evidence) -> Iterator[Question]:
 
 
 def _residual(evidence: Evidence, limit: float) -> Iterator[Question]:
-    for cell in cells(evidence, FULL, ["plays", "queue", "idleness"]):
+    for cell in Cell.of(evidence, FULL, ["plays", "queue", "idleness"]):
         yield Question({"sample": identity_residual(cell), "limit": limit}, reading=cell.law)
 
 
 @estimates("banditq-fig3-mechanism", "matched_benchmark")
 def matched_benchmark(evidence: Evidence) -> Iterator[Question]:
     """Yield the regret against the benchmark that gives protected arms what they got."""
-    for cell in cells(evidence, FULL, ["plays", "reward"]):
+    for cell in Cell.of(evidence, FULL, ["plays", "reward"]):
         yield Question({"sample": matched_regret(cell), "limit": 0.0}, reading=cell.law)
 
 
@@ -253,8 +252,8 @@ def curves(cell: Cell) -> Iterator[tuple[str, np.ndarray]]:
 def beside(evidence: Evidence) -> Iterator[tuple[str, str, list[np.ndarray], list[np.ndarray]]]:
     """Yield law, quantity, the two cells' rounds, and the curves: bandit feedback, then full."""
     columns = ["reward", "queue"]
-    under_bandit = {cell.law: cell for cell in cells(evidence, BANDIT, columns)}
-    for full in cells(evidence, FULL, columns):
+    under_bandit = {cell.law: cell for cell in Cell.of(evidence, BANDIT, columns)}
+    for full in Cell.of(evidence, FULL, columns):
         bandit = under_bandit[full.law]
         for (name, wide), (_, narrow) in zip(curves(bandit), curves(full), strict=True):
             yield full.law, name, [bandit.rounds, full.rounds], [wide, narrow]
@@ -279,7 +278,7 @@ def wider_inside_runs(evidence: Evidence) -> Iterator[Question]:
 def squares_never_fall(evidence: Evidence) -> Iterator[Question]:
     """Yield falls of the sum of squared queues from one round to the next of 50 even ones."""
     for words, experiment in FEEDBACKS.items():
-        cell = first_law(cells(evidence, experiment, ["queue"]))
+        cell = first_law(Cell.of(evidence, experiment, ["queue"]))
         squares = (cell.values["queue"][:, even_places(cell.rounds)] ** 2).sum(axis=-1)
         falls = -np.diff(squares, axis=1)
         yield Question({"samples": falls, "limits": np.zeros(falls.shape[1])}, words)
@@ -303,7 +302,7 @@ def sampled_reward(cell: Cell, rng: np.random.Generator) -> np.ndarray:
 @estimates("banditq-inconsistency-07", "same_mean")
 def sampled_and_expected(evidence: Evidence) -> Iterator[Question]:
     """Yield rates at T from sampled arms, and from their probabilities."""
-    cell = first_law(cells(evidence, FULL, ["plays", "reward"]))
+    cell = first_law(Cell.of(evidence, FULL, ["plays", "reward"]))
     sampled = sampled_reward(cell, generator("banditq-inconsistency-07"))
     for k in cell.protected:
         data = {"one": sampled[:, k] / cell.horizon, "other": cell.rates[:, -1, k]}

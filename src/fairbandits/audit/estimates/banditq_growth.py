@@ -15,7 +15,6 @@ from fairbandits.audit.estimates.banditq_common import (
     Cell,
     arm,
     average_regret,
-    cells,
     growth,
     growths,
     of_largest_mean,
@@ -121,7 +120,7 @@ def in_arms(
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
         found = sorted(
-            cells(evidence, "arms", columns, policy=policy), key=lambda cell: cell.means.size
+            Cell.of(evidence, "arms", columns, policy=policy), key=lambda cell: cell.means.size
         )
         yield Question(growth(found, statistic, lambda cell: cell.means.size))
 
@@ -227,7 +226,7 @@ def without_penalty(claim: str, suite: str) -> None:
     """Register growth of the violation with the round, V = 0."""
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
-        for cell in cells(evidence, suite, ["reward"]):
+        for cell in Cell.of(evidence, suite, ["reward"]):
             yield Question(violation_in_rounds(cell), words(cell))
 
     estimates(claim, "exponent")(estimator)

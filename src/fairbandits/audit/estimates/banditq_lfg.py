@@ -8,13 +8,11 @@ import numpy as np
 from fairbandits.audit.estimates import Question, estimates
 from fairbandits.audit.estimates.banditq_common import (
     Cell,
-    cells,
-    cells_in,
-    only,
     place,
     places,
     violation,
 )
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.rationals import rational
@@ -35,8 +33,8 @@ TUNED = {
 def rivals(evidence: Evidence, columns: list[str]) -> Iterator[tuple[str, Cell, Cell]]:
     """Yield each law of Fig. 7 with BanditQ and LFG."""
     (recorded,) = evidence.recorded("oracle_lfg", columns)
-    for ours in cells_in(recorded, policy="banditq"):
-        yield ours.law, ours, only(cells_in(recorded, policy="lfg", law=ours.law))
+    for ours in Cell.inside(recorded, policy="banditq"):
+        yield ours.law, ours, only(Cell.inside(recorded, policy="lfg", law=ours.law))
 
 
 def total(cell: Cell) -> np.ndarray:
@@ -69,7 +67,7 @@ def ahead_at_end(evidence: Evidence) -> Iterator[Question]:
         published[law] = ours
         yield lead_at_end(ours, lfg, law)
     for reading, policy in TUNED.items():
-        for lfg in cells(evidence, "lfg_sensitivity", ["reward"], policy=policy):
+        for lfg in Cell.of(evidence, "lfg_sensitivity", ["reward"], policy=policy):
             yield lead_at_end(published[lfg.law], lfg, reading)
 
 
@@ -117,7 +115,7 @@ def lfg_regret(evidence: Evidence) -> Iterator[Question]:
 
     The fractions sum to 1, so that no other distribution gives every arm its own.
     """
-    cell = only(cells(evidence, "lfg_long", ["plays"]))
+    cell = only(Cell.of(evidence, "lfg_long", ["plays"]))
     fractions = cell.block["parameters"]["fractions"]
     played = np.array([float(rational("fractions", one)) for one in fractions])
     regret = cell.rounds * (played @ cell.means) - cell.values["plays"] @ cell.means
@@ -136,7 +134,7 @@ def larger_of_two(cell: Cell) -> np.ndarray:
 @estimates("banditq-oracle-needs-exact-mu", "linear")
 def wrong_oracles(evidence: Evidence) -> Iterator[Question]:
     """Yield what oracles with wrong means lose in every round."""
-    for cell in cells(evidence, "wrong_oracle", ["plays", "reward"]):
+    for cell in Cell.of(evidence, "wrong_oracle", ["plays", "reward"]):
         name, sign, percent = re.fullmatch(r"(\w+)_(minus|plus)(\d+)", cell.run.policy).groups()
         each = f"{name}, {'-' if sign == 'minus' else '+'}{percent} %"
         yield Question({"horizons": cell.rounds, "samples": list(larger_of_two(cell).T)}, each)

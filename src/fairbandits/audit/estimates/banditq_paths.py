@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairbandits.audit.estimates import Question, estimates
-from fairbandits.audit.estimates.banditq_common import Cell, cells, growth, growths, only, words
+from fairbandits.audit.estimates.banditq_common import (
+    Cell,
+    growth,
+    growths,
+    words,
+)
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
 
 # ---------------------------------------------------------------------- inequalities of every path
@@ -31,7 +37,7 @@ def pathwise(claim: str, test: str, column: str, readings: dict[str, tuple[str, 
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
         found: dict[tuple[str, str], list[np.ndarray]] = {}
-        for cell in cells(evidence, "pathwise_full", [column]):
+        for cell in Cell.of(evidence, "pathwise_full", [column]):
             for reading, policies in readings.items():
                 if cell.run.policy in policies:
                     largest = cell.values[column][:, -1]
@@ -69,7 +75,9 @@ def scaled(
     """Return the run with factor 1 and the others with theirs, on an instance of the suite."""
     found = {
         cell.run.cell[key]: cell
-        for cell in cells(evidence, "scale_full", ["plays", "probability", "queue"], policy=policy)
+        for cell in Cell.of(
+            evidence, "scale_full", ["plays", "probability", "queue"], policy=policy
+        )
         if cell.instance == instance
     }
     return found[1.0], [(value, cell) for value, cell in found.items() if value != 1]
@@ -140,8 +148,8 @@ def unscaled_regret(cell: Cell, sign: float) -> np.ndarray:
 def losses(evidence: Evidence, small: bool) -> Iterator[Question]:
     """Yield the regret at scales below or above 1 beside that at 1, for gains and for losses."""
     for sign, name in ((1.0, "gains"), (-1.0, "losses")):
-        reference = only(cells(evidence, "scaled_losses", ["plays"], gain=sign))
-        for cell in cells(evidence, "scaled_losses", ["plays"]):
+        reference = only(Cell.of(evidence, "scaled_losses", ["plays"], gain=sign))
+        for cell in Cell.of(evidence, "scaled_losses", ["plays"]):
             scale = cell.run.cell["gain"] * sign
             if scale > 0 and scale != 1 and (scale < 1) == small:
                 data = {

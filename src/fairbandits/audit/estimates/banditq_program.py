@@ -7,7 +7,12 @@ import pandas as pd
 from numba import njit
 
 from fairbandits.audit.estimates import Question, estimates
-from fairbandits.audit.estimates.banditq_common import arm, generator, published, read_off
+from fairbandits.audit.estimates.banditq_common import (
+    arm,
+    generator,
+    published,
+    read_off,
+)
 from fairbandits.audit.evidence import Evidence
 from fairbandits.policies.simplex import log_barrier_shift
 

@@ -14,14 +14,13 @@ from fairbandits.audit.estimates.banditq_common import (
     SUITES,
     Cell,
     arm,
-    cells,
     first_law,
     growth,
     growths,
     of_largest_mean,
-    only,
     published_experiment,
 )
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.experiments.sweep import targets_of
@@ -60,7 +59,7 @@ def shortfall_falls(evidence: Evidence) -> Iterator[Question]:
 def published_runs(evidence: Evidence) -> Iterator[tuple[str, Cell, int]]:
     """Yield feedback, cell and protected arm of the figures' experiments."""
     for feedback, experiment in FEEDBACKS.items():
-        for cell in cells(evidence, experiment, ["reward"]):
+        for cell in Cell.of(evidence, experiment, ["reward"]):
             for k in cell.protected:
                 yield f"{feedback}, {arm(k)}", cell, k
 
@@ -133,7 +132,7 @@ def starvation_grows(evidence: Evidence) -> Iterator[Question]:
 @estimates("banditq-sec2-no-starvation", "longer_than_fair_ucb")
 def longer_than_fair_ucb(evidence: Evidence) -> Iterator[Question]:
     """Yield the longest starvation of arm 2 beside that under Fair-UCB, at the same T."""
-    fair = only(cells(evidence, "pulls_as_targets", ["starvation"]))
+    fair = only(Cell.of(evidence, "pulls_as_targets", ["starvation"]))
     (group,) = five_arms(evidence, SUITES["bandit feedback"], ["starvation"], fair.law)
     ours = next(cell for cell in group if cell.horizon == fair.horizon)
     yield Question({"larger": starvation(ours, 1), "smaller": starvation(fair, 1)})
@@ -205,7 +204,7 @@ def misses(test: str, experiment: str, policy: str) -> None:
     """Register the largest relative shortfall of a policy."""
 
     def estimator(evidence: Evidence) -> Iterator[Question]:
-        cell = first_law(cells(evidence, experiment, ["reward"], policy=policy))
+        cell = first_law(Cell.of(evidence, experiment, ["reward"], policy=policy))
         yield Question({"sample": worst_relative_shortfall(cell), "limit": 0.1})
 
     estimates("banditq-intro-adversarial-essential", test)(estimator)
@@ -220,7 +219,7 @@ misses("banditq_does_not", FEEDBACKS["bandit feedback"], "banditq")
 
 def thousand(evidence: Evidence) -> Iterator[tuple[str, Cell, np.ndarray, np.ndarray]]:
     """Yield feedback, cell, and each replicate's own means and targets."""
-    for cell in cells(evidence, "thousand_arms", ["plays", "reward", "probability", "mean"]):
+    for cell in Cell.of(evidence, "thousand_arms", ["plays", "reward", "probability", "mean"]):
         means = cell.values["mean"][:, -1]
         targets = np.array([targets_of(cell.block, own) for own in means.tolist()])
         yield SEES[cell.run.policy], cell, means, targets

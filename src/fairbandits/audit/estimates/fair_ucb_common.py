@@ -6,14 +6,14 @@ pulls more often than fairness does.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.audit.estimates import cells
+from fairbandits.audit.evidence import Recorded
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.sweep import OF_INSTANCE, swept
 from fairbandits.metrics import pulls
@@ -196,50 +196,18 @@ def unless_short(recorded: Recorded, holds: bool, what: str) -> None:
 # -------------------------------------------------------------------------------------- cells
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a run on an instance that is the same in all replicates.
-
-    Attributes
-    ----------
-    recorded : Recorded
-        The dataset that it is of.
-    run : RunData
-        Its recorded values.
-    """
-
-    recorded: Recorded
-    run: RunData
-
-    @property
-    def footer(self) -> dict[str, Any]:
-        """Of the dataset."""
-        return self.recorded.footer
+class Cell(cells.Cell):
+    """One cell of a run, with the measures of Fair-Learn."""
 
     @property
     def instance(self) -> str:
         """The instance of the suite, in words."""
-        return instance_of(self.recorded)
+        return self.recorded.experiment.instance.replace("_", " ")
 
     @property
     def is_instance_1(self) -> bool:
         """Whether a suite's instance is the paper's first, with whatever quotas."""
         return self.instance != "instance 2"
-
-    @property
-    def block(self) -> dict[str, Any]:
-        """All that decides the run."""
-        return self.footer["runs"][self.run.name]
-
-    @property
-    def rounds(self) -> np.ndarray:
-        """Recorded rounds, shape (n_rounds,)."""
-        return self.run.rounds
-
-    @property
-    def horizon(self) -> int:
-        """Last round T of the cell."""
-        return int(self.run.rounds[-1])
 
     @property
     def plays(self) -> np.ndarray:
@@ -296,58 +264,12 @@ class Cell:
         return pulls.violation(self.run.values[column])
 
 
-def instance_of(recorded: Recorded) -> str:
-    """Return the name of an instance within its suite, in words."""
-    one = recorded.experiment
-    return one.name.removeprefix(f"{one.suite}_").replace("_", " ")
-
-
 def tolerance_of(block: dict[str, Any], run: RunData) -> Fraction:
     """Return alpha of a cell as the exact fraction that is configured; 0 for a policy without."""
     for value in block.get("sweep", {}).get("tolerance", []):
         if swept(value) == run.cell["tolerance"]:
             return rational("tolerance", value)
     return rational("tolerance", block["parameters"].get("tolerance", 0))
-
-
-def cells(
-    evidence: Evidence,
-    experiment: str,
-    policy: str | None = None,
-    columns: Sequence[str] | None = None,
-    **wanted: float,
-) -> Iterator[Cell]:
-    """Yield the cells of an experiment or suite, in the order of the configuration.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What is read.
-    experiment : str
-        Its name.
-    policy : str, optional
-        The policy's name in the experiment; all by default.
-    columns : sequence of str, optional
-        Of the dataset; all by default.
-    **wanted
-        Values of swept parameters; all cells by default.
-    """
-    for recorded in evidence.recorded(experiment, columns):
-        yield from cells_in(recorded, policy, **wanted)
-
-
-def cells_in(recorded: Recorded, policy: str | None = None, **wanted: float) -> Iterator[Cell]:
-    """Yield the cells of one dataset, as `cells` does."""
-    for run in recorded.runs:
-        same = all(run.cell.get(name) == value for name, value in wanted.items())
-        if policy in (None, run.policy) and same:
-            yield Cell(recorded, run)
-
-
-def only(cells: Iterator[Cell]) -> Cell:
-    """Return the one cell that there is."""
-    (cell,) = cells
-    return cell
 
 
 # ------------------------------------------------------------------------------------ readings

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.audit.estimates import Question, estimates
-from fairbandits.audit.estimates.fair_ucb_common import r_regret_numerators
+from fairbandits.audit.estimates.fair_ucb_common import (
+    r_regret_numerators,
+)
 from fairbandits.audit.evidence import Evidence
 from fairbandits.engine.protocol import learn
 from fairbandits.instance import Instance

@@ -8,13 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits.audit.estimates import Question, estimates
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.estimates.fair_ucb_common import (
     RANGES,
     Cell,
-    cells,
-    cells_in,
     lfg_readings,
-    only,
     r_regret_numerators,
     range_of,
     tolerance_of,
@@ -301,9 +299,9 @@ def fair_in_the_limit(evidence: Evidence) -> Iterator[Question]:
 def same_pulls_whatever_the_horizon(evidence: Evidence) -> Iterator[Question]:
     """Yield the largest difference of pulls between runs that end earlier and the longest one."""
     for recorded in evidence.recorded("prefix", ["plays"]):
-        longest = only(cells_in(recorded, "longest"))
+        longest = only(Cell.inside(recorded, policy="longest"))
         apart = []
-        for stopped in cells_in(recorded, "stopped"):
+        for stopped in Cell.inside(recorded, policy="stopped"):
             (place,) = np.flatnonzero(longest.rounds == stopped.horizon)
             apart.append(np.abs(stopped.plays[:, -1] - longest.plays[:, place]).max(axis=1))
         yield Question({"excess": np.max(apart, axis=0)}, longest.instance)
@@ -316,14 +314,14 @@ def same_pulls_whatever_the_horizon(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-stronger-than-lfg", "fair_ucb_never")
 def fair_ucb_never(evidence: Evidence) -> Iterator[Question]:
     """Yield Fair-UCB's largest floored violation of each run on Instance 2."""
-    cell = only(cells(evidence, "fairness", "fair_ucb", [FLOORED]))
+    cell = only(Cell.of(evidence, "fairness", [FLOORED], policy="fair_ucb"))
     yield Question({"excess": cell.violation(FLOORED)[:, -1]})
 
 
 @estimates("fairucb-deterministic-vs-expectation", "in_mean_often")
 def in_mean_violates(evidence: Evidence) -> Iterator[Question]:
     """Yield whether the policy that is fair in expectation ever lacks a pull."""
-    cell = only(cells(evidence, "fair_in_mean", "mixture", [FLOORED]))
+    cell = only(Cell.of(evidence, "fair_in_mean", [FLOORED], policy="mixture"))
     yield Question({"outcomes": cell.violation(FLOORED)[:, -1] > 0})
 
 
@@ -341,7 +339,7 @@ def lfg_violates_with_small_weights(evidence: Evidence) -> Iterator[Question]:
 
 def _lfg_violation(evidence: Evidence, etas: tuple[int, ...]) -> Iterator[Question]:
     for eta in etas:
-        cell = only(cells(evidence, "fairness", "lfg", [FLOORED], eta=eta))
+        cell = only(Cell.of(evidence, "fairness", [FLOORED], policy="lfg", eta=eta))
         data = {"larger": cell.violation(FLOORED)[:, -1], "smaller": 0.0}
         for reading in lfg_readings(cell):
             yield Question(data, f"eta = {eta}", reading)
@@ -350,13 +348,13 @@ def _lfg_violation(evidence: Evidence, etas: tuple[int, ...]) -> Iterator[Questi
 @estimates("fairucb-def4-negative-if-unfair", "ucb1_negative")
 def ucb1_below_zero(evidence: Evidence) -> Iterator[Question]:
     """Yield the r-Regret of UCB1 at the last round."""
-    yield _below_zero(only(cells(evidence, "unfair_rivals", "ucb1", ["plays"])))
+    yield _below_zero(only(Cell.of(evidence, "unfair_rivals", ["plays"], policy="ucb1")))
 
 
 @estimates("fairucb-def4-negative-if-unfair", "lfg_negative")
 def lfg_below_zero(evidence: Evidence) -> Iterator[Question]:
     """Yield the r-Regret of LFG with weight 1000 at the last round."""
-    cell = only(cells(evidence, "fairness", "lfg", ["plays"], eta=1000))
+    cell = only(Cell.of(evidence, "fairness", ["plays"], policy="lfg", eta=1000))
     yield _below_zero(cell)
 
 
@@ -368,7 +366,7 @@ def _below_zero(cell: Cell) -> Question:
 @estimates("fairucb-def4-negative-if-unfair", "fair_ucb_not")
 def fair_ucb_not_below_zero(evidence: Evidence) -> Iterator[Question]:
     """Yield minus Fair-UCB's smallest r-Regret of each run, as whole numbers of its gaps' unit."""
-    cell = only(cells(evidence, "fairness", "fair_ucb", ["plays"]))
+    cell = only(Cell.of(evidence, "fairness", ["plays"], policy="fair_ucb"))
     numerators, _ = r_regret_numerators(
         cell.rounds, cell.plays, cell.exact_gaps, cell.quotas, cell.tolerance
     )

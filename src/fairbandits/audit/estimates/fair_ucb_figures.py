@@ -11,18 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits.audit.estimates import Estimator, Question, estimates
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.estimates.fair_ucb_common import (
     GAPS_IN_WORDS,
     LFG_IN_WORDS,
     Cell,
-    cells,
-    cells_in,
     decades,
     gaps_reading,
     last_by,
     lfg_readings,
     log_spaced,
-    only,
     regret_bound,
     unless_short,
 )
@@ -78,8 +76,8 @@ def costs(evidence: Evidence, experiment: str) -> Costs:
     """Return the cells of a cost-of-fairness experiment; tolerances increase."""
     columns = ["plays", "deficit", *SO_FAR.values()]
     (recorded,) = evidence.recorded(experiment, columns)
-    found = {cell.run.cell["tolerance"]: cell for cell in cells_in(recorded, "fair_ucb")}
-    ucb1 = only(cells_in(recorded, "ucb1"))
+    found = {cell.run.cell["tolerance"]: cell for cell in Cell.inside(recorded, policy="fair_ucb")}
+    ucb1 = only(Cell.inside(recorded, policy="ucb1"))
     threshold = float(own_level(ucb1).mean())
     inside = sum(tolerance < threshold for tolerance in found)
     unless_short(recorded, inside > 2, "no tolerances are below UCB1's own level")
@@ -211,7 +209,7 @@ def _largest_by(values: list[float], limit: float) -> float:
 
 def thresholds(evidence: Evidence, experiment: str) -> np.ndarray:
     """Return the largest r_i T - N_i of UCB1 in an experiment, shape (n_replicates,)."""
-    cell = only(cells(evidence, experiment, "ucb1", ["plays"]))
+    cell = only(Cell.of(evidence, experiment, ["plays"], policy="ucb1"))
     return (cell.shares * cell.horizon - cell.plays[:, -1]).max(axis=1)
 
 
@@ -242,7 +240,9 @@ def _paired(*samples: np.ndarray) -> list[np.ndarray]:
 
 def contrasts(evidence: Evidence, experiment: str) -> np.ndarray:
     """Return (R(0) - R(largest tolerance)) / R(largest tolerance), shape (n_replicates,)."""
-    found = {cell.tolerance: cell for cell in cells(evidence, experiment, "fair_ucb", ["plays"])}
+    found = {
+        cell.tolerance: cell for cell in Cell.of(evidence, experiment, ["plays"], policy="fair_ucb")
+    }
     strictest, loosest = (regret_at_end(found[place]) for place in (min(found), max(found)))
     return (strictest - loosest) / loosest
 
@@ -263,7 +263,7 @@ def less_contrast(evidence: Evidence) -> Iterator[Question]:
 def _fair_ucb(evidence: Evidence) -> Iterator[Cell]:
     """Yield Fair-UCB's cell of Fig. 3 under each reading of the gaps."""
     for experiment in R_REGRETS:
-        yield only(cells(evidence, experiment, "fair_ucb", ["plays"]))
+        yield only(Cell.of(evidence, experiment, ["plays"], policy="fair_ucb"))
 
 
 @estimates("fairucb-sublog", "rises_then_falls")
@@ -302,8 +302,8 @@ def _against_lfg(eta: int) -> Estimator:
         """Yield both at T / 100, T / 10 and T."""
         for experiment in R_REGRETS:
             (recorded,) = evidence.recorded(experiment, ["plays"])
-            fair = only(cells_in(recorded, "fair_ucb"))
-            rival = only(cells_in(recorded, "lfg", eta=eta))
+            fair = only(Cell.inside(recorded, policy="fair_ucb"))
+            rival = only(Cell.inside(recorded, policy="lfg", eta=eta))
             for place in decades(fair.rounds, 2):
                 data = {"one": rival.r_regret[:, place], "other": fair.r_regret[:, place]}
                 yield Question(data, f"t = {fair.rounds[place]}", gaps_reading(fair))
@@ -320,7 +320,7 @@ def same_for_all_weights(evidence: Evidence) -> Iterator[Question]:
     """Yield LFG's r-Regret at T with each weight, and with the weight 1000."""
     found: dict[tuple[str, str], dict[float, Cell]] = {}
     for experiment in ("r_regret", "sensitivity"):
-        for cell in cells(evidence, experiment, columns=["plays"]):
+        for cell in Cell.of(evidence, experiment, columns=["plays"]):
             if "eta" in cell.run.cell:
                 found.setdefault(lfg_readings(cell), {})[cell.run.cell["eta"]] = cell
     for place in range(2):  # of the constant, and of the cap
@@ -349,10 +349,10 @@ def same_for_all_readings(evidence: Evidence) -> Iterator[Question]:
 
     A round where neither has any in any run is left out: 0 / 0 is no ratio.
     """
-    first = only(cells(evidence, "r_regret", "fair_ucb", ["plays"]))
+    first = only(Cell.of(evidence, "r_regret", ["plays"], policy="fair_ucb"))
     runs = dict.fromkeys(FIRST_READINGS, first)
     for policy, reading in OTHER_READINGS.items():
-        runs[reading] = only(cells(evidence, "sensitivity", policy, ["plays"]))
+        runs[reading] = only(Cell.of(evidence, "sensitivity", ["plays"], policy=policy))
     for reading, cell in runs.items():
         for place in decades(cell.rounds, 2):
             t = cell.rounds[place]
@@ -367,7 +367,7 @@ def same_for_all_readings(evidence: Evidence) -> Iterator[Question]:
 def same_for_coins(evidence: Evidence) -> Iterator[Question]:
     """Yield the r-Regret at T with beta rewards turned into coins, and with Bernoulli rewards."""
     (recorded,) = evidence.recorded("beta_rewards", ["plays"])
-    found = {cell.run.name: cell.r_regret[:, -1] for cell in cells_in(recorded)}
+    found = {cell.run.name: cell.r_regret[:, -1] for cell in Cell.inside(recorded)}
     yield Question({"one": found["resampled-beta"], "other": found["fair_ucb-bernoulli"]})
 
 
@@ -378,7 +378,7 @@ def same_for_coins(evidence: Evidence) -> Iterator[Question]:
 def fair_in_every_round(evidence: Evidence) -> Iterator[Question]:
     """Yield Fair-UCB's largest floored violation of each run, of both horizons."""
     for experiment in ("fairness", "fairness_long"):
-        cell = only(cells(evidence, experiment, "fair_ucb", ["floor_deficit_sup"]))
+        cell = only(Cell.of(evidence, experiment, ["floor_deficit_sup"], policy="fair_ucb"))
         excess = cell.violation("floor_deficit_sup")[:, -1]
         yield Question({"excess": excess}, cell.footer["title"])
 
@@ -387,7 +387,7 @@ def fair_in_every_round(evidence: Evidence) -> Iterator[Question]:
 def violation_of_lfg_rises(evidence: Evidence) -> Iterator[Question]:
     """Yield LFG's violation at T and at T / 2, for the two windows."""
     for reading, column in {"real": "deficit", "floored": "floor_deficit"}.items():
-        for cell in cells(evidence, "short_windows", "lfg", [column]):
+        for cell in Cell.of(evidence, "short_windows", [column], policy="lfg"):
             values = cell.violation(column)
             for end in decades(cell.rounds, 1):
                 half = last_by(cell.rounds, cell.rounds[end] / 2)
@@ -399,7 +399,7 @@ def violation_of_lfg_rises(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-appd-i2-demanding", "far_fewer")
 def far_fewer_pulls(evidence: Evidence) -> Iterator[Question]:
     """Yield UCB1's pulls of the arms that are not best, and a tenth of their quotas."""
-    cell = only(cells(evidence, "unfair_rivals", "ucb1", ["plays"]))
+    cell = only(Cell.of(evidence, "unfair_rivals", ["plays"], policy="ucb1"))
     for arm in np.flatnonzero(cell.gaps > 0).tolist():
         limit = float(cell.shares[arm] * cell.horizon / 10)
         yield Question({"sample": cell.plays[:, -1, arm], "limit": limit}, f"arm {arm + 1}")
@@ -407,7 +407,7 @@ def far_fewer_pulls(evidence: Evidence) -> Iterator[Question]:
 
 def _lfg_late(evidence: Evidence) -> Iterator[tuple[Cell, np.ndarray, str]]:
     """Yield LFG's cells of the long run, their real violation at T, and their weight in words."""
-    for cell in cells(evidence, "fairness_long", "lfg", ["deficit"]):
+    for cell in Cell.of(evidence, "fairness_long", ["deficit"], policy="lfg"):
         yield cell, cell.violation("deficit")[:, -1], f"eta = {cell.run.cell['eta']:g}"
 
 

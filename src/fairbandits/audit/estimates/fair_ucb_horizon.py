@@ -6,12 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from fairbandits.audit.estimates import Question, estimates
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.estimates.fair_ucb_common import (
     Cell,
-    cells,
-    cells_in,
     last_by,
-    only,
     r_regret_bound,
     unless_short,
 )
@@ -32,7 +30,7 @@ def _first_phase(cell: Cell) -> int:
 def _pre_pulls(evidence: Evidence, columns: list[str]) -> Iterator[tuple[str, Cell]]:
     """Yield reading and cell of T-Fair-UCB on all instances."""
     for reading, policy in ORDERS.items():
-        for cell in cells(evidence, "small_quotas", policy, columns):
+        for cell in Cell.of(evidence, "small_quotas", columns, policy=policy):
             yield reading, cell
 
 
@@ -107,7 +105,7 @@ def t_fair_growth(evidence: Evidence) -> Iterator[Question]:
 
     With quotas c / T each recorded round T is the end of a run of its own, of c free pulls an arm.
     """
-    for cell in cells(evidence, "t_fair_growth", "t_fair_ucb", ["plays"]):
+    for cell in Cell.of(evidence, "t_fair_growth", ["plays"], policy="t_fair_ucb"):
         free = [math.floor(rational("quotas", quota) * cell.horizon) for quota in cell.quotas]
         r_regret = (cell.plays - np.array(free)) @ cell.gaps
         yield Question(last_decade(cell, r_regret), cell.instance)
@@ -121,7 +119,9 @@ def better_trade_off(evidence: Evidence) -> Iterator[Question]:
     """
     for reading, policy in ORDERS.items():
         for recorded in evidence.recorded("small_quotas", ["plays"]):
-            fair, knows = (only(cells_in(recorded, name)) for name in ("fair_ucb", policy))
+            fair, knows = (
+                only(Cell.inside(recorded, policy=name)) for name in ("fair_ucb", policy)
+            )
             one, other = fair.r_regret[:, -1], knows.r_regret[:, -1]
             if fair.shares.any() and (one.any() or other.any()):
                 yield Question({"larger": one, "smaller": other}, fair.instance, reading)

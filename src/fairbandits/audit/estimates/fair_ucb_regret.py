@@ -6,17 +6,15 @@ from fractions import Fraction
 import numpy as np
 
 from fairbandits.audit.estimates import Question, estimates
+from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.estimates.fair_ucb_common import (
     CONSTANT,
     GAPS_IN_WORDS,
     Cell,
     bound_for_all_gaps,
-    cells,
-    cells_in,
     last_by,
     learning_pulls,
     log_spaced,
-    only,
     r_regret_bound,
     r_regret_numerators,
     still_learning,
@@ -26,6 +24,7 @@ from fairbandits.audit.estimates.fair_ucb_common import (
 )
 from fairbandits.audit.evidence import Evidence, Recorded
 from fairbandits.experiments.recorded import RunData
+from fairbandits.metrics import pulls
 
 # ---------------------------------------------------------------------------------- Theorem 2
 
@@ -47,7 +46,7 @@ def theorem_2(evidence: Evidence) -> Iterator[Question]:
 
     Instance 2 has nothing to do with the gaps of Instance 1, and is asked about under both.
     """
-    for cell in cells(evidence, "learning_bound", columns=["plays"]):
+    for cell in Cell.of(evidence, "learning_bound", columns=["plays"]):
         arguments = [(int(t), cell.gaps, cell.shares, cell.tolerance) for t in cell.rounds]
         printed = [r_regret_bound(*one) for one in arguments]
         clipped = [r_regret_bound(*one, clipped=True) for one in arguments]
@@ -87,12 +86,11 @@ def excess_over_own_bound(recorded: Recorded, run: RunData, *, clipped: bool) ->
     found = np.empty(run.values["plays"].shape[:2])
     for replicate, played in enumerate(run.values["plays"]):
         means = run.values["mean"][replicate, 0]
-        numerators = run.values["quota"][replicate, 0]
-        gaps = means.max() - means
+        quotas = [Fraction(one, denominator) for one in run.values["quota"][replicate, 0].tolist()]
+        regret = pulls.r_regret(run.rounds, played, means, quotas, alpha)
         for place, t in enumerate(run.rounds.tolist()):
-            free = np.maximum(0.0, numerators * t // denominator - float(alpha))
-            bound = r_regret_bound(t, gaps, numerators / denominator, alpha, clipped=clipped)
-            found[replicate, place] = (gaps @ (played[place] - free) - bound) / bound
+            bound = r_regret_bound(t, pulls.gaps(means), quotas, alpha, clipped=clipped)
+            found[replicate, place] = (regret[place] - bound) / bound
     return found
 
 
@@ -112,7 +110,7 @@ def _arms(
     data : callable
         From the cell, the place of the round and the arm.
     """
-    for cell in cells(evidence, "learning_bound", columns=["plays"]):
+    for cell in Cell.of(evidence, "learning_bound", columns=["plays"]):
         reading = _gaps_of(cell)
         where = "" if reading else f"{cell.instance}, "
         for place, t in enumerate(cell.rounds.tolist()):
@@ -183,7 +181,7 @@ def _learning(cell: Cell, place: int, arm: int) -> float:
 def floor_costs_at_most_a_pull(evidence: Evidence) -> Iterator[Question]:
     """Yield whether r-Regrets with floors and without differ by more than the sum of gaps."""
     parts: dict[str, list[np.ndarray]] = {}
-    for cell in cells(evidence, "learning_bound", columns=["plays"]):
+    for cell in Cell.of(evidence, "learning_bound", columns=["plays"]):
         arguments = (cell.rounds, cell.plays, cell.exact_gaps, cell.quotas, cell.tolerance)
         floored, unit = r_regret_numerators(*arguments)
         real, fine = r_regret_numerators(*arguments, floored=False)
@@ -202,7 +200,7 @@ def _settled(evidence: Evidence, name: str) -> tuple[Cell, np.ndarray]:
 
     A short run does not come there; of it the last five are taken.
     """
-    cell = only(cells(evidence, f"constant_regime_{name}", "fair_ucb", ["plays"]))
+    cell = only(Cell.of(evidence, f"constant_regime_{name}", ["plays"], policy="fair_ucb"))
     empty = np.array(
         [not still_learning(t, cell.gaps, cell.shares).any() for t in cell.rounds.tolist()]
     )
@@ -248,7 +246,7 @@ def r_regret_of_one_pull_each(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-inconsistency-05", "still_constant")
 def constant_without_a_quota(evidence: Evidence) -> Iterator[Question]:
     """Yield the r-Regret at T with no quota for arm 2, and the constant."""
-    cell = only(cells(evidence, "constant_regime_without_quota", "fair_ucb", ["plays"]))
+    cell = only(Cell.of(evidence, "constant_regime_without_quota", ["plays"], policy="fair_ucb"))
     yield Question({"sample": cell.r_regret[:, -1], "limit": _constant(cell)})
 
 
@@ -272,7 +270,7 @@ def _over_gaps(evidence: Evidence, policies: list[str]) -> Iterator[tuple[int, s
     """Yield number of arms, quotas in words, and the cells of all gaps."""
     for n_arms, datasets in _by_arms(evidence).items():
         for policy in policies or list(datasets[0].footer["labels"]):
-            found = [only(cells_in(recorded, policy)) for recorded in datasets]
+            found = [only(Cell.inside(recorded, policy=policy)) for recorded in datasets]
             yield n_arms, datasets[0].footer["labels"][policy], found
 
 
@@ -304,7 +302,7 @@ def smaller_with_quotas(evidence: Evidence) -> Iterator[Question]:
     """Yield the r-Regret of Instance 1 without quotas and with each of them."""
     without, *others = (
         cell
-        for cell in cells(evidence, "small_quotas", "fair_ucb", ["plays"])
+        for cell in Cell.of(evidence, "small_quotas", ["plays"], policy="fair_ucb")
         if cell.is_instance_1
     )
     for cell in others:
@@ -318,7 +316,7 @@ def smaller_with_quotas(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-ucb1-thm6", "explicit")
 def theorem_6(evidence: Evidence) -> Iterator[Question]:
     """Yield UCB1's regret at all recorded rounds."""
-    for cell in cells(evidence, "plain_ucb", "ucb1", ["plays"]):
+    for cell in Cell.of(evidence, "plain_ucb", ["plays"], policy="ucb1"):
         limits = [ucb1_bound(t, cell.gaps) for t in cell.rounds.tolist()]
         reading = _gaps_of(cell)
         each = "Instance 1" if reading else cell.instance.capitalize()
@@ -328,7 +326,7 @@ def theorem_6(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-ucb1-thm7", "explicit")
 def theorem_7(evidence: Evidence) -> Iterator[Question]:
     """Yield UCB1's regret on the instances of the paper, and with all gaps."""
-    for cell in cells(evidence, "plain_ucb", "ucb1", ["plays"]):
+    for cell in Cell.of(evidence, "plain_ucb", ["plays"], policy="ucb1"):
         limits = [_theorem_7(cell, t) for t in cell.rounds.tolist()]
         each = f"k = {len(cell.means)}, {_words(cell)}, T to {cell.horizon}"
         yield Question({"samples": cell.regret, "limits": limits}, each)
@@ -349,7 +347,7 @@ def _theorem_7(cell: Cell, horizon: int) -> float:
 @estimates("fairucb-thm4-log-regime", "explicit")
 def regret_with_all_tolerance(evidence: Evidence) -> Iterator[Question]:
     """Yield the regret with so much tolerance that every arm is in S(T)."""
-    cell = only(cells(evidence, "relaxed", "fair_ucb", ["plays"]))
+    cell = only(Cell.of(evidence, "relaxed", ["plays"], policy="fair_ucb"))
     for place, t in enumerate(cell.rounds.tolist()):
         data = {"sample": cell.regret[:, place], "limit": ucb1_bound(t, cell.gaps)}
         yield Question(data, f"T = {t}")
@@ -358,7 +356,7 @@ def regret_with_all_tolerance(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-thm4-log-regime", "growth")
 def growth_with_all_tolerance(evidence: Evidence) -> Iterator[Question]:
     """Yield the same at the rounds of the last decade."""
-    cell = only(cells(evidence, "relaxed", "fair_ucb", ["plays"]))
+    cell = only(Cell.of(evidence, "relaxed", ["plays"], policy="fair_ucb"))
     yield Question(last_decade(cell, cell.regret))
 
 
@@ -371,7 +369,7 @@ def last_decade(cell: Cell, values: np.ndarray) -> dict:
 @estimates("fairucb-thm4-linear-regime", "exponent")
 def regret_by_rounds(evidence: Evidence) -> Iterator[Question]:
     """Yield the regret with a constant tolerance at five log-spaced rounds of the last decade."""
-    for cell in cells(evidence, "strict_growth", "fair_ucb", ["plays"]):
+    for cell in Cell.of(evidence, "strict_growth", ["plays"], policy="fair_ucb"):
         places = log_spaced(cell.rounds, cell.horizon / 10, 5)
         data = {"horizons": cell.rounds[places], "samples": cell.regret[:, places].T}
         yield Question(data, f"alpha = {cell.tolerance}")
@@ -380,6 +378,6 @@ def regret_by_rounds(evidence: Evidence) -> Iterator[Question]:
 @estimates("fairucb-thm4-linear-regime", "per_round")
 def regret_per_round(evidence: Evidence) -> Iterator[Question]:
     """Yield the regret per round at the end, and sum r_i Delta_i."""
-    for cell in cells(evidence, "strict_growth", "fair_ucb", ["plays"]):
+    for cell in Cell.of(evidence, "strict_growth", ["plays"], policy="fair_ucb"):
         data = {"one": cell.regret[:, -1] / cell.horizon, "other": float(cell.shares @ cell.gaps)}
         yield Question(data, f"alpha = {cell.tolerance}")
