@@ -15,8 +15,9 @@ from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Test, load_ledgers
 from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
-from fairbandits.experiments.config import ROOT, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
 from fairbandits.provenance import SIMULATION, fingerprint

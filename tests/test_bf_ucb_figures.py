@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 import small
-from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import Dataset
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.metrics import groups as measures

@@ -12,7 +12,8 @@ from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import csv_of, read_verdicts
 from fairbandits.cli import main
-from fairbandits.experiments.config import ROOT, check, load_config
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, check
 
 CONFIG = load_config([ROOT / "config" / "config.yaml"])
 LEDGERS = load_ledgers(CONFIG)

@@ -11,7 +11,8 @@ import yaml
 from click.testing import CliRunner
 
 from fairbandits.cli import main
-from fairbandits.experiments.config import ROOT, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.store import content_hash, read_footer, read_table
 

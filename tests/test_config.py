@@ -13,13 +13,9 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
-from fairbandits.experiments.config import (
-    KNOWN_OF_INSTANCE,
-    ConfigError,
-    Run,
-    build_config,
-    load_config,
-)
+from fairbandits.experiments.checks import KNOWN_OF_INSTANCE
+from fairbandits.experiments.config import Run, build_config, load_config
+from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.sweep import cells_of, filled
 from fairbandits.policies import POLICIES, make_policy

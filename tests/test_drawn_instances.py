@@ -20,9 +20,10 @@ from fairbandits import (
     penalty_rates,
     run,
 )
-from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import joined, runs_of
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.experiments.verify import replicate_hashes

@@ -23,9 +23,10 @@ from fairbandits.audit.estimates import load_estimators
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.recorded import RunData
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay, write_replay

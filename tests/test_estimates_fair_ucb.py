@@ -26,8 +26,9 @@ from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, load_config
+from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import recorded_rounds, write_chunk
 from fairbandits.experiments.sweep import arms_of
 

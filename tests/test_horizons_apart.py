@@ -10,9 +10,10 @@ import yaml
 
 from fairbandits import BanditQ, Instance, run
 from fairbandits.audit.evidence import Evidence
-from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.simulation import checkpoint_grid
 from fairbandits.store import StoreError, read_footer, read_table, write_table

@@ -16,7 +16,8 @@ from fairbandits import HTUCB, LFG, UCB1, FairLearn, Instance, Prophet, run
 from fairbandits.benchmarks.fluid import fluid_pulls
 from fairbandits.benchmarks.penalised import arm_sets, oracle_allocation, oracle_loss
 from fairbandits.engine import protocol
-from fairbandits.experiments.config import ConfigError, _check_parameters
+from fairbandits.experiments.checks import check_parameters
+from fairbandits.experiments.schemas import ConfigError
 from fairbandits.metrics.penalised import (
     mean_reward,
     penalised_loss,
@@ -649,10 +650,10 @@ def test_errors_name_the_value_and_the_range(call, words):
 def test_configuration_errors(parameters, words):
     quotas = {"quotas": ["1/3", 0.1]}
     for penalties in (0, 0.4, [0.4, 1]):
-        _check_parameters("ht_ucb", quotas | {"penalties": penalties}, 2, "x")
+        check_parameters("ht_ucb", quotas | {"penalties": penalties}, 2, "x")
         means = {"means": [0.5, "1/3"]}
-        _check_parameters("prophet", quotas | means | {"penalties": penalties}, 2, "x")
+        check_parameters("prophet", quotas | means | {"penalties": penalties}, 2, "x")
     with pytest.raises(ConfigError) as caught:
-        _check_parameters("ht_ucb", quotas | parameters, 2, "x")
+        check_parameters("ht_ucb", quotas | parameters, 2, "x")
     for word in words:
         assert word in str(caught.value)

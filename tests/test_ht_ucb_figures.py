@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import small
-from fairbandits.experiments.config import ROOT, load_config
+from fairbandits.experiments.config import load_config
 from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.figures import ht_ucb as figures
 from fairbandits.site import ht_ucb as page
 from fairbandits.site import pages

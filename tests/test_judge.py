@@ -30,8 +30,9 @@ from fairbandits.audit.records import (
     write_findings,
     write_verdicts,
 )
-from fairbandits.experiments.config import ROOT, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
@@ -65,7 +66,7 @@ def without_tests(**changes):
     return {key: value for key, value in claim().items() if key in kept} | changes
 
 
-def ledgers_of(folder, claims, planned=()):
+def ledgers_of(folder, claims):
     """Return the ledger of these claims, by its paper."""
     (folder / "claims").mkdir(exist_ok=True)
     content = {
@@ -93,7 +94,6 @@ def ledgers_of(folder, claims, planned=()):
                 "settings": {"side": "at most", "level": 0.99, "method": "bca"},
             },
         },
-        "audit_experiments": dict(planned),
         "claims": claims,
     }
     text = yaml.safe_dump(content, sort_keys=False)
@@ -394,26 +394,6 @@ def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
 def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
     (row,) = judge(ledgers_of(tmp_path, {"t-a": claim()}), [])
     assert (row.outcome, row.message) == (FAILED, "test mean: it was not run")
-
-
-def test_planned_experiments_fail_their_claims(tmp_path):
-    planned = {
-        "more": {
-            "what": "more",
-            "instances": ["one"],
-            "horizons": [100],
-            "replicates": 10,
-            "policies": ["ucb1"],
-            "rounds": 1000,
-        }
-    }
-    claims = {"t-a": claim(experiments=["more"]), "t-b": claim()}
-    ledgers = ledgers_of(tmp_path, claims, planned)
-    estimators = dict.fromkeys([("t-a", "mean"), ("t-b", "mean")], asking(0.5))
-    found = answers(ledgers["banditq"], Nothing(tmp_path), estimators)
-    first, second = judge(ledgers, found)
-    assert (first.outcome, second.outcome) == (FAILED, REPRODUCED)
-    assert first.message == "experiment 'more' is planned and not configured yet"
 
 
 # ---------------------------------------------------------------------------- the same each time

@@ -10,7 +10,8 @@ import yaml
 
 from fairbandits.audit.ledger import LedgerError, load_ledger, load_ledgers
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, ConfigError, load_config
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError
 
 PAPERS = ("banditq", "fair_ucb")
 IDS = (Path(__file__).parent / "claim_ids.txt").read_text(encoding="utf-8").split()
@@ -100,16 +101,6 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
     assert names - read <= {"r_regret_long", "r_regret_long_other_gaps"}
 
 
-def test_planned_experiments_count_their_rounds():
-    for ledger in ledgers().values():
-        for name, one in ledger.planned.items():
-            several = one.replicates
-            if isinstance(several, int):
-                several = (several,) * len(one.horizons)
-            once = sum(r * t for r, t in zip(several, one.horizons, strict=True))
-            assert one.rounds >= once / 2, name  # several horizons can be one run's
-
-
 def test_records_are_data():
     claim = ledgers()["fair_ucb"].claims["fairucb-thm1-alpha0"]
     assert (claim.kind, claim.primary, claim.family) == ("invariant", True, "primary")
@@ -137,16 +128,6 @@ def small():
                 "settings": {"side": "at most", "level": 0.99},
             }
         },
-        "audit_experiments": {
-            "more": {
-                "what": "more",
-                "instances": ["one"],
-                "horizons": [100, 1000],
-                "replicates": [10, 5],
-                "policies": ["ucb1"],
-                "rounds": 6000,
-            }
-        },
         "claims": {
             "t-bound": {
                 "place": "Theorem 1",
@@ -155,7 +136,7 @@ def small():
                 "primary": False,
                 "version": 1,
                 "estimand": "regret",
-                "experiments": ["full_information", "fair_ucb/r_regret", "more"],
+                "experiments": ["full_information", "fair_ucb/r_regret"],
                 "readings": ["post"],
                 "family": "single",
                 "figure": "fig1",
@@ -205,7 +186,6 @@ def refusal(tmp_path, **contents):
 def test_small_ledger(tmp_path):
     (ledger,) = load(tmp_path, banditq=small()).values()
     assert list(ledger.claims) == ["t-bound", "t-same", "t-clash"]
-    assert ledger.planned["more"].horizons == (100, 1000)
     (test,) = ledger.claims["t-bound"].tests
     assert test.settings == {"side": "at most", "level": 0.99, "method": "t"}
 
@@ -254,11 +234,10 @@ WRONG = [
     ((*EXPLICIT, "margin"), 3, f"{PLACE}: unknown key 'margin'"),
     (
         (*BOUND, "experiments"),
-        ["morre"],
-        "t-bound.experiments: 'morre' is unknown; did you mean 'more",
+        ["full_infomation"],
+        "t-bound.experiments: 'full_infomation' is unknown; did you mean 'full_information",
     ),
     ((*BOUND, "experiments"), ["r_regret"], "'r_regret' is unknown; did you mean 'fair_ucb/r_reg"),
-    ((*BOUND, "experiments"), ["full_information"], "audit_experiments.more is read by no claim"),
     ((*BOUND, "figure"), "fig9", "t-bound.figure: 'fig9' is unknown; did you mean"),
     ((*BOUND, "readings"), ["pots"], "t-bound.readings: 'pots' is unknown; did you mean 'post'?"),
     ((*BOUND, "family"), "singlle", "t-bound.family: 'singlle' is unknown; did you mean 'single'?"),
@@ -278,9 +257,6 @@ WRONG = [
     (("claims", "t-same", "alias_of"), "t-bond", "t-same.alias_of: 't-bond' is unknown; did you"),
     (("claims", "t-same", "alias_of"), "t-same", "alias_of: 't-same' is an alias itself"),
     (("claims", "Bound!"), {}, "does not match"),
-    (("audit_experiments", "more", "replicates"), [10], "one number per horizon (2), got 1"),
-    (("audit_experiments", "more", "horizons"), [0, 1], "less than the minimum of 1"),
-    (("audit_experiments", "more", "rounds"), None, "'rounds' is a required property"),
     (("paper",), "bandit", "paper must be 'banditq', got 'bandit'"),
     (("families", "single", "level"), 1, "families.single.level"),
 ]
@@ -297,13 +273,6 @@ def test_wrong_ledger(path, value, words, tmp_path):
     assert words in text
 
 
-def test_configured_experiments_are_planned_no_more(tmp_path):
-    content = small()
-    content["audit_experiments"]["full_information"] = content["audit_experiments"]["more"]
-    text = refusal(tmp_path, banditq=content)
-    assert "audit_experiments.full_information is configured in config/papers by now" in text
-
-
 def test_changed_rules_say_why(tmp_path):
     content = small()
     changes = [{"version": 2, "reason": "the paper was read wrongly"}]
@@ -313,7 +282,7 @@ def test_changed_rules_say_why(tmp_path):
 
 
 def test_id_twice_in_a_file(tmp_path):
-    text = yaml.safe_dump(small())
+    text = yaml.safe_dump(small(), sort_keys=False)
     again = '\n  t-same: {place: "", statement: "", kind: bound, primary: false}\n'
     position = text.index("\n", text.index("\nclaims:") + 1)
     text = text[:position] + again + text[position + 1 :]
@@ -322,7 +291,7 @@ def test_id_twice_in_a_file(tmp_path):
 
 def test_id_in_two_files(tmp_path):
     other = copy.deepcopy(small()) | {"paper": "fair_ucb"}
-    other["claims"]["t-bound"]["experiments"] = ["more"]
+    other["claims"]["t-bound"]["experiments"] = ["r_regret"]
     del other["claims"]["t-bound"]["figure"]
     text = refusal(tmp_path, banditq=small(), fair_ucb=other)
     assert text == (
@@ -331,7 +300,7 @@ def test_id_in_two_files(tmp_path):
 
 
 def test_alias_across_papers(tmp_path):
-    other = copy.deepcopy(small()) | {"paper": "fair_ucb", "audit_experiments": {}}
+    other = copy.deepcopy(small()) | {"paper": "fair_ucb"}
     other["claims"] = {"u-same": other["claims"]["t-same"]}
     assert "u-same" in load(tmp_path, banditq=small(), fair_ucb=other)["fair_ucb"].claims
 

@@ -11,9 +11,10 @@ import yaml
 
 import naive
 from fairbandits import FairLearn, Instance, RandomInstance, SmallestDeficit, run
-from fairbandits.experiments.config import ROOT, ConfigError, build_config, load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.experiments.sweep import arms_of, asks, cells_of, filled, targets_of
 from fairbandits.instance import draw_quotas

@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from fairbandits import FairLearn, Instance, run
-from fairbandits.experiments.config import ROOT, ConfigError, build_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.experiments.sweep import cells, swept
 from fairbandits.experiments.verify import replicate_hashes

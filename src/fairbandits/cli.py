@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from fairbandits.experiments.config import ROOT, ConfigError, load_config
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.store import StoreError
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.experiments.config import ROOT
+from fairbandits.experiments.schemas import ROOT
 
 LOCK = ".snakemake/fairbandits.lock"
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]

@@ -9,7 +9,8 @@ from snakemake.exceptions import WorkflowError
 
 from fairbandits.audit.finding import tally
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.experiments.config import ConfigError, build_config
+from fairbandits.experiments.config import build_config
+from fairbandits.experiments.schemas import ConfigError
 from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
 
 try:
@@ -71,12 +72,7 @@ def audited_datasets(wildcards):
     """The datasets that the claims of a paper read, and the replay of its authors' run."""
     ledger = LEDGERS[wildcards.paper]
     names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
-    read = [
-        one
-        for name in names
-        if name not in ledger.planned
-        for one in CONFIG.named(ledger.paper, name)
-    ]
+    read = [one for name in names for one in CONFIG.named(ledger.paper, name)]
     return [*dict.fromkeys(map(collected, read)), *REPLAYS.get(wildcards.paper, [])]
 
 
@@ -195,7 +191,9 @@ PAGE_CODE = fingerprint(
     "figures",
     "metrics",
     "benchmarks",
+    "experiments/checks.py",
     "experiments/config.py",
+    "experiments/schemas.py",
     "audit",
     *READING,
 )

@@ -30,7 +30,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
-from fairbandits.experiments.config import ConfigError, meant
+from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.store import StoreError
 
 Estimators = Mapping[tuple[str, str], Estimator]
@@ -129,18 +129,16 @@ def answers(
     for claim in ledger.claims.values():
         if not claim.tests or (only and claim.id not in only):
             continue
-        if problem := _unusable(claim, ledger, evidence):
+        if problem := _unusable(claim, evidence):
             yield Answer(claim.id, message=problem)
             continue
         for test in claim.tests:
             yield from _of_test(claim, test, evidence, estimators)
 
 
-def _unusable(claim: Claim, ledger: Ledger, evidence: Evidence) -> str:
+def _unusable(claim: Claim, evidence: Evidence) -> str:
     """Return what is wrong with the datasets that a claim names, or nothing."""
     for name in claim.experiments:
-        if name in ledger.planned:
-            return f"experiment {name!r} is planned and not configured yet"
         try:
             evidence.check(name)
         except (ConfigError, StoreError) as error:

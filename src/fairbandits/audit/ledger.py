@@ -13,7 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import ROOT, Config, ConfigError, check, meant, read_yaml
+from fairbandits.experiments.config import Config
+from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, read_yaml
 
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
@@ -30,19 +31,6 @@ class Family:
     what: str
     level: float
     correction: str
-
-
-@dataclass(frozen=True)
-class PlannedExperiment:
-    """An experiment that must be run for the audit and is not configured yet; see the schema."""
-
-    what: str
-    instances: tuple[str, ...]
-    horizons: tuple[int, ...]
-    replicates: int | tuple[int, ...]
-    policies: tuple[str, ...]
-    rounds: int
-    records: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +100,6 @@ class Ledger:
     title: str
     readings: Mapping[str, str]
     families: Mapping[str, Family]
-    planned: Mapping[str, PlannedExperiment]
     claims: Mapping[str, Claim] = field(default_factory=dict)
     digest: str = ""
 
@@ -153,11 +140,6 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         place = f"{where}: rules.{name}"
         _check_rule(rule["procedure"], rule.get("settings", {}), place, complete=False)
         _check_versions(rule, place)
-    planned = {
-        name: PlannedExperiment(**_tuples(block))
-        for name, block in content["audit_experiments"].items()
-    }
-    _check_planned(planned, content["paper"], config, where)
     claims = {
         key: _claim(key, record, content, f"{where}: claims.{key}")
         for key, record in content["claims"].items()
@@ -167,7 +149,6 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         content["title"],
         content["readings"],
         {name: Family(**block) for name, block in content["families"].items()},
-        planned,
         claims,
         hashlib.sha256(file.read_bytes()).hexdigest()[:16],
     )
@@ -274,26 +255,10 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
         )
 
 
-def _check_planned(
-    planned: Mapping[str, PlannedExperiment], paper: str, config: Config, where: str
-) -> None:
-    own = [one for one in config.experiments if one.paper == paper]
-    configured = {name for one in own for name in (one.name, one.suite)}
-    for name, one in planned.items():
-        place = f"{where}: audit_experiments.{name}"
-        if name in configured:
-            raise LedgerError(f"{place} is configured in config/papers by now; remove it here")
-        if isinstance(one.replicates, tuple) and len(one.replicates) != len(one.horizons):
-            raise LedgerError(
-                f"{place}.replicates must have one number per horizon ({len(one.horizons)}), "
-                f"got {len(one.replicates)}"
-            )
-
-
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
-    """Check that what the claims name exists, and that what is planned is read."""
+    """Check that what the claims name exists."""
     own = [one for one in config.experiments if one.paper == ledger.paper]
-    experiments = [*ledger.planned]
+    experiments = []
     for one in config.experiments:
         paper = "" if one in own else f"{one.paper}/"
         experiments += [f"{paper}{name}" for name in (one.name, one.suite) if name]
@@ -308,10 +273,6 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
             _known(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
             _known(figures, claim.figure, f"{place}.figure")
-    read = {name for claim in ledger.claims.values() for name in claim.experiments}
-    for name in ledger.planned:
-        if name not in read:
-            raise LedgerError(f"{where}: audit_experiments.{name} is read by no claim")
 
 
 def _check_references(ledgers: Mapping[str, Ledger]) -> None:

@@ -13,8 +13,8 @@ import pyarrow as pa
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.ledger import Ledger, Test
-from fairbandits.experiments.config import ROOT
 from fairbandits.experiments.datasets import expect
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.provenance import AUDIT, SIMULATION, fingerprint
 from fairbandits.store import StoreError, read_footer, read_table, replacing, write_table
 

@@ -18,7 +18,8 @@ from fairbandits.audit.records import (
     write_joint_findings,
 )
 from fairbandits.audit.records import write_verdicts as write_verdict_table
-from fairbandits.experiments.config import ROOT, Config, ConfigError, load_config, meant
+from fairbandits.experiments.config import Config, load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError, meant
 
 #: The short table of verdicts, in the folder of that name.
 TABLE = "verdicts.csv"

@@ -16,7 +16,8 @@ from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import finding_row
-from fairbandits.experiments.config import Config, ConfigError, meant
+from fairbandits.experiments.config import Config
+from fairbandits.experiments.schemas import ConfigError, meant
 
 Row = Mapping[str, Any]
 #: Fewer columns than these leave no room for the statement.
@@ -164,7 +165,7 @@ def explanation(
         parts.append("\n".join(_test(test, claim, own, width)))
     if claim.tests and findings is None:
         parts.append("What each question found is at hand once `fairbandits replicate audit` ran.")
-    if places := _where(claim, ledger, config, width):
+    if places := _where(claim, config, width):
         parts.append("\n".join(places))
     return "\n\n".join(["\n".join(parts[: len(facts) + 1]), *parts[len(facts) + 1 :]])
 
@@ -270,21 +271,17 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
     return "\n\n".join(parts) or "no finding"
 
 
-def _where(claim: Claim, ledger: Ledger, config: Config, width: int) -> list[str]:
+def _where(claim: Claim, config: Config, width: int) -> list[str]:
     lines = []
     if claim.figure:
         place = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
         lines.append(_fact("figure", place, width))
-    lines += [
-        _fact("data", _data(name, claim, ledger, config), width) for name in claim.experiments
-    ]
+    lines += [_fact("data", _data(name, claim, config), width) for name in claim.experiments]
     again = [] if claim.untestable else [_fact("again", "snakemake audit --cores 2", width)]
     return lines + again
 
 
-def _data(name: str, claim: Claim, ledger: Ledger, config: Config) -> str:
-    if name in ledger.planned:
-        return f"{name}: planned, not configured yet"
+def _data(name: str, claim: Claim, config: Config) -> str:
     (first, *_) = found = config.named(claim.paper, name)
     place = Path(config.folders["results"]) / first.dataset
     if len(found) == 1:

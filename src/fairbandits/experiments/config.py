@@ -1,42 +1,30 @@
 """Read and check the configuration: files -> experiments -> runs.
 
-The workflow reads it on every start, so neither Numba nor pandas is imported here; and every
-command imports it, so jsonschema, which takes seconds, is imported where a file is checked.
+The workflow reads it on every start, so neither Numba nor pandas is imported here.
 """
 
-import difflib
-import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of, targets_of
-from fairbandits.rationals import quota_numerators, rational
-
-ROOT = Path(__file__).resolve().parents[3]
-SCHEMAS = ROOT / "workflow" / "schemas"
-#: The one in C where PyYAML has it: some ten times as fast.
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-#: Parameters that a policy can have from the instance.
-KNOWN_OF_INSTANCE = (
-    "means",
-    "penalties",
-    "reference",
-    "shadow_means",
-    "groups",
-    "targets",
-    "quotas",
-    "fractions",
+from fairbandits.experiments.checks import (
+    check_apart,
+    check_drawn_quotas,
+    check_instance,
+    check_parameters,
+    check_quotas,
+    check_range,
+    check_rounds,
+    check_shares,
+    check_streams,
+    check_sweep,
+    check_targets,
+    exact,
+    with_stand_ins,
 )
-
-
-class ConfigError(Exception):
-    """A configuration that cannot be run: file, key, value and what is allowed."""
+from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, merge, read_yaml
+from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of, targets_of
 
 
 @dataclass(frozen=True)
@@ -234,7 +222,7 @@ def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
     """
     merged: dict[str, Any] = {}
     for file in files:
-        merged = _merge(merged, read_yaml(Path(file)))
+        merged = merge(merged, read_yaml(Path(file)))
     where = " + ".join(map(str, files))
     return build_config(merged, where, root)
 
@@ -268,7 +256,7 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
                 blocks[key] = block
                 own[key] = _experiment(slug, key, block, limits, place, suite, path != file)
         for key, place in places.items():
-            _check_streams(key, blocks, place)
+            check_streams(key, blocks, place)
         experiments += own.values()
         _check_figures(experiments, str(file.relative_to(root)))
     return Config(
@@ -334,7 +322,7 @@ def _experiment(
     quotas = _shared_out(quotas, n_arms, f"{place}.quotas")
     drawn_quotas = block.get("drawn_quotas", {"value": {}})["value"]
     penalties = block.get("penalties", {"value": None})["value"]
-    _check_instance(n_arms, horizon, place)
+    check_instance(n_arms, horizon, place)
     if groups and sum(groups) != n_arms:
         raise ConfigError(
             f"{place}.groups must sum to the number of arms ({n_arms}), got {sum(groups)}"
@@ -345,15 +333,15 @@ def _experiment(
     if targets and drawn:
         raise ConfigError(f"{place}.targets need fixed means; give target_shares of drawn ones")
     if shares:
-        _check_shares(shares, n_arms, f"{place}.target_shares")
+        check_shares(shares, n_arms, f"{place}.target_shares")
     if shares and means:
         targets = targets_of({"target_shares": shares}, means)
     if targets:
-        _check_targets(means, targets, place)
+        check_targets(means, targets, place)
     if quotas:
-        _check_quotas(n_arms, quotas, place)
+        check_quotas(n_arms, quotas, place)
     if drawn_quotas:
-        _check_drawn_quotas(drawn_quotas, n_arms, f"{place}.drawn_quotas")
+        check_drawn_quotas(drawn_quotas, n_arms, f"{place}.drawn_quotas")
     if isinstance(penalties, list) and len(penalties) != n_arms:
         raise ConfigError(
             f"{place}.penalties must have one entry per arm ({n_arms}), got {len(penalties)}"
@@ -382,18 +370,18 @@ def _experiment(
             for key, entry in policy["parameters"].items()
         }
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
-        _check_sweep(sweep, f"{inside}.sweep")
+        check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
-            known = _of_instance(parameters | cell, n_arms, given, where)
-            _check_parameters(policy["policy"], known, n_arms, where)
+            known = with_stand_ins(parameters | cell, n_arms, given, where)
+            check_parameters(policy["policy"], known, n_arms, where)
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
         horizons = policy.get("horizons", {"value": []})["value"]
         if horizons:
-            _check_rounds(horizons, n_arms, full_horizon, f"{inside}.horizons")
+            check_rounds(horizons, n_arms, full_horizon, f"{inside}.horizons")
             horizons = _cut(horizons, horizon)
         apart = policy.get("apart", False)
-        _check_apart(apart, horizons, block, f"{inside}.apart")
+        check_apart(apart, horizons, block, f"{inside}.apart")
         for law in block["laws"]["value"]:
             decides = {
                 "stream": f"{paper}/{block.get('same_instances_as', name)}",
@@ -442,7 +430,7 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
         if isinstance(means, dict):
             ((form, numbers),) = means.items()
             means = {"evenly": _evenly, "one_best": _one_best}[form](**numbers)
-            _check_range(min(means), max(means), block["laws"]["value"], f"{place}.means")
+            check_range(min(means), max(means), block["laws"]["value"], f"{place}.means")
         return means, {}
     if "means" in block:
         raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
@@ -458,12 +446,12 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
             raise ConfigError(
                 f"{place}.drawn_means.fixed must name arms in 1..{drawn['arms']}, got {arm}"
             )
-        _check_range(mean, mean, block["laws"]["value"], f"{place}.drawn_means.fixed")
+        check_range(mean, mean, block["laws"]["value"], f"{place}.drawn_means.fixed")
     ends = ranges_of({"drawn_means": drawn, "groups": groups})
     for low, high in dict.fromkeys(zip(*ends, strict=True)):
         if low >= high:
             raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
-        _check_range(low, high, block["laws"]["value"], f"{place}.drawn_means")
+        check_range(low, high, block["laws"]["value"], f"{place}.drawn_means")
     return [], drawn
 
 
@@ -477,15 +465,6 @@ def _one_best(best: float, gap: float, arms: int) -> list[float]:
     return [best, *[best - gap] * (arms - 1)]
 
 
-def _check_range(low: float, high: float, laws: list[str], place: str) -> None:
-    for law in laws:
-        least = None if law in ("gaussian", "deterministic") else 0
-        most = 1 if law in ("bernoulli", "beta") else None
-        if (least is not None and low < least) or (most is not None and high > most):
-            allowed = "in [0, 1]" if most else "at least 0"
-            raise ConfigError(f"{place} must be {allowed} under law {law}, got {low} to {high}")
-
-
 def _spreads(block: dict[str, Any], place: str) -> dict[str, Any]:
     """Return the spread of each law that has one."""
     spreads = {law: entry["value"] for law, entry in block.get("spread", {}).items()}
@@ -495,8 +474,8 @@ def _spreads(block: dict[str, Any], place: str) -> dict[str, Any]:
             raise ConfigError(
                 f"{place}.spread.{law}: the experiment has no such law; it has {laws}"
             )
-        value = _rational(spread, f"{place}.spread.{law}")
-        if value <= 0 or (law == "beta" and value < _rational("0.1", place)):
+        value = exact(spread, f"{place}.spread.{law}")
+        if value <= 0 or (law == "beta" and value < exact("0.1", place)):
             least = "at least 0.1" if law == "beta" else "above 0"
             raise ConfigError(f"{place}.spread.{law} must be {least}, got {spread}")
     return spreads
@@ -508,20 +487,12 @@ def _checkpoints(checkpoints: dict[str, Any], horizon: int, place: str) -> dict[
     if "at" in checkpoints:
         if len(checkpoints) > 1:
             raise ConfigError(f"{where}: give either at, or linear and log")
-        _check_rounds(checkpoints["at"], 1, horizon, f"{where}.at")
+        check_rounds(checkpoints["at"], 1, horizon, f"{where}.at")
         if checkpoints["at"][-1] != horizon:
             raise ConfigError(
                 f"{where}.at must end with the horizon ({horizon}), got {checkpoints['at'][-1]}"
             )
     return checkpoints
-
-
-def _check_rounds(rounds: list, least: int, most: int, place: str) -> None:
-    if any(one >= after for one, after in itertools.pairwise(rounds)):
-        raise ConfigError(f"{place} must increase, got {', '.join(map(str, rounds))}")
-    if rounds[0] < least or rounds[-1] > most:
-        wrong = rounds[0] if rounds[0] < least else rounds[-1]
-        raise ConfigError(f"{place} must be whole numbers in {least}..{most}, got {wrong}")
 
 
 def _cut(rounds: list, horizon: int) -> list:
@@ -530,150 +501,11 @@ def _cut(rounds: list, horizon: int) -> list:
     return kept if len(kept) == len(rounds) else [*kept, *([horizon] * (horizon not in kept))]
 
 
-def _check_apart(apart: bool, horizons: list, block: dict[str, Any], place: str) -> None:
-    if not apart:
-        return
-    if not horizons:
-        raise ConfigError(f"{place}: there are no horizons; give them beside it")
-    if "at" in block["checkpoints"]:
-        raise ConfigError(f"{place} needs checkpoints for any horizon: linear and log, not at")
-    if "drawn_means" in block:
-        raise ConfigError(f"{place} needs fixed means; drawn ones belong to the replicate")
-
-
-def _check_sweep(sweep: dict[str, list], place: str) -> None:
-    for key, values in sweep.items():
-        for value in values:
-            _rational(value, f"{place}.{key}")
-
-
-def _rational(value: Any, place: str) -> Any:
-    try:
-        return rational(place, value)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-
-
-def _of_instance(
-    parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
-) -> dict[str, Any]:
-    """Return parameters with stand-ins for those that the instance gives, to be checked."""
-    stand_ins: dict[str, Any] = {}
-    for key, value in parameters.items():
-        if isinstance(value, dict):
-            stand_ins[key] = _of_instance(value, n_arms, given, f"{place}.{key}")
-        if value != OF_INSTANCE:
-            continue
-        if key not in KNOWN_OF_INSTANCE:
-            known = f"{', '.join(KNOWN_OF_INSTANCE[:-1])} and {KNOWN_OF_INSTANCE[-1]}"
-            raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
-        if key in given and given[key] in (None, [], {}):
-            what = {"fractions": "quotas"}.get(key, key)
-            raise ConfigError(
-                f"{place}.{key}: the experiment has no {what}; give them there, or here in place "
-                "of 'instance'"
-            )
-        stand_ins[key] = {"penalties": 0, "groups": given["groups"]}.get(key, [0] * n_arms)
-    return parameters | stand_ins
-
-
-def _check_streams(name: str, blocks: dict[str, Any], place: str) -> None:
-    """Raise ConfigError if an experiment shares the streams of one that draws other means."""
-    other = blocks[name].get("same_instances_as", name)
-    place = f"{place}.same_instances_as"
-    if other not in blocks:
-        raise ConfigError(f"{place}: there is no experiment {other!r}{meant(other, list(blocks))}")
-    for key in ("groups", "means", "drawn_means"):
-        own, theirs = (_values(blocks[one].get(key)) for one in (name, other))
-        if own != theirs:
-            raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
-
-
-def _values(entry: Any) -> Any:
-    """Return an entry without where its values come from."""
-    if not isinstance(entry, dict):
-        return entry
-    return entry.get("value", {key: _values(one) for key, one in entry.items()})
-
-
-def _check_instance(n_arms: int, horizon: int, place: str) -> None:
-    if horizon < n_arms:
-        raise ConfigError(
-            f"{place}.horizon must be at least the number of arms ({n_arms}), got {horizon}"
-        )
-
-
-def _check_targets(means: list, targets: list, place: str) -> None:
-    if len(targets) != len(means):
-        raise ConfigError(
-            f"{place}.targets must have one entry per mean ({len(means)}), got {len(targets)}"
-        )
-    for k, (mean, target) in enumerate(zip(means, targets, strict=True), start=1):
-        if target < 0 or (target > 0 and mean <= 0):
-            raise ConfigError(
-                f"{place}.targets must be at least 0, and 0 where the mean is 0, "
-                f"got {target} for arm {k} with mean {mean}"
-            )
-    load = sum(target / mean for mean, target in zip(means, targets, strict=True) if target)
-    if load > 1 + 1e-9:
-        raise ConfigError(
-            f"{place}.targets cannot be met: sum of target / mean must be at most 1, got {load:.4f}"
-        )
-
-
-def _check_shares(shares: list, n_arms: int, place: str) -> None:
-    if len(shares) > n_arms:
-        raise ConfigError(
-            f"{place} must have at most one entry per mean ({n_arms}), got {len(shares)}"
-        )
-    total = sum(_rational(share, place) for share in shares)
-    if min(_rational(share, place) for share in shares) < 0 or total > 1:
-        raise ConfigError(f"{place} must be at least 0 and sum to at most 1, got {shares}")
-
-
 def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
     """Return quotas that are a part of 1 / k each as a list, and all else as it is."""
     if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
         return quotas
-    return [str(_rational(quotas["of_equal_share"], place) / n_arms)] * n_arms
-
-
-def _check_drawn_quotas(drawn: dict[str, Any], n_arms: int, place: str) -> None:
-    least = 2 + (drawn["span"] != "kth")
-    if n_arms < least:
-        raise ConfigError(f"{place}.span {drawn['span']} needs at least {least} arms, got {n_arms}")
-    if drawn["denominator"] < 2 * n_arms**2:
-        raise ConfigError(
-            f"{place}.denominator must be at least {2 * n_arms**2} with {n_arms} arms, "
-            f"got {drawn['denominator']}"
-        )
-
-
-def _check_quotas(n_arms: int, quotas: list, place: str) -> None:
-    if len(quotas) != n_arms:
-        raise ConfigError(
-            f"{place}.quotas must have one entry per mean ({n_arms}), got {len(quotas)}"
-        )
-    try:
-        quota_numerators(quotas)
-    except ValueError as error:
-        raise ConfigError(f"{place}: {error}") from None
-
-
-def _check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:
-    check(parameters, f"policies/{policy}", place)
-    if learner := parameters.get("learner"):
-        known = sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
-        if learner not in known:
-            raise ConfigError(f"{place}.learner: {learner!r} is unknown{meant(learner, known)}")
-        inside = parameters.get("learner_parameters", {})
-        _check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
-    properties = _schema(f"policies/{policy}").get("properties", {})
-    for key, value in parameters.items():
-        if properties[key].get("perArm") and isinstance(value, list) and len(value) != n_arms:
-            raise ConfigError(
-                f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
-            )
+    return [str(exact(quotas["of_equal_share"], place) / n_arms)] * n_arms
 
 
 def _check_figures(experiments: list[Experiment], where: str) -> None:
@@ -697,101 +529,7 @@ def _check_figures(experiments: list[Experiment], where: str) -> None:
                 )
 
 
-def _is_integer(_, value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)  # 2.0 is none
-
-
-def _is_number(_, value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-@cache
-def _schema(schema: str) -> dict[str, Any]:
-    return yaml.load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"), LOADER)
-
-
-@cache
-def _validator(schema: str):
-    from jsonschema import Draft202012Validator, validators
-
-    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": _is_integer, "number": _is_number}
-    )
-    return validators.extend(Draft202012Validator, type_checker=types)(_schema(schema))
-
-
-def check(content: Any, schema: str, where: str) -> None:
-    """Raise ConfigError for the first departure of `content` from a schema of ours, by name."""
-    errors = sorted(_validator(schema).iter_errors(content), key=lambda error: list(error.path))
-    if not errors:
-        return
-    error = errors[0]
-    place = ".".join(map(str, error.absolute_path))
-    place = f"{where}: {place}" if place else where
-    if error.validator == "additionalProperties":
-        known = sorted(error.schema.get("properties", {}))
-        for key in error.instance:
-            if key not in known:
-                raise ConfigError(f"{place}: unknown key {key!r}{meant(str(key), known)}")
-    if error.validator == "enum" and isinstance(error.instance, str):
-        known = [str(value) for value in error.validator_value]
-        raise ConfigError(f"{place}: {error.instance!r} is unknown{meant(error.instance, known)}")
-    raise ConfigError(f"{place}: {error.message}")
-
-
-def meant(word: str, known: Sequence[str]) -> str:
-    """Return what a message says after an unknown word: the nearest known one, or all."""
-    close = difflib.get_close_matches(word, known, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(known)}"
-
-
 def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
     if key not in known:
         raise ConfigError(f"no {what} {key!r}{meant(key, list(known))}")
     return known[key]
-
-
-def _repeated_key(node: yaml.Node | None) -> yaml.ScalarNode | None:
-    """Return the first key that a mapping has twice; YAML would drop one of them silently."""
-    if isinstance(node, yaml.SequenceNode):
-        return next(filter(None, map(_repeated_key, node.value)), None)
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    seen: set[str] = set()
-    for key, value in node.value:
-        if key.value in seen:
-            return key
-        seen.add(key.value)
-        if (found := _repeated_key(value)) is not None:
-            return found
-    return None
-
-
-def read_yaml(file: Path) -> dict[str, Any]:
-    """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
-    try:
-        text = file.read_text(encoding="utf-8")
-        repeated = _repeated_key(yaml.compose(text, LOADER))
-        content = yaml.load(text, LOADER)
-    except FileNotFoundError:
-        raise ConfigError(f"{file} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
-    if repeated is not None:
-        line = repeated.start_mark.line + 1
-        raise ConfigError(f"{file} has key {repeated.value!r} twice, again in line {line}")
-    if not isinstance(content, dict):
-        raise ConfigError(f"{file} must hold keys and values, got {type(content).__name__}")
-    return content
-
-
-def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
-    for key, value in above.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if both else value
-    return merged

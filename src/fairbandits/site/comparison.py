@@ -9,7 +9,7 @@ import pandas as pd
 import yaml
 from IPython.display import HTML, Markdown
 
-from fairbandits.experiments.config import ROOT
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.figures.summary import summarise
 from fairbandits.site.pages import badge, listed, number, prose, span, table

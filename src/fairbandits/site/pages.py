@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 from IPython.display import HTML, Markdown
 
-from fairbandits.experiments.config import ROOT, Experiment, load_config
+from fairbandits.experiments.config import Experiment, load_config
 from fairbandits.experiments.datasets import (
     Rows,
     expect,
@@ -27,6 +27,7 @@ from fairbandits.experiments.datasets import (
     refuse_stale,
     shrunk,
 )
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES

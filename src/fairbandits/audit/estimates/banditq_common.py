@@ -16,7 +16,8 @@ from fairbandits.audit.estimates import cells
 from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks import equilibrium
 from fairbandits.benchmarks.static import static_benchmark
-from fairbandits.experiments.config import ROOT, Experiment, read_yaml
+from fairbandits.experiments.config import Experiment
+from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.metrics import rates
 
 PAPER = "banditq"

@@ -1,0 +1,188 @@
+"""What an experiment's values must be beyond their schema: each other's length, range and sum."""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+from fairbandits.experiments.schemas import SCHEMAS, ConfigError, check, meant, schema_of
+from fairbandits.experiments.sweep import OF_INSTANCE
+from fairbandits.rationals import quota_numerators, rational
+
+#: Parameters that a policy can have from the instance.
+KNOWN_OF_INSTANCE = (
+    "means",
+    "penalties",
+    "reference",
+    "shadow_means",
+    "groups",
+    "targets",
+    "quotas",
+    "fractions",
+)
+
+
+def check_range(low: float, high: float, laws: list[str], place: str) -> None:
+    """Raise ConfigError unless a law can have means from `low` to `high`."""
+    for law in laws:
+        least = None if law in ("gaussian", "deterministic") else 0
+        most = 1 if law in ("bernoulli", "beta") else None
+        if (least is not None and low < least) or (most is not None and high > most):
+            allowed = "in [0, 1]" if most else "at least 0"
+            raise ConfigError(f"{place} must be {allowed} under law {law}, got {low} to {high}")
+
+
+def check_rounds(rounds: list, least: int, most: int, place: str) -> None:
+    """Raise ConfigError unless rounds increase and are in least..most."""
+    if any(one >= after for one, after in itertools.pairwise(rounds)):
+        raise ConfigError(f"{place} must increase, got {', '.join(map(str, rounds))}")
+    if rounds[0] < least or rounds[-1] > most:
+        wrong = rounds[0] if rounds[0] < least else rounds[-1]
+        raise ConfigError(f"{place} must be whole numbers in {least}..{most}, got {wrong}")
+
+
+def check_apart(apart: bool, horizons: list, block: dict[str, Any], place: str) -> None:
+    """Raise ConfigError unless horizons that are run apart are there and can be."""
+    if not apart:
+        return
+    if not horizons:
+        raise ConfigError(f"{place}: there are no horizons; give them beside it")
+    if "at" in block["checkpoints"]:
+        raise ConfigError(f"{place} needs checkpoints for any horizon: linear and log, not at")
+    if "drawn_means" in block:
+        raise ConfigError(f"{place} needs fixed means; drawn ones belong to the replicate")
+
+
+def check_sweep(sweep: dict[str, list], place: str) -> None:
+    """Raise ConfigError unless all swept values are rational."""
+    for key, values in sweep.items():
+        for value in values:
+            exact(value, f"{place}.{key}")
+
+
+def exact(value: Any, place: str) -> Fraction:
+    """Return a value as the fraction that it is, or raise ConfigError."""
+    try:
+        return rational(place, value)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def with_stand_ins(
+    parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
+) -> dict[str, Any]:
+    """Return parameters with stand-ins for those that the instance gives, to be checked."""
+    stand_ins: dict[str, Any] = {}
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            stand_ins[key] = with_stand_ins(value, n_arms, given, f"{place}.{key}")
+        if value != OF_INSTANCE:
+            continue
+        if key not in KNOWN_OF_INSTANCE:
+            known = f"{', '.join(KNOWN_OF_INSTANCE[:-1])} and {KNOWN_OF_INSTANCE[-1]}"
+            raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
+        if key in given and given[key] in (None, [], {}):
+            what = {"fractions": "quotas"}.get(key, key)
+            raise ConfigError(
+                f"{place}.{key}: the experiment has no {what}; give them there, or here in place "
+                "of 'instance'"
+            )
+        stand_ins[key] = {"penalties": 0, "groups": given["groups"]}.get(key, [0] * n_arms)
+    return parameters | stand_ins
+
+
+def check_streams(name: str, blocks: dict[str, Any], place: str) -> None:
+    """Raise ConfigError if an experiment shares the streams of one that draws other means."""
+    other = blocks[name].get("same_instances_as", name)
+    place = f"{place}.same_instances_as"
+    if other not in blocks:
+        raise ConfigError(f"{place}: there is no experiment {other!r}{meant(other, list(blocks))}")
+    for key in ("groups", "means", "drawn_means"):
+        own, theirs = (_values(blocks[one].get(key)) for one in (name, other))
+        if own != theirs:
+            raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
+
+
+def _values(entry: Any) -> Any:
+    """Return an entry without where its values come from."""
+    if not isinstance(entry, dict):
+        return entry
+    return entry.get("value", {key: _values(one) for key, one in entry.items()})
+
+
+def check_instance(n_arms: int, horizon: int, place: str) -> None:
+    """Raise ConfigError unless every arm can be pulled."""
+    if horizon < n_arms:
+        raise ConfigError(
+            f"{place}.horizon must be at least the number of arms ({n_arms}), got {horizon}"
+        )
+
+
+def check_targets(means: list, targets: list, place: str) -> None:
+    """Raise ConfigError unless the targets can be met."""
+    if len(targets) != len(means):
+        raise ConfigError(
+            f"{place}.targets must have one entry per mean ({len(means)}), got {len(targets)}"
+        )
+    for k, (mean, target) in enumerate(zip(means, targets, strict=True), start=1):
+        if target < 0 or (target > 0 and mean <= 0):
+            raise ConfigError(
+                f"{place}.targets must be at least 0, and 0 where the mean is 0, "
+                f"got {target} for arm {k} with mean {mean}"
+            )
+    load = sum(target / mean for mean, target in zip(means, targets, strict=True) if target)
+    if load > 1 + 1e-9:
+        raise ConfigError(
+            f"{place}.targets cannot be met: sum of target / mean must be at most 1, got {load:.4f}"
+        )
+
+
+def check_shares(shares: list, n_arms: int, place: str) -> None:
+    """Raise ConfigError unless shares of the targets are at least 0 and sum to at most 1."""
+    if len(shares) > n_arms:
+        raise ConfigError(
+            f"{place} must have at most one entry per mean ({n_arms}), got {len(shares)}"
+        )
+    total = sum(exact(share, place) for share in shares)
+    if min(exact(share, place) for share in shares) < 0 or total > 1:
+        raise ConfigError(f"{place} must be at least 0 and sum to at most 1, got {shares}")
+
+
+def check_drawn_quotas(drawn: dict[str, Any], n_arms: int, place: str) -> None:
+    """Raise ConfigError unless quotas can be drawn for so many arms."""
+    least = 2 + (drawn["span"] != "kth")
+    if n_arms < least:
+        raise ConfigError(f"{place}.span {drawn['span']} needs at least {least} arms, got {n_arms}")
+    if drawn["denominator"] < 2 * n_arms**2:
+        raise ConfigError(
+            f"{place}.denominator must be at least {2 * n_arms**2} with {n_arms} arms, "
+            f"got {drawn['denominator']}"
+        )
+
+
+def check_quotas(n_arms: int, quotas: list, place: str) -> None:
+    """Raise ConfigError unless there is one quota per arm, and they sum to less than 1."""
+    if len(quotas) != n_arms:
+        raise ConfigError(
+            f"{place}.quotas must have one entry per mean ({n_arms}), got {len(quotas)}"
+        )
+    try:
+        quota_numerators(quotas)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from None
+
+
+def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:
+    """Raise ConfigError unless the parameters of a policy and its learner fit their schemas."""
+    check(parameters, f"policies/{policy}", place)
+    if learner := parameters.get("learner"):
+        known = sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
+        if learner not in known:
+            raise ConfigError(f"{place}.learner: {learner!r} is unknown{meant(learner, known)}")
+        inside = parameters.get("learner_parameters", {})
+        check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
+    properties = schema_of(f"policies/{policy}").get("properties", {})
+    for key, value in parameters.items():
+        if properties[key].get("perArm") and isinstance(value, list) and len(value) != n_arms:
+            raise ConfigError(
+                f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
+            )

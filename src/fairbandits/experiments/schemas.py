@@ -1,0 +1,120 @@
+"""Read YAML files, and check what they hold against the project's schemas.
+
+jsonschema takes seconds to import, so that is done where something is checked.
+"""
+
+import difflib
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMAS = ROOT / "workflow" / "schemas"
+
+
+#: The one in C where PyYAML has it: some ten times as fast.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be run: file, key, value and what is allowed."""
+
+
+def _is_integer(_, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)  # 2.0 is none
+
+
+def _is_number(_, value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@cache
+def schema_of(schema: str) -> dict[str, Any]:
+    """Return a schema of ours by its name, e.g. ``policies/lfg``."""
+    return yaml.load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"), LOADER)
+
+
+@cache
+def _validator(schema: str):
+    from jsonschema import Draft202012Validator, validators
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": _is_integer, "number": _is_number}
+    )
+    return validators.extend(Draft202012Validator, type_checker=types)(schema_of(schema))
+
+
+def check(content: Any, schema: str, where: str) -> None:
+    """Raise ConfigError for the first departure of `content` from a schema of ours, by name."""
+    errors = sorted(_validator(schema).iter_errors(content), key=lambda error: list(error.path))
+    if not errors:
+        return
+    error = errors[0]
+    place = ".".join(map(str, error.absolute_path))
+    place = f"{where}: {place}" if place else where
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        for key in error.instance:
+            if key not in known:
+                raise ConfigError(f"{place}: unknown key {key!r}{meant(str(key), known)}")
+    if error.validator == "enum" and isinstance(error.instance, str):
+        known = [str(value) for value in error.validator_value]
+        raise ConfigError(f"{place}: {error.instance!r} is unknown{meant(error.instance, known)}")
+    raise ConfigError(f"{place}: {error.message}")
+
+
+def meant(word: str, known: Sequence[str]) -> str:
+    """Return what a message says after an unknown word: the nearest known one, or all."""
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(known)}"
+
+
+def _repeated_key(node: yaml.Node | None) -> yaml.ScalarNode | None:
+    """Return the first key that a mapping has twice; YAML would drop one of them silently."""
+    if isinstance(node, yaml.SequenceNode):
+        return next(filter(None, map(_repeated_key, node.value)), None)
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    seen: set[str] = set()
+    for key, value in node.value:
+        if key.value in seen:
+            return key
+        seen.add(key.value)
+        if (found := _repeated_key(value)) is not None:
+            return found
+    return None
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        repeated = _repeated_key(yaml.compose(text, LOADER))
+        content = yaml.load(text, LOADER)
+    except FileNotFoundError:
+        raise ConfigError(f"{file} does not exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
+    if repeated is not None:
+        line = repeated.start_mark.line + 1
+        raise ConfigError(f"{file} has key {repeated.value!r} twice, again in line {line}")
+    if not isinstance(content, dict):
+        raise ConfigError(f"{file} must hold keys and values, got {type(content).__name__}")
+    return content
+
+
+def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with others laid over them; mappings in both are merged."""
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
