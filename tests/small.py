@@ -45,6 +45,7 @@ def small_config(folder: Path):
                 "horizon": HORIZON,
                 "replicates": REPLICATES,
                 "chunk": REPLICATES,
+                "jobs": "experiment",
                 "checkpoints": {"linear": 30, "log": 10},
             },
         },

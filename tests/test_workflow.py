@@ -143,7 +143,7 @@ def test_nothing_is_left_to_do_after_a_run(finished):
 def test_numbers_do_not_depend_on_cores_or_chunks(finished, fresh):
     project, _ = finished
     fresh.configure(**ONE_PAPER)
-    (fresh.folder / "one.yaml").write_text(yaml.safe_dump({"smoke": {"chunk": 3}}))
+    (fresh.folder / "one.yaml").write_text(yaml.safe_dump({"smoke": {"chunk": 3, "jobs": "chunk"}}))
     fresh.run(
         *("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml"),
     )

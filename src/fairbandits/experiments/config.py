@@ -417,7 +417,7 @@ def _experiment(
         drawn,
         penalties,
         published,
-        "experiment" if limits and audit else block.get("jobs", "chunk"),
+        limits["jobs"] if limits else block.get("jobs", "chunk"),
         suite,
         audit,
     )
