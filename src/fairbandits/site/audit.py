@@ -285,7 +285,7 @@ def verdicts(audit: Audit, paper: str) -> HTML:
         }
         for row in rows
     )
-    html = searchable(frame, f"verdicts-{paper}", [17, 26, 12, 11, 10, 11, 10, 3], html=True).data
+    html = searchable(frame, f"verdicts-{paper}", [17, 25, 12, 11, 10, 10, 10, 5], html=True).data
     title = escape(audit.ledgers[paper].title)
     return HTML(f"<h3>{title}</h3>{html}")
 
@@ -350,6 +350,7 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
         facts.append(("between", escape("; ".join(claim.between))))
     if claim.judged_by:
         facts.append(("judged by", ", ".join(_judge(audit, one) for one in claim.judged_by)))
+        facts.append(("rule", "reproduced if all of these are, not reproduced if one is not"))
     if row["statistic"] is not None:
         facts += _evidence(row)
     if claim.estimand:
