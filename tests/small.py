@@ -22,7 +22,7 @@ from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay
-from fairbandits.site import build, execute
+from fairbandits.site.build import build, execute
 from fairbandits.store import write_table
 
 SEED = 20240725

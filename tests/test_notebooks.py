@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import small
 from fairbandits.cli import main
-from fairbandits.site import execute
+from fairbandits.site.build import execute
 from fairbandits.site.pages import NotReady, open_paper
 
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))

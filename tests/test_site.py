@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from fairbandits.site import build
+from fairbandits.site.build import build
 
 # of Sphinx to the authors of its extensions
 pytestmark = [

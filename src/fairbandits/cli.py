@@ -321,7 +321,7 @@ def claims(
 @click.option("-p", "parameters", type=(str, str), multiple=True, help="Notebook parameter.")
 def notebook(source: Path, out: Path, parameters: tuple[tuple[str, str], ...]) -> None:
     """Execute notebook SOURCE into OUT."""
-    from fairbandits.site import execute
+    from fairbandits.site.build import execute
 
     execute(source, out, dict(parameters))
 
@@ -332,7 +332,7 @@ def notebook(source: Path, out: Path, parameters: tuple[tuple[str, str], ...]) -
 @click.option("--out", type=FILE, required=True, help="Folder for the site.")
 def site(notebooks: tuple[Path, ...], figures: Path, out: Path) -> None:
     """Build the report site from executed NOTEBOOKS."""
-    from fairbandits.site import build
+    from fairbandits.site.build import build
 
     build(list(notebooks), figures, out)
 

@@ -198,7 +198,7 @@ PAGE_CODE = fingerprint(
     *READING,
 )
 SITE_CODE = fingerprint(
-    "site/__init__.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
+    "site/build.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
 PAGES = ["index", *(["audit"] if LEDGERS else []), *PAPERS]

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from fairbandits.experiments.schemas import SCHEMAS, ConfigError, check, meant, schema_of
@@ -171,12 +172,24 @@ def check_quotas(n_arms: int, quotas: list, place: str) -> None:
         raise ConfigError(f"{place}: {error}") from None
 
 
+@cache
+def _policies() -> list[str]:
+    """Return the names of all policies."""
+    return sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
+
+
+#: Parameters that were found right, by policy and number of arms: most are those of many cells.
+_FITTING: set[tuple[str, int, str]] = set()
+
+
 def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:
     """Raise ConfigError unless the parameters of a policy and its learner fit their schemas."""
+    same = policy, n_arms, repr(parameters)
+    if same in _FITTING:
+        return
     check(parameters, f"policies/{policy}", place)
     if learner := parameters.get("learner"):
-        known = sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
-        if learner not in known:
+        if learner not in (known := _policies()):
             raise ConfigError(f"{place}.learner: {learner!r} is unknown{meant(learner, known)}")
         inside = parameters.get("learner_parameters", {})
         check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
@@ -186,3 +199,4 @@ def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place
             raise ConfigError(
                 f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
             )
+    _FITTING.add(same)

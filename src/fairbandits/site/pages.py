@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 from IPython.display import HTML, Markdown
 
-from fairbandits.experiments.config import Experiment, load_config
+from fairbandits.experiments.config import Config, Experiment, load_config
 from fairbandits.experiments.datasets import (
     Rows,
     expect,
@@ -175,8 +175,17 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     NotReady
         If a file is missing or stale, with the way out.
     """
-    results, figures = Path(results), Path(figures)
+    return _open(load_config([CONFIG]), slug, Path(results), Path(figures))
+
+
+def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
+    """Return the results of all configured papers."""
     config = load_config([CONFIG])
+    slugs = dict.fromkeys(one.paper for one in config.experiments)
+    return [_open(config, slug, Path(results), Path(figures)) for slug in slugs]
+
+
+def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
     experiments = tuple(one for one in config.experiments if one.paper == slug and not one.audit)
     names = [name for one in experiments for name in one.figures]
     datasets = {one.name: results / slug / f"{one.name}.parquet" for one in experiments}
@@ -202,13 +211,6 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make replicate` makes everything anew") from None
     return Paper(slug, results, figures, experiments, footers)
-
-
-def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
-    """Return the results of all configured papers."""
-    config = load_config([CONFIG])
-    slugs = dict.fromkeys(one.paper for one in config.experiments)
-    return [open_paper(slug, results, figures) for slug in slugs]
 
 
 def shown(file: Path) -> str:

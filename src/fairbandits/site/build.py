@@ -1,0 +1,230 @@
+"""Execute the notebooks, and build the report site of them.
+
+Both are reproducible to the byte: what papermill and the kernel write of times, random ids and
+places is taken out of an executed notebook, and the site is built from nothing else than those
+notebooks and the drawn figures.
+"""
+
+import base64
+import io
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from fairbandits.store import replacing
+
+HERE = Path(__file__).resolve().parent
+
+#: What a page shows of a figure and links to; `build` puts the site's own places in.
+_FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
+_PAGE = re.compile(r'data-page="([a-z_]+)(#[^"]*)?" href="[^"]*"')
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def execute(source: Path, out: Path, parameters: dict[str, str]) -> None:
+    """Execute a notebook in its own folder, and write it with its outputs.
+
+    Parameters
+    ----------
+    source : Path
+        The notebook; it has a cell tagged ``parameters``.
+    out : Path
+        The executed notebook; it appears whole or not at all.
+    parameters : dict of str to str
+        Folders for the notebook's parameters, relative ones to the working directory. The executed
+        notebook names them as given, so that it does not depend on where the project lies.
+
+    Raises
+    ------
+    ValueError
+        If the notebook cannot be read, its kernel is not installed, it has no such parameter, or
+        one of its cells fails.
+    """
+    notebook = _read(source)
+    _need_kernel(notebook, source)
+    _need_parameters(notebook, source, parameters)
+    folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
+    executed = _run(source, folders)
+    given = {folder: parameters[name] for name, folder in folders.items()}
+    text = nbformat.writes(_normalised(executed))
+    for folder in sorted(given, key=len, reverse=True):  # a folder comes before the one it is in
+        text = text.replace(folder, given[folder])
+    with replacing(out) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _read(source: Path) -> NotebookNode:
+    try:
+        notebook = nbformat.read(source, as_version=4)
+        nbformat.validate(notebook)
+    except FileNotFoundError:
+        raise ValueError(f"{source} does not exist") from None
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
+    return notebook
+
+
+def _need_kernel(notebook: NotebookNode, source: Path) -> None:
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    name = notebook.metadata.get("kernelspec", {}).get("name")
+    installed = sorted(KernelSpecManager().find_kernel_specs())
+    if name not in installed:
+        raise ValueError(
+            f"{source} needs the Jupyter kernel {name!r}, which is not installed here (installed: "
+            f"{', '.join(installed) or 'none'}); install it with "
+            f"`{sys.executable} -m ipykernel install --sys-prefix --name {name}`"
+        )
+
+
+def _need_parameters(notebook: NotebookNode, source: Path, parameters: dict[str, str]) -> None:
+    cells = [c.source for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
+    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
+    for name in parameters:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
+
+
+def _run(source: Path, folders: dict[str, str]) -> NotebookNode:
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    try:
+        return papermill.execute_notebook(
+            source.resolve(),
+            None,
+            parameters=folders,
+            cwd=source.resolve().parent,
+            progress_bar=False,
+            extra_arguments=["--log-level=CRITICAL"],  # of the kernel, about itself
+        )
+    except PapermillExecutionError as error:
+        shown = error.source.strip().splitlines()
+        raise ValueError(
+            f"{source}: cell [{error.exec_count}], {shown[0] if shown else ''!r}, failed: "
+            f"{error.ename}: {error.evalue}"
+        ) from None
+
+
+def _normalised(notebook: NotebookNode) -> NotebookNode:
+    """Take out what differs from one execution to the next."""
+    notebook.metadata.pop("papermill", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    for cell in notebook.cells:
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+            cell.metadata["tags"] = ["injected-parameters", "remove-cell"]
+    return notebook
+
+
+def build(notebooks: list[Path], figures: Path, out: Path) -> None:
+    """Build the site, one page per notebook.
+
+    Parameters
+    ----------
+    notebooks : list of Path
+        Executed notebooks in the order of the menu; one of them is ``index.ipynb``.
+    figures : Path
+        Folder of the drawn figures, ``PAPER/FIGURE.svg`` and ``.png``.
+    out : Path
+        The site's folder; it is replaced whole, or stays as it is when something fails.
+
+    Raises
+    ------
+    ValueError
+        If a notebook is missing, was not executed, or shows another figure than the one in
+        `figures`, or if Sphinx has anything to say.
+    """
+    names = [notebook.stem for notebook in notebooks]
+    if "index" not in names or len(set(names)) < len(names):
+        raise ValueError(f"pages must be index and others, each once; got {', '.join(names)}")
+    out = out.resolve()  # Sphinx takes relative paths from its own folder
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
+        source.mkdir()
+        for notebook in notebooks:
+            page = _page(notebook, names, figures, extra)
+            nbformat.write(page, source / notebook.name)
+        extra.mkdir(exist_ok=True)
+        _sphinx(source, extra, site, Path(scratch) / "doctrees")
+        (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
+        (site / "_sources").rmdir()  # empty
+        _take_place(site, out, Path(scratch) / "before")
+
+
+def _page(notebook: Path, names: Sequence[str], figures: Path, extra: Path) -> NotebookNode:
+    """Return a notebook with the site's own places; what it shows goes into folder `extra`."""
+    page = _read(notebook)
+    code = [cell for cell in page.cells if cell.cell_type == "code" and cell.source]
+    if any(cell.execution_count is None for cell in code):
+        raise ValueError(f"{notebook} was not executed; `fairbandits notebook` does it")
+
+    def figure(found: re.Match[str]) -> str:
+        name, attribute, value = found.groups()
+        file = figures / name
+        if not file.is_file():
+            raise ValueError(f"{notebook} shows {file}, which does not exist; draw it first")
+        if attribute == "src" and base64.b64decode(value.partition(",")[2]) != file.read_bytes():
+            raise ValueError(f"{notebook} shows an older {file}; execute the notebook again")
+        (extra / "figures" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, extra / "figures" / name)
+        return f'{attribute}="figures/{name}"'
+
+    def link(found: re.Match[str]) -> str:
+        name, anchor = found.groups()
+        if name not in names:
+            raise ValueError(f"{notebook} links to page {name!r}; pages are {', '.join(names)}")
+        return f'href="{name}.html{anchor or ""}"'
+
+    for cell in code:
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "text/html" in data:
+                data["text/html"] = _PAGE.sub(link, _FIGURE.sub(figure, data["text/html"]))
+    if notebook.stem == "index":
+        others = "\n".join(name for name in names if name != "index")
+        menu = nbformat.v4.new_markdown_cell(
+            f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
+        )
+        page.cells.append(menu)
+    return page
+
+
+def _sphinx(source: Path, extra: Path, site: Path, doctrees: Path) -> None:
+    from sphinx.application import Sphinx
+    from sphinx.errors import SphinxError
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    said = io.StringIO()
+    try:
+        with patch_docutils(HERE), docutils_namespace():
+            settings = {"html_extra_path": [str(extra)]}
+            app = Sphinx(source, HERE, site, doctrees, "html", settings, None, said, freshenv=True)
+            app.build()
+    except SphinxError as error:
+        said.write(f"{error.category}: {error}")
+    if words := _COLOUR.sub("", said.getvalue()).strip():
+        raise ValueError(f"Sphinx did not build the site: {words}".replace(f"{source}/", ""))
+
+
+def _take_place(new: Path, out: Path, before: Path) -> None:
+    """Put folder `new` in the place of `out`, or leave `out` as it is."""
+    if out.exists():
+        out.rename(before)
+    try:
+        new.rename(out)
+    except OSError:
+        if before.exists():
+            before.rename(out)
+        raise
