@@ -9,6 +9,8 @@ is_311 = $(shell $(1) -c 'import sys; print(sys.version_info[:2] == (3, 11))' 2>
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python,$(if $(filter True,$(call is_311,$(p))),$(p))))
 
 BIN := .venv/bin
+# A file's tests share what they set up, and run in one process.
+PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 UV := .tools/uv-$(UV_VERSION)/bin/uv
 STAMP := .venv/.setup-done
 
@@ -53,8 +55,8 @@ verify: setup ## check the results on disk against their records and results.loc
 	@$(BIN)/fairbandits verify
 
 test: setup ## run the tests, then the fast ones again with the kernels interpreted
-	@$(BIN)/python -m pytest
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not browser and not workflow and not slow"
+	@$(BIN)/python -m pytest $(PARALLEL)
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m "not browser and not workflow and not slow"
 
 bench: setup ## measure the speed of the simulation
 	@$(BIN)/python benchmarks/run.py

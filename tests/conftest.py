@@ -24,3 +24,8 @@ def global_random_state():
 def _global_state():
     name, words, *rest = np.random.get_state()  # noqa: NPY002
     return name, words.tobytes(), *rest
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the longest file, so that at the end no process waits for it alone."""
+    items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
