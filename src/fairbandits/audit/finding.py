@@ -15,6 +15,13 @@ VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
 FAILED = "failed"
 OUTCOMES = (*VERDICTS, FAILED)
 
+#: What a verdict on an inconsistency says: it is on what the paper says in spite of it.
+OF_INCONSISTENCY = {
+    REPRODUCED: "both ways give the same, or what the paper says holds all the same",
+    NOT_REPRODUCED: "the ways differ, or what the paper says does not hold",
+    INCONCLUSIVE: "whether it makes a difference is not decided",
+}
+
 #: What a tag says.
 TAGS = {
     "LOOSE": "the claimed upper bound on growth is far above what is seen",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import finding
-from fairbandits.audit.finding import OUTCOMES, TAGS
+from fairbandits.audit.finding import OF_INCONSISTENCY, OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.procedures import STATISTICS
@@ -203,6 +203,8 @@ def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
         lines.append(_fact("failed", row["message"], width))
     if claim.untestable:
         lines.append(_fact("because", claim.untestable, width))
+    if claim.kind == "inconsistency" and row["verdict"] in OF_INCONSISTENCY:
+        lines.append(_fact("that is", OF_INCONSISTENCY[row["verdict"]], width))
     if claim.judged_by:
         lines.append(_fact("by", ", ".join(claim.judged_by), width))
     return lines

@@ -16,6 +16,7 @@ from fairbandits.audit.finding import (
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
+    OF_INCONSISTENCY,
     OUTCOMES,
     REPRODUCED,
     TAGS,
@@ -348,6 +349,8 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
         facts.append(("same as", _here(claim.alias_of, escape(claim.alias_of))))
     if claim.between:
         facts.append(("between", escape("; ".join(claim.between))))
+    if claim.kind == "inconsistency" and row["verdict"] in OF_INCONSISTENCY:
+        facts.append(("that is", escape(OF_INCONSISTENCY[row["verdict"]])))
     if claim.judged_by:
         facts.append(("judged by", ", ".join(_judge(audit, one) for one in claim.judged_by)))
         facts.append(("rule", "reproduced if all of these are, not reproduced if one is not"))
