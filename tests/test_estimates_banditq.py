@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -284,7 +285,9 @@ def cell(rounds, means, targets, *, parameters=None, swept=None, checkpoints=Non
     }
     arrays = {name: np.array(value, float) for name, value in values.items()}
     run = RunData("own", "own", "uniform02", np.array(rounds), arrays, swept or {})
-    return common.Cell({"runs": {"own": block}, "targets": list(targets)}, run)
+    return common.Cell(
+        SimpleNamespace(footer={"runs": {"own": block}, "targets": list(targets)}), run
+    )
 
 
 def test_regrets_rates_and_missing_rewards():

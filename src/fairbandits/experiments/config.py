@@ -417,7 +417,7 @@ def _experiment(
         drawn,
         penalties,
         published,
-        limits["jobs"] if limits else block.get("jobs", "chunk"),
+        (limits or {}).get("jobs") or block.get("jobs", "chunk"),
         suite,
         audit,
     )
