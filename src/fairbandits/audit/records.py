@@ -5,7 +5,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -310,6 +310,21 @@ def _parts(text: str) -> list[str]:
 # ------------------------------------------------------------------------------------ the CSV
 
 
+def in_short(files: Iterable[str]) -> list[str]:
+    """Return datasets with those of one suite as one.
+
+    Examples
+    --------
+    >>> in_short(["banditq/arms/5.parquet", "banditq/arms/10.parquet", "banditq/one.parquet"])
+    ['banditq/arms/*.parquet', 'banditq/one.parquet']
+    """
+    places = dict.fromkeys(
+        str(place.parent / "*.parquet") if len(place.parts) > 2 else str(place)
+        for place in map(PurePosixPath, files)
+    )
+    return list(places)
+
+
 def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return the committed table of verdict rows (`read_verdicts`): short, and the same each time.
 
@@ -323,7 +338,7 @@ def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
         rule = f"{row['rule']} {row['rule_version']}" if row["rule"] else ""
         numbers = [_short(row[name]) for name in ("statistic", "low", "high", "n", "p")]
         start = (row["claim"], row["reading"], row["verdict"], " ".join(row["tags"]))
-        writer.writerow([*start, *numbers, rule, " ".join(row["data"]), row["code"]])
+        writer.writerow([*start, *numbers, rule, " ".join(in_short(row["data"])), row["code"]])
     return text.getvalue()
 
 

@@ -23,7 +23,7 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.records import read_verdicts
+from fairbandits.audit.records import in_short, read_verdicts
 from fairbandits.experiments.config import load_config
 from fairbandits.site.evidence import picture
 from fairbandits.site.pages import CONFIG, NotReady, listed, number, searchable, shown, table
@@ -366,9 +366,9 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
     if row["figure"]:
         facts.append(("figure", _figure_link(row)))
     if row["data"]:
-        places = [f"<code>{escape(shown(audit.results / file))}</code>" for file in row["data"]]
-        more = f" and {len(places) - 3} more" if len(places) > 4 else ""
-        facts.append(("data", ", ".join(places[:3] if more else places) + more))
+        files = in_short(row["data"])
+        places = [f"<code>{escape(shown(audit.results / file))}</code>" for file in files]
+        facts.append(("data", ", ".join(places)))
     return facts
 
 
