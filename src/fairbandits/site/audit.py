@@ -286,7 +286,7 @@ def verdicts(audit: Audit, paper: str) -> HTML:
         }
         for row in rows
     )
-    html = searchable(frame, f"verdicts-{paper}", [17, 25, 12, 11, 10, 10, 10, 5], html=True).data
+    html = searchable(frame, f"verdicts-{paper}", [17, 23, 12, 11, 9, 12, 12, 4], html=True).data
     title = escape(audit.ledgers[paper].title)
     return HTML(f"<h3>{title}</h3>{html}")
 
