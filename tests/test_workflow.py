@@ -244,15 +244,26 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     assert "Nothing to be done" in project.dry_run()
 
 
-def test_a_change_of_one_experiment_reruns_only_that(finished):
+@pytest.mark.parametrize(
+    ("file", "old", "new", "experiment", "rules"),
+    [
+        ("papers", "eta: {value: 100,", "eta: {value: 50,", "oracle_lfg", ["simulate", "collect"]),
+        ("audit", "[queue, queue_max, starvation]", "[queue]", SUITE, ["simulate", "collect"]),
+        ("audit", "title: Growth with T under bandit", "title: Under bandit", SUITE, ["collect"]),
+    ],
+)
+def test_a_change_of_one_experiment_reruns_only_that(finished, file, old, new, experiment, rules):
     project, _ = finished
-    file = project.folder / "config" / "papers" / "banditq.yaml"
-    kept = file.read_text()
-    file.write_text(kept.replace("eta: {value: 100,", "eta: {value: 50,"))
-    planned = project.dry_run("figures")
-    file.write_text(kept)
-    assert "experiment=oracle_lfg" in planned
-    assert "experiment=full_information" not in planned
+    path = project.folder / "config" / file / "banditq.yaml"
+    kept = path.read_text()
+    at = kept.index(f"  {experiment}:\n")
+    path.write_text(kept[:at] + kept[at:].replace(old, new, 1))
+    assert path.read_text() != kept
+    planned = project.dry_run("datasets")
+    path.write_text(kept)
+    jobs = [job for job in planned.split("\nrule ")[1:] if "wildcards: " in job]
+    assert all(f"experiment={experiment}\n" in job for job in jobs), planned
+    assert sorted({job.partition(":")[0].partition("_")[0] for job in jobs}) == sorted(rules)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,11 @@ def chunk_files(wildcards):
     return list(dict.fromkeys(files))
 
 
-def all_chunks(wildcards, output):
+# Snakemake runs a job again for other params only where these depend on nothing but wildcards: the
+# functions below must not ask for the output.
+
+
+def all_chunks(wildcards):
     """The options that simulate all chunks of an experiment or suite in one process."""
     words = []
     for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
@@ -123,10 +127,8 @@ def all_chunks(wildcards, output):
         for run in one.runs:
             for chunk in run.chunks():
                 block = json.dumps(run.block, sort_keys=True)
-                place = Path(one.chunk_file(run, chunk)).relative_to(
-                    f"cache/{one.paper}/{wildcards.experiment}"
-                )
-                words += ["--block", block, "--replicates", chunk, "--out", f"{output[0]}/{place}"]
+                out = f"{CONFIG.folders['results']}/{one.chunk_file(run, chunk)}"
+                words += ["--block", block, "--replicates", chunk, "--out", out]
     return shlex.join(words)
 
 
@@ -135,11 +137,11 @@ def named(names):
     return "|".join(sorted(names)) or "(?!)"
 
 
-def experiment_facts(wildcards, output):
+def experiment_facts(wildcards):
     """The options that say of what the datasets are, each as JSON in the configured order."""
     words = []
     for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
-        out = f"{output[0]}/{one.instance}.parquet" if one.suite else output[0]
+        out = f"{CONFIG.folders['results']}/{one.dataset}"
         words += ["--experiment", json.dumps(one.facts()), "--out", out]
     return shlex.join(words)
 
