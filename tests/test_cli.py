@@ -22,13 +22,7 @@ EXPERIMENT = "full_information"
 
 def small_experiment():
     """Return an experiment of the real configuration, cut down as for a smoke run."""
-    limits = {
-        "horizon": 40,
-        "replicates": 2,
-        "chunk": 1,
-        "jobs": "chunk",
-        "checkpoints": {"linear": 10, "log": 5},
-    }
+    limits = {"horizon": 40, "replicates": 2, "chunk": 1, "checkpoints": {"linear": 10, "log": 5}}
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
     settings = {"seed": SEED, "scale": "smoke", "papers": ["banditq"], "pathvars": folders}
     return build_config(settings | {"smoke": limits}, "test").experiment("banditq", EXPERIMENT)

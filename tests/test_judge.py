@@ -447,13 +447,7 @@ def test_order_does_not_matter(tmp_path):
 def results(tmp_path_factory):
     """A folder with two tiny datasets."""
     folder = tmp_path_factory.mktemp("judge") / "results"
-    limits = {
-        "horizon": 60,
-        "replicates": 12,
-        "chunk": 12,
-        "jobs": "experiment",
-        "checkpoints": {"linear": 6, "log": 4},
-    }
+    limits = {"horizon": 60, "replicates": 12, "chunk": 12, "checkpoints": {"linear": 6, "log": 4}}
     settings = {
         "seed": config().seed,
         "scale": "smoke",

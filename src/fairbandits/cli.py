@@ -139,7 +139,7 @@ def collect(
     if len(experiments) == 1:
         datasets.collect(files, experiments[0], seed, outs[0])
         return
-    homes = [(one["experiment"], one["instance"]) for one in experiments]
+    homes = [(one["experiment"], one.get("instance")) for one in experiments]
     for file in files:
         if not any(file.parent.parent.name in names for names in homes):
             raise StoreError(
