@@ -149,14 +149,31 @@ def test_nothing_is_left_to_do_after_a_run(finished):
     assert "Nothing to be done" in project.dry_run()
 
 
-def test_numbers_do_not_depend_on_cores_or_chunks(finished, fresh):
+@pytest.fixture(scope="module")
+def in_chunks(tmp_path_factory, cache):
+    """A part of the project after a run with other chunks, a job for each, on one core."""
+    project = Project(tmp_path_factory.mktemp("in_chunks"), cache)
+    project.keep_a_part()
+    settings = {"smoke": {"chunk": 3, "jobs": "chunk"}}
+    (project.folder / "one.yaml").write_text(yaml.safe_dump(settings))
+    project.run("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml")
+    return project
+
+
+def test_numbers_do_not_depend_on_cores_or_chunks(finished, in_chunks):
     project, _ = finished
-    fresh.keep_a_part()
-    (fresh.folder / "one.yaml").write_text(yaml.safe_dump({"smoke": {"chunk": 3, "jobs": "chunk"}}))
-    fresh.run(
-        *("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml"),
-    )
-    assert_same_numbers(fresh.lock("one.yaml"), project.lock())
+    assert_same_numbers(in_chunks.lock("one.yaml"), project.lock())
+
+
+def test_a_change_of_one_run_reruns_only_that(in_chunks):
+    file = in_chunks.folder / "config" / "papers" / "banditq.yaml"
+    kept = file.read_text()
+    file.write_text(kept.replace("eta: {value: 100,", "eta: {value: 50,"))
+    planned = in_chunks.run("snakemake", "-n", "datasets", "--configfile", *SMOKE, "one.yaml")
+    file.write_text(kept)
+    assert "oracle_lfg/lfg-uniform02" in planned
+    assert "experiment=full_information" not in planned
+    assert "run=banditq-uniform02" not in planned
 
 
 def assert_same_numbers(found, whole):
