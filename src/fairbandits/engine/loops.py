@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairbandits.engine.arrays import assign
-from fairbandits.engine.protocol import choose, distribute, learn, probe
+from fairbandits.engine.arrays import NOT_NEGATIVE, assign
+from fairbandits.engine.protocol import choose, distribute, learn, probe, standing
 from fairbandits.engine.sources import coin_at, observe, pull
 
 #: Without reference counts (`_nrt`) the loops are twice as fast: nothing inside them allocates, and
@@ -105,10 +105,16 @@ def bandit_rounds(state, source, record, start, stop):
     while mark < checkpoints.size and checkpoints[mark] <= start:
         mark += 1
     due = checkpoints[mark] if mark < checkpoints.size else 0
+    arm = -1
     for t in range(start + 1, stop + 1):
-        arm = choose(state, t, coin_at(source, t))
+        before = arm
+        arm = standing(state, t)
+        if arm < 0:
+            arm = choose(state, t, coin_at(source, t))
+        arm &= NOT_NEGATIVE
         n = plays[arm] + 1
-        if t > 1:  # an arm's deficit is largest right before a pull, so others need no look
+        # An arm's deficit is largest right before the first of several pulls in a row.
+        if denominator > 0 and arm != before and t > 1:
             deficit = quotas[arm] * (t - 1) - denominator * plays[arm]
             deficit_sup[arm] = max(deficit_sup[arm], deficit)
         reward = pull(source, t, arm, n)

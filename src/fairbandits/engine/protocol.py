@@ -11,6 +11,9 @@ The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
 ===================================  ===========================================================
 ``choose(state, t, coin)``           bandit feedback: the arm to pull
 ``distribute(state, t, coin, out)``  full information: write the probabilities of the arms
+``standing(state, t)``                optional, bandit feedback: the arm that ``choose`` would give,
+                                     where that is known without a look at all arms, else -1; an
+                                     arm stands for the call of ``choose``
 ``learn(state, t, action, reward)``  take the reward of the pulled arm (float) or, under full
                                      information, the rewards of all arms (array); the action is
                                      the arm, or the probabilities
@@ -81,6 +84,17 @@ def choose(state, t, coin):
 @overload(choose, jit_options=INLINE)
 def _compiled_choose(state, t, coin):
     return _resolve("choose", state)
+
+
+def standing(state, t):
+    """Return the arm to pull in round `t` if it is known without `choose`, else -1."""
+    function = _FUNCTIONS.get(("standing", type(state)))
+    return -1 if function is None else function(state, t)
+
+
+@overload(standing, jit_options=INLINE)
+def _compiled_standing(state, t):
+    return _resolve("standing", state) or (lambda state, t: -1)
 
 
 def distribute(state, t, coin, out):

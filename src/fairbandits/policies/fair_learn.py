@@ -1,22 +1,29 @@
 """Fair-Learn: any learner, overruled while an arm is behind its quota."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, learn, standing
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.waits import paces, wait, whole
 from fairbandits.rationals import below_equal_share, common_denominator, quota_numerators, rational
 
 
 class FairLearnState(NamedTuple):
-    """The learner; quotas r_i, pulls N_i and tolerance as exact numerators over `denominator`."""
+    """The learner; quotas r_i, pulls N_i and tolerance as exact numerators over `denominator`.
+
+    Up to round `quiet` no arm is behind by more than the tolerance, whatever is pulled.
+    """
 
     learner: NamedTuple
     quotas: np.ndarray
     served: np.ndarray
+    pace: np.ndarray
+    quiet: np.ndarray
     denominator: int
     tolerance: int
     forced_start: int
@@ -106,24 +113,39 @@ class FairLearn:
             make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
             np.array(quotas, np.int64),
             np.zeros(n_arms, np.int64),
+            paces(quotas),
+            np.zeros(1, np.int64),
             denominator,
             min(tolerance, 2**62),
             n_arms if self.first_rounds == "round_robin" else 0,
         )
 
 
+@implements("standing", FairLearnState)
+def _standing(state, t):
+    return standing(state.learner, t) if t <= state.quiet[0] else -1
+
+
 @implements("choose", FairLearnState)
 def _choose(state, t, coin):
     if t <= state.forced_start:
         return t - 1
-    quotas, served = state.quotas, state.served
-    worst = quotas[0] * (t - 1) - served[0]
-    for k in range(1, quotas.size):
-        worst = max(worst, quotas[k] * (t - 1) - served[k])
-    if worst > state.tolerance:
+    if t > state.quiet[0]:
+        quotas, served = state.quotas, state.served
+        arm = 0
+        worst = quotas[0] * (t - 1) - served[0]
+        for k in range(1, quotas.size):
+            deficit = quotas[k] * (t - 1) - served[k]
+            if deficit > worst:
+                worst = deficit
+                arm = k
+        if worst > state.tolerance:
+            return arm
+        calm = math.inf
         for k in range(quotas.size):
-            if quotas[k] * (t - 1) - served[k] == worst:
-                return k
+            room = state.tolerance - (quotas[k] * (t - 1) - served[k])
+            calm = min(calm, wait(room, state.pace[k]))
+        state.quiet[0] = t + whole(calm)
     return choose(state.learner, t, coin)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from fairbandits.engine.arrays import assign, fill
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, learn, standing
 from fairbandits.policies.fair_learn import FairLearn, FairLearnState
 
 
@@ -93,6 +93,11 @@ class FairLearnObserved(FairLearn):
         if fair.tolerance == 0:
             state.level[:] = 1  # without a deficit all arms begin in the lowest class
         return state
+
+
+@implements("standing", FairLearnObservedState)
+def _standing(state, t):
+    return standing(state.fair, t)
 
 
 @implements("choose", FairLearnObservedState)

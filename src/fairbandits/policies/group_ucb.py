@@ -7,20 +7,26 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits.engine.arrays import largest
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.engine.streams import unit
 from fairbandits.policies import bf_ucb, checks
 from fairbandits.policies import groups as layout
+from fairbandits.policies.leader import ARM, HIGH, LOW, RIVAL, UNTIL, ahead
+from fairbandits.policies.ties import best_arm
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
 INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
 TIES = ("lowest", "random", "released")
+PRECEDING = 3
 PROBES = ("optional", "initial_plays", "initial_reward", "group_plays", "group_deficit_sup")
 
 
 class GroupUCBState(NamedTuple):
-    """BF-UCB for the initial rounds, and what the indices need of all arms."""
+    """BF-UCB for the initial rounds, what the indices need of all arms, and the leaders.
+
+    See `fairbandits.policies.leader`; `PRECEDING` is like `RIVAL`, of the arms that win a tie.
+    """
 
     first: bf_ucb.BFUCBState
     start: np.ndarray
@@ -36,6 +42,8 @@ class GroupUCBState(NamedTuple):
     rank: np.ndarray
     optional: np.ndarray
     now: np.ndarray
+    marks: np.ndarray  # of the leader of each group and, in the last row, of all arms
+    bounds: np.ndarray
     denominator: int
     inverse_delta: float
     kind: int
@@ -161,6 +169,8 @@ class GroupUCB:
             rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
             optional=np.zeros(n_arms, np.int64),
             now=np.zeros(1, np.int64),
+            marks=np.zeros((n_groups + 1, 2), np.int64),
+            bounds=np.zeros((n_groups + 1, 4)),
             denominator=denominator,
             inverse_delta=1.0 / delta,
             kind=INDICES[self.index],
@@ -171,39 +181,97 @@ class GroupUCB:
 
 
 @register_jitable(**INLINE)
-def _best_arm(state, low, high, t, coin):
-    """Return the arm of largest index among the arms low .. high - 1."""
-    a = 2.0 * math.log(t)
+def _bonus(state, count, t):
+    """Return the factor of 1 / sqrt(N_i) in round t, for a choice among `count` arms."""
+    if state.kind == UCB1_INDEX:
+        return math.sqrt(2.0 * math.log(t))
     if state.kind == INSIDE:
-        a = 2.0 * math.log(4.0 * t * (high - low) * state.inverse_delta)
-    elif state.kind == OUTSIDE:
-        a = 2.0 * math.log(4.0 * t * (high - low)) * state.inverse_delta
-    bonus = math.sqrt(a)
-    count = high - low
-    mean, root = state.mean[low:high], state.root[low:high]
-    index, rank = state.index[low:high], state.rank[low:high]
-    for k in range(count):
+        return math.sqrt(2.0 * math.log(4.0 * t * count * state.inverse_delta))
+    return math.sqrt(2.0 * math.log(4.0 * t * count) * state.inverse_delta)
+
+
+@register_jitable(**INLINE)
+def _scope(state, t):
+    """Return the group that is furthest behind, or if none is behind the row of all arms."""
+    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
+    return g if g >= 0 else state.quotas.size
+
+
+@register_jitable(**INLINE)
+def _range(state, scope):
+    """Return the arms of a scope, from the first to before the second number."""
+    if scope < state.quotas.size:
+        return state.start[scope], state.start[scope + 1]
+    return 0, state.pulls.size
+
+
+@register_jitable(**INLINE)
+def _best_arm(state, low, high, bonus, coin):
+    """Return the arm of largest index among the arms low .. high - 1."""
+    index, mean, root = state.index[low:high], state.mean[low:high], state.root[low:high]
+    for k in range(index.size):
         index[k] = min(state.cap, mean[k] + bonus * root[k])
-    best = index[0]
-    for k in range(1, count):
-        best = max(best, index[k])
     if state.random_ties:
-        tied = 0
-        for k in range(count):
-            tied += 1 if index[k] == best else 0
-        skip = int(unit(coin) * tied)
-        for k in range(count):
-            if index[k] == best:
-                if skip == 0:
-                    return low + k
-                skip -= 1
-    arm = 0
+        return low + best_arm(index, True, coin)
+    best = largest(index)
+    arm = low
     lowest = state.rank.size
-    for k in range(count):
-        if index[k] == best and rank[k] < lowest:
-            lowest = rank[k]
+    for k in range(index.size):
+        if index[k] == best and state.rank[low + k] < lowest:
+            lowest = state.rank[low + k]
             arm = low + k
     return arm
+
+
+@register_jitable(**INLINE)
+def _lead(state, scope, low, high, arm, bonus, t):
+    """Make `arm`, the choice of round t, the leader of its scope."""
+    marks, bounds = state.marks[scope], state.bounds[scope]
+    if t > marks[UNTIL]:
+        marks[UNTIL] = ahead(t)
+        bounds[HIGH] = _bonus(state, high - low, ahead(t))
+    marks[ARM] = arm
+    bounds[LOW] = bonus
+    bounds[RIVAL] = -math.inf
+    bounds[PRECEDING] = math.inf if state.random_ties else -math.inf
+    for k in range(low, high):
+        if k != arm:
+            _rival(state, marks, bounds, k)
+
+
+@register_jitable(**INLINE)
+def _rival(state, marks, bounds, arm):
+    """Take another arm's index as it may be until the end."""
+    index = state.mean[arm] + bounds[HIGH] * state.root[arm]
+    bounds[RIVAL] = max(bounds[RIVAL], index)
+    if state.rank[arm] < state.rank[marks[ARM]]:
+        bounds[PRECEDING] = max(bounds[PRECEDING], index)
+
+
+@register_jitable(**INLINE)
+def _leads(state, scope, t):
+    """Return whether the leader of a scope is known to be the choice.
+
+    Of several arms cut off at the cap, the first one is; below the cap only one above all others.
+    """
+    marks, bounds = state.marks[scope], state.bounds[scope]
+    if t > marks[UNTIL]:
+        return False
+    index = state.mean[marks[ARM]] + bounds[LOW] * state.root[marks[ARM]]
+    if bounds[RIVAL] < state.cap:
+        return index > bounds[RIVAL]
+    return index >= state.cap and bounds[PRECEDING] < state.cap
+
+
+@implements("standing", GroupUCBState)
+def _standing(state, t):
+    if t <= state.first.initial_rounds:
+        return -1
+    scope = _scope(state, t)
+    if not _leads(state, scope, t):
+        return -1
+    state.now[0] = 1 if scope == state.quotas.size else 0
+    return state.marks[scope, ARM]
 
 
 @implements("choose", GroupUCBState)
@@ -211,11 +279,13 @@ def _choose(state, t, coin):
     state.now[0] = 0
     if t <= state.first.initial_rounds:
         return choose(state.first, t, coin)
-    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
-    if g >= 0:
-        return _best_arm(state, state.start[g], state.start[g + 1], t, coin)
-    state.now[0] = 1
-    return _best_arm(state, 0, state.pulls.size, t, coin)
+    scope = _scope(state, t)
+    state.now[0] = 1 if scope == state.quotas.size else 0
+    low, high = _range(state, scope)
+    bonus = _bonus(state, high - low, t)
+    arm = _best_arm(state, low, high, bonus, coin)
+    _lead(state, scope, low, high, arm, bonus, t)
+    return arm
 
 
 @implements("learn", GroupUCBState)
@@ -234,6 +304,9 @@ def _learn(state, t, arm, reward):
     released = state.released_mean and not initial
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     state.root[arm] = 1.0 / math.sqrt(n)
+    for scope in (g, state.quotas.size):
+        if arm != state.marks[scope, ARM]:
+            _rival(state, state.marks[scope], state.bounds[scope], arm)
 
 
 @implements("probe", GroupUCBState)

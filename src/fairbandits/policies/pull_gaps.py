@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.engine.arrays import assign
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, learn, standing
 from fairbandits.policies.learner import frozen, make_learner
 
 
@@ -57,6 +57,11 @@ class PullGaps:
         """Return the state before the first round."""
         learner = make_learner(self.learner, self.learner_parameters).start(n_arms, horizon)
         return PullGapsState(learner, *np.zeros((2, n_arms)))
+
+
+@implements("standing", PullGapsState)
+def _standing(state, t):
+    return standing(state.learner, t)
 
 
 @implements("choose", PullGapsState)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, learn, standing
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.rationals import quota_numerators
@@ -81,6 +81,11 @@ class TFairLearn:
             np.array([sum(owed)]),
             self.order == "sequential",
         )
+
+
+@implements("standing", TFairLearnState)
+def _standing(state, t):
+    return standing(state.learner, t) if state.total[0] == 0 else -1
 
 
 @implements("choose", TFairLearnState)

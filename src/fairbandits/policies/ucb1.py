@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks
+from fairbandits.policies import checks, leader
+from fairbandits.policies.leader import Leader
 from fairbandits.policies.ties import RULES, best_arm
 
 ROUND, PREVIOUS, OWN = range(3)
@@ -16,12 +19,11 @@ CALLS, UNPULLED = range(2)
 
 
 class UCB1State(NamedTuple):
-    """Pulls, reward sums, and what the index needs of them: mean and 1 / sqrt(pulls)."""
+    """Pulls, reward sums, and the leader, whose widths are 1 / sqrt(pulls)."""
 
     pulls: np.ndarray
     sums: np.ndarray
-    mean: np.ndarray
-    width: np.ndarray
+    leader: Leader
     index: np.ndarray
     counts: np.ndarray  # see the constants above
     scale: float
@@ -74,7 +76,9 @@ class UCB1:
         del horizon  # UCB1 is anytime
         return UCB1State(
             np.zeros(n_arms, np.int64),
-            *np.zeros((4, n_arms)),
+            np.zeros(n_arms),
+            leader.nobody(n_arms),
+            np.zeros(n_arms),
             np.array([0, n_arms]),
             float(self.scale),
             CLOCKS[self.clock],
@@ -82,22 +86,45 @@ class UCB1:
         )
 
 
+@register_jitable(**INLINE)
+def _clock(state, t):
+    if state.clock == OWN:
+        return state.counts[CALLS] + 1
+    return t - 1 if state.clock == PREVIOUS else t
+
+
+@register_jitable(**INLINE)
+def _bonus(clock):
+    return math.sqrt(2.0 * math.log(clock))
+
+
+@implements("standing", UCB1State)
+def _standing(state, t):
+    if leader.leads(state.leader, _clock(state, t)):
+        state.counts[CALLS] += 1
+        return state.leader.marks[leader.ARM]
+    return -1
+
+
 @implements("choose", UCB1State)
 def _choose(state, t, coin):
+    clock = _clock(state, t)
     state.counts[CALLS] += 1
     if state.counts[UNPULLED] > 0:
         for k in range(state.pulls.size):
             if state.pulls[k] == 0:
                 return k
-    clock = t
-    if state.clock == PREVIOUS:
-        clock = t - 1
-    elif state.clock == OWN:
-        clock = state.counts[CALLS]
-    bonus = math.sqrt(2.0 * math.log(clock))
-    for k in range(state.index.size):
-        state.index[k] = state.mean[k] + bonus * state.width[k]
-    return best_arm(state.index, state.random_ties, coin)
+    arm = leader.find(state.leader, clock)
+    if arm < 0:
+        bonus = _bonus(clock)
+        if clock > state.leader.marks[leader.UNTIL]:
+            until = leader.ahead(clock)
+            leader.begin(state.leader, until, bonus, _bonus(until))
+        for k in range(state.index.size):
+            state.index[k] = state.leader.mean[k] + bonus * state.leader.width[k]
+        arm = best_arm(state.index, state.random_ties, coin)
+        leader.crown(state.leader, arm, bonus)
+    return arm
 
 
 @implements("learn", UCB1State)
@@ -106,6 +133,5 @@ def _learn(state, t, arm, reward):
     if pulls == 1:
         state.counts[UNPULLED] -= 1
     state.pulls[arm] = pulls
-    state.sums[arm] += reward / state.scale
-    state.mean[arm] = state.sums[arm] / pulls
-    state.width[arm] = 1.0 / math.sqrt(pulls)
+    state.sums[arm] += reward if state.scale == 1.0 else reward / state.scale
+    leader.update(state.leader, arm, state.sums[arm] / pulls, 1.0 / math.sqrt(pulls))
