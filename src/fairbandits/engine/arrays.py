@@ -4,7 +4,6 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
 
-
 #: ``i & NOT_NEGATIVE`` is i for i >= 0, and tells the compiler so: an index that may be negative
 #: counts from the end, and each use of it costs three more instructions.
 NOT_NEGATIVE = 2**63 - 1

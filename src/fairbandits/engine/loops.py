@@ -113,8 +113,8 @@ def bandit_rounds(state, source, record, start, stop):
             arm = choose(state, t, coin_at(source, t))
         arm &= NOT_NEGATIVE
         n = plays[arm] + 1
-        # An arm's deficit is largest right before the first of several pulls in a row.
-        if denominator > 0 and arm != before and t > 1:
+        # Of several pulls in a row the first decides; the sup does not begin before round 1's end.
+        if denominator > 0 and t > 1 and (arm != before or t == 2):
             deficit = quotas[arm] * (t - 1) - denominator * plays[arm]
             deficit_sup[arm] = max(deficit_sup[arm], deficit)
         reward = pull(source, t, arm, n)

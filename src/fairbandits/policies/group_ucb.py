@@ -7,25 +7,30 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import largest
+from fairbandits.engine.arrays import NOT_NEGATIVE, largest
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.policies import bf_ucb, checks
+from fairbandits.policies import bf_ucb, checks, leader
 from fairbandits.policies import groups as layout
-from fairbandits.policies.leader import ARM, HIGH, LOW, RIVAL, UNTIL, ahead
+from fairbandits.policies.leader import ARM, LOW, RIVAL, UNTIL, Leader
 from fairbandits.policies.ties import best_arm
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
 INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
 TIES = ("lowest", "random", "released")
-PRECEDING = 3
 PROBES = ("optional", "initial_plays", "initial_reward", "group_plays", "group_deficit_sup")
 
 
-class GroupUCBState(NamedTuple):
-    """BF-UCB for the initial rounds, what the indices need of all arms, and the leaders.
+#: Among the bounds of a leader: the largest `upper` of all arms that come before it where indices
+#: are equal.
+PRECEDING = 4
 
-    See `fairbandits.policies.leader`; `PRECEDING` is like `RIVAL`, of the arms that win a tie.
+
+class GroupUCBState(NamedTuple):
+    """BF-UCB for the initial rounds, and what the indices need of all arms.
+
+    There is a leader of each group and, in the last row, one of all arms; see
+    `fairbandits.policies.leader` for the four arrays.
     """
 
     first: bf_ucb.BFUCBState
@@ -42,13 +47,16 @@ class GroupUCBState(NamedTuple):
     rank: np.ndarray
     optional: np.ndarray
     now: np.ndarray
-    marks: np.ndarray  # of the leader of each group and, in the last row, of all arms
+    upper: np.ndarray
+    contenders: np.ndarray
+    marks: np.ndarray
     bounds: np.ndarray
     denominator: int
     inverse_delta: float
     kind: int
     cap: float
     random_ties: bool
+    plain_ties: bool  # the lowest arm's
     released_mean: bool
 
 
@@ -153,6 +161,7 @@ class GroupUCB:
         )
         numerators, denominator = layout.group_quotas(quotas, n_groups)
         delta = layout.delta_for(self.delta, horizon)
+        scopes = n_groups + 1
         ranked = self.ties == "released"
         return GroupUCBState(
             first=first.start(n_arms, horizon),
@@ -169,13 +178,16 @@ class GroupUCB:
             rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
             optional=np.zeros(n_arms, np.int64),
             now=np.zeros(1, np.int64),
-            marks=np.zeros((n_groups + 1, 2), np.int64),
-            bounds=np.zeros((n_groups + 1, 4)),
+            upper=np.zeros((scopes, n_arms)),
+            contenders=np.zeros((scopes, min(n_arms, leader.CONTENDERS)), np.int64),
+            marks=np.zeros((scopes, 3), np.int64),
+            bounds=np.zeros((scopes, 5)),
             denominator=denominator,
             inverse_delta=1.0 / delta,
             kind=INDICES[self.index],
             cap=1.0 if self.cap else math.inf,
             random_ties=self.ties == "random",
+            plain_ties=self.ties == "lowest",
             released_mean=self.running_mean == "released",
         )
 
@@ -192,72 +204,32 @@ def _bonus(state, count, t):
 
 @register_jitable(**INLINE)
 def _scope(state, t):
-    """Return the group that is furthest behind, or if none is behind the row of all arms."""
+    """Return the group that is furthest behind, or the row of all arms if none is behind."""
     g = layout.most_owed(state.quotas, state.denominator, state.served, t)
     return g if g >= 0 else state.quotas.size
 
 
 @register_jitable(**INLINE)
-def _range(state, scope):
-    """Return the arms of a scope, from the first to before the second number."""
-    if scope < state.quotas.size:
-        return state.start[scope], state.start[scope + 1]
-    return 0, state.pulls.size
+def _leader(state, scope):
+    return Leader(
+        state.mean,
+        state.root,
+        state.upper[scope],
+        state.contenders[scope],
+        state.marks[scope],
+        state.bounds[scope],
+    )
 
 
 @register_jitable(**INLINE)
-def _best_arm(state, low, high, bonus, coin):
-    """Return the arm of largest index among the arms low .. high - 1."""
-    index, mean, root = state.index[low:high], state.mean[low:high], state.root[low:high]
-    for k in range(index.size):
-        index[k] = min(state.cap, mean[k] + bonus * root[k])
-    if state.random_ties:
-        return low + best_arm(index, True, coin)
-    best = largest(index)
-    arm = low
-    lowest = state.rank.size
-    for k in range(index.size):
-        if index[k] == best and state.rank[low + k] < lowest:
-            lowest = state.rank[low + k]
-            arm = low + k
-    return arm
+def _leads(state, lead):
+    """Return whether a leader is known to be the choice, within its block.
 
-
-@register_jitable(**INLINE)
-def _lead(state, scope, low, high, arm, bonus, t):
-    """Make `arm`, the choice of round t, the leader of its scope."""
-    marks, bounds = state.marks[scope], state.bounds[scope]
-    if t > marks[UNTIL]:
-        marks[UNTIL] = ahead(t)
-        bounds[HIGH] = _bonus(state, high - low, ahead(t))
-    marks[ARM] = arm
-    bounds[LOW] = bonus
-    bounds[RIVAL] = -math.inf
-    bounds[PRECEDING] = math.inf if state.random_ties else -math.inf
-    for k in range(low, high):
-        if k != arm:
-            _rival(state, marks, bounds, k)
-
-
-@register_jitable(**INLINE)
-def _rival(state, marks, bounds, arm):
-    """Take another arm's index as it may be until the end."""
-    index = state.mean[arm] + bounds[HIGH] * state.root[arm]
-    bounds[RIVAL] = max(bounds[RIVAL], index)
-    if state.rank[arm] < state.rank[marks[ARM]]:
-        bounds[PRECEDING] = max(bounds[PRECEDING], index)
-
-
-@register_jitable(**INLINE)
-def _leads(state, scope, t):
-    """Return whether the leader of a scope is known to be the choice.
-
-    Of several arms cut off at the cap, the first one is; below the cap only one above all others.
+    Below the cap that is an arm above all others; of several arms cut off there, the first one.
     """
-    marks, bounds = state.marks[scope], state.bounds[scope]
-    if t > marks[UNTIL]:
-        return False
-    index = state.mean[marks[ARM]] + bounds[LOW] * state.root[marks[ARM]]
+    bounds = lead.bounds
+    arm = lead.marks[ARM] & NOT_NEGATIVE
+    index = lead.mean[arm] + bounds[LOW] * lead.width[arm]
     if bounds[RIVAL] < state.cap:
         return index > bounds[RIVAL]
     return index >= state.cap and bounds[PRECEDING] < state.cap
@@ -268,10 +240,11 @@ def _standing(state, t):
     if t <= state.first.initial_rounds:
         return -1
     scope = _scope(state, t)
-    if not _leads(state, scope, t):
+    lead = _leader(state, scope)
+    if t > lead.marks[UNTIL] or not _leads(state, lead):
         return -1
     state.now[0] = 1 if scope == state.quotas.size else 0
-    return state.marks[scope, ARM]
+    return lead.marks[ARM]
 
 
 @implements("choose", GroupUCBState)
@@ -280,11 +253,47 @@ def _choose(state, t, coin):
     if t <= state.first.initial_rounds:
         return choose(state.first, t, coin)
     scope = _scope(state, t)
-    state.now[0] = 1 if scope == state.quotas.size else 0
-    low, high = _range(state, scope)
+    lead = _leader(state, scope)
+    low = 0
+    high = state.pulls.size
+    if scope == state.quotas.size:
+        state.now[0] = 1
+    else:
+        low = state.start[scope]
+        high = state.start[scope + 1]
     bonus = _bonus(state, high - low, t)
-    arm = _best_arm(state, low, high, bonus, coin)
-    _lead(state, scope, low, high, arm, bonus, t)
+    if t > lead.marks[UNTIL]:
+        until = leader.ahead(t)
+        leader.begin(lead, low, high, until, _bonus(state, high - low, until))
+    arm = leader.find(lead, low, high, bonus, state.plain_ties, state.cap)
+    if arm >= 0:
+        lead.bounds[PRECEDING] = lead.bounds[RIVAL]
+        return arm
+    arm = _first_of_best(state, low, high, bonus, coin)
+    leader.crown(lead, low, high, arm, bonus)
+    preceding = math.inf if state.random_ties else -math.inf
+    for k in range(low, high):
+        if state.rank[k] < state.rank[arm]:
+            preceding = max(preceding, state.upper[scope, k])
+    lead.bounds[PRECEDING] = preceding
+    return arm
+
+
+@register_jitable(**INLINE)
+def _first_of_best(state, low, high, bonus, coin):
+    """Return the arm of largest index among the arms low .. high - 1, in a full comparison."""
+    index = state.index[low:high]
+    for k in range(index.size):
+        index[k] = min(state.cap, state.mean[low + k] + bonus * state.root[low + k])
+    if state.random_ties:
+        return low + best_arm(index, True, coin)
+    best = largest(index)
+    arm = low
+    lowest = state.rank.size
+    for k in range(index.size):
+        if index[k] == best and state.rank[low + k] < lowest:
+            lowest = state.rank[low + k]
+            arm = low + k
     return arm
 
 
@@ -305,8 +314,10 @@ def _learn(state, t, arm, reward):
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     state.root[arm] = 1.0 / math.sqrt(n)
     for scope in (g, state.quotas.size):
-        if arm != state.marks[scope, ARM]:
-            _rival(state, state.marks[scope], state.bounds[scope], arm)
+        lead = _leader(state, scope)
+        leader.update(lead, arm)
+        if state.rank[arm] < state.rank[lead.marks[ARM]]:
+            lead.bounds[PRECEDING] = max(lead.bounds[PRECEDING], lead.upper[arm])
 
 
 @implements("probe", GroupUCBState)

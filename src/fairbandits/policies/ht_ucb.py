@@ -5,10 +5,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
+from fairbandits.engine.arrays import NOT_NEGATIVE
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks
+from fairbandits.policies import checks, leader
+from fairbandits.policies.leader import Leader
 from fairbandits.policies.ties import RULES, best_arm
+from fairbandits.policies.waits import paces, wait, whole
 from fairbandits.rationals import quota_numerators
 
 CLOCKS = ("round", "previous")
@@ -16,16 +21,21 @@ THRESHOLDS = ("hard", "soft")
 
 
 class HTUCBState(NamedTuple):
-    """What the index needs; quotas tau_k and pulls N_k as exact numerators over `denominator`."""
+    """What the index needs; quotas tau_k and pulls N_k as exact numerators over `denominator`.
+
+    Indices without penalties stand in `leader`, with widths 1 / sqrt(N_k). Up to round `quiet` no
+    arm but the leader has a penalty.
+    """
 
     pulls: np.ndarray
     sums: np.ndarray
-    mean: np.ndarray
-    width: np.ndarray  # 1 / sqrt(pulls)
+    leader: Leader
     index: np.ndarray
     penalties: np.ndarray
     quotas: np.ndarray
     served: np.ndarray
+    pace: np.ndarray
+    quiet: np.ndarray
     denominator: int
     unpulled: np.ndarray  # number of arms never pulled
     previous: bool
@@ -103,16 +113,44 @@ class HTUCB:
         numerators, denominator = quota_numerators(self.quotas)
         return HTUCBState(
             np.zeros(n_arms, np.int64),
-            *np.zeros((4, n_arms)),
+            np.zeros(n_arms),
+            leader.nobody(n_arms),
+            np.zeros(n_arms),
             checks.per_arm("penalties", self.penalties, n_arms),
             np.array(numerators, np.int64),
             np.zeros(n_arms, np.int64),
+            paces(numerators),
+            np.zeros(1, np.int64),
             denominator,
             np.array([n_arms]),
             self.clock == "previous",
             self.threshold == "soft",
             self.ties == "random",
         )
+
+
+@register_jitable(**INLINE)
+def _bonus(clock):
+    return math.sqrt(2.0 * math.log(clock))
+
+
+@register_jitable(**INLINE)
+def _penalty(state, k, t):
+    """Return what is added to the index of arm k in round t."""
+    missing = state.quotas[k] * t - state.served[k]
+    if state.soft:
+        return state.penalties[k] * (max(0, missing) / max(1, state.quotas[k] * t))
+    return state.penalties[k] if missing > 0 else 0.0
+
+
+@implements("standing", HTUCBState)
+def _standing(state, t):
+    if t > state.quiet[0]:
+        return -1
+    lead = state.leader
+    arm = lead.marks[leader.ARM] & NOT_NEGATIVE
+    clock = t - 1 if state.previous else t
+    return arm if leader.leads(lead, clock, _penalty(state, arm, t)) else -1
 
 
 @implements("choose", HTUCBState)
@@ -122,19 +160,64 @@ def _choose(state, t, coin):
             if state.pulls[k] == 0:
                 return k
     clock = t - 1 if state.previous else t
-    bonus = math.sqrt(2.0 * math.log(clock))
-    if state.soft:
-        for k in range(state.index.size):
-            entitled = state.quotas[k] * t
-            missing = max(0, entitled - state.served[k])
-            raised = state.penalties[k] * (missing / max(1, entitled))
-            state.index[k] = state.mean[k] + raised + bonus * state.width[k]
-    else:
-        for k in range(state.index.size):
-            missing = state.quotas[k] * t - state.served[k]
-            raised = state.penalties[k] if missing > 0 else 0.0
-            state.index[k] = state.mean[k] + raised + bonus * state.width[k]
-    return best_arm(state.index, state.random_ties, coin)
+    if not state.soft:  # a soft penalty moves in every round
+        arm = _find(state, t, clock)
+        if arm >= 0:
+            return arm
+    lead = state.leader
+    bonus = _bonus(clock)
+    for k in range(state.index.size):
+        state.index[k] = lead.mean[k] + _penalty(state, k, t) + bonus * lead.width[k]
+    arm = best_arm(state.index, state.random_ties, coin)
+    if not state.soft:
+        if clock > lead.marks[leader.UNTIL]:
+            until = leader.ahead(clock)
+            leader.begin(lead, 0, state.index.size, until, _bonus(until))
+        leader.crown(lead, 0, state.index.size, arm, bonus)
+        state.quiet[0] = t
+    return arm
+
+
+@register_jitable(**INLINE)
+def _find(state, t, clock):
+    """Return the arm of largest index if the block says it, else -1; see `leader.find`.
+
+    An arm that is pulled because of its penalty does not become the leader: as soon as it is no
+    longer short of its quota, the leader's turn goes on.
+    """
+    lead = state.leader
+    marks, bounds = lead.marks, lead.bounds
+    if clock > marks[leader.UNTIL]:
+        return -1
+    arm = 0
+    best = -math.inf
+    rival = -math.inf
+    short = 0
+    for k in range(state.quotas.size):
+        value = lead.upper[k]
+        if state.quotas[k] * t > state.served[k]:
+            value = lead.mean[k] + state.penalties[k] + bounds[leader.HIGH] * lead.width[k]
+            short += 1
+        beyond = value > best
+        rival = max(rival, best if beyond else value)
+        arm = k if beyond else arm
+        best = max(best, value)
+    penalty = _penalty(state, arm, t)
+    if not lead.mean[arm] + penalty + bounds[leader.LOW] * lead.width[arm] > rival:
+        return -1
+    if penalty == 0.0:
+        marks[leader.ARM] = arm
+        bounds[leader.RIVAL] = rival
+    stays = marks[leader.ARM]
+    calm = 0.0
+    if short == 0 or (short == 1 and penalty > 0.0):
+        calm = math.inf
+        for k in range(state.quotas.size):
+            room = state.served[k] - state.quotas[k] * t
+            room += state.denominator if k == arm else 0
+            calm = min(calm, wait(room, state.pace[k]) if k != stays else math.inf)
+    state.quiet[0] = t + whole(calm)
+    return arm
 
 
 @implements("learn", HTUCBState)
@@ -145,5 +228,6 @@ def _learn(state, t, arm, reward):
     state.pulls[arm] = pulls
     state.served[arm] += state.denominator
     state.sums[arm] += reward
-    state.mean[arm] = state.sums[arm] / pulls
-    state.width[arm] = 1.0 / math.sqrt(pulls)
+    state.leader.mean[arm] = state.sums[arm] / pulls
+    state.leader.width[arm] = 1.0 / math.sqrt(pulls)
+    leader.update(state.leader, arm)

@@ -8,6 +8,9 @@ index with b = `LOW` lies strictly above all others' `upper` is what the full co
 the same arm, without any tolerance. As long as that can be said, neither a logarithm nor the other
 arms are needed.
 
+Of many arms, those with the largest `upper` are the contenders. An arm whose index lies strictly
+above `REST`, the largest `upper` of the others, has to be compared with contenders only.
+
 b is the square root of a logarithm. A computed logarithm is off by less than a unit in the last
 place, and those of two clocks below 2**42 differ by more than that, so that b is monotone as well.
 """
@@ -19,28 +22,32 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import NOT_NEGATIVE
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.inlining import APART, INLINE
 
-ARM, UNTIL = range(2)
-RIVAL, LOW, HIGH = range(3)
+ARM, UNTIL, COUNT = range(3)
+RIVAL, LOW, HIGH, REST = range(4)
+CONTENDERS = 16
 
 
 class Leader(NamedTuple):
     """Indices mean_k + b w_k, and who leads: `marks` and `bounds`, see the constants above.
 
-    `RIVAL` is the largest `upper` of all arms but the leader.
+    `RIVAL` is at least the largest `upper` of all arms but the leader, and `COUNT` the number of
+    contenders.
     """
 
     mean: np.ndarray
     width: np.ndarray
     upper: np.ndarray
+    contenders: np.ndarray
     marks: np.ndarray
     bounds: np.ndarray
 
 
 def nobody(n_arms: int) -> Leader:
     """Return the start: no leader, as no block has begun."""
-    return Leader(*np.zeros((3, n_arms)), np.zeros(2, np.int64), np.zeros(3))
+    contenders = np.zeros(min(n_arms, CONTENDERS), np.int64)
+    return Leader(*np.zeros((3, n_arms)), contenders, np.zeros(3, np.int64), np.zeros(4))
 
 
 @register_jitable(**INLINE)
@@ -50,65 +57,123 @@ def ahead(clock):
 
 
 @register_jitable(**INLINE)
-def leads(leader, clock):
-    """Return whether the leader's index is known to be the largest at this clock."""
+def leads(leader, clock, extra=0.0):
+    """Return whether the leader's index is known to be the largest at this clock.
+
+    `extra` is added to its mean, and to no other arm's.
+    """
     marks, bounds = leader.marks, leader.bounds
     arm = marks[ARM] & NOT_NEGATIVE
     return (
         clock <= marks[UNTIL]
-        and leader.mean[arm] + bounds[LOW] * leader.width[arm] > bounds[RIVAL]
+        and leader.mean[arm] + extra + bounds[LOW] * leader.width[arm] > bounds[RIVAL]
     )
 
 
 @register_jitable(**INLINE)
-def find(leader, clock):
-    """Return the arm of largest index if the block says it, and make it the leader; else -1."""
-    upper, bounds = leader.upper, leader.bounds
-    if clock > leader.marks[UNTIL]:
-        return -1
-    arm = 0
-    best = upper[0]
-    rival = -math.inf
-    for k in range(1, upper.size):
-        value = upper[k]
-        ahead_of_all = value > best
-        rival = max(rival, best if ahead_of_all else value)
-        arm = k if ahead_of_all else arm
-        best = max(best, value)
-    if leader.mean[arm] + bounds[LOW] * leader.width[arm] > rival:
-        leader.marks[ARM] = arm
-        bounds[RIVAL] = rival
-        return arm
-    return -1
-
-
-@register_jitable(**INLINE)
-def begin(leader, until, low, high):
-    """Begin a block, in which b lies between `low` and `high`."""
+def begin(leader, low, high, until, most):
+    """Begin a block for the arms low .. high - 1, in which b is at most `most`."""
     leader.marks[UNTIL] = until
-    leader.bounds[LOW] = low
-    leader.bounds[HIGH] = high
-    for k in range(leader.upper.size):
-        leader.upper[k] = leader.mean[k] + high * leader.width[k]
+    leader.bounds[HIGH] = most
+    for k in range(low, high):
+        leader.upper[k] = leader.mean[k] + most * leader.width[k]
+    _choose_contenders(leader, low, high)
+
+
+@register_jitable(**APART)
+def _choose_contenders(leader, low, high):
+    """Choose the arms of largest `upper`."""
+    upper, contenders = leader.upper, leader.contenders
+    chosen = 0
+    rest = -math.inf
+    for k in range(low, high):
+        value = upper[k]
+        if chosen == contenders.size:
+            last = upper[contenders[chosen - 1]]
+            if value <= last:
+                rest = max(rest, value)
+                continue
+            rest = max(rest, last)
+            chosen -= 1
+        place = chosen
+        for j in range(chosen, 0, -1):  # they stand in decreasing order
+            if upper[contenders[j - 1]] >= value:
+                break
+            contenders[j] = contenders[j - 1]
+            place = j - 1
+        contenders[place] = k
+        chosen += 1
+    leader.marks[COUNT] = chosen
+    leader.bounds[REST] = rest
 
 
 @register_jitable(**INLINE)
-def crown(leader, arm, low):
-    """Make `arm` the leader, which a full comparison with b = `low` has found."""
-    rival = -math.inf
-    for k in range(leader.upper.size):
+def find(leader, low, high, bonus, lowest, cap=math.inf):
+    """Return the arm of largest index for b = `bonus`, and make it the leader.
+
+    Asked are the arms low .. high - 1. If `lowest`, that arm of several with the same index is
+    returned. Without it they are told apart by a full comparison, as those at the `cap` are where
+    indices are cut off: -1.
+    """
+    bounds = leader.bounds
+    arm, best, equal = _best_contender(leader, bonus, lowest)
+    if not best > bounds[REST]:
+        _choose_contenders(leader, low, high)
+        arm, best, equal = _best_contender(leader, bonus, lowest)
+    if equal or not bounds[REST] < best < cap:
+        return -1
+    _crown(leader, arm, bonus)
+    return arm
+
+
+@register_jitable(**INLINE)
+def _best_contender(leader, bonus, lowest):
+    """Return the contender of largest index, this index, and whether others that matter have it."""
+    arm = leader.contenders[0] & NOT_NEGATIVE
+    best = leader.mean[arm] + bonus * leader.width[arm]
+    equal = False
+    for j in range(1, leader.marks[COUNT]):
+        k = leader.contenders[j] & NOT_NEGATIVE
+        value = leader.mean[k] + bonus * leader.width[k]
+        if value == best:
+            equal = not lowest
+            arm = min(arm, k)
+        elif value > best:
+            equal = False
+            arm = k
+            best = value
+    return arm, best, equal
+
+
+@register_jitable(**INLINE)
+def _crown(leader, arm, bonus):
+    rival = leader.bounds[REST]
+    for j in range(leader.marks[COUNT]):
+        k = leader.contenders[j] & NOT_NEGATIVE
         rival = max(rival, leader.upper[k] if k != arm else -math.inf)
     leader.marks[ARM] = arm
+    leader.bounds[LOW] = bonus
     leader.bounds[RIVAL] = rival
-    leader.bounds[LOW] = low
 
 
 @register_jitable(**INLINE)
-def update(leader, arm, mean, width):
-    """Take the new mean and width of an arm."""
-    leader.mean[arm] = mean
-    leader.width[arm] = width
-    upper = mean + leader.bounds[HIGH] * width
+def crown(leader, low, high, arm, bonus):
+    """Make `arm` the leader, which a full comparison with b = `bonus` has found."""
+    rival = -math.inf
+    for k in range(low, high):
+        rival = max(rival, leader.upper[k] if k != arm else -math.inf)
+    leader.marks[ARM] = arm
+    leader.bounds[LOW] = bonus
+    leader.bounds[RIVAL] = rival
+    leader.bounds[REST] = math.inf  # it need not be a contender: they have to be chosen anew
+
+
+@register_jitable(**INLINE)
+def update(leader, arm):
+    """Take note that an arm's mean and width have changed."""
+    bounds = leader.bounds
+    upper = leader.mean[arm] + bounds[HIGH] * leader.width[arm]
     leader.upper[arm] = upper
     if arm != leader.marks[ARM]:
-        leader.bounds[RIVAL] = max(leader.bounds[RIVAL], upper)
+        bounds[RIVAL] = max(bounds[RIVAL], upper)
+        bounds[REST] = max(bounds[REST], upper)

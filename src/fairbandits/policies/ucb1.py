@@ -114,16 +114,18 @@ def _choose(state, t, coin):
         for k in range(state.pulls.size):
             if state.pulls[k] == 0:
                 return k
-    arm = leader.find(state.leader, clock)
+    lead = state.leader
+    n_arms = state.index.size
+    bonus = _bonus(clock)
+    if clock > lead.marks[leader.UNTIL]:
+        until = leader.ahead(clock)
+        leader.begin(lead, 0, n_arms, until, _bonus(until))
+    arm = leader.find(lead, 0, n_arms, bonus, not state.random_ties)
     if arm < 0:
-        bonus = _bonus(clock)
-        if clock > state.leader.marks[leader.UNTIL]:
-            until = leader.ahead(clock)
-            leader.begin(state.leader, until, bonus, _bonus(until))
-        for k in range(state.index.size):
-            state.index[k] = state.leader.mean[k] + bonus * state.leader.width[k]
+        for k in range(n_arms):
+            state.index[k] = lead.mean[k] + bonus * lead.width[k]
         arm = best_arm(state.index, state.random_ties, coin)
-        leader.crown(state.leader, arm, bonus)
+        leader.crown(lead, 0, n_arms, arm, bonus)
     return arm
 
 
@@ -134,4 +136,6 @@ def _learn(state, t, arm, reward):
         state.counts[UNPULLED] -= 1
     state.pulls[arm] = pulls
     state.sums[arm] += reward if state.scale == 1.0 else reward / state.scale
-    leader.update(state.leader, arm, state.sums[arm] / pulls, 1.0 / math.sqrt(pulls))
+    state.leader.mean[arm] = state.sums[arm] / pulls
+    state.leader.width[arm] = 1.0 / math.sqrt(pulls)
+    leader.update(state.leader, arm)
