@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import HERE, ROOT
+from bench.measure import machine_name
 from fairbandits.store import replacing
 
 FILE = HERE / "history.csv"
@@ -38,19 +39,18 @@ def git(folder: Path, *words: str) -> str:
 
 
 def commit() -> str:
-    """Return the short name of the checked-out commit, with a plus if what is timed differs.
+    """Return the short name of the checked-out commit, with a plus if the code differs from it.
 
-    The history itself does not count: a run that is recorded changes it.
+    What a run writes, such as the history itself, does not count.
     """
     name = git(ROOT, "rev-parse", "--short=7", "HEAD")
-    own = FILE.relative_to(ROOT)
-    changed = git(ROOT, "status", "--porcelain", "--", "src", "benchmarks", f":!{own}")
+    code = ("src", "benchmarks/*.py", "benchmarks/*.c", "benchmarks/*.h")
+    changed = git(ROOT, "status", "--porcelain", "--", *code)
     return name + ("+" if changed else "") if name else "unknown"
 
 
 def rows_of(report: dict[str, Any]) -> list[dict[str, str]]:
     """Return the rows that a report adds: nanoseconds a round, and the ratio of C to ours."""
-    host = report["machine"]
     rows = []
     for case in report["cases"]:
         ours, in_c = case["ns"]["ours"], case["ns"]["c"]
@@ -70,7 +70,7 @@ def rows_of(report: dict[str, Any]) -> list[dict[str, str]]:
                     name: "" if value is None else f"{value:.4g}"
                     for name, value in zip(NUMBERS, numbers, strict=True)
                 },
-                "machine": f"{host['processor']}, {host['cores']} cores",
+                "machine": machine_name(report["machine"]),
             }
         )
     return rows

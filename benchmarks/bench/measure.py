@@ -168,3 +168,8 @@ def machine() -> dict[str, Any]:
         "cores": psutil.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
     }
+
+
+def machine_name(host: dict[str, Any]) -> str:
+    """Return the name that measurements of one machine share."""
+    return f"{host['processor']}, {host['cores']} cores"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bench.measure import AGREEMENT
+from bench.measure import AGREEMENT, machine_name
 
 WAYS = {"ours": "ours", "c": "C", "c_lazy": "C, lazy", "python": "Python"}
 HEAD = ("case", "target", "met", *WAYS.values())
@@ -83,7 +83,7 @@ def notes(report: dict[str, Any]) -> list[str]:
         f"cache. DISAGREE: outcomes differ by more than {AGREEMENT:g}, or lazy C is not exact.",
         "C asks for all indices in every round; lazy C makes the same choices, bit for bit, "
         "without.",
-        f"Machine: {host['processor']}, {host['cores']} cores, {host['system']}; load "
+        f"Machine: {machine_name(host)}, {host['system']}; load "
         f"{report['load']['before']} before, {report['load']['after']} after",
         f"Versions: {', '.join(f'{name} {value}' for name, value in versions.items())}",
         f"C: {report['compiler']}",
