@@ -121,7 +121,7 @@ def main(
         raise click.ClickException("a peer pulls other arms")
     now = history.rows_of(report)
     if not quick:
-        click.echo("\n" + history.comparison(earlier, now))
+        click.echo("\n" + history.comparison(earlier, now), err=markdown)
     if record:
         history.append(history_file, now)
 
