@@ -2,7 +2,7 @@
 
 ``python benchmarks/growth.py`` measures, writes growth.csv and draws growth.svg and growth.png
 beside it; with ``--draw`` it only draws. `make bench-growth` runs it. A time is that of a whole
-call: what a run costs before its first round weighs on short ones.
+call on the processor: what a run costs before its first round weighs on short ones.
 """
 
 import csv

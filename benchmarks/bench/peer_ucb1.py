@@ -48,12 +48,12 @@ def microseconds(library, arms, rounds):
     wins = [[float(rng.random() < (k + 1) / 20) for _ in range(rounds)] for k in range(arms)]
     pulls = [0] * arms
     player = library(arms)
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(rounds):
         arm = int(player.choose())
         player.learn(arm, wins[arm][pulls[arm]])
         pulls[arm] += 1
-    return (time.perf_counter() - start) / rounds * 1e6
+    return (time.process_time() - start) / rounds * 1e6
 
 
 def main(name, arms, rounds, repetitions):

@@ -8,7 +8,7 @@ from bench.measure import AGREEMENT, machine_name
 WAYS = {"ours": "ours", "c": "C", "c_lazy": "C, lazy", "python": "Python"}
 HEAD = ("case", "target", "met", *WAYS.values())
 HEAD += ("C/ours", "C/lazy", "Python/ours", "cold", "cached")
-PEERS_TITLE = "Microseconds a round, that is a choice and its update:"
+PEERS_TITLE = "Microseconds of processor time a round, that is a choice and its update:"
 VERDICTS = {True: "met", False: "missed", None: "-"}
 
 
@@ -78,9 +78,10 @@ def notes(report: dict[str, Any]) -> list[str]:
     """Return what the numbers are, and where they come from."""
     host, versions = report["machine"], report["versions"]
     lines = [
-        f"Nanoseconds a round on one core, median of {report['repetitions']} (least–largest); "
-        "ratios of medians; seconds of a fresh process's first run with an empty and with a full "
-        f"cache. DISAGREE: outcomes differ by more than {AGREEMENT:g}, or lazy C is not exact.",
+        "Nanoseconds of processor time a round on one core, median of "
+        f"{report['repetitions']} (least–largest); ratios of medians; seconds of a fresh "
+        "process's first run with an empty and with a full cache. DISAGREE: outcomes differ by "
+        f"more than {AGREEMENT:g}, or lazy C is not exact.",
         "C asks for all indices in every round; lazy C makes the same choices, bit for bit, "
         "without.",
         f"Machine: {machine_name(host)}, {host['system']}; load "
