@@ -28,10 +28,10 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup replicate figures audit report smoke verify test bench lint format clean
+.PHONY: help setup replicate figures audit report smoke verify test bench bench-growth lint format clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo '  CORES=N sets the number of cores (here $(CORES)), PYTHON=... the interpreter for setup.'
 
 setup: $(STAMP) ## install the locked environment into .venv
@@ -60,6 +60,9 @@ test: setup ## run the tests, then the fast ones again with the kernels interpre
 
 bench: setup ## measure the speed of the simulation
 	@$(BIN)/python benchmarks/run.py
+
+bench-growth: setup ## draw how a round's time grows with rounds and arms
+	@$(BIN)/python benchmarks/growth.py
 
 lint: setup ## check style, spelling, formatting and the workflow
 	@$(BIN)/ruff check
