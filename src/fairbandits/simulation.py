@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import config
 
+from fairbandits.engine.lanes import BLOCKS, block_source, lane_of, new_block
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.engine.sources import stream_source
+from fairbandits.engine.vectors import LANES
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
+from fairbandits.policies.banditq_lanes import block_of
 from fairbandits.rationals import quota_numerators
 
 if TYPE_CHECKING:
@@ -173,13 +177,25 @@ def run(
     required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms)
     probes = tuple(getattr(policy, "probes", ()))
     random = isinstance(instance, RandomInstance)
-    means, records = [], []
+    means, sources = [], []
     for replicate in chosen.tolist():
-        state = policy.start(instance.n_arms, horizon)
         drawn = instance.draw(seed, stream, replicate) if random else instance
         means.append(drawn.true_means)
         address = (seed, stream, replicate)
-        source = stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address)
+        sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
+    records = []
+    while len(records) < len(sources):
+        state = policy.start(instance.n_arms, horizon)
+        some = sources[len(records) :][:LANES]
+        # a block takes as long as two or three replicates, however few it has
+        together = compiled and not required and len(some) >= 3
+        block = block_of(state) if together and not config.DISABLE_JIT else None
+        if block is not None:
+            record = new_block(instance.n_arms, rounds, len(probes))
+            source = block_source([*some, *some[:1] * (LANES - len(some))])
+            BLOCKS[feedback](block, source, record, 0, horizon)
+            records += [lane_of(record, lane, feedback) for lane in range(len(some))]
+            continue
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
         loop = LOOPS[feedback]
         ours = is_implemented(type(state))
@@ -187,7 +203,7 @@ def run(
             loop = getattr(loop, "py_func", loop)
         if not ours:
             state = _Guarded(state, policy, instance.n_arms)
-        loop(state, source, record, 0, horizon)
+        loop(state, some[0], record, 0, horizon)
         records.append(record)
     plays = np.array([record.plays_at for record in records])
     deficits = {}

@@ -1,0 +1,227 @@
+"""The round loops for a block of replicates at once, one replicate in each lane.
+
+The block's arrays are those of one replicate with one more axis, the lanes, at the end.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from fairbandits.engine import laws
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.loops import OPTIONS
+from fairbandits.engine.protocol import choose, distribute, learn, probe
+from fairbandits.engine.sources import StreamSource
+from fairbandits.engine.vectors import LANES, load, pick, select, store, units
+
+
+class BlockSource(NamedTuple):
+    """Rewards and coins of a block: a `StreamSource` for each lane.
+
+    The last three are scratch: where the streams of rewards are, shape (n_arms, LANES), and rows of
+    words and of numbers.
+    """
+
+    base: np.ndarray
+    gamma: np.ndarray
+    law: int
+    first: np.ndarray
+    second: np.ndarray
+    coin_base: np.ndarray
+    coin_gamma: np.ndarray
+    at: np.ndarray
+    words: np.ndarray
+    numbers: np.ndarray
+
+
+class BlockRecord(NamedTuple):
+    """What a block has done so far, and its copies at the checkpoints.
+
+    The fields are those of `fairbandits.engine.loops.Record`, without quotas.
+    """
+
+    plays: np.ndarray
+    rewards: np.ndarray
+    checkpoints: np.ndarray
+    plays_at: np.ndarray
+    rewards_at: np.ndarray
+    probes_at: np.ndarray
+    x: np.ndarray
+    seen: np.ndarray
+
+
+class Copies(NamedTuple):
+    """The copies of one replicate at the checkpoints, as in `fairbandits.engine.loops.Record`."""
+
+    plays_at: np.ndarray
+    rewards_at: np.ndarray
+    probes_at: np.ndarray
+
+
+def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays side by side, the lane as last axis, at an address vectors like."""
+    stacked = np.stack(arrays, axis=-1)
+    room = np.zeros(stacked.nbytes + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    out = room[start : start + stacked.nbytes].view(stacked.dtype).reshape(stacked.shape)
+    out[...] = stacked
+    return out
+
+
+def block_source(sources: Sequence[StreamSource]) -> BlockSource:
+    """Return the sources of LANES replicates, whose law is the same, as one."""
+    stacked = {
+        name: along_lanes([np.atleast_1d(getattr(source, name)) for source in sources])
+        for name in BlockSource._fields
+        if name in StreamSource._fields and name != "law"
+    }
+    at, words = (
+        along_lanes([np.zeros_like(sources[0].base)] * LANES),
+        along_lanes([np.zeros(1, np.uint64)] * LANES),
+    )
+    return BlockSource(
+        law=sources[0].law,
+        at=at,
+        words=words,
+        numbers=along_lanes([np.zeros(3)] * LANES),
+        **stacked,
+    )
+
+
+def new_block(n_arms: int, checkpoints: np.ndarray, n_probes: int) -> BlockRecord:
+    """Return an empty record for LANES replicates."""
+
+    def empty(*shape: int) -> np.ndarray:
+        return along_lanes([np.zeros(shape)] * LANES)
+
+    shape = (checkpoints.size, n_arms)
+    return BlockRecord(
+        empty(n_arms),
+        empty(n_arms),
+        checkpoints,
+        empty(*shape),
+        empty(*shape),
+        empty(checkpoints.size, n_probes, n_arms),
+        empty(n_arms),
+        empty(n_arms),
+    )
+
+
+@njit(**OPTIONS)
+def full_information_block(state, source, record, start, stop):
+    """Play rounds start+1 .. stop in every lane, seeing the rewards of all arms."""
+    plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
+    x, seen = record.x, record.seen
+    mark = 0
+    while mark < checkpoints.size and checkpoints[mark] <= start:
+        mark += 1
+    due = checkpoints[mark] if mark < checkpoints.size else 0
+    for k in range(x.shape[0]):
+        store(source.at, k, load(source.base, k) + load(source.gamma, k) * np.uint64(start))
+    for t in range(start + 1, stop + 1):
+        distribute(state, t, 0, x)
+        _observe(source, seen)
+        for k in range(x.shape[0]):
+            played = load(x, k)
+            store(plays, k, load(plays, k) + played)
+            store(rewards, k, load(rewards, k) + played * load(seen, k))
+        learn(state, t, x, seen)
+        if t == due:
+            copy_rows(record.plays_at[mark], plays)
+            copy_rows(record.rewards_at[mark], rewards)
+            probe(state, record.probes_at[mark])
+            mark += 1
+            due = checkpoints[mark] if mark < checkpoints.size else 0
+
+
+@njit(**OPTIONS)
+def bandit_block(state, source, record, start, stop):
+    """Play rounds start+1 .. stop in every lane, seeing the reward of the pulled arm only."""
+    plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
+    arms, seen = record.x, record.seen
+    mark = 0
+    while mark < checkpoints.size and checkpoints[mark] <= start:
+        mark += 1
+    due = checkpoints[mark] if mark < checkpoints.size else 0
+    for k in range(plays.shape[0]):
+        for i in range(LANES):
+            source.at[k, i] = source.base[k, i] + np.uint64(plays[k, i]) * source.gamma[k, i]
+    for t in range(start + 1, stop + 1):
+        coin = units(_mixed(load(source.coin_base, 0) + load(source.coin_gamma, 0) * np.uint64(t)))
+        chosen = choose(state, t, coin)
+        store(arms, 0, chosen)
+        for i in range(LANES):
+            arm = int(arms[0, i])
+            plays[arm, i] += 1.0
+            source.at[arm, i] += source.gamma[arm, i]
+            source.words[0, i] = source.at[arm, i]
+        first, second = pick(source.first, chosen), pick(source.second, chosen)
+        reward = _reward(source, first, second, _mixed(load(source.words, 0)))
+        store(seen, 0, reward)
+        for i in range(LANES):
+            rewards[int(arms[0, i]), i] += seen[0, i]
+        learn(state, t, chosen, reward)
+        if t == due:
+            copy_rows(record.plays_at[mark], plays)
+            copy_rows(record.rewards_at[mark], rewards)
+            probe(state, record.probes_at[mark])
+            mark += 1
+            due = checkpoints[mark] if mark < checkpoints.size else 0
+
+
+BLOCKS = {"bandit": bandit_block, "full": full_information_block}
+
+
+def lane_of(record: BlockRecord, lane: int, feedback: str) -> Copies:
+    """Return what one replicate of a block has recorded."""
+    dtype = np.int64 if feedback == "bandit" else np.float64
+    return Copies(
+        record.plays_at[..., lane].astype(dtype),
+        record.rewards_at[..., lane],
+        record.probes_at[..., lane],
+    )
+
+
+@register_jitable(**INLINE)
+def copy_rows(out, values):
+    """Copy `values` into `out`, both of shape (n, LANES)."""
+    for k in range(out.shape[0]):
+        store(out, k, load(values, k))
+
+
+@register_jitable(**INLINE)
+def _observe(source, out):
+    """Move all streams of rewards on by one word, and write the rewards."""
+    for k in range(out.shape[0]):
+        at = load(source.at, k) + load(source.gamma, k)
+        store(source.at, k, at)
+        first, second = load(source.first, k), load(source.second, k)
+        store(out, k, _reward(source, first, second, _mixed(at)))
+
+
+@register_jitable(**INLINE)
+def _reward(source, first, second, words):
+    """Return the rewards that words give, as `fairbandits.engine.laws.reward_of` does."""
+    if source.law == laws.UNIFORM02:
+        return first * units(words)
+    if source.law == laws.BERNOULLI:
+        return select(units(words) < first, 1.0, 0.0)
+    numbers = source.numbers
+    store(numbers, 0, first)
+    store(numbers, 1, second)
+    store(source.words, 0, words)
+    for i in range(LANES):
+        w = source.words[0, i]
+        numbers[2, i] = laws.reward_of(source.law, numbers[0, i], numbers[1, i], w)
+    return load(numbers, 2)
+
+
+@register_jitable(**INLINE)
+def _mixed(z):
+    """Return the words of these states of streams, as `fairbandits.engine.streams.word` does."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    return z ^ (z >> np.uint64(31))
