@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairbandits.engine.kinds import chosen as chosen_loop
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.engine.sources import stream_source
@@ -112,7 +113,7 @@ def run(
     checkpoints: Sequence[int] | None = None,
     stream: str = "run",
     quotas: Sequence | None = None,
-    compiled: bool = True,
+    compiled: bool | None = None,
 ) -> Result:
     """Run a policy on an instance.
 
@@ -139,8 +140,10 @@ def run(
     quotas : sequence of number or str, optional
         Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
         `Result.deficits`); a policy has its own.
-    compiled : bool
-        ``False`` runs a policy of this package in the interpreter; the numbers are the same.
+    compiled : bool, optional
+        Whether a policy of this package runs compiled or in the interpreter; the numbers are the
+        same. By default what takes less time: compiling takes seconds, once for each kind of
+        policy, so that short runs are interpreted.
 
     Returns
     -------
@@ -173,7 +176,7 @@ def run(
     required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms)
     probes = tuple(getattr(policy, "probes", ()))
     random = isinstance(instance, RandomInstance)
-    means, records = [], []
+    means, records, loop = [], [], None
     for replicate in chosen.tolist():
         state = policy.start(instance.n_arms, horizon)
         drawn = instance.draw(seed, stream, replicate) if random else instance
@@ -181,10 +184,11 @@ def run(
         address = (seed, stream, replicate)
         source = stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address)
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
-        loop = LOOPS[feedback]
         ours = is_implemented(type(state))
-        if not (compiled and ours):
-            loop = getattr(loop, "py_func", loop)
+        if loop is None:
+            rounds_to_play = horizon * chosen.size
+            force = compiled if ours else False
+            loop = chosen_loop(LOOPS[feedback], state, source, record, rounds_to_play, force)
         if not ours:
             state = _Guarded(state, policy, instance.n_arms)
         loop(state, source, record, 0, horizon)
