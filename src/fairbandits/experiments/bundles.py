@@ -293,26 +293,33 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
     ConfigError
         If the file is missing or no such plan.
     """
+    keys = {"chunks": ("block", "replicates", "out"), "datasets": ("experiment", "chunks", "out")}
     try:
         plan = json.loads(file.read_text(encoding="utf-8"))
-        seed, entries = plan["seed"], plan[what]
+        seed = plan["seed"]
+        entries = [{key: one[key] for key in keys[what]} for one in plan[what]]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{file} cannot be read as a plan: {error}") from error
     except (KeyError, TypeError):
-        raise ConfigError(f"{file} is no plan: it must have a seed and {what}") from None
+        needed = f"seed and {what}, each with {', '.join(keys[what])}"
+        raise ConfigError(f"{file} is no plan: it needs {needed}") from None
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f"{file}: seed must be a whole number of at least 0, got {seed!r}")
     for entry in entries:
         entry["out"] = Path(entry["out"])
-        if what == "chunks":
-            entry["replicates"] = _range(entry["replicates"], str(file))
-        else:
+        if what == "datasets":
             entry["chunks"] = [Path(chunk) for chunk in entry["chunks"]]
+            continue
+        entry["replicates"] = _range(entry["replicates"], file)
+        if not isinstance(entry["block"], dict):
+            raise ConfigError(f"{file}: block must be a JSON object, got {entry['block']!r}")
     return seed, entries
 
 
-def _range(text: str, where: str) -> range:
-    first, _, last = text.partition("-")
+def _range(text: str, file: Path) -> range:
+    first, _, last = str(text).partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise ConfigError(f"{where}: replicates must be a range such as 0-49, got {text!r}")
+        raise ConfigError(f"{file}: replicates must be a range such as 0-49, got {text!r}")
     return range(int(first), int(last) + 1)
