@@ -40,7 +40,7 @@ def test_what_was_found_right_is_not_checked_again(asked):
 def test_what_is_wrong_is_refused_each_time_beside_what_is_right(seed, asked):
     check(CONFIG, "config", "here")
     for _ in range(2):
-        with pytest.raises(ConfigError, match="^here: seed: "):
+        with pytest.raises(ConfigError, match=r"^here: seed: "):
             check(CONFIG | {"seed": seed}, "config", "here")
 
 
