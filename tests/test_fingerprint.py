@@ -169,7 +169,7 @@ if len(sys.argv) > 1:
     provenance.fingerprint = lambda *parts: sys.argv[1]
 from fairbandits import UCB1, Instance, run
 from fairbandits.engine.loops import bandit_rounds
-result = run(UCB1(), Instance((0.5, 0.6)), 200, 2, checkpoints=[50, 200])
+result = run(UCB1(), Instance((0.5, 0.6)), 200, 2, checkpoints=[50, 200], compiled=True)
 stats = bandit_rounds.stats
 print(json.dumps({
     "file": provenance.__file__,

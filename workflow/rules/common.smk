@@ -10,6 +10,7 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simulations, write_plans
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import ConfigError
+from fairbandits.progress import PROGRESS, START, measured
 from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
 
 try:
@@ -23,6 +24,11 @@ SOON = 2 * SHOWN
 BUNDLES = bundles_of(CONFIG)
 SIMULATIONS = simulations(CONFIG, BUNDLES)
 COLLECTIONS = collections(CONFIG, BUNDLES)
+
+for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
+    for job in jobs:
+        before = measured(Path(CONFIG.folders["benchmarks"], folder, f"{job.name}.tsv"))
+        PROGRESS.expected[job.name] = before or job.seconds + START
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
