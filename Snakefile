@@ -48,5 +48,9 @@ rule report:
         "<results>/site/index.html",
 
 
+onstart:
+    write_plans(CONFIG, [*SIMULATIONS, *COLLECTIONS])
+
+
 onsuccess:
     print(closing_lines())

@@ -5,6 +5,11 @@ import hashlib
 import numpy as np
 import pytest
 
+from fairbandits.engine import kinds
+
+# The kernels are what most tests are of, so that short runs are compiled as well.
+kinds.COMPILING = kinds.LOADING = kinds.FIRST = 0
+
 
 @pytest.fixture
 def rng(request):

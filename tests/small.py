@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Test, load_ledgers
 from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
+from fairbandits.engine import kinds
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.schemas import ROOT
@@ -45,7 +47,6 @@ def small_config(folder: Path):
                 "horizon": HORIZON,
                 "replicates": REPLICATES,
                 "chunk": REPLICATES,
-                "jobs": "experiment",
                 "checkpoints": {"linear": 30, "log": 10},
             },
         },
@@ -68,7 +69,8 @@ def small_results(factory) -> Path:
         chunks = []
         for run in one.runs:
             chunks.append(folder / "cache" / run.key / f"{run.chunks()[0]}.parquet")
-            write_chunk(run.block, SEED, range(REPLICATES), chunks[-1])
+            with mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0):  # as for users
+                write_chunk(run.block, SEED, range(REPLICATES), chunks[-1])
         collect(chunks, one.facts(), SEED, dataset_of(one))
     for one in experiments:
         for name in one.figures:

@@ -57,9 +57,26 @@ def failure(*words, code=1):
     return line.removeprefix("Error: ")
 
 
-def simulate(block, replicates, out, seed=SEED):
-    words = ["--block", block if isinstance(block, str) else json.dumps(block), "--seed", seed]
-    return ["simulate", *words, "--replicates", replicates, "--out", out]
+@pytest.fixture
+def plan(tmp_path_factory):
+    """Return a function that writes a plan, as a dictionary or as text, and gives its file."""
+    folder = tmp_path_factory.mktemp("plans")
+
+    def write(text=None, **content):
+        file = folder / f"{len(list(folder.iterdir()))}.json"
+        file.write_text(json.dumps(content) if text is None else text)
+        return file
+
+    return write
+
+
+def chunk(block, replicates, out):
+    return {"block": block, "replicates": replicates, "out": str(out)}
+
+
+def dataset(experiment, chunks, out):
+    files = [one["out"] for one in chunks]
+    return {"experiment": experiment.facts(), "chunks": files, "out": str(out)}
 
 
 # ------------------------------------------------------------------------------------------ help
@@ -95,16 +112,19 @@ def test_unknown_command():
 # ------------------------------------------------------------------------- from chunk to figure
 
 
-def test_commands_from_simulation_to_figure(tmp_path):
+def test_commands_from_simulation_to_figure(tmp_path, plan):
     experiment = small_experiment()
-    chunks = []
-    for run in experiment.runs:
-        for chunk in run.chunks():
-            chunks.append(tmp_path / "cache" / run.name / f"{chunk}.parquet")
-            assert succeed(*simulate(run.block, chunk, chunks[-1])) == ""
+    chunks = [
+        chunk(run.block, replicates, tmp_path / "cache" / run.name / f"{replicates}.parquet")
+        for run in experiment.runs
+        for replicates in run.chunks()
+    ]
+    said = succeed("simulate", plan(seed=SEED, chunks=chunks))
+    assert [line.rpartition(": ")[0] for line in said.splitlines()] == [
+        one["out"] for one in chunks
+    ]
     data = tmp_path / "data.parquet"
-    facts = ["--experiment", json.dumps(experiment.facts()), "--seed", SEED]
-    assert succeed("collect", *chunks, *facts, "--out", data) == ""
+    assert succeed("collect", plan(seed=SEED, datasets=[dataset(experiment, chunks, data)])) == ""
     files = {kind: tmp_path / f"fig1.{kind}" for kind in ("svg", "png", "table")}
     options = [word for kind, file in files.items() for word in (f"--{kind}", file)]
     assert succeed("figure", "banditq", "fig1", data, *options) == ""
@@ -112,58 +132,73 @@ def test_commands_from_simulation_to_figure(tmp_path):
     assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
 
 
-def test_simulate_writes_what_the_function_returns(tmp_path, block):
-    out = tmp_path / "1-2.parquet"
-    succeed(*simulate(block, "1-2", out))
-    table = read_table(out)
-    found = {name: table[name].to_numpy() for name in table.column_names}
-    assert content_hash(found) == content_hash(simulate_chunk(block, SEED, [1, 2]))
-    footer = read_footer(out)
-    assert footer["replicates"] == [1, 2]
-    assert footer["block"] == block
-
-
-def test_several_chunks_in_one_process(tmp_path, block):
+def test_simulate_writes_what_the_function_returns(tmp_path, block, plan):
     other = small_experiment().runs[1].block
-    outs = [tmp_path / name / "0-1.parquet" for name in ("one", "other")]
-    first, second = (
-        simulate(*one)[1:] for one in ((block, "0-1", outs[0]), (other, "0-1", outs[1]))
-    )
-    assert succeed("simulate", *first, *second) == ""
-    assert [read_footer(out)["block"] for out in outs] == [block, other]
-    found = read_table(outs[1])
-    columns = {name: found[name].to_numpy() for name in found.column_names}
-    assert content_hash(columns) == content_hash(simulate_chunk(other, SEED, [0, 1]))
-    line = failure("simulate", *first, "--out", outs[1], code=2)
-    assert line == "--block, --replicates and --out must be given equally often, got 1, 1 and 2"
+    outs = [tmp_path / "1-2.parquet", tmp_path / "other" / "0-1.parquet"]
+    chunks = [chunk(block, "1-2", outs[0]), chunk(other, "0-1", outs[1])]
+    succeed("simulate", plan(seed=SEED, chunks=chunks))
+    for out, made, replicates in zip(outs, (block, other), ([1, 2], [0, 1]), strict=True):
+        table = read_table(out)
+        found = {name: table[name].to_numpy() for name in table.column_names}
+        assert content_hash(found) == content_hash(simulate_chunk(made, SEED, replicates))
+        footer = read_footer(out)
+        assert footer["replicates"] == replicates
+        assert footer["block"] == made
 
 
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
-@pytest.mark.parametrize("text", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³"])
-def test_range_of_replicates(tmp_path, block, text):
-    line = failure(*simulate(block, text, tmp_path / "out.parquet"), code=2)
-    assert line == f"Invalid value for '--replicates': must be a range such as 0-49, got {text!r}"
+@pytest.mark.parametrize("text", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³", 5])
+def test_range_of_replicates(tmp_path, block, text, plan):
+    file = plan(seed=SEED, chunks=[chunk(block, text, tmp_path / "out.parquet")])
+    line = failure("simulate", file)
+    assert line == f"{file}: replicates must be a range such as 0-49, got {text!r}"
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "policy: ucb1", "{'policy': 'ucb1'}"])
-def test_block_that_is_no_json(tmp_path, text):
-    line = failure(*simulate(text, "0-1", tmp_path / "out.parquet"), code=2)
-    assert line.startswith("Invalid value for '--block': not valid JSON: ")
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("text", ["", "{", "seed: 1", "{'seed': 1}"])
+@pytest.mark.parametrize("command", ["simulate", "collect"])
+def test_plan_that_is_no_json(command, text, plan):
+    file = plan(text)
+    assert failure(command, file).startswith(f"{file} cannot be read as a plan: ")
 
 
-@pytest.mark.parametrize("text", ["[]", "3", '"policy"'])
-def test_block_that_is_no_object(tmp_path, text):
-    line = failure(*simulate(text, "0-1", tmp_path / "out.parquet"), code=2)
-    assert line == f"Invalid value for '--block': must be a JSON object, got {text!r}"
+@pytest.mark.parametrize(
+    "text", ["[]", "3", "{}", '{"seed": 1}', '{"seed": 1, "chunks": [{"block": {}}]}']
+)
+def test_plan_that_lacks_something(text, plan):
+    file = plan(text)
+    line = failure("simulate", file)
+    assert line == (
+        f"{file} is no plan: it needs seed and chunks, each with block, replicates, out"
+    )
 
 
-def test_folder_that_cannot_be_made(tmp_path, block):
+def test_plan_for_something_else(tmp_path, block, plan):
+    file = plan(seed=SEED, chunks=[chunk(block, "0-1", tmp_path / "out.parquet")])
+    line = failure("collect", file)
+    assert (
+        line == f"{file} is no plan: it needs seed and datasets, each with experiment, chunks, out"
+    )
+
+
+def test_plan_that_is_not_there(tmp_path):
+    line = failure("simulate", tmp_path / "plan.json")
+    assert line == f"{tmp_path / 'plan.json'} does not exist; the workflow writes it"
+
+
+@pytest.mark.parametrize("wrong", [[], 3, "policy"])
+def test_block_that_is_no_object(tmp_path, wrong, plan):
+    file = plan(seed=SEED, chunks=[chunk(wrong, "0-1", tmp_path / "out.parquet")])
+    line = failure("simulate", file)
+    assert line == f"{file}: block must be a JSON object, got {wrong!r}"
+
+
+def test_folder_that_cannot_be_made(tmp_path, block, plan):
     (tmp_path / "file").write_text("")
-    assert "File exists" in failure(*simulate(block, "0-0", tmp_path / "file" / "out.parquet"))
+    file = plan(seed=SEED, chunks=[chunk(block, "0-0", tmp_path / "file" / "out.parquet")])
+    assert "File exists" in failure("simulate", file)
 
 
 @pytest.mark.parametrize(
@@ -178,51 +213,59 @@ def test_folder_that_cannot_be_made(tmp_path, block):
         ({"parameters": {"targets": [0.1]}}, "targets must have one entry per arm (5), got 1"),
     ],
 )
-def test_block_that_cannot_be_run(tmp_path, block, change, text):
-    line = failure(*simulate(block | change, "0-1", tmp_path / "out.parquet"))
+def test_block_that_cannot_be_run(tmp_path, block, change, text, plan):
+    line = failure(
+        *("simulate", plan(seed=SEED, chunks=[chunk(block | change, "0-1", tmp_path / "out")]))
+    )
     assert text in line
     assert list(tmp_path.iterdir()) == []
 
 
-def test_negative_seed(tmp_path, block):
-    line = failure(*simulate(block, "0-1", tmp_path / "out.parquet", seed=-1), code=2)
-    assert "-1 is not in the range x>=0" in line
+@pytest.mark.parametrize("seed", [-1, 0.5, "1", None, True])
+def test_seed_that_is_none(tmp_path, block, seed, plan):
+    file = plan(seed=seed, chunks=[chunk(block, "0-1", tmp_path / "out.parquet")])
+    line = failure("simulate", file)
+    assert line == f"{file}: seed must be a whole number of at least 0, got {seed!r}"
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not Parquet"])
-def test_collect_of_a_wrong_file(tmp_path, content):
+def test_collect_of_a_wrong_file(tmp_path, content, plan):
     experiment = small_experiment()
     file = tmp_path / experiment.runs[0].name / "0-1.parquet"
     if content is not None:
         file.parent.mkdir()
         file.write_bytes(content)
-    facts = ["--experiment", json.dumps(experiment.facts()), "--seed", SEED]
-    line = failure("collect", file, *facts, "--out", tmp_path / "out.parquet")
+    entry = dataset(experiment, [{"out": str(file)}], tmp_path / "out.parquet")
+    line = failure("collect", plan(seed=SEED, datasets=[entry]))
     assert line.startswith(str(file))
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_collect_of_instances_refuses_what_belongs_to_none(tmp_path):
-    """Several instances share a folder of chunks; what is none of theirs would go unnoticed."""
+def test_collect_keeps_experiments_apart(tmp_path, plan):
+    """Several are collected in one process, each from its own chunks alone."""
     whole = small_experiment()
-    options = []
+    entries = []
     for name in ("one", "two"):
-        instance = replace(whole, name=f"suite_{name}", suite="suite")
-        for run in instance.runs:
-            for chunk in run.chunks():
-                file = tmp_path / "cache" / name / run.name / f"{chunk}.parquet"
-                succeed(*simulate(run.block, chunk, file))
-        out = tmp_path / f"{name}.parquet"
-        options += ["--experiment", json.dumps(instance.facts()), "--out", out]
-    collect = ["collect", tmp_path / "cache", "--seed", SEED, *options]
-    succeed(*collect)
+        runs = [
+            replace(run, experiment=name, block=run.block | {"stream": name}) for run in whole.runs
+        ]
+        instance = replace(whole, name=f"suite_{name}", suite="suite", runs=tuple(runs))
+        chunks = [
+            chunk(run.block, replicates, tmp_path / run.chunk_file(replicates))
+            for run in instance.runs
+            for replicates in run.chunks()
+        ]
+        succeed("simulate", plan(seed=SEED, chunks=chunks))
+        entries.append(dataset(instance, chunks, tmp_path / f"{name}.parquet"))
+    succeed("collect", plan(seed=SEED, datasets=entries))
     for name in ("one", "two"):
         file = tmp_path / f"{name}.parquet"
         assert read_footer(file)["instance"] == name
         file.unlink()
-    (tmp_path / "cache" / "two").rename(tmp_path / "cache" / "three")
-    assert failure(*collect).endswith("does not belong here: there is no instance 'three'")
-    assert not (tmp_path / "one.parquet").exists()
+    entries[1]["chunks"] = entries[0]["chunks"]
+    line = failure("collect", plan(seed=SEED, datasets=entries))
+    assert line.startswith(f"{entries[0]['chunks'][0]} does not belong here: its block is ")
+    assert not (tmp_path / "two.parquet").exists()
 
 
 def test_figure_of_a_wrong_file(tmp_path):

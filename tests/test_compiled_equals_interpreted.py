@@ -237,7 +237,7 @@ def test_instances_cover_the_laws():
 def test_results_are_the_same(name, law):
     for policy in EXAMPLES[name]:
         options = {"seed": 9, "stream": "bits", "checkpoints": [1, 2, 17, 100, ROUNDS]}
-        compiled = run(policy, INSTANCES[law], ROUNDS, [0, 3], **options)
+        compiled = run(policy, INSTANCES[law], ROUNDS, [0, 3], compiled=True, **options)
         interpreted = run(policy, INSTANCES[law], ROUNDS, [0, 3], compiled=False, **options)
         assert np.isfinite(compiled.rewards).all()
         assert_same_bits(compiled, interpreted)

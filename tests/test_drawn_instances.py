@@ -257,16 +257,6 @@ def test_published_number_of_replicates_is_known():
     assert "published_replicates" not in experiment_of("regret_long_5_02").facts()
 
 
-def test_runs_of_seconds_are_one_job_for_each_experiment():
-    config = load_config([ROOT / "config" / "config.yaml"])
-    jobs = {one.jobs for one in config.experiments if one.paper == "ht_ucb"}
-    assert jobs == {"experiment"}
-    assert config.experiment("banditq", "full_information").jobs == "chunk"
-    for one in config.experiments:
-        words = sum(len(json.dumps(run.block)) for run in one.runs)
-        assert one.jobs == "chunk" or words < 60_000  # a shell takes 128 KiB in one word
-
-
 # -------------------------------------------------------------------------------------- datasets
 
 
@@ -499,10 +489,6 @@ CHANGES = {
     "swept words": (
         of_policy("lfg", sweep={"eta_exponent": sourced(["half"])}),
         "policies.lfg.sweep.eta_exponent must be a number such as 0.05 or \"1/3\", got 'half'",
-    ),
-    "jobs": (
-        lambda block: block.update(jobs="experiments"),
-        "jobs: 'experiments' is unknown; did you mean 'experiment'?",
     ),
     "published replicates": (
         lambda block: block.update(published_replicates=sourced(501)),

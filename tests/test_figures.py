@@ -56,7 +56,7 @@ def configured():
 def config(tmp_path_factory):
     """Return a small run of the real configuration, simulated and collected."""
     folder = tmp_path_factory.mktemp("results")
-    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES, "jobs": "chunk"}
+    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
     config = build_config(
         {
             "seed": SEED,

@@ -132,12 +132,12 @@ def test_cache_folder_carries_the_fingerprint():
 def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "a"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
-    assert engine._cache_root() == tmp_path / "a"
+    assert provenance.cache_root() == tmp_path / "a"
     monkeypatch.delenv("FAIRBANDITS_CACHE_DIR")
-    assert engine._cache_root() == tmp_path / "b" / "fairbandits"
+    assert provenance.cache_root() == tmp_path / "b" / "fairbandits"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "c"))
-    assert engine._cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
+    assert provenance.cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
 
 
 def test_old_cache_folders_are_dropped(monkeypatch, tmp_path):
@@ -169,7 +169,7 @@ if len(sys.argv) > 1:
     provenance.fingerprint = lambda *parts: sys.argv[1]
 from fairbandits import UCB1, Instance, run
 from fairbandits.engine.loops import bandit_rounds
-result = run(UCB1(), Instance((0.5, 0.6)), 200, 2, checkpoints=[50, 200])
+result = run(UCB1(), Instance((0.5, 0.6)), 200, 2, checkpoints=[50, 200], compiled=True)
 stats = bandit_rounds.stats
 print(json.dumps({
     "file": provenance.__file__,

@@ -33,7 +33,7 @@ RUN = "banditq/bandit_feedback/banditq-bernoulli"
 
 def settings_in(folder, seed=SEED, **limits):
     """Return the settings of a small run of the real configuration, with results in `folder`."""
-    small = {"horizon": 40, "replicates": REPLICATES, "chunk": 2, "jobs": "chunk"}
+    small = {"horizon": 40, "replicates": REPLICATES, "chunk": 2}
     return {
         "seed": seed,
         "scale": "smoke",

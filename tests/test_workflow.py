@@ -18,6 +18,10 @@ from fairbandits.experiments.config import load_config
 ROOT = Path(__file__).resolve().parents[1]
 CLAIM_IDS = (ROOT / "tests" / "claim_ids.txt").read_text().split()
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
+#: Where the jobs that simulate say what they do.
+LOGS = "results/smoke/logs/simulate"
+#: Seconds of computing in one process: some runs of the smoke scale are beyond, some not.
+A_FRACTION = 0.01
 #: What is run of the audit where a part is compared with the whole.
 SUITE = "suite_bandit"
 
@@ -151,10 +155,13 @@ def test_nothing_is_left_to_do_after_a_run(finished):
 
 @pytest.fixture(scope="module")
 def in_chunks(tmp_path_factory, cache):
-    """A part of the project after a run with other chunks, a job for each, on one core."""
+    """A part of the project after a run with other chunks, in other bundles, on one core."""
     project = Project(tmp_path_factory.mktemp("in_chunks"), cache)
     project.keep_a_part()
-    settings = {"smoke": {"chunk": 3, "jobs": "chunk"}}
+    file = project.folder / "src" / "fairbandits" / "experiments" / "bundles.py"
+    text = re.sub(r"^MOST = .*$", f"MOST = {A_FRACTION}", file.read_text(), flags=re.MULTILINE)
+    file.write_text(text)
+    settings = {"smoke": {"chunk": 3}}
     (project.folder / "one.yaml").write_text(yaml.safe_dump(settings))
     project.run("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml")
     return project
@@ -162,6 +169,8 @@ def in_chunks(tmp_path_factory, cache):
 
 def test_numbers_do_not_depend_on_cores_or_chunks(finished, in_chunks):
     project, _ = finished
+    made = [len(list((one.folder / LOGS).glob("*.log"))) for one in (project, in_chunks)]
+    assert made[1] > 2 * made[0]  # there were really more jobs, of a part of the work
     assert_same_numbers(in_chunks.lock("one.yaml"), project.lock())
 
 
@@ -171,9 +180,18 @@ def test_a_change_of_one_run_reruns_only_that(in_chunks):
     file.write_text(kept.replace("eta: {value: 100,", "eta: {value: 50,"))
     planned = in_chunks.run("snakemake", "-n", "datasets", "--configfile", *SMOKE, "one.yaml")
     file.write_text(kept)
-    assert "oracle_lfg/lfg-uniform02" in planned
-    assert "experiment=full_information" not in planned
-    assert "run=banditq-uniform02" not in planned
+    made = outputs(planned)
+    assert "results/smoke/cache/banditq/oracle_lfg/lfg-uniform02/0-2.parquet" in made
+    runs = {tuple(name.split("/")[3:5]) for name in made if "/cache/" in name}
+    # the runs of that policy, and what is small enough to share a process with one of them
+    assert {experiment for experiment, _ in runs} == {"oracle_lfg"}
+    assert ("oracle_lfg", "banditq-uniform02") not in runs
+
+
+def outputs(planned):
+    """Return the files that a dry run would make."""
+    lines = re.findall(r"^    output: (.*)$", planned, flags=re.MULTILINE)
+    return {name for line in lines for name in line.split(", ")}
 
 
 def assert_same_numbers(found, whole):
@@ -278,9 +296,12 @@ def test_a_change_of_one_experiment_reruns_only_that(finished, file, old, new, e
     assert path.read_text() != kept
     planned = project.dry_run("datasets")
     path.write_text(kept)
-    jobs = [job for job in planned.split("\nrule ")[1:] if "wildcards: " in job]
-    assert all(f"experiment={experiment}\n" in job for job in jobs), planned
-    assert sorted({job.partition(":")[0].partition("_")[0] for job in jobs}) == sorted(rules)
+    jobs = re.findall(r"^rule (simulate|collect)_(\w+):$", planned, flags=re.MULTILINE)
+    assert sorted(rule for rule, _ in jobs) == sorted(rules)
+    # nothing but its bundle, and no figure of another experiment
+    bundle = "banditq_evidence_1" if file == "audit" else "banditq_figures_1"
+    assert {name for _, name in jobs} == {bundle}, planned
+    assert any(f"banditq/{experiment}" in name for name in outputs(planned))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +335,8 @@ def test_a_mistake_in_the_configuration_stops_at_once(fresh, file, old, new, mes
 )
 def test_every_rule_says_what_it_did_and_how_long_it_took(file):
     text = file.read_text(encoding="utf-8")
-    rules = re.split(r"^(?:use )?rule ", text, flags=re.MULTILINE)[1:]
+    rules = re.split(r"^ *(?:use )?rule\b", text, flags=re.MULTILINE)[1:]
+    assert rules or file.stem == "common"
     for rule in rules:
         for directive in ("log:", "benchmark:"):
             assert f"    {directive}\n" in rule, f"{file.name}: {rule.split(':')[0]}"

@@ -1,6 +1,5 @@
 """The command line; each step of the workflow is one of these commands."""
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,22 +23,6 @@ class Commands(click.Group):
             return super().invoke(context)
         except (ConfigError, StoreError, ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
-
-
-class JsonObject(click.ParamType):
-    """A JSON object."""
-
-    name = "json"
-
-    def convert(self, value, parameter, context):
-        """Return the object as a dictionary."""
-        try:
-            content = json.loads(value)
-        except ValueError as error:
-            self.fail(f"not valid JSON: {error}", parameter, context)
-        if not isinstance(content, dict):
-            self.fail(f"must be a JSON object, got {value!r}", parameter, context)
-        return content
 
 
 def config_option(command):
@@ -72,82 +55,39 @@ def replicate(cores: int | None, smoke: bool, targets: tuple[str, ...]) -> None:
 
 
 @main.command()
-@click.option(
-    "--block", "blocks", type=JsonObject(), required=True, multiple=True, help="A run's block."
-)
-@click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
-@click.option("--replicates", required=True, multiple=True, help="Range of replicates, e.g. 0-49.")
-@click.option("--out", "outs", type=FILE, required=True, multiple=True, help="Parquet file.")
-def simulate(
-    blocks: tuple[dict, ...], seed: int, replicates: tuple[str, ...], outs: tuple[Path, ...]
-) -> None:
-    """Simulate a chunk: some replicates of one run.
+@click.argument("plan", type=FILE)
+def simulate(plan: Path) -> None:
+    """Simulate the chunks of PLAN: some replicates of one run each.
 
-    Several chunks can go into one process, with --block, --replicates and --out for each.
+    The workflow writes the plan, a JSON file with a seed and a list of chunks: the block of a run,
+    its replicates, e.g. 0-49, and the file to write.
     """
+    import time
+
+    from fairbandits.experiments.bundles import read_plan
     from fairbandits.experiments.simulate import write_chunk
 
-    if not len(blocks) == len(replicates) == len(outs):
-        raise click.UsageError(
-            "--block, --replicates and --out must be given equally often, got "
-            f"{len(blocks)}, {len(replicates)} and {len(outs)}"
-        )
-    chunks = [_range(text) for text in replicates]
-    for block, chunk, out in zip(blocks, chunks, outs, strict=True):
-        write_chunk(block, seed, chunk, out)
-
-
-def _range(text: str) -> range:
-    first, _, last = text.partition("-")
-    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise click.BadParameter(
-            f"must be a range such as 0-49, got {text!r}", param_hint="'--replicates'"
-        )
-    return range(int(first), int(last) + 1)
+    seed, chunks = read_plan(plan, "chunks")
+    for one in chunks:
+        start = time.monotonic()
+        write_chunk(one["block"], seed, one["replicates"], one["out"])
+        click.echo(f"{one['out']}: {time.monotonic() - start:.2f} s")
 
 
 @main.command()
-@click.argument("chunks", type=FILE, nargs=-1, required=True)
-@click.option(
-    "--experiment",
-    "experiments",
-    type=JsonObject(),
-    required=True,
-    multiple=True,
-    help="What the dataset is of.",
-)
-@click.option("--seed", type=click.IntRange(min=0), required=True, help="Root seed.")
-@click.option("--out", "outs", type=FILE, required=True, multiple=True, help="Parquet file.")
-def collect(
-    chunks: tuple[Path, ...], experiments: tuple[dict, ...], seed: int, outs: tuple[Path, ...]
-) -> None:
-    """Join the CHUNKS of one experiment, RUN/FIRST-LAST.parquet, into its dataset.
+@click.argument("plan", type=FILE)
+def collect(plan: Path) -> None:
+    """Join chunks into the datasets of PLAN, one for each experiment.
 
-    A folder stands for all chunks in it. Several instances of a suite can be joined in one process,
-    with --experiment and --out for each; the folder of a chunk's run then has the experiment's name
-    or the instance's.
+    The workflow writes the plan, a JSON file with a seed and a list of datasets: what it is of, its
+    chunks, RUN/FIRST-LAST.parquet, and the file to write.
     """
     from fairbandits.experiments import datasets
+    from fairbandits.experiments.bundles import read_plan
 
-    if len(experiments) != len(outs):
-        raise click.UsageError(
-            "--experiment and --out must be given equally often, got "
-            f"{len(experiments)} and {len(outs)}"
-        )
-    inside = [path.rglob("*.parquet") if path.is_dir() else [path] for path in chunks]
-    files = [file for some in inside for file in sorted(some)]
-    if len(experiments) == 1:
-        datasets.collect(files, experiments[0], seed, outs[0])
-        return
-    homes = [(one["experiment"], one.get("instance")) for one in experiments]
-    for file in files:
-        if not any(file.parent.parent.name in names for names in homes):
-            raise StoreError(
-                f"{file} does not belong here: there is no instance {file.parent.parent.name!r}"
-            )
-    for experiment, names, out in zip(experiments, homes, outs, strict=True):
-        own = [file for file in files if file.parent.parent.name in names]
-        datasets.collect(own, experiment, seed, out)
+    seed, found = read_plan(plan, "datasets")
+    for one in found:
+        datasets.collect(one["chunks"], one["experiment"], seed, one["out"])
 
 
 @main.command()

@@ -57,7 +57,8 @@ def launch(targets: list[str], cores: int | None, smoke: bool, root: Path = ROOT
             print(unlock.stderr, file=sys.stderr)
             return unlock.returncode
     os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
-    os.execv(sys.executable, [*snakemake, *targets, "--cores", str(cores or "all"), *files])
+    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
+    os.execv(sys.executable, [*snakemake, *targets, *options, *files])
 
 
 def _busy(who: str) -> int:

@@ -5,6 +5,7 @@ without starting Numba.
 """
 
 import hashlib
+import os
 import subprocess
 from functools import cache
 from importlib import metadata
@@ -28,6 +29,14 @@ SIMULATION = (
 READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
 #: What makes verdicts of recorded runs.
 AUDIT = ("audit", "benchmarks", "metrics", "rationals.py", "replay", *READING)
+
+
+def cache_root() -> Path:
+    """Return the folder of what later processes need not do again; it can be removed."""
+    if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
+        return Path(folder)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fairbandits"
 
 
 @cache

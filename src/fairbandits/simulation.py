@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import config
 
+from fairbandits.engine.kinds import chosen as chosen_loop
 from fairbandits.engine.lanes import BLOCKS, block_source, lane_of, new_block
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import is_implemented
@@ -116,7 +117,7 @@ def run(
     checkpoints: Sequence[int] | None = None,
     stream: str = "run",
     quotas: Sequence | None = None,
-    compiled: bool = True,
+    compiled: bool | None = None,
 ) -> Result:
     """Run a policy on an instance.
 
@@ -143,8 +144,10 @@ def run(
     quotas : sequence of number or str, optional
         Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
         `Result.deficits`); a policy has its own.
-    compiled : bool
-        ``False`` runs a policy of this package in the interpreter; the numbers are the same.
+    compiled : bool, optional
+        Whether a policy of this package runs compiled or in the interpreter; the numbers are the
+        same. By default what takes less time: compiling takes seconds, once for each kind of
+        policy, so that short runs are interpreted.
 
     Returns
     -------
@@ -183,24 +186,28 @@ def run(
         means.append(drawn.true_means)
         address = (seed, stream, replicate)
         sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
-    records = []
+    records, loop = [], None
     while len(records) < len(sources):
         state = policy.start(instance.n_arms, horizon)
+        ours = is_implemented(type(state))
+        force = compiled if ours else False
+        to_come = horizon * (len(sources) - len(records))
         some = sources[len(records) :][:LANES]
         # a block takes as long as two or three replicates, however few it has
-        together = compiled and not required and len(some) >= 3
+        together = loop is None and force is not False and not required and len(some) >= 3
         block = block_of(state) if together and not config.DISABLE_JIT else None
         if block is not None:
             record = new_block(instance.n_arms, rounds, len(probes))
             source = block_source([*some, *some[:1] * (LANES - len(some))])
-            BLOCKS[feedback](block, source, record, 0, horizon)
-            records += [lane_of(record, lane, feedback) for lane in range(len(some))]
-            continue
+            several = BLOCKS[feedback]
+            if chosen_loop(several, block, source, record, to_come, force) is several:
+                several(block, source, record, 0, horizon)
+                records += [lane_of(record, lane, feedback) for lane in range(len(some))]
+                continue
+            force = False
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
-        loop = LOOPS[feedback]
-        ours = is_implemented(type(state))
-        if not (compiled and ours):
-            loop = getattr(loop, "py_func", loop)
+        if loop is None:
+            loop = chosen_loop(LOOPS[feedback], state, some[0], record, to_come, force)
         if not ours:
             state = _Guarded(state, policy, instance.n_arms)
         loop(state, some[0], record, 0, horizon)

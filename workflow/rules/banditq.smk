@@ -11,6 +11,7 @@ rule banditq_replay:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: SHOWN
     params:
         code=REPLAY_CODE,
     shell:
@@ -37,6 +38,7 @@ rule banditq_fig1:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: SOON
     params:
         figure="fig1",
         published=published_option,

@@ -22,6 +22,7 @@ rule bf_ucb_fig1a:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: SOON
     params:
         figure="fig1a",
         shows=facts_shown_in("bf_ucb", "fig1a"),

@@ -1,16 +1,16 @@
 """What the rules share: the checked configuration and the fingerprints of the code."""
 
 import csv
-import json
-import shlex
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from fairbandits.audit.finding import tally
 from fairbandits.audit.ledger import load_ledgers
+from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simulations, write_plans
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import ConfigError
+from fairbandits.progress import PROGRESS, START, measured
 from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
 
 try:
@@ -19,17 +19,16 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-#: The experiments, and the instances of each suite; what one job collects.
-EXPERIMENTS = {}
-for one in CONFIG.experiments:
-    EXPERIMENTS.setdefault((one.paper, one.suite or one.name), []).append(one)
-#: The names of experiments with a job for each chunk, and of what is one job.
-SPLIT = {one.name for one in CONFIG.experiments if one.jobs == "chunk"}
-WHOLE = {one.suite or one.name for one in CONFIG.experiments if one.jobs == "experiment"}
-#: Those of what becomes one dataset, and of what becomes a folder of them.
-SINGLE = {one.name for one in CONFIG.experiments if not one.suite}
-SUITES = {one.suite for one in CONFIG.experiments if one.suite}
-RUNS = {(run.paper, run.experiment, run.name): run for run in CONFIG.runs}
+#: Figures are drawn as soon as they can be; what they wait for comes before all else.
+SOON = 2 * SHOWN
+BUNDLES = bundles_of(CONFIG)
+SIMULATIONS = simulations(CONFIG, BUNDLES)
+COLLECTIONS = collections(CONFIG, BUNDLES)
+
+for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
+    for job in jobs:
+        before = measured(Path(CONFIG.folders["benchmarks"], folder, f"{job.name}.tsv"))
+        PROGRESS.expected[job.name] = before or job.seconds + START
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
@@ -42,9 +41,6 @@ REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
 
 wildcard_constraints:
     paper="[a-z_]+",
-    experiment="[a-z0-9_]+",
-    run="[a-z0-9_]+-[a-z0-9_]+",
-    chunk="[0-9]+-[0-9]+",
 
 
 def all_figures():
@@ -73,7 +69,8 @@ def audited_datasets(wildcards):
     ledger = LEDGERS[wildcards.paper]
     names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
     read = [one for name in names for one in CONFIG.named(ledger.paper, name)]
-    return [*dict.fromkeys(map(collected, read)), *REPLAYS.get(wildcards.paper, [])]
+    files = dict.fromkeys(f"<results>/{one.dataset}" for one in read)
+    return [*files, *REPLAYS.get(wildcards.paper, [])]
 
 
 def audit_settings(wildcards):
@@ -82,68 +79,9 @@ def audit_settings(wildcards):
     return [file for file in files if Path(workflow.basedir, file).is_file()]
 
 
-def collected(experiment):
-    """The dataset of an experiment, or the folder of those of its suite."""
-    place = f"<results>/{experiment.dataset}"
-    return str(Path(place).parent) if experiment.suite else place
-
-
 def all_datasets():
-    """The datasets of all configured experiments, those of a suite in one folder."""
-    return list(dict.fromkeys(map(collected, CONFIG.experiments)))
-
-
-def run_block(wildcards):
-    """All that decides a run's numbers but the seed, as canonical JSON."""
-    run = RUNS[wildcards.paper, wildcards.experiment, wildcards.run]
-    return json.dumps(run.block, sort_keys=True)
-
-
-def chunk_files(wildcards):
-    """The chunks of an experiment or suite, or the folder of those that are one job."""
-    files = []
-    for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
-        if one.jobs == "experiment":
-            files.append(f"<results>/cache/{one.paper}/{wildcards.experiment}")
-        else:
-            files += [
-                f"<results>/{one.chunk_file(run, chunk)}"
-                for run in one.runs
-                for chunk in run.chunks()
-            ]
-    return list(dict.fromkeys(files))
-
-
-# Snakemake runs a job again for other params only where these depend on nothing but wildcards: the
-# functions below must not ask for the output.
-
-
-def all_chunks(wildcards):
-    """The options that simulate all chunks of an experiment or suite in one process."""
-    words = []
-    for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
-        if one.jobs != "experiment":
-            continue
-        for run in one.runs:
-            for chunk in run.chunks():
-                block = json.dumps(run.block, sort_keys=True)
-                out = f"{CONFIG.folders['results']}/{one.chunk_file(run, chunk)}"
-                words += ["--block", block, "--replicates", chunk, "--out", out]
-    return shlex.join(words)
-
-
-def named(names):
-    """A pattern for these names, one that matches nothing if there is none."""
-    return "|".join(sorted(names)) or "(?!)"
-
-
-def experiment_facts(wildcards):
-    """The options that say of what the datasets are, each as JSON in the configured order."""
-    words = []
-    for one in EXPERIMENTS[wildcards.paper, wildcards.experiment]:
-        out = f"{CONFIG.folders['results']}/{one.dataset}"
-        words += ["--experiment", json.dumps(one.facts()), "--out", out]
-    return shlex.join(words)
+    """The datasets of all configured experiments."""
+    return [f"<results>/{one.dataset}" for one in CONFIG.experiments]
 
 
 def facts_shown_in(paper, figure):

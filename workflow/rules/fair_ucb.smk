@@ -23,6 +23,7 @@ rule fair_ucb_fig2:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: SOON
     params:
         figure="fig2",
         shows=facts_shown_in("fair_ucb", "fig2"),

@@ -27,6 +27,7 @@ rule ht_ucb_fig1:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: SOON
     params:
         figure="fig1",
         shows=facts_shown_in("ht_ucb", "fig1"),

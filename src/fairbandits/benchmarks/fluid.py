@@ -17,7 +17,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fairbandits.rationals import quota_numerators
 
@@ -63,6 +62,8 @@ def fluid_pulls(
         short = np.maximum(raised + x, 0.0)
         below = np.divide(1.0, short**2, out=np.full(means.size, math.inf), where=short > 0)
         return np.where(above > entitled, above, np.minimum(below, entitled))
+
+    from scipy.optimize import brentq  # which most figures do without
 
     # the best arm alone fills the horizon at one end; at the other all arms together leave some
     free = 1.0 - sum(numerators) / denominator

@@ -5,25 +5,16 @@ function is stale from that function's own file only, so a change in a callee wo
 folder's name therefore carries a hash of all the code that can be compiled.
 """
 
-import os
 import shutil
-from pathlib import Path
 
 import numba
 
-from fairbandits.provenance import COMPILED, fingerprint
-
-
-def _cache_root() -> Path:
-    if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
-        return Path(folder)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fairbandits"
+from fairbandits.provenance import COMPILED, cache_root, fingerprint
 
 
 def _set_cache_folder(keep: int = 4) -> None:
     """Point Numba at the folder of this code, and drop all but the newest few others."""
-    root = _cache_root()
+    root = cache_root()
     folder = root / f"numba-{numba.__version__}-{fingerprint(*COMPILED)}"
     numba.config.CACHE_DIR = str(folder)
     try:

@@ -38,7 +38,7 @@ class Run:
     block : dict
         All that decides the numbers, but for the seed; plain values.
     replicates, chunk : int
-        Number of replicates, and of those in one job.
+        Number of replicates, and of those in one file.
     """
 
     paper: str
@@ -59,11 +59,15 @@ class Run:
         return self.block["stream"]
 
     def chunks(self) -> list[str]:
-        """Return the replicate ranges of the jobs, ``first-last``, 0-based and inclusive."""
+        """Return the replicate ranges of the files, ``first-last``, 0-based and inclusive."""
         return [
             f"{first}-{min(first + self.chunk, self.replicates) - 1}"
             for first in range(0, self.replicates, self.chunk)
         ]
+
+    def chunk_file(self, chunk: str) -> str:
+        """Return the place of a chunk in the folder of results."""
+        return f"cache/{self.key}/{chunk}.parquet"
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,6 @@ class Experiment:
         Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
     published_replicates : int, optional
         How many replicates the paper has; ours begin with as many.
-    jobs : {"chunk", "experiment"}
-        Whether each chunk is a job of its own, or all of them are one, with those of the other
-        instances of the suite.
     suite : str
         The experiment that this one is an instance of; empty where it has none.
     audit : bool
@@ -112,7 +113,6 @@ class Experiment:
     drawn_means: dict[str, Any]
     penalties: Any
     published_replicates: int | None
-    jobs: str
     suite: str
     audit: bool
 
@@ -126,17 +126,6 @@ class Experiment:
         """Place of the dataset in the folder of results."""
         parts = (self.paper, self.suite, self.instance) if self.suite else (self.paper, self.name)
         return f"{'/'.join(parts)}.parquet"
-
-    def chunk_file(self, run: Run, chunk: str) -> str:
-        """Return the place of a run's chunk in the folder of results.
-
-        What one job makes has one folder: an experiment's, or that of all instances of a suite
-        which are not split into jobs.
-        """
-        parts = (self.paper, self.name, run.name)
-        if self.suite and self.jobs == "experiment":
-            parts = (self.paper, self.suite, self.instance, run.name)
-        return f"cache/{'/'.join(parts)}/{chunk}.parquet"
 
     def facts(self) -> dict[str, Any]:
         """Return what the dataset's footer says of the experiment, as plain values."""
@@ -417,7 +406,6 @@ def _experiment(
         drawn,
         penalties,
         published,
-        (limits or {}).get("jobs") or block.get("jobs", "chunk"),
         suite,
         audit,
     )

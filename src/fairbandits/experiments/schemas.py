@@ -3,14 +3,21 @@
 jsonschema takes seconds to import, so that is done where something is checked.
 """
 
+import atexit
 import difflib
+import hashlib
 import math
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from fairbandits.provenance import cache_root
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "workflow" / "schemas"
@@ -48,10 +55,47 @@ def _validator(schema: str):
     return validators.extend(Draft202012Validator, type_checker=types)(schema_of(schema))
 
 
+@cache
+def found_right() -> set[str]:
+    """Return hashes of what fits its schema, those of earlier processes with these schemas too."""
+    known: set[str] = set()
+    file = cache_root() / f"checked-{_schemas()}.txt"
+    with suppress(OSError):
+        known.update(file.read_text(encoding="ascii").split())
+    atexit.register(_remember, known, len(known), file)
+    return known
+
+
+def _schemas() -> str:
+    """Return a hash of all schemas and of what checks with them."""
+    digest = hashlib.blake2b(digest_size=8)
+    for file in [Path(__file__), *sorted(SCHEMAS.rglob("*.yaml"))]:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update(metadata.version("jsonschema").encode())
+    return digest.hexdigest()
+
+
+def _remember(known: set[str], before: int, file: Path) -> None:
+    if len(known) == before:
+        return
+    temporary = file.with_name(f".{file.name}-{os.getpid()}")
+    with suppress(OSError):  # a read-only home: it is checked again next time
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text("\n".join(sorted(known)), encoding="ascii")
+        os.replace(temporary, file)
+
+
 def check(content: Any, schema: str, where: str) -> None:
-    """Raise ConfigError for the first departure of `content` from a schema of ours, by name."""
+    """Raise ConfigError for the first departure of `content` from a schema of ours, by name.
+
+    What was found right before is remembered, also by later processes.
+    """
+    name = hashlib.blake2b(f"{schema} {content!r}".encode(), digest_size=16).hexdigest()
+    if name in found_right():
+        return
     errors = sorted(_validator(schema).iter_errors(content), key=lambda error: list(error.path))
     if not errors:
+        found_right().add(name)
         return
     error = errors[0]
     place = ".".join(map(str, error.absolute_path))
@@ -94,9 +138,10 @@ def _repeated_key(node: yaml.Node | None) -> yaml.ScalarNode | None:
 def read_yaml(file: Path) -> dict[str, Any]:
     """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
     try:
-        text = file.read_text(encoding="utf-8")
-        repeated = _repeated_key(yaml.compose(text, LOADER))
-        content = yaml.load(text, LOADER)
+        loader = LOADER(file.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        repeated = _repeated_key(node)
+        content = None if node is None else loader.construct_document(node)
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:

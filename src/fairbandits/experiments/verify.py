@@ -25,8 +25,7 @@ DIGITS = 8
 
 def chunk_path(config: Config, run: Run, chunk: str) -> Path:
     """Return where a chunk of a run lies."""
-    experiment = config.experiment(run.paper, run.experiment)
-    return Path(config.folders["results"]) / experiment.chunk_file(run, chunk)
+    return Path(config.folders["results"]) / run.chunk_file(chunk)
 
 
 def replicate_hashes(columns: dict[str, np.ndarray]) -> dict[int, str]:

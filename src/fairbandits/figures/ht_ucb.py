@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,7 +17,7 @@ from matplotlib.ticker import EngFormatter
 from fairbandits.benchmarks.fluid import fluid_pulls
 from fairbandits.benchmarks.penalised import arm_sets
 from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
-from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades
+from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades, sns
 from fairbandits.figures.summary import summarise
 from fairbandits.metrics.penalised import (
     mean_reward,

@@ -1,5 +1,7 @@
 """How figures look, and how they are saved so that the same data give the same bytes."""
 
+import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +9,28 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from fairbandits.store import replacing
+
+#: Seaborn uses these where it finds them, for nothing that is drawn here; finding them takes longer
+#: than all else that a figure imports.
+SPARED = ("ipywidgets", "scipy.cluster", "scipy.spatial", "scipy.stats")
+
+
+def _seaborn() -> Any:
+    hidden = [name for name in SPARED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))
+    try:
+        return importlib.import_module("seaborn")
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+
+
+sns = _seaborn()
 
 PALETTE = sns.color_palette("colorblind")
 #: One colour for a policy or an arm in all figures.

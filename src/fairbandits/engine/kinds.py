@@ -1,0 +1,92 @@
+"""Which loops are compiled, which interpreted, and that each is compiled by one process only.
+
+A loop is compiled anew for each kind of policy state, in seconds; interpreted it gives the same
+bits, some hundred times slower. So a kind is interpreted until compiling it has become the cheaper
+choice.
+"""
+
+import fcntl
+import hashlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+
+#: What is as long as compiling a kind, as loading one that is on the disk, and as the first of
+#: either in a process: interpreted work, in rounds times (10 + arms), each unit 1 to 4 us.
+COMPILING = 800_000
+LOADING = 10_000
+FIRST = 200_000
+
+#: What this process has interpreted of each kind so far, and the kinds that it has compiled.
+_done: dict[tuple, int] = {}
+_compiled: set[tuple] = set()
+
+
+def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: bool | None) -> Any:
+    """Return a loop as it is to be run for a state: compiled, or in the interpreter.
+
+    Parameters
+    ----------
+    loop : function
+        Of `fairbandits.engine.loops`.
+    state, source, record
+        What it is to be called with.
+    rounds : int
+        How many rounds are coming, all replicates together.
+    force : bool, optional
+        Compiled (True) or not (False); by default what takes less time.
+    """
+    interpreted = getattr(loop, "py_func", None)
+    if interpreted is None:  # Numba is switched off
+        return loop
+    if force is False:
+        return interpreted
+    kind = loop, numba.typeof(state), numba.typeof(source), numba.typeof(record)
+    if kind not in _compiled:
+        mark = _mark(kind)
+        work = _done.get(kind, 0) + rounds * (10 + record.rewards.shape[0])
+        limit = (LOADING if _is_written(mark) else COMPILING) + (0 if _compiled else FIRST)
+        if force is None and work < limit:
+            _done[kind] = work
+            return interpreted
+        with _alone(mark):
+            loop(state, source, record, 0, 0)  # no round: compiles, or loads
+        _compiled.add(kind)
+    return loop
+
+
+def _mark(kind: tuple) -> Path:
+    """Return the file that says that a kind is in Numba's cache; it is also its lock."""
+    loop, *types = kind
+    words = f"{loop.__name__} {' '.join(map(str, types))}"
+    name = hashlib.blake2b(words.encode(), digest_size=12).hexdigest()
+    return Path(numba.config.CACHE_DIR) / f"{name}.compiled"
+
+
+def _is_written(mark: Path) -> bool:
+    try:
+        return mark.stat().st_size > 0
+    except OSError:
+        return False
+
+
+@contextmanager
+def _alone(mark: Path) -> Iterator[None]:
+    """Let one process at a time compile a kind; what it has compiled, the others load.
+
+    Where no lock can be had, e.g. in a home that is read-only, each process compiles for itself.
+    """
+    if _is_written(mark):
+        yield
+        return
+    with ExitStack() as stack:
+        file = None
+        with suppress(OSError):
+            file = stack.enter_context(mark.open("a"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+        if file is not None:
+            file.write("x")
