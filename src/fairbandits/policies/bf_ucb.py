@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits.engine.arrays import index
 from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner, unit
@@ -33,6 +34,8 @@ LEARNERS = {
     "least_owed": LEAST_OWED,
 }
 GROUP, OPTIONAL = range(2)
+#: In place of a value that nobody has asked for yet: rounds of groups behind need none.
+STALE = -1.0
 #: Below every numerator of a deficit.
 NEVER = -(2**62)
 
@@ -58,7 +61,7 @@ class BFUCBState(NamedTuple):
     mean: np.ndarray
     root: np.ndarray
     weight: np.ndarray
-    blocks: np.ndarray
+    ends: np.ndarray
     policy: np.ndarray
     probability: np.ndarray
     order: np.ndarray
@@ -272,7 +275,7 @@ class BFUCB:
             mean=rows(),
             root=np.where(inside, np.inf, 0.0),
             weight=rows(),
-            blocks=np.zeros((n_groups, columns // merits.BLOCK)),
+            ends=np.zeros((n_groups, columns // merits.BLOCK)),
             policy=rows(),
             probability=rows(),
             order=np.tile(np.arange(columns), (n_groups, 1)),
@@ -311,28 +314,38 @@ class BFUCB:
 
 
 @register_jitable(**INLINE)
-def _refresh(state, g):
-    """Work out group g's width, optimistic means, weights and value from its counts."""
+def _n_blocks(state, g):
     size = state.start[g + 1] - state.start[g]
-    n_blocks = (size + merits.BLOCK - 1) // merits.BLOCK
+    return (size + merits.BLOCK - 1) // merits.BLOCK
+
+
+@register_jitable(**INLINE)
+def _refresh(state, g, k, mean, root):
+    """Work out group g's width, optimistic means and weights, its k-th arm having a new mean."""
+    size = state.start[g + 1] - state.start[g]
+    n_blocks = _n_blocks(state, g)
     count = state.horizon if state.by_horizon else float(state.served[g])
     width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
     state.width[g] = width
     if state.plain:
-        merits.upper_bounds(state.mean[g], state.root[g], width, n_blocks, state.weight[g])
-        total = merits.sum_blocks(state.weight[g], n_blocks, state.blocks[g])
-        state.total[g] = total
-        squares = merits.sum_squares(state.weight[g], n_blocks)
-        state.value[g] = squares / total if total > 0.0 else 0.0
+        weight = state.weight[g]
+        merits.upper_bounds(state.mean[g], state.root[g], width, n_blocks, weight, k, mean, root)
+        state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
+        state.value[g] = STALE
     else:
-        _refresh_any(state, g, size, n_blocks, width)
+        _refresh_any(state, g, size, n_blocks, width, k, mean, root)
 
 
 @register_jitable(**APART)
-def _refresh_any(state, g, size, n_blocks, width):
-    """Do the same for any merit function, and for the maximum over the whole box."""
+def _refresh_apart(state, g, k, mean, root):
+    _refresh(state, g, k, mean, root)
+
+
+@register_jitable(**APART)
+def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
+    """Do the same for any merit function, and for the maximum over the whole box; and the value."""
     mean, root, weight = state.mean[g], state.root[g], state.weight[g]
-    merits.upper_bounds(mean, root, width, n_blocks, state.upper)
+    merits.upper_bounds(mean, root, width, n_blocks, state.upper, changed, new_mean, new_root)
     if state.exact:
         for k in range(size):
             state.lower[k] = min(1.0, max(0.0, mean[k] - width * root[k]))
@@ -346,11 +359,11 @@ def _refresh_any(state, g, size, n_blocks, width):
     for k in range(size):
         x = min(1.0, max(0.0, mean[k])) if state.from_mean else state.point[k]
         weight[k] = merits.merit_of(x, state.kind, state.c)
-    state.total[g] = merits.sum_blocks(weight, n_blocks, state.blocks[g])
+    state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
     if state.total[g] == 0.0:  # no merit at all, so that nobody is preferred
         for k in range(size):
             weight[k] = 1.0
-        state.total[g] = merits.sum_blocks(weight, n_blocks, state.blocks[g])
+        state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
 
 
 @register_jitable(**INLINE)
@@ -359,21 +372,15 @@ def _expose(state, g, coin):
     size = state.start[g + 1] - state.start[g]
     weight, policy, probability = state.weight[g], state.policy[g], state.probability[g]
     total = state.total[g]
-    if state.rounded:  # what passes the number 1.000 depends on the last bits: divide, as they do
-        for k in range(size):
-            policy[k] = weight[k] / total
-    else:
-        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
-        for k in range(size):
-            policy[k] = weight[k] * share
-    for k in range(size):
-        probability[k] += policy[k]
+    n_blocks = _n_blocks(state, g)
+    # what passes the number 1.000 depends on the last bits: divide, as they do
+    merits.expose(weight, total, state.rounded, n_blocks, policy, probability)
     if state.measures:
         _measure(state, g, size)
     if state.rounded:
         drawn = merits.draw_rounded(policy, state.order[g], state.rank, size, coin)
         return 0 if drawn < 0 else state.start[g] + drawn
-    drawn = merits.draw_by_weight(weight, state.blocks[g], size, unit(coin) * total)
+    drawn = merits.draw_by_weight(weight, state.ends[g], size, unit(coin) * total)
     return state.start[g] + drawn
 
 
@@ -428,8 +435,11 @@ def _optional_group(state, t, coin):
                 least = owed
                 group = g
         return group
-    best = state.value[0]
-    for g in range(1, n_groups):
+    best = STALE
+    for g in range(n_groups):
+        if state.value[g] == STALE:
+            squares = merits.sum_squares(state.weight[g], _n_blocks(state, g))
+            state.value[g] = squares / state.total[g] if state.total[g] > 0.0 else 0.0
         if state.value[g] > best:
             best = state.value[g]
             group = g
@@ -445,19 +455,23 @@ def _choose(state, t, coin):
     if g < 0:
         g = _optional_group(state, t, coin)
         state.now[OPTIONAL] = 1
+    g = index(g)
     state.now[GROUP] = g
-    return _expose(state, g, coin)
+    return index(_expose(state, g, coin))
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    g = state.now[GROUP]
+    g = index(state.now[GROUP])
+    arm = index(arm)
     if t > 1:  # a group is furthest behind right before it is served
         owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
         state.owed_sup[g] = max(state.owed_sup[g], owed)
     state.served[g] += 1
-    own = state.group_of[arm]
-    k = arm - state.start[own]
+    own = g
+    if arm < state.start[g] or arm >= state.start[g + 1]:
+        own = index(state.group_of[arm])  # a rounded draw that no arm of the group took
+    k = index(arm - state.start[own])
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
     initial = t <= state.initial_rounds
@@ -466,11 +480,12 @@ def _learn(state, t, arm, reward):
         state.initial_reward[arm] += reward
     state.optional[arm] += state.now[OPTIONAL]
     released = state.released_mean and not initial
-    state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
-    state.root[own, k] = 1.0 / math.sqrt(n)
-    _refresh(state, g)
-    if own != g:  # a rounded draw that no arm of the group took
-        _refresh(state, own)
+    mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
+    root = 1.0 / math.sqrt(n)
+    if own != g:
+        _refresh_apart(state, own, k, mean, root)
+        k = -1
+    _refresh(state, g, k, mean, root)
 
 
 @implements("probe", BFUCBState)

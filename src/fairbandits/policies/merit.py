@@ -110,20 +110,29 @@ def block_sum(w, o):
 
 
 @register_jitable(**INLINE)
-def upper_bounds(mean, root, width, n_blocks, out):
-    """Write min(1, mean + width * root), not below 0, over the first blocks."""
+def upper_bounds(mean, root, width, n_blocks, out, changed, new_mean, new_root):
+    """Write min(1, mean + width * root), not below 0, over the first blocks.
+
+    Entry `changed`, if it is not -1, gets its new mean and root here: a processor that reads
+    several numbers at once waits for one of them that was just written alone.
+    """
     for k in range(BLOCK * n_blocks):
-        out[k] = min(1.0, max(0.0, mean[k] + width * root[k]))
+        m = new_mean if k == changed else mean[k]
+        r = new_root if k == changed else root[k]
+        out[k] = min(1.0, max(0.0, m + width * r))
+    if changed >= 0:
+        mean[changed] = new_mean
+        root[changed] = new_root
 
 
 @register_jitable(**INLINE)
-def sum_blocks(weight, n_blocks, blocks):
-    """Write the sum of each block; return the sum of all."""
+def sum_blocks(weight, n_blocks, ends):
+    """Write the sum up to the end of each block; return the sum of all."""
     total = 0.0
     for b in range(n_blocks):
         part = block_sum(weight, BLOCK * b)
-        blocks[b] = part
         total += part
+        ends[b] = total
     return total
 
 
@@ -143,23 +152,37 @@ def sum_squares(w, n_blocks):
 
 
 @register_jitable(**INLINE)
-def draw_by_weight(weight, blocks, size, target):
-    """Return the first index whose cumulated weight exceeds `target`, else the last one."""
-    cumulated = 0.0
+def expose(weight, total, divide, n_blocks, policy, probability):
+    """Write the probabilities weight / total of the first blocks, and add them up."""
+    if divide:
+        for k in range(BLOCK * n_blocks):
+            p = weight[k] / total
+            policy[k] = p
+            probability[k] += p
+    else:  # nearly the same, and a division less for each arm
+        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+        for k in range(BLOCK * n_blocks):
+            p = weight[k] * share
+            policy[k] = p
+            probability[k] += p
+
+
+@register_jitable(**INLINE)
+def draw_by_weight(weight, ends, size, target):
+    """Return the first index whose cumulated weight exceeds `target`, else the last one.
+
+    `ends` are the cumulated weights at the ends of the blocks. Cumulated weights do not decrease,
+    so counting those not above the target finds it, without a branch that nobody can predict.
+    """
     block = 0
     for b in range((size - 1) // BLOCK):
-        beyond = cumulated + blocks[b]
-        if beyond > target:
-            break
-        cumulated = beyond
-        block = b + 1
-    first = BLOCK * block
-    last = min(BLOCK, size - first) - 1
-    for j in range(last):
-        cumulated += weight[first + j]
-        if cumulated > target:
-            return first + j
-    return first + last
+        block += 0 if ends[b] > target else 1
+    cumulated = ends[block - 1] if block > 0 else 0.0
+    index = BLOCK * block
+    for k in range(BLOCK * block, BLOCK * block + BLOCK - 1):
+        cumulated += weight[k]
+        index += 0 if cumulated > target else 1
+    return min(index, size - 1)
 
 
 @register_jitable(**INLINE)
