@@ -431,7 +431,8 @@ def test_merit_kernels(rng):
         blocks = np.zeros(row.size // merit.BLOCK)
         total = merit.sum_blocks(row, blocks.size, blocks)
         for coin in coins:
-            rounded(row, rng.permutation(size), rng.permutation(size), size, coin)
+            order, ranks = rng.permutation(size), rng.permutation(size)
+            rounded(row, order, ranks, size, coin, np.zeros(row.size), np.zeros(blocks.size))
             drawn(row, blocks, size, streams.unit(coin) * total)
         lower, upper = np.sort(rng.random((2, size)), axis=0)
         for kind, c in ((0, 1.0), (0, 0.0), (0, 0.5), (0, 2.0), (0, 1.3), (1, 2.0)):

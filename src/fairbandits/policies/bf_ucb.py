@@ -65,7 +65,9 @@ class BFUCBState(NamedTuple):
     policy: np.ndarray
     probability: np.ndarray
     order: np.ndarray
-    rank: np.ndarray
+    ranks: np.ndarray
+    ascending: np.ndarray
+    ascending_ends: np.ndarray
     initial_plays: np.ndarray
     initial_reward: np.ndarray
     optional: np.ndarray
@@ -279,7 +281,9 @@ class BFUCB:
             policy=rows(),
             probability=rows(),
             order=np.tile(np.arange(columns), (n_groups, 1)),
-            rank=np.arange(columns),
+            ranks=np.tile(np.arange(columns), (n_groups, 1)),
+            ascending=rows(),
+            ascending_ends=np.zeros((n_groups, columns // merits.BLOCK)),
             initial_plays=np.zeros(n_arms, np.int64),
             initial_reward=np.zeros(n_arms),
             optional=np.zeros(n_arms, np.int64),
@@ -378,7 +382,10 @@ def _expose(state, g, coin):
     if state.measures:
         _measure(state, g, size)
     if state.rounded:
-        drawn = merits.draw_rounded(policy, state.order[g], state.rank, size, coin)
+        drawn = merits.draw_rounded(
+            *(policy, state.order[g], state.ranks[g], size, coin),
+            *(state.ascending[g], state.ascending_ends[g]),
+        )
         return 0 if drawn < 0 else state.start[g] + drawn
     drawn = merits.draw_by_weight(weight, state.ends[g], size, unit(coin) * total)
     return state.start[g] + drawn

@@ -35,7 +35,9 @@ class FairXUCBState(NamedTuple):
     policy: np.ndarray
     probability: np.ndarray
     order: np.ndarray
-    rank: np.ndarray
+    ranks: np.ndarray
+    ascending: np.ndarray
+    ascending_ends: np.ndarray
     shadow_means: np.ndarray
     shadow_arm: np.ndarray
     width: np.ndarray
@@ -170,7 +172,9 @@ class FairXUCB:
             policy=np.zeros(columns),
             probability=np.zeros(columns),
             order=np.arange(n_arms),
-            rank=layout.released_rank(self.groups),
+            ranks=layout.released_rank(self.groups),
+            ascending=np.zeros(columns),
+            ascending_ends=np.zeros(columns // merits.BLOCK),
             shadow_means=np.array(self.shadow_means if shadow else (), float),
             shadow_arm=np.zeros(1, np.int64),
             width=np.zeros(1),
@@ -229,7 +233,11 @@ def _choose(state, t, coin):
     merits.expose(weight, total, state.rounded, state.blocks.size, policy, probability)
     size = state.order.size
     if state.rounded:
-        return max(0, merits.draw_rounded(policy, state.order, state.rank, size, coin))
+        drawn = merits.draw_rounded(
+            *(policy, state.order, state.ranks, size, coin),
+            *(state.ascending, state.ascending_ends),
+        )
+        return max(0, drawn)
     return index(merits.draw_by_weight(weight, state.ends, size, unit(coin) * total))
 
 

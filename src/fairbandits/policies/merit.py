@@ -10,7 +10,8 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.arrays import index
+from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.streams import unit
 
 BLOCK = 8
@@ -178,48 +179,79 @@ def draw_by_weight(weight, ends, size, target):
     for b in range((size - 1) // BLOCK):
         block += 0 if ends[b] > target else 1
     cumulated = ends[block - 1] if block > 0 else 0.0
-    index = BLOCK * block
+    place = BLOCK * block
     for k in range(BLOCK * block, BLOCK * block + BLOCK - 1):
         cumulated += weight[k]
-        index += 0 if cumulated > target else 1
-    return min(index, size - 1)
+        place += 0 if cumulated > target else 1
+    return min(place, size - 1)
+
+
+@register_jitable(**APART)
+def _sort(p, order, ranks, size):
+    """Sort by increasing p, equal ones by rank; by insertion, since nearly all are in place."""
+    for j in range(1, size):
+        arm, rank = order[j], ranks[j]
+        place = j
+        while place > 0:
+            before = order[place - 1]
+            if p[before] < p[arm] or (p[before] == p[arm] and ranks[place - 1] < rank):
+                break
+            order[place] = before
+            ranks[place] = ranks[place - 1]
+            place -= 1
+        order[place] = arm
+        ranks[place] = rank
 
 
 @register_jitable(**INLINE)
-def draw_rounded(p, order, rank, size, coin):
+def _ascending(p, order, ranks, size, out):
+    """Write p in the order given; return how many neighbours are in the wrong order."""
+    for j in range(size):
+        out[j] = p[index(order[j])]
+    wrong = 0
+    for j in range(1, size):
+        tie = out[j - 1] == out[j] and ranks[j - 1] > ranks[j]
+        wrong += 1 if out[j - 1] > out[j] or tie else 0
+    return wrong
+
+
+@register_jitable(**INLINE)
+def draw_rounded(p, order, ranks, size, coin, ascending, ends):
     """Draw as the released program does; return -1 if its rounded number lets every arm go by.
 
     The uniform number is rounded to thousandths, half to even. The arms go by increasing
-    probability, equal ones by `rank`; the first whose cumulated probability is strictly above the
-    number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+    probability, equal ones by their ranks; the first whose cumulated probability is strictly above
+    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+
+    The program adds up one after the other, and bits decide where a sum meets the number. Sums by
+    blocks differ from its sums by less than a margin, so they are enough unless one is as near.
 
     Parameters
     ----------
     p : ndarray of float, shape (>= size,)
         Probabilities.
-    order : ndarray of int, shape (>= size,)
-        The arms in any order, e.g. the last round's, which is nearly this round's; sorted here.
-    rank : ndarray of int, shape (>= size,)
-        Distinct numbers that settle ties.
+    order, ranks : ndarray of int, shape (>= size,)
+        The arms in any order, e.g. the last round's, which is nearly this round's, and distinct
+        numbers that settle ties; sorted here.
     size : int
         Number of arms.
     coin : int
         64-bit word.
+    ascending, ends : ndarray of float, shape (a row,) and (blocks of a row,)
+        Scratch, zero where no arm is.
     """
-    for j in range(1, size):
-        arm = order[j]
-        place = j
-        for i in range(j, 0, -1):
-            before = order[i - 1]
-            if p[before] < p[arm] or (p[before] == p[arm] and rank[before] < rank[arm]):
-                break
-            order[i] = before
-            place = i - 1
-        order[place] = arm
+    if _ascending(p, order, ranks, size, ascending) > 0:
+        _sort(p, order, ranks, size)
+        _ascending(p, order, ranks, size, ascending)
     number = np.rint(1000.0 * unit(coin)) / 1000.0
+    total = sum_blocks(ascending, (size + BLOCK - 1) // BLOCK, ends)
+    margin = 1e-14 * size
+    place = draw_by_weight(ascending, ends, size, number + margin)
+    if number + margin < total and place == draw_by_weight(ascending, ends, size, number - margin):
+        return order[place]
     cumulated = 0.0
     for j in range(size):
-        cumulated += p[order[j]]
+        cumulated += ascending[j]
         if number < cumulated:
             return order[j]
     return -1
