@@ -53,6 +53,9 @@ SWITCHES = {
     "draw": {"draw": "released"},
     "all_released": dict.fromkeys(("initialisation", "width", "running_mean", "draw"), "released"),
     "exact": {"box": "exact"},
+    "uncut": {"box": "uncut"},
+    "uncut_released": {"box": "uncut"}
+    | dict.fromkeys(("initialisation", "width", "running_mean", "draw"), "released"),
     "from_mean": {"policy_from": "mean"},
     "first": {"learner": "first"},
     "random": {"learner": "random"},
@@ -153,7 +156,7 @@ def test_bf_ucb_is_its_twin(name, scenario, rng):
 
 
 @pytest.mark.parametrize("scenario", ["low", "uneven", "poor"])
-@pytest.mark.parametrize("box", ["upper", "exact"])
+@pytest.mark.parametrize("box", ["upper", "exact", "uncut"])
 @pytest.mark.parametrize("name", MERITS)
 def test_merit_functions_are_the_twins(name, box, scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
@@ -448,7 +451,7 @@ def worst(policy, sizes, rounds, seed):
 @given(
     fair_problems(),
     st.sampled_from(["optimistic", "first", "random", "least_owed"]),
-    st.sampled_from(["upper", "exact"]),
+    st.sampled_from(["upper", "exact", "uncut"]),
     st.integers(0, 10**6),
 )
 @example(((3, 3), (Fraction(1, 2), Fraction(1, 2))), "least_owed", "upper", 0)

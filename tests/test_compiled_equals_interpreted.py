@@ -97,6 +97,7 @@ EXAMPLES = {
         BFUCB((3, 2), (0.4, 0.4), version="released", reference=SHARES),
         BFUCB((1, 4), (0, 0), None, width="horizon", box="exact", reference=SHARES),
         BFUCB((5,), (0.5,), policy_from="mean", draw="released"),
+        BFUCB((3, 2), (0.1, 0.2), box="uncut", reference=SHARES),
         BFUCB((2, 2, 1), (0.1, 0.2, 0.3), merit_parameter=2, box="exact", learner="random"),
         BFUCB((2, 3), (0.1, 0.2), merit="exponential", merit_parameter=2, learner="least_owed"),
         BFUCB((2, 3), (0.1, 0.2), merit_parameter=0.5, learner="first"),

@@ -199,7 +199,7 @@ def _refresh(state, t):
         state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n * state.inverse_delta))
     n_blocks = state.blocks.size
     merits.upper_bounds(
-        state.mean, state.root, state.width[0], n_blocks, state.weight, -1, 0.0, 0.0
+        *(state.mean, state.root, state.width[0], 1.0, n_blocks, state.weight), -1, 0.0, 0.0
     )
     for b in range(n_blocks):
         state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)

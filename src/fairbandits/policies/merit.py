@@ -111,8 +111,8 @@ def block_sum(w, o):
 
 
 @register_jitable(**INLINE)
-def upper_bounds(mean, root, width, n_blocks, out, changed, new_mean, new_root):
-    """Write min(1, mean + width * root), not below 0, over the first blocks.
+def upper_bounds(mean, root, width, cap, n_blocks, out, changed, new_mean, new_root):
+    """Write min(cap, mean + width * root), not below 0, over the first blocks.
 
     Entry `changed`, if it is not -1, gets its new mean and root here: a processor that reads
     several numbers at once waits for one of them that was just written alone.
@@ -120,7 +120,7 @@ def upper_bounds(mean, root, width, n_blocks, out, changed, new_mean, new_root):
     for k in range(BLOCK * n_blocks):
         m = new_mean if k == changed else mean[k]
         r = new_root if k == changed else root[k]
-        out[k] = min(1.0, max(0.0, m + width * r))
+        out[k] = min(cap, max(0.0, m + width * r))
     if changed >= 0:
         mean[changed] = new_mean
         root[changed] = new_root
@@ -138,17 +138,19 @@ def sum_blocks(weight, n_blocks, ends):
 
 
 @register_jitable(**INLINE)
+def block_product(v, w, o):
+    """Return the sum of v w over the eight entries from `o`."""
+    return ((v[o] * w[o] + v[o + 1] * w[o + 1]) + (v[o + 2] * w[o + 2] + v[o + 3] * w[o + 3])) + (
+        (v[o + 4] * w[o + 4] + v[o + 5] * w[o + 5]) + (v[o + 6] * w[o + 6] + v[o + 7] * w[o + 7])
+    )
+
+
+@register_jitable(**INLINE)
 def sum_squares(w, n_blocks):
     """Return the sum of the squares of the first blocks."""
     total = 0.0
     for b in range(n_blocks):
-        o = BLOCK * b
-        total += (
-            (w[o] * w[o] + w[o + 1] * w[o + 1]) + (w[o + 2] * w[o + 2] + w[o + 3] * w[o + 3])
-        ) + (
-            (w[o + 4] * w[o + 4] + w[o + 5] * w[o + 5])
-            + (w[o + 6] * w[o + 6] + w[o + 7] * w[o + 7])
-        )
+        total += block_product(w, w, BLOCK * b)
     return total
 
 
@@ -175,9 +177,21 @@ def draw_by_weight(weight, ends, size, target):
     `ends` are the cumulated weights at the ends of the blocks. Cumulated weights do not decrease,
     so counting those not above the target finds it, without a branch that nobody can predict.
     """
+    return draw_inside(weight, ends, block_of(ends, size, target), size, target)
+
+
+@register_jitable(**INLINE)
+def block_of(ends, size, target):
+    """Return the block that `draw_by_weight` draws from."""
     block = 0
     for b in range((size - 1) // BLOCK):
         block += 0 if ends[b] > target else 1
+    return block
+
+
+@register_jitable(**INLINE)
+def draw_inside(weight, ends, block, size, target):
+    """Return the index that `draw_by_weight` draws, of which the block is known."""
     cumulated = ends[block - 1] if block > 0 else 0.0
     place = BLOCK * block
     for k in range(BLOCK * block, BLOCK * block + BLOCK - 1):
