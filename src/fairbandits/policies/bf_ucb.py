@@ -502,7 +502,7 @@ def _measure(state, g, size):
 
 @register_jitable(**INLINE)
 def _initial_arm(state, t, coin):
-    """Return the arm of round t of the initial phase."""
+    """Return the arm of round t of the initial phase, or -1 if it is to be drawn by merit."""
     n_groups = state.quotas.size
     if state.sequential:
         g = (t - 1) // state.largest
@@ -519,7 +519,7 @@ def _initial_arm(state, t, coin):
         for k in range(size):
             state.probability[g, k] += 1.0 / size
         return state.start[g] + int(unit(coin) * size)
-    return _expose(state, g, coin)
+    return -1
 
 
 @register_jitable(**INLINE)
@@ -553,14 +553,18 @@ def _optional_group(state, t, coin):
 def _choose(state, t, coin):
     state.now[OPTIONAL] = 0
     if t <= state.initial_rounds:
-        return _initial_arm(state, t, coin)
-    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
-    if g < 0:
-        g = _optional_group(state, t, coin)
-        state.now[OPTIONAL] = 1
+        arm = _initial_arm(state, t, coin)
+        if arm >= 0:
+            return arm
+        g = state.now[GROUP]
+    else:
+        g = layout.most_owed(state.quotas, state.denominator, state.served, t)
+        if g < 0:
+            g = _optional_group(state, t, coin)
+            state.now[OPTIONAL] = 1
     g = index(g)
     state.now[GROUP] = g
-    return index(_expose(state, g, coin))
+    return index(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
 
 
 @implements("learn", BFUCBState)
