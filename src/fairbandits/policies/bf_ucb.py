@@ -410,11 +410,6 @@ def _squares(state, g):
 
 
 @register_jitable(**APART)
-def _refresh_apart(state, g, k, mean, root):
-    _refresh(state, g, k, mean, root)
-
-
-@register_jitable(**APART)
 def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
     """Do the same for any merit function, and for the maximum over the whole box; and the value."""
     mean, root, weight = state.mean[g], state.root[g], state.weight[g]
@@ -589,10 +584,11 @@ def _learn(state, t, arm, reward):
     released = state.released_mean and not initial
     mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
     root = 1.0 / math.sqrt(n)
-    if own != g:
-        _refresh_apart(state, own, k, mean, root)
-        k = -1
-    _refresh(state, g, k, mean, root)
+    while True:
+        _refresh(state, own, k, mean, root)
+        if own == g:
+            break
+        own, k = g, -1
 
 
 @implements("probe", BFUCBState)

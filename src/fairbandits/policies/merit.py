@@ -254,9 +254,8 @@ def draw_rounded(p, order, ranks, size, coin, ascending, ends):
     ascending, ends : ndarray of float, shape (a row,) and (blocks of a row,)
         Scratch, zero where no arm is.
     """
-    if _ascending(p, order, ranks, size, ascending) > 0:
+    while _ascending(p, order, ranks, size, ascending) > 0:
         _sort(p, order, ranks, size)
-        _ascending(p, order, ranks, size, ascending)
     number = np.rint(1000.0 * unit(coin)) / 1000.0
     total = sum_blocks(ascending, (size + BLOCK - 1) // BLOCK, ends)
     margin = 1e-14 * size
