@@ -199,6 +199,8 @@ class BFUCB(Grouped):
         """Return the optimistic means of group g's arms."""
         spread = [self.width(g) / math.sqrt(self.known.pulls[arm]) for arm in self.groups[g]]
         means = [self.known.mean[arm] for arm in self.groups[g]]
+        if self.box == "uncut":
+            return [m + w for m, w in zip(means, spread, strict=True)]
         upper = [min(1.0, max(0.0, m + w)) for m, w in zip(means, spread, strict=True)]
         if self.box == "upper":
             return upper

@@ -53,6 +53,9 @@ SWITCHES = {
     "draw": {"draw": "released"},
     "all_released": dict.fromkeys(("initialisation", "width", "running_mean", "draw"), "released"),
     "exact": {"box": "exact"},
+    "uncut": {"box": "uncut"},
+    "uncut_released": {"box": "uncut"}
+    | dict.fromkeys(("initialisation", "width", "running_mean", "draw"), "released"),
     "from_mean": {"policy_from": "mean"},
     "first": {"learner": "first"},
     "random": {"learner": "random"},
@@ -153,7 +156,7 @@ def test_bf_ucb_is_its_twin(name, scenario, rng):
 
 
 @pytest.mark.parametrize("scenario", ["low", "uneven", "poor"])
-@pytest.mark.parametrize("box", ["upper", "exact"])
+@pytest.mark.parametrize("box", ["upper", "exact", "uncut"])
 @pytest.mark.parametrize("name", MERITS)
 def test_merit_functions_are_the_twins(name, box, scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
@@ -376,16 +379,23 @@ def word_of(u):
 
 
 @njit
-def draw_compiled(p, order, rank, size, coin):
-    return merit.draw_rounded(p, order, rank, size, coin)
+def draw_compiled(p, order, ranks, size, coin, ascending, ends):
+    return merit.draw_rounded(p, order, ranks, size, coin, ascending, ends)
+
+
+def drawn_rounded(p, order, coin):
+    """Return the arm drawn from p by a kernel that begins with this order, ties by arm."""
+    scratch = np.zeros(merit.padded(len(p)))
+    ends = np.zeros(scratch.size // merit.BLOCK)
+    p, order = np.array(p), np.array(order)
+    return draw_compiled(p, order, order.copy(), p.size, coin, scratch, ends)
 
 
 def test_rounded_draw():
-    p = np.array([0.5, 0.125, 0.25, 0.125])
-    rank = np.arange(4)
+    p = [0.5, 0.125, 0.25, 0.125]
 
     def drawn(u):
-        return draw_compiled(p, np.array([2, 0, 3, 1]), rank, 4, word_of(u))
+        return drawn_rounded(p, [2, 0, 3, 1], word_of(u))
 
     # in increasing order: arms 1 and 3 with 1/8 each, arm 2 with 1/4, arm 0 with 1/2
     assert [drawn(u) for u in (0.0, 0.124, 0.13, 0.26, 0.49, 0.51, 0.9994)] == [1, 1, 3, 2, 2, 0, 0]
@@ -393,6 +403,19 @@ def test_rounded_draw():
     assert drawn(0.12549) == 3
     assert drawn(0.1244) == 1
     assert drawn(0.9996) == -1  # rounded to 1.000
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 50, 61])
+def test_rounded_draw_is_its_twin_where_sums_meet_the_number(size, rng):
+    equal = np.full(size, 1 / size)
+    thousandths = rng.multinomial(1000, equal) / 1000
+    few_values = rng.integers(1, 4, size)
+    for p in (equal, thousandths, few_values / few_values.sum(), rng.dirichlet(equal)):
+        for number in rng.integers(0, 1001, 50) / 1000:
+            coin = word_of(min(number, 1 - 2**-53))
+            expected = twins.rounded_draw(p.tolist(), range(size), coin)
+            expected = -1 if expected is twins.NOBODY else expected
+            assert drawn_rounded(p, rng.permutation(size), coin) == expected
 
 
 # Group exposure fairness, in exact integers (Theorem 2).
@@ -428,7 +451,7 @@ def worst(policy, sizes, rounds, seed):
 @given(
     fair_problems(),
     st.sampled_from(["optimistic", "first", "random", "least_owed"]),
-    st.sampled_from(["upper", "exact"]),
+    st.sampled_from(["upper", "exact", "uncut"]),
     st.integers(0, 10**6),
 )
 @example(((3, 3), (Fraction(1, 2), Fraction(1, 2))), "least_owed", "upper", 0)

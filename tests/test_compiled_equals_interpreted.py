@@ -97,6 +97,7 @@ EXAMPLES = {
         BFUCB((3, 2), (0.4, 0.4), version="released", reference=SHARES),
         BFUCB((1, 4), (0, 0), None, width="horizon", box="exact", reference=SHARES),
         BFUCB((5,), (0.5,), policy_from="mean", draw="released"),
+        BFUCB((3, 2), (0.1, 0.2), box="uncut", reference=SHARES),
         BFUCB((2, 2, 1), (0.1, 0.2, 0.3), merit_parameter=2, box="exact", learner="random"),
         BFUCB((2, 3), (0.1, 0.2), merit="exponential", merit_parameter=2, learner="least_owed"),
         BFUCB((2, 3), (0.1, 0.2), merit_parameter=0.5, learner="first"),
@@ -431,7 +432,8 @@ def test_merit_kernels(rng):
         blocks = np.zeros(row.size // merit.BLOCK)
         total = merit.sum_blocks(row, blocks.size, blocks)
         for coin in coins:
-            rounded(row, rng.permutation(size), rng.permutation(size), size, coin)
+            order, ranks = rng.permutation(size), rng.permutation(size)
+            rounded(row, order, ranks, size, coin, np.zeros(row.size), np.zeros(blocks.size))
             drawn(row, blocks, size, streams.unit(coin) * total)
         lower, upper = np.sort(rng.random((2, size)), axis=0)
         for kind, c in ((0, 1.0), (0, 0.0), (0, 0.5), (0, 2.0), (0, 1.3), (1, 2.0)):

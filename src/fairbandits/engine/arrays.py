@@ -1,4 +1,4 @@
-"""Copies in loops: inside the round loops nothing may allocate, and NumPy's slices can."""
+"""Arrays in loops: copies, since nothing may allocate there and NumPy's slices can; indices."""
 
 from numba.extending import register_jitable
 
@@ -30,3 +30,13 @@ def largest(values):
     for k in range(1, values.size):
         best = max(best, values[k])
     return best
+
+
+@register_jitable(**INLINE)
+def index(i):
+    """Return the index `i`, which is not negative, in a form that shows this to the compiler.
+
+    An index of which it does not know that counts from the end if it is negative, and each use of
+    it costs instructions.
+    """
+    return max(0, i)

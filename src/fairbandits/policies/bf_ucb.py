@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits.engine.arrays import index
 from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner, unit
@@ -33,6 +34,8 @@ LEARNERS = {
     "least_owed": LEAST_OWED,
 }
 GROUP, OPTIONAL = range(2)
+#: In place of a value that nobody has asked for yet: rounds of groups behind need none.
+STALE = -1.0
 #: Below every numerator of a deficit.
 NEVER = -(2**62)
 
@@ -41,7 +44,13 @@ class BFUCBState(NamedTuple):
     """What is known of the arms, in rows of one group each, and of the groups.
 
     Rows are padded with zeros (see `fairbandits.policies.merit`); ``root`` is 1 / sqrt(pulls),
-    infinite before the first pull.
+    infinite before the first pull, or 0 if nothing cuts the optimistic means.
+
+    If nothing cuts the optimistic means, sums over the arms follow from ``moments``, the sums over
+    each block of mean, root, mean**2, mean * root and root**2, of which a pull changes one block's.
+    Probabilities are then added up when an arm is pulled: ``given`` holds each group's sums of
+    1 / total and width / total over the rounds, ``taken`` what of them is in ``probability``.
+    ``drawn`` is the arm drawn last, ``last`` the 1 / total and the width of then.
     """
 
     start: np.ndarray
@@ -58,14 +67,21 @@ class BFUCBState(NamedTuple):
     mean: np.ndarray
     root: np.ndarray
     weight: np.ndarray
-    blocks: np.ndarray
+    ends: np.ndarray
     policy: np.ndarray
     probability: np.ndarray
     order: np.ndarray
-    rank: np.ndarray
+    ranks: np.ndarray
+    ascending: np.ndarray
+    ascending_ends: np.ndarray
     initial_plays: np.ndarray
     initial_reward: np.ndarray
     optional: np.ndarray
+    moments: np.ndarray
+    given: np.ndarray
+    taken: np.ndarray
+    drawn: np.ndarray
+    last: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     point: np.ndarray
@@ -85,7 +101,9 @@ class BFUCBState(NamedTuple):
     sequential: bool
     released_mean: bool
     rounded: bool
+    cap: float
     plain: bool
+    summed: bool
     exact: bool
     from_mean: bool
     measures: bool
@@ -126,9 +144,10 @@ class BFUCB:
     draw : {"paper", "released"}, optional
         A draw from the probabilities; or one by a number rounded to thousandths, where 1.000 pulls
         arm 1 whatever group was to be served (`fairbandits.policies.merit.draw_rounded`).
-    box : {"upper", "exact"}
-        The optimistic means: the upper corner of the confidence box, or its point of largest Phi.
-        The box is cut to [0, 1]; without that Phi is unbounded near 0.
+    box : {"upper", "exact", "uncut"}
+        The optimistic means: the upper corner of the confidence box, or its point of largest Phi,
+        the box being cut to [0, 1], without which Phi is unbounded near 0. Or the upper corner of
+        the box without the cut, mean_i + w_g / sqrt(N_i), as the paper prints it.
     policy_from : {"maximiser", "mean"}
         What the merits are of: the optimistic means, or the empirical means, as line 6 of
         Subroutine 2 prints.
@@ -205,7 +224,7 @@ class BFUCB:
         layout.check_delta(self.delta)
         versions = dict.fromkeys(("initialisation", "running_mean", "draw"), layout.VERSIONS)
         layout.settle(self, self.version, **versions, width=WIDTHS)
-        checks.one_of("box", self.box, ("upper", "exact"))
+        checks.one_of("box", self.box, ("upper", "exact", "uncut"))
         checks.one_of("policy_from", self.policy_from, ("maximiser", "mean"))
         checks.one_of("merit", self.merit, tuple(merits.MERITS))
         checks.merit_parameter(self.merit_parameter)
@@ -241,6 +260,8 @@ class BFUCB:
         numerators, denominator = layout.group_quotas(self.quotas, n_groups)
         inside = np.arange(columns) < sizes[:, None]
         kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
+        plain = self.box != "exact" and self.policy_from == "maximiser"
+        plain = plain and (kind, c) == (merits.POWER, 1.0)
         measured = shape if self.reference is not None else (0, 0)
         reference, target = np.zeros(measured), np.zeros(measured)
         if self.reference is not None:
@@ -270,16 +291,23 @@ class BFUCB:
             pulls=rows(np.int64),
             sums=rows(),
             mean=rows(),
-            root=np.where(inside, np.inf, 0.0),
+            root=np.where(inside & (self.box != "uncut"), np.inf, 0.0),
             weight=rows(),
-            blocks=np.zeros((n_groups, columns // merits.BLOCK)),
+            ends=np.zeros((n_groups, columns // merits.BLOCK)),
             policy=rows(),
             probability=rows(),
             order=np.tile(np.arange(columns), (n_groups, 1)),
-            rank=np.arange(columns),
+            ranks=np.tile(np.arange(columns), (n_groups, 1)),
+            ascending=rows(),
+            ascending_ends=np.zeros((n_groups, columns // merits.BLOCK)),
             initial_plays=np.zeros(n_arms, np.int64),
             initial_reward=np.zeros(n_arms),
             optional=np.zeros(n_arms, np.int64),
+            moments=np.zeros((n_groups, 5, columns // merits.BLOCK)),
+            given=np.zeros((n_groups, 2)),
+            taken=np.zeros((n_groups, columns, 2)),
+            drawn=np.full(n_groups, -1),
+            last=np.zeros((n_groups, 2)),
             lower=np.zeros(columns),
             upper=np.zeros(columns),
             point=np.zeros(columns),
@@ -299,9 +327,9 @@ class BFUCB:
             sequential=self.initialisation == "released",
             released_mean=self.running_mean == "released",
             rounded=self.draw == "released",
-            plain=self.box == "upper"
-            and self.policy_from == "maximiser"
-            and (kind, c) == (merits.POWER, 1.0),
+            cap=math.inf if self.box == "uncut" else 1.0,
+            plain=plain,
+            summed=plain and self.box == "uncut" and self.draw == "paper",
             exact=self.box == "exact",
             from_mean=self.policy_from == "mean",
             measures=self.reference is not None,
@@ -311,28 +339,83 @@ class BFUCB:
 
 
 @register_jitable(**INLINE)
-def _refresh(state, g):
-    """Work out group g's width, optimistic means, weights and value from its counts."""
+def _n_blocks(state, g):
     size = state.start[g + 1] - state.start[g]
-    n_blocks = (size + merits.BLOCK - 1) // merits.BLOCK
+    return (size + merits.BLOCK - 1) // merits.BLOCK
+
+
+@register_jitable(**INLINE)
+def _refresh(state, g, k, mean, root):
+    """Work out group g's width, optimistic means and weights, its k-th arm having a new mean."""
+    size = state.start[g + 1] - state.start[g]
+    n_blocks = _n_blocks(state, g)
     count = state.horizon if state.by_horizon else float(state.served[g])
     width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
     state.width[g] = width
-    if state.plain:
-        merits.upper_bounds(state.mean[g], state.root[g], width, n_blocks, state.weight[g])
-        total = merits.sum_blocks(state.weight[g], n_blocks, state.blocks[g])
-        state.total[g] = total
-        squares = merits.sum_squares(state.weight[g], n_blocks)
-        state.value[g] = squares / total if total > 0.0 else 0.0
+    if state.summed:
+        _refresh_sums(state, g, n_blocks, width, k, mean, root)
+    elif state.plain:
+        weight = state.weight[g]
+        merits.upper_bounds(
+            *(state.mean[g], state.root[g], width, state.cap, n_blocks, weight), k, mean, root
+        )
+        state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
+        state.value[g] = STALE
     else:
-        _refresh_any(state, g, size, n_blocks, width)
+        _refresh_any(state, g, size, n_blocks, width, k, mean, root)
+
+
+@register_jitable(**INLINE)
+def _refresh_sums(state, g, n_blocks, width, k, mean, root):
+    """Do the same from sums over blocks: the total only, and no weights."""
+    means, roots, moments, ends = state.mean[g], state.root[g], state.moments[g], state.ends[g]
+    state.probability[g, k] += _not_taken(state, g, k)
+    state.taken[g, k, 0] = state.given[g, 0]
+    state.taken[g, k, 1] = state.given[g, 1]
+    means[k] = mean
+    roots[k] = root
+    own = k // merits.BLOCK
+    o = merits.BLOCK * own
+    moments[0, own] = merits.block_sum(means, o)
+    moments[1, own] = merits.block_sum(roots, o)
+    moments[2, own] = merits.block_product(means, means, o)
+    moments[3, own] = merits.block_product(means, roots, o)
+    moments[4, own] = merits.block_product(roots, roots, o)
+    total = 0.0
+    for b in range(n_blocks):
+        total += moments[0, b] + width * moments[1, b]
+        ends[b] = total
+    state.total[g] = total
+    state.value[g] = STALE
+
+
+@register_jitable(**INLINE)
+def _not_taken(state, g, k):
+    """Return the probability that arm k of group g had in the rounds since its last pull."""
+    shares = state.given[g, 0] - state.taken[g, k, 0]
+    return state.mean[g, k] * shares + state.root[g, k] * (state.given[g, 1] - state.taken[g, k, 1])
+
+
+@register_jitable(**INLINE)
+def _squares(state, g):
+    """Return the sum of the squares of group g's optimistic means."""
+    n_blocks = _n_blocks(state, g)
+    if not state.summed:
+        return merits.sum_squares(state.weight[g], n_blocks)
+    moments, width = state.moments[g], state.width[g]
+    total = 0.0
+    for b in range(n_blocks):
+        total += moments[2, b] + width * (2.0 * moments[3, b] + width * moments[4, b])
+    return total
 
 
 @register_jitable(**APART)
-def _refresh_any(state, g, size, n_blocks, width):
-    """Do the same for any merit function, and for the maximum over the whole box."""
+def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
+    """Do the same for any merit function, and for the maximum over the whole box; and the value."""
     mean, root, weight = state.mean[g], state.root[g], state.weight[g]
-    merits.upper_bounds(mean, root, width, n_blocks, state.upper)
+    merits.upper_bounds(
+        *(mean, root, width, state.cap, n_blocks, state.upper), changed, new_mean, new_root
+    )
     if state.exact:
         for k in range(size):
             state.lower[k] = min(1.0, max(0.0, mean[k] - width * root[k]))
@@ -346,34 +429,57 @@ def _refresh_any(state, g, size, n_blocks, width):
     for k in range(size):
         x = min(1.0, max(0.0, mean[k])) if state.from_mean else state.point[k]
         weight[k] = merits.merit_of(x, state.kind, state.c)
-    state.total[g] = merits.sum_blocks(weight, n_blocks, state.blocks[g])
+    state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
     if state.total[g] == 0.0:  # no merit at all, so that nobody is preferred
         for k in range(size):
             weight[k] = 1.0
-        state.total[g] = merits.sum_blocks(weight, n_blocks, state.blocks[g])
+        state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
+
+
+@register_jitable(**INLINE)
+def _expose_sums(state, g, coin):
+    """Do the same from sums over blocks: only the block of the draw needs its weights."""
+    size, mean, root = state.start[g + 1] - state.start[g], state.mean[g], state.root[g]
+    weight, policy, width, total = state.weight[g], state.policy[g], state.width[g], state.total[g]
+    share = 1.0 / total if total > 0.0 else 0.0
+    state.given[g, 0] += share
+    state.given[g, 1] += share * width
+    if state.measures:
+        for k in range(size):
+            policy[k] = (mean[k] + width * root[k]) * share
+        _measure(state, g, size)
+    target = unit(coin) * total
+    block = merits.block_of(state.ends[g], size, target)
+    for k in range(merits.BLOCK * block, merits.BLOCK * block + merits.BLOCK):
+        weight[k] = mean[k] + width * root[k]
+    k = merits.draw_inside(weight, state.ends[g], block, size, target)
+    policy[k] = weight[k] * share
+    state.drawn[g] = k
+    state.last[g, 0] = share
+    state.last[g, 1] = width
+    return state.start[g] + k
 
 
 @register_jitable(**INLINE)
 def _expose(state, g, coin):
     """Draw an arm of group g by merit, and account for the probabilities."""
+    if state.summed:
+        return _expose_sums(state, g, coin)
     size = state.start[g + 1] - state.start[g]
     weight, policy, probability = state.weight[g], state.policy[g], state.probability[g]
     total = state.total[g]
-    if state.rounded:  # what passes the number 1.000 depends on the last bits: divide, as they do
-        for k in range(size):
-            policy[k] = weight[k] / total
-    else:
-        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
-        for k in range(size):
-            policy[k] = weight[k] * share
-    for k in range(size):
-        probability[k] += policy[k]
+    n_blocks = _n_blocks(state, g)
+    # what passes the number 1.000 depends on the last bits: divide, as they do
+    merits.expose(weight, total, state.rounded, n_blocks, policy, probability)
     if state.measures:
         _measure(state, g, size)
     if state.rounded:
-        drawn = merits.draw_rounded(policy, state.order[g], state.rank, size, coin)
+        drawn = merits.draw_rounded(
+            *(policy, state.order[g], state.ranks[g], size, coin),
+            *(state.ascending[g], state.ascending_ends[g]),
+        )
         return 0 if drawn < 0 else state.start[g] + drawn
-    drawn = merits.draw_by_weight(weight, state.blocks[g], size, unit(coin) * total)
+    drawn = merits.draw_by_weight(weight, state.ends[g], size, unit(coin) * total)
     return state.start[g] + drawn
 
 
@@ -391,7 +497,7 @@ def _measure(state, g, size):
 
 @register_jitable(**INLINE)
 def _initial_arm(state, t, coin):
-    """Return the arm of round t of the initial phase."""
+    """Return the arm of round t of the initial phase, or -1 if it is to be drawn by merit."""
     n_groups = state.quotas.size
     if state.sequential:
         g = (t - 1) // state.largest
@@ -408,7 +514,7 @@ def _initial_arm(state, t, coin):
         for k in range(size):
             state.probability[g, k] += 1.0 / size
         return state.start[g] + int(unit(coin) * size)
-    return _expose(state, g, coin)
+    return -1
 
 
 @register_jitable(**INLINE)
@@ -428,8 +534,10 @@ def _optional_group(state, t, coin):
                 least = owed
                 group = g
         return group
-    best = state.value[0]
-    for g in range(1, n_groups):
+    best = STALE
+    for g in range(n_groups):
+        if state.value[g] == STALE:
+            state.value[g] = _squares(state, g) / state.total[g] if state.total[g] > 0.0 else 0.0
         if state.value[g] > best:
             best = state.value[g]
             group = g
@@ -440,24 +548,32 @@ def _optional_group(state, t, coin):
 def _choose(state, t, coin):
     state.now[OPTIONAL] = 0
     if t <= state.initial_rounds:
-        return _initial_arm(state, t, coin)
-    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
-    if g < 0:
-        g = _optional_group(state, t, coin)
-        state.now[OPTIONAL] = 1
+        arm = _initial_arm(state, t, coin)
+        if arm >= 0:
+            return arm
+        g = state.now[GROUP]
+    else:
+        g = layout.most_owed(state.quotas, state.denominator, state.served, t)
+        if g < 0:
+            g = _optional_group(state, t, coin)
+            state.now[OPTIONAL] = 1
+    g = index(g)
     state.now[GROUP] = g
-    return _expose(state, g, coin)
+    return index(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    g = state.now[GROUP]
+    g = index(state.now[GROUP])
+    arm = index(arm)
     if t > 1:  # a group is furthest behind right before it is served
         owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
         state.owed_sup[g] = max(state.owed_sup[g], owed)
     state.served[g] += 1
-    own = state.group_of[arm]
-    k = arm - state.start[own]
+    own = g
+    if arm < state.start[g] or arm >= state.start[g + 1]:
+        own = index(state.group_of[arm])  # a rounded draw that no arm of the group took
+    k = index(arm - state.start[own])
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
     initial = t <= state.initial_rounds
@@ -466,11 +582,13 @@ def _learn(state, t, arm, reward):
         state.initial_reward[arm] += reward
     state.optional[arm] += state.now[OPTIONAL]
     released = state.released_mean and not initial
-    state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
-    state.root[own, k] = 1.0 / math.sqrt(n)
-    _refresh(state, g)
-    if own != g:  # a rounded draw that no arm of the group took
-        _refresh(state, own)
+    mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
+    root = 1.0 / math.sqrt(n)
+    while True:
+        _refresh(state, own, k, mean, root)
+        if own == g:
+            break
+        own, k = g, -1
 
 
 @implements("probe", BFUCBState)
@@ -485,6 +603,11 @@ def _probe(state, out):
         owed = state.quotas[g] * t - state.denominator * state.served[g]
         out[0, arm] = state.probability[g, k]
         out[1, arm] = state.policy[g, k]
+        if state.summed:
+            out[0, arm] += _not_taken(state, g, k)
+            if k != state.drawn[g]:  # whose mean is a new one
+                u = state.mean[g, k] + state.last[g, 1] * state.root[g, k]
+                out[1, arm] = u * state.last[g, 0]
         out[2, arm] = state.optional[arm]
         out[3, arm] = state.initial_plays[arm]
         out[4, arm] = state.initial_reward[arm]

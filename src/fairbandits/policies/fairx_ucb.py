@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits.engine.arrays import index
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
@@ -30,10 +31,13 @@ class FairXUCBState(NamedTuple):
     root: np.ndarray
     weight: np.ndarray
     blocks: np.ndarray
+    ends: np.ndarray
     policy: np.ndarray
     probability: np.ndarray
     order: np.ndarray
-    rank: np.ndarray
+    ranks: np.ndarray
+    ascending: np.ndarray
+    ascending_ends: np.ndarray
     shadow_means: np.ndarray
     shadow_arm: np.ndarray
     width: np.ndarray
@@ -164,10 +168,13 @@ class FairXUCB:
             root=np.zeros(columns),
             weight=np.zeros(columns),
             blocks=np.zeros(columns // merits.BLOCK),
+            ends=np.zeros(columns // merits.BLOCK),
             policy=np.zeros(columns),
             probability=np.zeros(columns),
             order=np.arange(n_arms),
-            rank=layout.released_rank(self.groups),
+            ranks=layout.released_rank(self.groups),
+            ascending=np.zeros(columns),
+            ascending_ends=np.zeros(columns // merits.BLOCK),
             shadow_means=np.array(self.shadow_means if shadow else (), float),
             shadow_arm=np.zeros(1, np.int64),
             width=np.zeros(1),
@@ -190,8 +197,12 @@ def _refresh(state, t):
         state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n) * state.inverse_delta)
     else:
         state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n * state.inverse_delta))
-    merits.upper_bounds(state.mean, state.root, state.width[0], state.blocks.size, state.weight)
-    merits.sum_blocks(state.weight, state.blocks.size, state.blocks)
+    n_blocks = state.blocks.size
+    merits.upper_bounds(
+        *(state.mean, state.root, state.width[0], 1.0, n_blocks, state.weight), -1, 0.0, 0.0
+    )
+    for b in range(n_blocks):
+        state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
 
 
 @register_jitable(**INLINE)
@@ -217,20 +228,17 @@ def _choose(state, t, coin):
     total = 0.0
     for b in range(state.blocks.size):
         total += state.blocks[b]
+        state.ends[b] = total
     weight, policy, probability = state.weight, state.policy, state.probability
-    if state.rounded:  # see BF-UCB's draw
-        for k in range(weight.size):
-            policy[k] = weight[k] / total
-    else:
-        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
-        for k in range(weight.size):
-            policy[k] = weight[k] * share
-    for k in range(weight.size):
-        probability[k] += policy[k]
+    merits.expose(weight, total, state.rounded, state.blocks.size, policy, probability)
     size = state.order.size
     if state.rounded:
-        return max(0, merits.draw_rounded(policy, state.order, state.rank, size, coin))
-    return merits.draw_by_weight(weight, state.blocks, size, unit(coin) * total)
+        drawn = merits.draw_rounded(
+            *(policy, state.order, state.ranks, size, coin),
+            *(state.ascending, state.ascending_ends),
+        )
+        return max(0, drawn)
+    return index(merits.draw_by_weight(weight, state.ends, size, unit(coin) * total))
 
 
 @implements("learn", FairXUCBState)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.arrays import index
+from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.streams import unit
 
 BLOCK = 8
@@ -110,21 +111,38 @@ def block_sum(w, o):
 
 
 @register_jitable(**INLINE)
-def upper_bounds(mean, root, width, n_blocks, out):
-    """Write min(1, mean + width * root), not below 0, over the first blocks."""
+def upper_bounds(mean, root, width, cap, n_blocks, out, changed, new_mean, new_root):
+    """Write min(cap, mean + width * root), not below 0, over the first blocks.
+
+    Entry `changed`, if it is not -1, gets its new mean and root here: a processor that reads
+    several numbers at once waits for one of them that was just written alone.
+    """
     for k in range(BLOCK * n_blocks):
-        out[k] = min(1.0, max(0.0, mean[k] + width * root[k]))
+        m = new_mean if k == changed else mean[k]
+        r = new_root if k == changed else root[k]
+        out[k] = min(cap, max(0.0, m + width * r))
+    if changed >= 0:
+        mean[changed] = new_mean
+        root[changed] = new_root
 
 
 @register_jitable(**INLINE)
-def sum_blocks(weight, n_blocks, blocks):
-    """Write the sum of each block; return the sum of all."""
+def sum_blocks(weight, n_blocks, ends):
+    """Write the sum up to the end of each block; return the sum of all."""
     total = 0.0
     for b in range(n_blocks):
         part = block_sum(weight, BLOCK * b)
-        blocks[b] = part
         total += part
+        ends[b] = total
     return total
+
+
+@register_jitable(**INLINE)
+def block_product(v, w, o):
+    """Return the sum of v w over the eight entries from `o`."""
+    return ((v[o] * w[o] + v[o + 1] * w[o + 1]) + (v[o + 2] * w[o + 2] + v[o + 3] * w[o + 3])) + (
+        (v[o + 4] * w[o + 4] + v[o + 5] * w[o + 5]) + (v[o + 6] * w[o + 6] + v[o + 7] * w[o + 7])
+    )
 
 
 @register_jitable(**INLINE)
@@ -132,71 +150,121 @@ def sum_squares(w, n_blocks):
     """Return the sum of the squares of the first blocks."""
     total = 0.0
     for b in range(n_blocks):
-        o = BLOCK * b
-        total += (
-            (w[o] * w[o] + w[o + 1] * w[o + 1]) + (w[o + 2] * w[o + 2] + w[o + 3] * w[o + 3])
-        ) + (
-            (w[o + 4] * w[o + 4] + w[o + 5] * w[o + 5])
-            + (w[o + 6] * w[o + 6] + w[o + 7] * w[o + 7])
-        )
+        total += block_product(w, w, BLOCK * b)
     return total
 
 
 @register_jitable(**INLINE)
-def draw_by_weight(weight, blocks, size, target):
-    """Return the first index whose cumulated weight exceeds `target`, else the last one."""
-    cumulated = 0.0
-    block = 0
-    for b in range((size - 1) // BLOCK):
-        beyond = cumulated + blocks[b]
-        if beyond > target:
-            break
-        cumulated = beyond
-        block = b + 1
-    first = BLOCK * block
-    last = min(BLOCK, size - first) - 1
-    for j in range(last):
-        cumulated += weight[first + j]
-        if cumulated > target:
-            return first + j
-    return first + last
+def expose(weight, total, divide, n_blocks, policy, probability):
+    """Write the probabilities weight / total of the first blocks, and add them up."""
+    if divide:
+        for k in range(BLOCK * n_blocks):
+            p = weight[k] / total
+            policy[k] = p
+            probability[k] += p
+    else:  # nearly the same, and a division less for each arm
+        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
+        for k in range(BLOCK * n_blocks):
+            p = weight[k] * share
+            policy[k] = p
+            probability[k] += p
 
 
 @register_jitable(**INLINE)
-def draw_rounded(p, order, rank, size, coin):
+def draw_by_weight(weight, ends, size, target):
+    """Return the first index whose cumulated weight exceeds `target`, else the last one.
+
+    `ends` are the cumulated weights at the ends of the blocks. Cumulated weights do not decrease,
+    so counting those not above the target finds it, without a branch that nobody can predict.
+    """
+    return draw_inside(weight, ends, block_of(ends, size, target), size, target)
+
+
+@register_jitable(**INLINE)
+def block_of(ends, size, target):
+    """Return the block that `draw_by_weight` draws from."""
+    block = 0
+    for b in range((size - 1) // BLOCK):
+        block += 0 if ends[b] > target else 1
+    return block
+
+
+@register_jitable(**INLINE)
+def draw_inside(weight, ends, block, size, target):
+    """Return the index that `draw_by_weight` draws, of which the block is known."""
+    cumulated = ends[block - 1] if block > 0 else 0.0
+    place = BLOCK * block
+    for k in range(BLOCK * block, BLOCK * block + BLOCK - 1):
+        cumulated += weight[k]
+        place += 0 if cumulated > target else 1
+    return min(place, size - 1)
+
+
+@register_jitable(**APART)
+def _sort(p, order, ranks, size):
+    """Sort by increasing p, equal ones by rank; by insertion, since nearly all are in place."""
+    for j in range(1, size):
+        arm, rank = order[j], ranks[j]
+        place = j
+        while place > 0:
+            before = order[place - 1]
+            if p[before] < p[arm] or (p[before] == p[arm] and ranks[place - 1] < rank):
+                break
+            order[place] = before
+            ranks[place] = ranks[place - 1]
+            place -= 1
+        order[place] = arm
+        ranks[place] = rank
+
+
+@register_jitable(**INLINE)
+def _ascending(p, order, ranks, size, out):
+    """Write p in the order given; return how many neighbours are in the wrong order."""
+    for j in range(size):
+        out[j] = p[index(order[j])]
+    wrong = 0
+    for j in range(1, size):
+        tie = out[j - 1] == out[j] and ranks[j - 1] > ranks[j]
+        wrong += 1 if out[j - 1] > out[j] or tie else 0
+    return wrong
+
+
+@register_jitable(**INLINE)
+def draw_rounded(p, order, ranks, size, coin, ascending, ends):
     """Draw as the released program does; return -1 if its rounded number lets every arm go by.
 
     The uniform number is rounded to thousandths, half to even. The arms go by increasing
-    probability, equal ones by `rank`; the first whose cumulated probability is strictly above the
-    number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+    probability, equal ones by their ranks; the first whose cumulated probability is strictly above
+    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+
+    The program adds up one after the other, and bits decide where a sum meets the number. Sums by
+    blocks differ from its sums by less than a margin, so they are enough unless one is as near.
 
     Parameters
     ----------
     p : ndarray of float, shape (>= size,)
         Probabilities.
-    order : ndarray of int, shape (>= size,)
-        The arms in any order, e.g. the last round's, which is nearly this round's; sorted here.
-    rank : ndarray of int, shape (>= size,)
-        Distinct numbers that settle ties.
+    order, ranks : ndarray of int, shape (>= size,)
+        The arms in any order, e.g. the last round's, which is nearly this round's, and distinct
+        numbers that settle ties; sorted here.
     size : int
         Number of arms.
     coin : int
         64-bit word.
+    ascending, ends : ndarray of float, shape (a row,) and (blocks of a row,)
+        Scratch, zero where no arm is.
     """
-    for j in range(1, size):
-        arm = order[j]
-        place = j
-        for i in range(j, 0, -1):
-            before = order[i - 1]
-            if p[before] < p[arm] or (p[before] == p[arm] and rank[before] < rank[arm]):
-                break
-            order[i] = before
-            place = i - 1
-        order[place] = arm
+    while _ascending(p, order, ranks, size, ascending) > 0:
+        _sort(p, order, ranks, size)
     number = np.rint(1000.0 * unit(coin)) / 1000.0
+    total = sum_blocks(ascending, (size + BLOCK - 1) // BLOCK, ends)
+    margin = 1e-14 * size
+    place = draw_by_weight(ascending, ends, size, number + margin)
+    if number + margin < total and place == draw_by_weight(ascending, ends, size, number - margin):
+        return order[place]
     cumulated = 0.0
     for j in range(size):
-        cumulated += p[order[j]]
+        cumulated += ascending[j]
         if number < cumulated:
             return order[j]
     return -1
