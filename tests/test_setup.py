@@ -189,7 +189,11 @@ def test_what_to_do_where_none_can_be_fetched(system):
 def test_what_to_do_where_a_package_cannot_be_built(system):
     system.write(UV, PRINTING_UV.format(code=2))
     system.python("python3", "CPython 3.14.0")
-    assert "Debian, Ubuntu: apt install gcc libc6-dev python3-dev." in system.setup(code=1)[-1]
+    assert system.setup(code=1)[-3:] == [
+        "error: on Python 3.14 one package is built, with a C compiler",
+        "       Debian, Ubuntu: apt install gcc libc6-dev python3-dev",
+        "       Another Python needs none: make setup PYTHON=python3.13",
+    ]
     system.python("python3", "CPython 3.13.0")
     assert system.setup(code=1)[-1] == taken(system.bin / "python3")
 

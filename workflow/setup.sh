@@ -88,8 +88,9 @@ fi
 if [ -n "$python" ]; then
   echo "Installing the locked environment into .venv, with $python: $found"
   "$uv" sync --frozen --python "$(command -v "$python")" && exit
-  [ "$minor" -lt 14 ] || fail 'what has no wheel for Python 3.14 is built with a C compiler' \
-    'Debian, Ubuntu: apt install gcc libc6-dev python3-dev. Or take Python 3.13, which needs none.'
+  [ "$minor" -lt 14 ] || fail 'on Python 3.14 one package is built, with a C compiler' \
+    'Debian, Ubuntu: apt install gcc libc6-dev python3-dev' \
+    'Another Python needs none: make setup PYTHON=python3.13'
 else
   echo "$allowed is needed; found ${seen:-none}"
   echo "Fetching Python $fetched into .tools/python for the locked environment in .venv"
