@@ -1,17 +1,12 @@
 # Everything runs from here; `make help` lists the targets.
-# Needed beforehand: Python 3.11, GNU make and git. Nothing is installed outside this folder.
+# Needed beforehand: Python 3.11 to 3.14, GNU make and git. Nothing is installed outside this folder.
 
 UV_VERSION := 0.13.8
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 
-# PYTHON is the first of these that is a Python 3.11; name another with `make setup PYTHON=...`.
-is_311 = $(shell $(1) -c 'import sys; print(sys.version_info[:2] == (3, 11))' 2>/dev/null)
-PYTHON ?= $(firstword $(foreach p,python3.11 python3 python,$(if $(filter True,$(call is_311,$(p))),$(p))))
-
 BIN := .venv/bin
 # A file's tests share what they set up, and run in one process.
 PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
-UV := .tools/uv-$(UV_VERSION)/bin/uv
 STAMP := .venv/.setup-done
 
 # The project's own environment comes first for every command, and the caller's stays out of it.
@@ -32,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo '  CORES=N sets the number of cores (here $(CORES)), PYTHON=... the interpreter for setup.'
+	@echo '  CORES=N sets the number of cores (here $(CORES)), PYTHON=... names the interpreter for setup.'
 
 setup: $(STAMP) ## install the locked environment into .venv
 
@@ -80,25 +75,10 @@ clean: ## remove results, logs and caches; figures/ and .venv stay
 	@rm -rf results logs build .snakemake .cache .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
 
-# The interpreter that was tried, for the error message where none is right.
-TRIED = $(or $(PYTHON),python3)
-define need_python
-@'$(TRIED)' -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1 || { \
-  found=$$('$(TRIED)' --version 2>&1 | head -n 1); \
-  command -v '$(TRIED)' >/dev/null || found='not installed'; \
-  echo "error: Python 3.11 is needed; found $(TRIED): $$found" >&2; \
-  echo '       Install Python 3.11, or name it: make setup PYTHON=/path/to/python3.11' >&2; \
-  exit 1; }
-endef
-
-$(STAMP): pyproject.toml uv.lock | $(UV)
-	$(need_python)
-	@echo 'Installing the locked environment into .venv'
-	@$(UV) sync --frozen --python '$(TRIED)'
+# The environment is made again for a Python that is named, and where its own is gone.
+$(STAMP): pyproject.toml uv.lock $(if $(PYTHON),again) $(if $(realpath $(BIN)/python),,again)
+	@PYTHON='$(PYTHON)' sh workflow/setup.sh $(UV_VERSION)
 	@touch $@
 
-$(UV):
-	$(need_python)
-	@echo 'Installing uv $(UV_VERSION) into .tools'
-	@'$(TRIED)' -m venv .tools/uv-$(UV_VERSION)
-	@.tools/uv-$(UV_VERSION)/bin/python -m pip install --quiet 'uv==$(UV_VERSION)'
+.PHONY: again
+again:

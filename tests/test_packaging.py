@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.specifiers import SpecifierSet
+from packaging.tags import compatible_tags, cpython_tags
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import fairbandits
 
@@ -20,6 +22,10 @@ LOCK = tomllib.loads(LOCK_TEXT)
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
+PYTHONS = SpecifierSet(PYPROJECT["project"]["requires-python"])
+MINORS = [minor for minor in range(100) if f"3.{minor}" in PYTHONS]
+PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)]
+PLATFORMS += [f"manylinux{name}_x86_64" for name in (2014, 2010, 1)]
 PYPI_NAMES = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}
 INDEX_HOSTS = {"pypi.org", "files.pythonhosted.org"}
 MEBIBYTE = 1024 * 1024
@@ -33,6 +39,11 @@ def requirements(lines):
     return table
 
 
+def is_python(entry):
+    """Whether an entry of environment.yml is the one for Python itself."""
+    return isinstance(entry, str) and re.match(r"python\s*[<=>]", entry) is not None
+
+
 def conda_requirements():
     """Return what environment.yml asks for, under the names of the Python index."""
     entries = ENVIRONMENT["dependencies"]
@@ -40,7 +51,7 @@ def conda_requirements():
     from_conda = [
         entry
         for entry in entries
-        if isinstance(entry, str) and entry != "pip" and not entry.startswith("python=")
+        if isinstance(entry, str) and entry != "pip" and not is_python(entry)
     ]
     table = requirements([*from_conda, *(line for line in from_pip if line != "-e .")])
     return {PYPI_NAMES.get(name, name): specifier for name, specifier in table.items()}
@@ -63,15 +74,39 @@ def test_environment_yml_asks_for_what_pyproject_asks_for():
 
 
 def test_environment_yml_has_the_python_of_pyproject_and_installs_the_project():
-    (python,) = (
-        entry.removeprefix("python=")
-        for entry in ENVIRONMENT["dependencies"]
-        if isinstance(entry, str) and entry.startswith("python=")
-    )
-    assert PYPROJECT["project"]["requires-python"] == f"=={python}.*"
+    (python,) = filter(is_python, ENVIRONMENT["dependencies"])
+    assert python == "python" + PYPROJECT["project"]["requires-python"]
     assert ENVIRONMENT["name"] == PYPROJECT["project"]["name"]
     assert ENVIRONMENT["channels"][0] == "conda-forge"
     assert "-e ." in ENVIRONMENT["dependencies"][-1]["pip"]
+
+
+def test_classifiers_name_the_pythons_that_are_allowed():
+    prefix = "Programming Language :: Python :: "
+    named = [
+        line.removeprefix(prefix)
+        for line in PYPROJECT["project"]["classifiers"]
+        if line.startswith(prefix)
+    ]
+    assert named == [f"3.{minor}" for minor in MINORS]
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{named[0].replace('.', '')}"
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_which_locked_packages_have_no_wheel(minor):
+    """On Linux with x86-64; what the comments in pyproject.toml say of it."""
+    python = (3, minor)
+    tags = {*cpython_tags(python, platforms=PLATFORMS), *compatible_tags(python, None, PLATFORMS)}
+    without = {
+        pkg["name"]
+        for pkg in LOCK["package"]
+        if not any(
+            tags & parse_wheel_filename(urlsplit(wheel["url"]).path.rpartition("/")[2])[3]
+            for wheel in pkg.get("wheels", [])
+        )
+    }
+    without -= {"fairbandits", "pywinpty"}  # the project itself, and what only Windows needs
+    assert without == {"connection-pool"} | ({"immutables"} if minor >= 14 else set())
 
 
 def test_lock_names_only_the_public_index():
@@ -83,7 +118,7 @@ def test_lock_names_only_the_public_index():
 
 def test_lock_is_that_of_pyproject(locked_project):
     assert locked_project["version"] == PYPROJECT["project"]["version"]
-    assert LOCK["requires-python"] == PYPROJECT["project"]["requires-python"]
+    assert SpecifierSet(LOCK["requires-python"]) == PYTHONS
     assert LOCK["options"]["exclude-newer"] == PYPROJECT["tool"]["uv"]["exclude-newer"]
     metadata = locked_project["metadata"]
     wanted = requirements(PYPROJECT["project"]["dependencies"])
@@ -111,6 +146,8 @@ def test_tools_outside_the_lock_are_pinned():
     for line in PYPROJECT["build-system"]["requires"]:
         (specifier,) = Requirement(line).specifier
         assert specifier.operator == "==", line
+    (builder,) = PYPROJECT["build-system"]["requires"]
+    assert builder in PYPROJECT["dependency-groups"]["test"]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(r"^UV_VERSION := \d+\.\d+\.\d+$", makefile, flags=re.MULTILINE)
 

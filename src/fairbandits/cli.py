@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError
+from fairbandits.experiments.schemas import ROOT, ConfigError, checkout
 from fairbandits.store import StoreError
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
@@ -51,7 +51,7 @@ def replicate(cores: int | None, smoke: bool, targets: tuple[str, ...]) -> None:
     """Run the workflow: everything, or TARGETS such as `figures` or `banditq_fig2`."""
     from fairbandits.launch import launch
 
-    sys.exit(launch(list(targets), cores=cores, smoke=smoke))
+    sys.exit(launch(list(targets), cores=cores, smoke=smoke, root=checkout()))
 
 
 @main.command()

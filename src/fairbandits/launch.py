@@ -13,13 +13,11 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.experiments.schemas import ROOT
-
 LOCK = ".snakemake/fairbandits.lock"
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 
 
-def launch(targets: list[str], cores: int | None, smoke: bool, root: Path = ROOT) -> int:
+def launch(targets: list[str], cores: int | None, smoke: bool, root: Path) -> int:
     """Become snakemake in the project's folder; return 1 if another run is at work there.
 
     Parameters

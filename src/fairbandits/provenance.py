@@ -12,6 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
+#: Where the project's folder is, unless the package was installed without it.
+CHECKOUT = PACKAGE.parents[1]
 
 #: What Numba compiles.
 COMPILED = ("engine", "policies")
@@ -79,10 +81,12 @@ def package_versions() -> dict[str, str]:
 @cache
 def git_commit() -> str:
     """Return the checked-out commit, with ``+`` when the work tree differs, or ``unknown``."""
+    if not (CHECKOUT / ".git").exists():  # one around an installed package is not ours
+        return "unknown"
     try:
         described = subprocess.run(
             ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
-            cwd=PACKAGE,
+            cwd=CHECKOUT,
             capture_output=True,
             text=True,
             check=True,

@@ -1,4 +1,4 @@
-"""Read YAML files, and check what they hold against the project's schemas.
+"""Find the project's YAML files, read them, and check what they hold against its schemas.
 
 jsonschema takes seconds to import, so that is done where something is checked.
 """
@@ -17,11 +17,27 @@ from typing import Any
 
 import yaml
 
-from fairbandits.provenance import cache_root
+from fairbandits.provenance import CHECKOUT, PACKAGE, cache_root
 
-ROOT = Path(__file__).resolve().parents[3]
+
+def _is_checkout(folder: Path) -> bool:
+    return (folder / "Snakefile").is_file() and (folder / "src" / PACKAGE.name).is_dir()
+
+
+def _find_checkout() -> Path:
+    if _is_checkout(CHECKOUT):
+        return CHECKOUT
+    try:
+        here = Path.cwd()
+    except OSError:  # the current folder was removed
+        return CHECKOUT
+    return next(filter(_is_checkout, [here, *here.parents]), CHECKOUT)
+
+
+#: The checkout of the project that the package lies in or, where it is installed elsewhere, the one
+#: that the current folder is in. Without either it is a folder that has nothing; see `checkout`.
+ROOT = _find_checkout()
 SCHEMAS = ROOT / "workflow" / "schemas"
-
 
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -29,6 +45,36 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 class ConfigError(Exception):
     """A configuration that cannot be run: file, key, value and what is allowed."""
+
+
+@cache
+def checkout() -> Path:
+    """Return the project's folder, which holds configuration, claims, schemas and workflow.
+
+    The package simulates without it; what re-runs the papers asks here first.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or its code is not the code that is installed.
+    """
+    if not _is_checkout(ROOT):
+        raise ConfigError(
+            "this needs a checkout of the project, with its configuration, claims and workflow: "
+            f"the package in {PACKAGE} is installed without one, and the current folder is in "
+            "none; clone the repository and run this inside it"
+        )
+    if ROOT != CHECKOUT and _sources(ROOT / "src" / PACKAGE.name) != _sources(PACKAGE):
+        raise ConfigError(
+            f"the package in {PACKAGE} has other code than the checkout {ROOT}, which the current "
+            f"folder is in; install that one, `pip install {ROOT}`, or run `make setup` there and "
+            "use .venv/bin/fairbandits"
+        )
+    return ROOT
+
+
+def _sources(package: Path) -> dict[Path, bytes]:
+    return {file.relative_to(package): file.read_bytes() for file in package.rglob("*.py")}
 
 
 def _is_integer(_, value: Any) -> bool:
@@ -42,6 +88,7 @@ def _is_number(_, value: Any) -> bool:
 @cache
 def schema_of(schema: str) -> dict[str, Any]:
     """Return a schema of ours by its name, e.g. ``policies/lfg``."""
+    checkout()
     return yaml.load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"), LOADER)
 
 
@@ -143,6 +190,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
         repeated = _repeated_key(node)
         content = None if node is None else loader.construct_document(node)
     except FileNotFoundError:
+        if file.is_relative_to(ROOT):
+            checkout()
         raise ConfigError(f"{file} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read: {error}") from error

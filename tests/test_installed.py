@@ -1,0 +1,193 @@
+"""The package as a user has it who installs the wheel into an environment of their own."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from fairbandits.cli import main
+from fairbandits.provenance import CHECKOUT
+from fairbandits.store import read_footer
+from small import SEED, small_config
+
+NEED_CHECKOUT = {
+    "audit": ["banditq"],
+    "claims": [],
+    "lock": [],
+    "record": ["verdicts.parquet", "verdicts.csv"],
+    "replicate": ["figures"],
+    "verdicts": ["a.parquet", "--joint", "b.parquet", "--out", "c.parquet"],
+    "verify": [],
+}
+README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+#: A policy of the user's own beside published ones.
+(EXAMPLE,) = re.findall(r"```python\n(import fairbandits as fb.*?)```", README, flags=re.DOTALL)
+#: Prints a hash of the numbers of a run.
+HASH = """
+import fairbandits as fb
+from fairbandits.store import content_hash
+
+arms = fb.Instance(means=(0.2, 0.5, 0.7), law="beta")
+frame = fb.run(fb.UCB1(), arms, horizon=300, replicates=2).to_frame()
+print(content_hash({name: frame[name].to_numpy() for name in frame}))
+"""
+
+
+class Installed:
+    """A fresh environment with the wheel, and a folder to work in."""
+
+    def __init__(self, folder: Path):
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.bin = folder / "venv" / "bin"
+        run = {"check": True, "capture_output": True, "cwd": CHECKOUT}
+        tool = [sys.executable, "-m"]
+        subprocess.run([*tool, "hatchling", "build", "-t", "wheel", "-d", folder], **run)
+        offline = ["--no-download", "--no-periodic-update", "--app-data", folder / "seed"]
+        subprocess.run([*tool, "virtualenv", *offline, folder / "venv"], **run)
+        (wheel,) = folder.glob("*.whl")
+        install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel]
+        subprocess.run([self.bin / "python", "-m", "pip", *install], **run)
+        # What the package depends on is lent; editable installs are not lent along.
+        self.packages = Path(self.python("import sysconfig; print(sysconfig.get_path('purelib'))"))
+        (self.packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    def run(self, *words, code=0, folder=None, **environment) -> subprocess.CompletedProcess:
+        """Run a program of the environment, in a folder that is no part of the project."""
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        done = subprocess.run(
+            [self.bin / words[0], *words[1:]],
+            cwd=folder or self.home,
+            env=clean | {"NUMBA_DISABLE_JIT": "1", **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def python(self, code: str) -> str:
+        return self.run("python", "-W", "error", "-c", code).stdout.strip()
+
+    def refused(self, *words, folder=None) -> str:
+        """Return the one line that a command says which cannot be carried out."""
+        done = self.run("fairbandits", *words, code=1, folder=folder)
+        (line,) = done.stderr.splitlines()
+        assert done.stdout == ""
+        return line
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+def test_it_is_the_wheel_that_is_tested(installed):
+    home = installed.python("import fairbandits; print(fairbandits.__file__)")
+    assert Path(home).parent == installed.packages / "fairbandits"
+    for file in (CHECKOUT / "src" / "fairbandits").rglob("*"):
+        if file.is_file() and "__pycache__" not in file.parts:
+            assert (installed.packages / file.relative_to(CHECKOUT / "src")).is_file()
+
+
+def test_own_and_published_policies_run(installed):
+    lines = installed.python(EXAMPLE.replace("20_000", "200")).splitlines()
+    assert [line.split()[0] for line in lines] == ["Greedy", "BanditQ", "UCB1"]
+
+
+def test_a_run_gives_the_numbers_of_the_checkout(installed):
+    here = subprocess.run(
+        [sys.executable, "-c", HASH],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert installed.python(HASH) == here.stdout.strip()
+
+
+def test_every_command_has_help(installed):
+    assert installed.run("fairbandits", "--version").stdout.startswith("fairbandits, version ")
+    text = installed.run("fairbandits", "--help").stdout
+    assert all(f"  {name} " in text for name in main.commands)
+
+
+@pytest.mark.slow
+def test_commands_from_simulation_to_figure_need_no_checkout(installed):
+    experiment = small_config(installed.home).experiment("banditq", "full_information")
+    chunks = []
+    for run in experiment.runs:
+        chunk = run.chunks()[0]
+        chunks.append(f"cache/{run.name}/{chunk}.parquet")
+        words = ["--block", json.dumps(run.block), "--seed", str(SEED), "--replicates", chunk]
+        installed.run("fairbandits", "simulate", *words, "--out", chunks[-1])
+    facts = ["--experiment", json.dumps(experiment.facts()), "--seed", str(SEED)]
+    installed.run("fairbandits", "collect", *chunks, *facts, "--out", "data.parquet")
+    images = ["--svg", "fig1.svg", "--png", "fig1.png", "--table", "fig1.parquet"]
+    installed.run("fairbandits", "figure", "banditq", "fig1", "data.parquet", *images)
+    footer = read_footer(installed.home / "data.parquet")
+    assert footer["commit"] == "unknown"
+    assert all((installed.home / name).stat().st_size for name in images[1::2])
+    replay = ["banditq-uai2024", "--arms", "5", "--feedback", "bandit", "--out", "replay.parquet"]
+    installed.run("fairbandits", "replay", *replay, NUMBA_DISABLE_JIT="0")
+    assert read_footer(installed.home / "replay.parquet")["commit"] == "unknown"
+
+
+@pytest.mark.parametrize("command", NEED_CHECKOUT)
+def test_what_needs_a_checkout_says_so(installed, command):
+    line = installed.refused(command, *NEED_CHECKOUT[command])
+    place = installed.packages / "fairbandits"
+    assert line == (
+        "Error: this needs a checkout of the project, with its configuration, claims and workflow: "
+        f"the package in {place} is installed without one, and the current folder is in none; "
+        "clone the repository and run this inside it"
+    )
+    assert not (installed.home / ".snakemake").exists()
+
+
+@pytest.mark.slow
+def test_a_notebook_away_from_its_checkout_says_so(installed):
+    shutil.copy(CHECKOUT / "notebooks" / "banditq.ipynb", installed.home)
+    line = installed.refused("notebook", "banditq.ipynb", "out.ipynb")
+    assert "ConfigError: this needs a checkout of the project" in line
+    assert not (installed.home / "out.ipynb").exists()
+
+
+def test_a_folder_that_is_gone_is_in_no_checkout(installed):
+    code = (
+        "import os; os.rmdir('../gone'); import fairbandits.experiments.schemas as s; s.checkout()"
+    )
+    (installed.home.parent / "gone").mkdir()
+    done = installed.run("python", "-c", code, folder=installed.home.parent / "gone", code=1)
+    assert "ConfigError: this needs a checkout of the project" in done.stderr
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """Return another checkout, with the code that is installed."""
+    for name in ("Snakefile", "src", "config", "workflow"):
+        copy = shutil.copytree if (CHECKOUT / name).is_dir() else shutil.copy
+        copy(CHECKOUT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_the_checkout_around_the_current_folder_is_used(installed, elsewhere):
+    line = installed.refused("lock", folder=elsewhere / "config" / "papers")
+    assert line.endswith(".parquet does not exist; `fairbandits replicate` makes it")
+
+
+def test_a_checkout_with_other_code_is_refused(installed, elsewhere):
+    file = elsewhere / "src" / "fairbandits" / "rationals.py"
+    file.write_text(file.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    for words in (["lock"], ["replicate", "figures"]):
+        assert installed.refused(*words, folder=elsewhere) == (
+            f"Error: the package in {installed.packages / 'fairbandits'} has other code than the "
+            f"checkout {elsewhere}, which the current folder is in; install that one, "
+            f"`pip install {elsewhere}`, or run `make setup` there and use .venv/bin/fairbandits"
+        )

@@ -1,0 +1,252 @@
+"""Setting up: which Python is taken, what is fetched, and what is said where none fits."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fairbandits.provenance import CHECKOUT
+
+VERSION = "9.9.9"
+UV = f".tools/uv-{VERSION}/bin/uv"
+#: What the script itself needs of a system.
+TOOLS = ("sed", "rm", "mkdir", "cp", "chmod")
+#: Says what it is when asked for its version, has some modules, and installs uv by them.
+INTERPRETER = """#!/bin/sh
+case "$*" in
+  *platform*) echo '{version}' ;;
+  *'sys, ensurepip'*) {venv} ;;
+  *'sys, pip'*) {pip} ;;
+  '-m venv '*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+  '-m pip install --quiet uv=='*) cp uv-to-install "${{0%/*}}/uv"; echo venv has uv ;;
+  '-m pip install --quiet --target '*)
+    mkdir -p "$6/bin"; cp uv-to-install "$6/bin/uv"; echo pip has uv ;;
+  *) exit 1 ;;
+esac
+"""
+PRINTING_UV = """#!/bin/sh
+echo "uv $* $UV_PYTHON_DOWNLOADS $UV_PYTHON_INSTALL_DIR"
+exit {code}
+"""
+
+
+class System:
+    """A folder with the script, and a search path with nothing but what a test puts there."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        for name in TOOLS:
+            (self.bin / name).symlink_to(shutil.which(name))
+        (folder / "workflow").mkdir()
+        shutil.copy(CHECKOUT / "workflow" / "setup.sh", folder / "workflow")
+        shutil.copy(CHECKOUT / "pyproject.toml", folder)
+        self.write("uv-to-install", PRINTING_UV.format(code=0))
+        self.write(UV, PRINTING_UV.format(code=0))
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+        return file
+
+    def python(self, name: str, version: str, venv: bool = True, pip: bool = True) -> str:
+        has = {"venv": "exit 0" if venv else "exit 1", "pip": "exit 0" if pip else "exit 1"}
+        place = name if "/" in name else f"bin/{name}"
+        return str(self.write(place, INTERPRETER.format(version=version, **has)))
+
+    def setup(self, named: str = "", code: int = 0) -> list[str]:
+        """Run the script; return what it says, errors last."""
+        venv = self.folder / ".venv" / "bin"
+        done = subprocess.run(
+            ["/bin/sh", "workflow/setup.sh", VERSION],
+            cwd=self.folder,
+            env={
+                "PATH": f"{venv}:{self.bin}",
+                "PYTHON": named,
+                "UV_PYTHON_DOWNLOADS": "never",
+                "UV_PYTHON_INSTALL_DIR": "",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+
+
+@pytest.fixture
+def system(tmp_path):
+    return System(tmp_path)
+
+
+def taken(python):
+    return f"uv sync --frozen --python {python} never"
+
+
+def test_the_script_knows_every_python_that_is_allowed():
+    script = (CHECKOUT / "workflow" / "setup.sh").read_text(encoding="utf-8")
+    classifiers = (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
+    allowed = re.findall(r"Python :: (3\.\d+)", classifiers)
+    (candidates,) = re.findall(r"^set -- .*?[^\\]$", script, flags=re.MULTILINE | re.DOTALL)
+    assert set(re.findall(r"python(3\.\d+)", candidates)) == set(allowed)
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13, 14])
+def test_the_python_of_the_system_is_taken(system, minor):
+    python = system.python("python3", f"CPython 3.{minor}.1")
+    system.python("python3.12", "CPython 3.12.7")
+    assert system.setup() == [
+        f"Installing the locked environment into .venv, with python3: CPython 3.{minor}.1",
+        taken(python),
+    ]
+
+
+@pytest.mark.parametrize(
+    "unfit",
+    [
+        "CPython 3.10.13",
+        "CPython 3.15.0",
+        "CPython 2.7.18",
+        "CPython 4.12.0",
+        "CPython 3.14.0 free-threading build",
+        "PyPy 3.11.9",
+        "",
+    ],
+)
+def test_another_is_taken_where_that_does_not_fit(system, unfit):
+    system.python("python3", unfit)
+    for minor in (11, 12, 14):
+        system.python(f"python3.{minor}", f"CPython 3.{minor}.0")
+    assert system.setup()[-1] == taken(system.bin / "python3.12")
+
+
+def test_one_without_wheels_for_all_comes_last(system):
+    for minor in (11, 14):
+        system.python(f"python3.{minor}", f"CPython 3.{minor}.0")
+    assert system.setup()[-1] == taken(system.bin / "python3.11")
+    (system.bin / "python3.11").unlink()
+    assert system.setup()[-1] == taken(system.bin / "python3.14")
+
+
+def test_an_environment_keeps_its_python_as_long_as_that_fits(system):
+    system.python("python3", "CPython 3.13.0")
+    system.python(".venv/bin/python", "CPython 3.12.0")
+    assert system.setup()[-1] == taken(".venv/bin/python")
+    for name in ("python", "python3"):
+        system.python(f".venv/bin/{name}", "CPython 3.10.0")
+    assert system.setup()[-1] == taken(system.bin / "python3")
+
+
+def test_a_named_one_is_taken(system):
+    system.python("python3", "CPython 3.13.0")
+    named = system.python("other place/python", "CPython 3.11.4")
+    assert system.setup(named)[-1] == taken(named)
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("CPython 3.10.13", "CPython 3.10.13"),
+        ("PyPy 3.11.9", "PyPy 3.11.9"),
+        ("", "nothing that runs"),
+        (None, "nothing that runs"),
+    ],
+)
+def test_a_named_one_that_does_not_fit_is_refused(system, version, said):
+    system.python("python3", "CPython 3.13.0")
+    if version is not None:
+        system.python("mine", version)
+    assert system.setup("mine", code=1) == [
+        f"error: Python 3.11 to 3.14 is needed; mine is {said}",
+        "       Name another, e.g. make setup PYTHON=/path/to/python3, or none: make setup",
+    ]
+
+
+def test_where_none_fits_one_is_fetched_and_said_so(system):
+    system.python("python3", "CPython 3.9.2")
+    system.python("python", "CPython 2.7.18")
+    assert system.setup() == [
+        "Python 3.11 to 3.14 is needed; found python3: CPython 3.9.2, python: CPython 2.7.18",
+        "Fetching Python 3.13 into .tools/python for the locked environment in .venv",
+        f"uv sync --frozen --python 3.13 automatic {system.folder}/.tools/python",
+    ]
+    fetched = system.python(".tools/python/cpython-3.13/bin/python3", "CPython 3.13.9")
+    assert system.setup()[-1] == taken(Path(fetched).relative_to(system.folder))
+
+
+def test_what_to_do_where_none_can_be_fetched(system):
+    system.python("python3", "CPython 3.9.2")
+    system.write(UV, PRINTING_UV.format(code=2))
+    assert system.setup(code=1)[-1] == "  make setup PYTHON=/path/to/python3"
+
+
+def test_what_to_do_where_a_package_cannot_be_built(system):
+    system.write(UV, PRINTING_UV.format(code=2))
+    system.python("python3", "CPython 3.14.0")
+    assert system.setup(code=1)[-3:] == [
+        "error: on Python 3.14 one package is built, with a C compiler",
+        "       Debian, Ubuntu: apt install gcc libc6-dev python3-dev",
+        "       Another Python needs none: make setup PYTHON=python3.13",
+    ]
+    system.python("python3", "CPython 3.13.0")
+    assert system.setup(code=1)[-1] == taken(system.bin / "python3")
+
+
+@pytest.mark.parametrize(
+    ("venv", "pip", "by"), [(True, True, "venv"), (True, False, "venv"), (False, True, "pip")]
+)
+@pytest.mark.parametrize("version", ["CPython 3.13.5", "CPython 3.9.2"])
+def test_uv_is_installed_by_venv_or_pip(system, venv, pip, by, version):
+    shutil.rmtree(system.folder / ".tools")
+    system.python("python3", version, venv, pip)
+    lines = system.setup()
+    assert lines[:2] == [f"Installing uv {VERSION} into .tools", f"{by} has uv"]
+    assert lines[-1].startswith("uv sync --frozen")
+    assert (system.folder / UV).is_file()
+    assert system.setup()[:2] != lines[:2]
+
+
+def test_uv_is_installed_by_another_python_if_the_one_that_fits_cannot(system):
+    shutil.rmtree(system.folder / ".tools")
+    python = system.python("python3.12", "CPython 3.12.0", venv=False, pip=False)
+    system.python("python", "CPython 3.9.0")
+    assert system.setup()[-1] == taken(python)
+
+
+def test_what_to_do_where_uv_cannot_be_installed(system):
+    shutil.rmtree(system.folder / ".tools")
+    advice = "       Debian, Ubuntu: apt install python3 python3-venv"
+    said = "error: Python 3.11 to 3.14 is needed, with venv or pip; found"
+    assert system.setup(code=1)[-2:] == [f"{said} none", advice]
+    system.python("python3", "CPython 3.13.5", venv=False, pip=False)
+    assert system.setup(code=1)[-2:] == [f"{said} python3: CPython 3.13.5", advice]
+
+
+def test_make_sets_up_again_when_it_must(system):
+    for name in ("Makefile", "uv.lock"):
+        shutil.copy(CHECKOUT / name, system.folder)
+    own = system.write(".venv/bin/python", "")
+    (system.folder / ".venv" / ".setup-done").touch()
+
+    def would_run(*words):
+        done = subprocess.run(
+            ["make", "-n", "setup", *words],
+            cwd=system.folder,
+            env={name: value for name, value in os.environ.items() if name != "PYTHON"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return "workflow/setup.sh" in done.stdout
+
+    assert not would_run()
+    assert would_run("PYTHON=python3")
+    own.unlink()
+    own.symlink_to("nowhere")  # its Python was uninstalled
+    assert would_run()

@@ -1,0 +1,102 @@
+#!/bin/sh
+# Install the locked environment into .venv. `make setup` calls this, in the project's folder:
+#   PYTHON=... sh workflow/setup.sh VERSION_OF_UV
+# PYTHON names the interpreter; without it the first that fits is taken.
+set -eu
+
+uv_version=$1
+tool=.tools/uv-$uv_version
+uv=$tool/bin/uv
+fetched=3.13 # where no Python fits; every locked package has a wheel for it
+
+bounds=$(sed -n 's/^requires-python = ">=3\.\([0-9]*\),<3\.\([0-9]*\)"$/\1 \2/p' pyproject.toml)
+least=${bounds% *}
+most=$((${bounds#* } - 1))
+allowed="Python 3.$least to 3.$most"
+PATH=${PATH#"$PWD/.venv/bin:"} # `python3` is to be the caller's
+
+# An environment that is there keeps its Python. Then comes what `python3` means here, then newer
+# before older, but 3.14 after those that need no C compiler.
+set -- .venv/bin/python python3 python3.13 python3.12 python3.11 python3.14 python \
+  .tools/python/*/bin/python3
+
+fail() {
+  printf 'error: %s\n' "$1" >&2
+  shift
+  if [ $# -gt 0 ]; then printf '       %s\n' "$@" >&2; fi
+  exit 1
+}
+
+# Print what an interpreter is, e.g. `CPython 3.12.1`; nothing if it does not run.
+describe() {
+  "$1" -c 'import platform, sys
+print("%s %s" % (platform.python_implementation(), sys.version.split(" (")[0]))' 2>/dev/null || :
+}
+
+# Whether an interpreter is one that the lock is for; `found` is what it is.
+fits() {
+  found=$(describe "$1")
+  case $found in
+  *free-threading*) return 1 ;; # many packages have no wheel for it
+  'CPython 3.'*) minor=${found#CPython 3.} minor=${minor%%.*} ;;
+  *) return 1 ;;
+  esac
+  [ "$minor" -ge "$least" ] && [ "$minor" -le "$most" ]
+}
+
+# Whether an interpreter of those that uv's package is for has these modules.
+has() {
+  "$1" -c "import sys, $2; sys.exit(sys.version_info < (3, 8))" 2>/dev/null
+}
+
+# Install uv with the first interpreter that can; any version that uv's package is for will do.
+install_uv() {
+  for one in "$@"; do
+    if has "$one" 'ensurepip, venv'; then
+      rm -rf "$tool"
+      "$one" -m venv "$tool"
+      "$tool/bin/python" -m pip install --quiet "uv==$uv_version"
+      return
+    elif has "$one" pip; then
+      rm -rf "$tool"
+      "$one" -m pip install --quiet --target "$tool" "uv==$uv_version"
+      return
+    fi
+  done
+  fail "$allowed is needed, with venv or pip; found ${seen:-none}" \
+    'Debian, Ubuntu: apt install python3 python3-venv'
+}
+
+python='' seen=''
+if [ -n "${PYTHON:-}" ]; then
+  fits "$PYTHON" || fail "$allowed is needed; $PYTHON is ${found:-nothing that runs}" \
+    'Name another, e.g. make setup PYTHON=/path/to/python3, or none: make setup'
+  python=$PYTHON seen="$PYTHON: $found"
+  set -- "$PYTHON" "$@"
+else
+  for one in "$@"; do
+    if fits "$one"; then python=$one; fi
+    seen=$seen${found:+${seen:+, }$one: $found}
+    if [ -n "$python" ]; then break; fi
+  done
+fi
+
+if [ ! -x "$uv" ]; then
+  echo "Installing uv $uv_version into .tools"
+  install_uv "$@"
+fi
+if [ -n "$python" ]; then
+  echo "Installing the locked environment into .venv, with $python: $found"
+  "$uv" sync --frozen --python "$(command -v "$python")" && exit
+  [ "$minor" -lt 14 ] || fail 'on Python 3.14 one package is built, with a C compiler' \
+    'Debian, Ubuntu: apt install gcc libc6-dev python3-dev' \
+    'Another Python needs none: make setup PYTHON=python3.13'
+else
+  echo "$allowed is needed; found ${seen:-none}"
+  echo "Fetching Python $fetched into .tools/python for the locked environment in .venv"
+  export UV_PYTHON_DOWNLOADS=automatic UV_PYTHON_INSTALL_DIR="$PWD/.tools/python"
+  "$uv" sync --frozen --python "$fetched" && exit
+  echo 'If Python could not be fetched, install one that fits, or name it:' >&2
+  echo '  make setup PYTHON=/path/to/python3' >&2
+fi
+exit 1
