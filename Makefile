@@ -49,9 +49,9 @@ smoke: setup ## run a small version of everything, in its own folders
 verify: setup ## check the results on disk against their records and results.lock
 	@$(BIN)/fairbandits verify
 
-test: setup ## run the tests, then the fast ones again with the kernels interpreted
+test: setup ## run the tests, then those of kernels again with the kernels interpreted
 	@$(BIN)/python -m pytest $(PARALLEL)
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m "not browser and not workflow and not slow"
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m "kernels and not workflow and not slow"
 
 bench: setup ## measure the speed of the simulation
 	@$(BIN)/python benchmarks/run.py

@@ -1,6 +1,8 @@
 """Fixtures for all tests."""
 
 import hashlib
+import inspect
+from functools import cache
 
 import numpy as np
 import pytest
@@ -31,6 +33,23 @@ def _global_state():
     return name, words.tobytes(), *rest
 
 
+#: What compiled code is in, or runs through.
+KERNELS = ("fairbandits.engine", "fairbandits.policies", "fairbandits.simulation")
+
+
 def pytest_collection_modifyitems(items):
-    """Begin with the longest file, so that at the end no process waits for it alone."""
+    """Mark what runs kernels; begin with the longest file, so that nothing waits for it alone."""
     items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+    for item in items:
+        if _runs_kernels(item.module):
+            item.add_marker("kernels")
+
+
+@cache
+def _runs_kernels(module):
+    """Return whether a test file names something of the kernels, or the whole package."""
+    homes = {
+        value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None) or ""
+        for value in vars(module).values()
+    }
+    return any(home == "fairbandits" or home.startswith(KERNELS) for home in homes)
