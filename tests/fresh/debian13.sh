@@ -5,7 +5,8 @@
 #
 # FOLDER takes the system, some 2 GB, and is kept; without it a temporary one is used and removed.
 # SUITE names another release (forky), EXTRA packages that it needs besides (gcc,libc6-dev,python3-dev
-# where Python is 3.14), MIRROR where Debian comes from. Needs root and debootstrap; takes 10 minutes.
+# where Python is 3.14), MIRROR where Debian comes from. Needs root and debootstrap, and the
+# time of two smoke runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
