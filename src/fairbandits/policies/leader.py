@@ -53,7 +53,7 @@ def nobody(n_arms: int) -> Leader:
 @register_jitable(**INLINE)
 def ahead(clock):
     """Return the end of the block that begins at this clock: long enough to pay, yet sharp."""
-    return clock + clock // 4096 + 16
+    return clock + clock // 1024 + 32
 
 
 @register_jitable(**INLINE)
