@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 
@@ -28,13 +29,19 @@ def common_denominator(name: str, values: Sequence) -> tuple[list[int], int]:
     ValueError
         If a value is not rational, or if products with round numbers could leave 64 bits.
     """
+    numerators, denominator = _common_denominator(name, tuple(map(str, values)))
+    return list(numerators), denominator
+
+
+@lru_cache(maxsize=1024)  # a policy starts anew for each replicate, with the same quotas
+def _common_denominator(name: str, values: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
     fractions = [rational(name, value) for value in values]
     denominator = math.lcm(*(fraction.denominator for fraction in fractions))
     if denominator > 2**31:
         raise ValueError(
             f"{name} must have a common denominator of at most 2**31, got {denominator}"
         )
-    return [int(fraction * denominator) for fraction in fractions], denominator
+    return tuple(int(fraction * denominator) for fraction in fractions), denominator
 
 
 def quota_numerators(values: Sequence) -> tuple[list[int], int]:
