@@ -16,7 +16,7 @@ import numba
 
 #: What is as long as compiling a kind, as loading one that is on the disk, and as the first of
 #: either in a process: interpreted work, in rounds times (10 + arms), each unit 1 to 4 us.
-COMPILING = 800_000
+COMPILING = 1_000_000
 LOADING = 10_000
 FIRST = 200_000
 
