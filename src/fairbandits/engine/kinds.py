@@ -25,6 +25,11 @@ _done: dict[tuple, int] = {}
 _compiled: set[tuple] = set()
 
 
+def work(rounds: int, arms: int) -> int:
+    """Return what interpreting so many rounds takes, in the unit of the limits."""
+    return rounds * (10 + arms)
+
+
 def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: bool | None) -> Any:
     """Return a loop as it is to be run for a state: compiled, or in the interpreter.
 
@@ -47,10 +52,10 @@ def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: 
     kind = loop, numba.typeof(state), numba.typeof(source), numba.typeof(record)
     if kind not in _compiled:
         mark = _mark(kind)
-        work = _done.get(kind, 0) + rounds * (10 + record.rewards.size)
+        done = _done.get(kind, 0) + work(rounds, record.rewards.size)
         limit = (LOADING if _is_written(mark) else COMPILING) + (0 if _compiled else FIRST)
-        if force is None and work < limit:
-            _done[kind] = work
+        if force is None and done < limit:
+            _done[kind] = done
             return interpreted
         with _alone(mark):
             loop(state, source, record, 0, 0)  # no round: compiles, or loads
