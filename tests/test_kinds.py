@@ -12,6 +12,7 @@ import pytest
 from fairbandits import EXP3, UCB1, FairLearn, Instance, run
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
+from fairbandits.experiments.simulate import write_chunks
 
 TWO = Instance((0.9, 0.1))
 POLICIES = [UCB1(), FairLearn(["1/4", "1/4"], 0, "ucb1"), EXP3()]
@@ -85,6 +86,27 @@ def test_the_caller_can_force_either(ways):
     run(UCB1(), TWO, 2, checkpoints=[2], compiled=True)
     run(UCB1(), TWO, 10, checkpoints=[10], compiled=False)
     assert ways == ["interpreted", "compiled", "interpreted"]
+
+
+@compiled_only
+def test_a_process_compiles_what_all_its_chunks_need(ways, limits, tmp_path):
+    limits.setattr("fairbandits.experiments.simulate.COMPILING", kinds.COMPILING)
+    block = {
+        "stream": "a/test",
+        "horizon": 100,
+        "law": "bernoulli",
+        "means": [0.9, 0.1],
+        "checkpoints": {"at": [100]},
+        "policy": "ucb1",
+        "parameters": {},
+    }
+    few = block | {"policy": "exp3"}
+    chunks = [
+        {"block": one, "replicates": range(3), "out": tmp_path / f"{number}.parquet"}
+        for number, one in enumerate([few, block, block, block, block])
+    ]
+    assert list(write_chunks(chunks, 1)) == [one["out"] for one in chunks]
+    assert ways == ["interpreted", *["compiled"] * 4]
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)

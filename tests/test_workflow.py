@@ -133,6 +133,7 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
         for file in (f"figures/{name}.svg", f"figures/{name}.png", f"{name}.parquet"):
             assert (smoke / file).is_file()
     assert f"{len(figures)} figures" in output
+    assert f"figures {len(figures)} of {len(figures)}, almost done (site, " in output
     for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv"):
         assert (smoke / "audit" / name).is_file()
     (claims,) = (line for line in output.splitlines() if line.startswith("Claims: "))
@@ -206,7 +207,7 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rn
         process = fresh.start("fairbandits", "replicate", "--smoke", "datasets")
         # a lock left by the run before is taken away first: wait for this run's own jobs
         said = ""
-        while "Execute" not in said:
+        while "jobs to do" not in said:
             line = process.stdout.readline()
             assert line, said
             said += line

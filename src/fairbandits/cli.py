@@ -65,13 +65,13 @@ def simulate(plan: Path) -> None:
     import time
 
     from fairbandits.experiments.bundles import read_plan
-    from fairbandits.experiments.simulate import write_chunk
+    from fairbandits.experiments.simulate import write_chunks
 
     seed, chunks = read_plan(plan, "chunks")
-    for one in chunks:
+    start = time.monotonic()
+    for out in write_chunks(chunks, seed):
+        click.echo(f"{out}: {time.monotonic() - start:.2f} s")
         start = time.monotonic()
-        write_chunk(one["block"], seed, one["replicates"], one["out"])
-        click.echo(f"{one['out']}: {time.monotonic() - start:.2f} s")
 
 
 @main.command()

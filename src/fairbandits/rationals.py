@@ -29,7 +29,12 @@ def common_denominator(name: str, values: Sequence) -> tuple[list[int], int]:
     ValueError
         If a value is not rational, or if products with round numbers could leave 64 bits.
     """
-    numerators, denominator = _common_denominator(name, tuple(map(str, values)))
+    try:
+        numerators, denominator = _common_denominator(name, tuple(map(str, values)))
+    except ValueError:
+        for value in values:
+            rational(name, value)  # says what was given, not how it is written
+        raise
     return list(numerators), denominator
 
 

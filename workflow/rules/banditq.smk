@@ -8,10 +8,10 @@ rule banditq_replay:
         "<logs>/banditq/replay_5_bandit.log",
     benchmark:
         "<benchmarks>/banditq/replay_5_bandit.tsv"
+    priority: SHOWN
     conda:
         "../../environment.yml"
     threads: 1
-    priority: SHOWN
     params:
         code=REPLAY_CODE,
     shell:
@@ -35,10 +35,10 @@ rule banditq_fig1:
         "<logs>/banditq/fig1.log",
     benchmark:
         "<benchmarks>/banditq/fig1.tsv"
+    priority: SOON
     conda:
         "../../environment.yml"
     threads: 1
-    priority: SOON
     params:
         figure="fig1",
         published=published_option,

@@ -19,10 +19,10 @@ rule bf_ucb_fig1a:
         "<logs>/bf_ucb/fig1a.log",
     benchmark:
         "<benchmarks>/bf_ucb/fig1a.tsv"
+    priority: SOON
     conda:
         "../../environment.yml"
     threads: 1
-    priority: SOON
     params:
         figure="fig1a",
         shows=facts_shown_in("bf_ucb", "fig1a"),

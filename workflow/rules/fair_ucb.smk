@@ -20,10 +20,10 @@ rule fair_ucb_fig2:
         "<logs>/fair_ucb/fig2.log",
     benchmark:
         "<benchmarks>/fair_ucb/fig2.tsv"
+    priority: SOON
     conda:
         "../../environment.yml"
     threads: 1
-    priority: SOON
     params:
         figure="fig2",
         shows=facts_shown_in("fair_ucb", "fig2"),

@@ -24,10 +24,10 @@ rule ht_ucb_fig1:
         "<logs>/ht_ucb/fig1.log",
     benchmark:
         "<benchmarks>/ht_ucb/fig1.tsv"
+    priority: SOON
     conda:
         "../../environment.yml"
     threads: 1
-    priority: SOON
     params:
         figure="fig1",
         shows=facts_shown_in("ht_ucb", "fig1"),

@@ -11,10 +11,10 @@ for job in SIMULATIONS:
             f"<logs>/simulate/{job.name}.log",
         benchmark:
             f"<benchmarks>/simulate/{job.name}.tsv"
+        priority: job.priority
         conda:
             "../../environment.yml"
         threads: 1
-        priority: job.priority
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
             code=SIMULATION_CODE,
@@ -35,10 +35,10 @@ for job in COLLECTIONS:
             f"<logs>/collect/{job.name}.log",
         benchmark:
             f"<benchmarks>/collect/{job.name}.tsv"
+        priority: job.priority
         conda:
             "../../environment.yml"
         threads: 1
-        priority: job.priority
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
             code=COLLECT_CODE,

@@ -16,13 +16,18 @@ import numba
 
 #: What is as long as compiling a kind, as loading one that is on the disk, and as the first of
 #: either in a process: interpreted work, in rounds times (10 + arms), each unit 1 to 4 us.
-COMPILING = 800_000
+COMPILING = 1_000_000
 LOADING = 10_000
 FIRST = 200_000
 
 #: What this process has interpreted of each kind so far, and the kinds that it has compiled.
 _done: dict[tuple, int] = {}
 _compiled: set[tuple] = set()
+
+
+def work(rounds: int, arms: int) -> int:
+    """Return what interpreting so many rounds takes, in the unit of the limits."""
+    return rounds * (10 + arms)
 
 
 def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: bool | None) -> Any:
@@ -47,10 +52,10 @@ def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: 
     kind = loop, numba.typeof(state), numba.typeof(source), numba.typeof(record)
     if kind not in _compiled:
         mark = _mark(kind)
-        work = _done.get(kind, 0) + rounds * (10 + record.rewards.shape[0])
+        done = _done.get(kind, 0) + work(rounds, record.rewards.shape[0])
         limit = (LOADING if _is_written(mark) else COMPILING) + (0 if _compiled else FIRST)
-        if force is None and work < limit:
-            _done[kind] = work
+        if force is None and done < limit:
+            _done[kind] = done
             return interpreted
         with _alone(mark):
             loop(state, source, record, 0, 0)  # no round: compiles, or loads

@@ -1,5 +1,6 @@
 """Simulate one chunk: a block of replicates of one run, written as one Parquet file."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.sweep import (
     arms_of,
@@ -14,6 +16,7 @@ from fairbandits.experiments.sweep import (
     cells_of,
     filled,
     ranges_of,
+    rounds_of,
     swept,
     targets_of,
 )
@@ -33,7 +36,7 @@ KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
 
 
 def simulate_chunk(
-    block: dict[str, Any], seed: int, replicates: Sequence[int]
+    block: dict[str, Any], seed: int, replicates: Sequence[int], compiled: bool | None = None
 ) -> dict[str, np.ndarray]:
     """Return the tidy columns of some replicates, one cell of the block after the other.
 
@@ -45,10 +48,12 @@ def simulate_chunk(
         Root seed.
     replicates : sequence of int
         0-based replicate numbers.
+    compiled : bool, optional
+        As in `fairbandits.run`.
     """
     parts = []
     for cell in cells_of(block):
-        results = list(_results(block, cell, seed, replicates))
+        results = list(_results(block, cell, seed, replicates, compiled))
         kept = [
             name
             for name in results[0]
@@ -62,7 +67,11 @@ def simulate_chunk(
 
 
 def _results(
-    block: dict[str, Any], cell: dict[str, Any], seed: int, replicates: Sequence[int]
+    block: dict[str, Any],
+    cell: dict[str, Any],
+    seed: int,
+    replicates: Sequence[int],
+    compiled: bool | None,
 ) -> Iterator[dict[str, np.ndarray]]:
     """Yield the columns of one cell, one by one where the policy depends on what is drawn."""
     horizon = cell.get("horizon", block["horizon"])
@@ -93,6 +102,7 @@ def _results(
             checkpoints=recorded_rounds(block, horizon),
             stream=stream,
             quotas=quotas,
+            compiled=compiled,
         ).columns()
         if drawn_quotas:
             columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
@@ -143,9 +153,15 @@ def recorded_rounds(block: dict[str, Any], horizon: int) -> np.ndarray:
     return checkpoint_grid(horizon, **block["checkpoints"])
 
 
-def write_chunk(block: dict[str, Any], seed: int, replicates: range, out: Path) -> None:
+def write_chunk(
+    block: dict[str, Any],
+    seed: int,
+    replicates: range,
+    out: Path,
+    compiled: bool | None = None,
+) -> None:
     """Simulate a chunk and write it with its footer."""
-    columns = simulate_chunk(block, seed, replicates)
+    columns = simulate_chunk(block, seed, replicates, compiled)
     footer = {
         "kind": "chunk",
         "block": block,
@@ -155,3 +171,26 @@ def write_chunk(block: dict[str, Any], seed: int, replicates: range, out: Path) 
         "replicates": [replicates[0], replicates[-1]],
     }
     write_table(out, pa.table(columns), footer)
+
+
+def write_chunks(chunks: Sequence[dict[str, Any]], seed: int) -> Iterator[Path]:
+    """Write several chunks in one process, each a ``block``, ``replicates`` and ``out``.
+
+    What is to be compiled is known beforehand, from all rounds that are to come.
+    """
+    rounds: Counter[tuple] = Counter()
+    for one in chunks:
+        rounds[_kind(one["block"])] += work(
+            rounds_of(one["block"]) * len(one["replicates"]), arms_of(one["block"])
+        )
+    for one in chunks:
+        compiled = True if rounds[_kind(one["block"])] > COMPILING else None
+        write_chunk(one["block"], seed, one["replicates"], one["out"], compiled)
+        yield one["out"]
+
+
+def _kind(block: dict[str, Any]) -> tuple:
+    """Return what tells the loops of a block apart, before there is a policy state."""
+    parameters = block["parameters"]
+    learner = parameters.get("learner_parameters", {}).get("learner")
+    return block["policy"], parameters.get("feedback"), parameters.get("learner"), learner

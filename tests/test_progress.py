@@ -1,0 +1,107 @@
+"""What a run says of itself: what is left, in jobs, figures and minutes; and nothing hidden."""
+
+import logging
+import re
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from fairbandits.progress import Progress, measured
+from snakemake_logger_plugin_fairbandits import LogHandler
+
+COUNTS = {"simulate_a": 1, "simulate_b": 1, "a_fig1": 1, "a_fig2": 1, "all": 1, "total": 5}
+
+
+@pytest.fixture
+def progress():
+    made = Progress()
+    made.expected = {"simulate_a": 600.0, "simulate_b": 600.0}
+    return made
+
+
+def test_lines_count_jobs_and_figures(progress):
+    assert progress.planned(COUNTS, 0.0) == "4 jobs to do"
+    for number, rule in enumerate(("simulate_a", "a_fig1", "simulate_b", "a_fig2")):
+        progress.started(number, rule, number)
+        line = progress.finished(number, number + 1)
+        assert line.startswith(f"[{number + 1} of 4] figures {(number + 1) // 2} of 2, ")
+        assert line.endswith(f" ({rule}, 1 s)")
+    assert "almost done" in line
+    progress.started(9, "all", 4)
+    assert progress.finished(9, 4) == ""
+
+
+def left(line):
+    number, unit = re.search(r"about (\d+) (min|s) left", line).groups()
+    return int(number) * (60 if unit == "min" else 1)
+
+
+@pytest.mark.parametrize("pace", [0.25, 1.0, 4.0])
+def test_what_jobs_took_corrects_what_was_expected(progress, pace):
+    """The plan is of another machine: after ten minutes of work the pace is known."""
+    progress.planned(COUNTS, 0.0)
+    progress.started(0, "simulate_a", 0.0)
+    line = progress.finished(0, 600 * pace)
+    assert left(line) == pytest.approx((600 + 8) * pace, rel=0.2)
+
+
+def test_jobs_at_the_same_time_halve_what_is_left(progress):
+    progress.expected |= {"simulate_c": 600.0, "simulate_d": 600.0}
+    counts = dict.fromkeys(("simulate_a", "simulate_b", "simulate_c", "simulate_d"), 1)
+    progress.planned(counts, 0.0)
+    for job, rule in enumerate(("simulate_a", "simulate_b")):
+        progress.started(job, rule, 0.0)
+    progress.finished(0, 600.0)
+    assert left(progress.finished(1, 600.0)) == pytest.approx(600, rel=0.1)
+
+
+def test_earlier_runs_are_read_from_their_benchmarks(tmp_path):
+    file = tmp_path / "job.tsv"
+    assert measured(file) is None
+    for text in ("", "s\th:m:s\n", "no benchmark\n1\n"):
+        file.write_text(text)
+        assert measured(file) is None
+    file.write_text("s\th:m:s\n12.5\t0:00:12\n")
+    assert measured(file) == 12.5
+
+
+@pytest.fixture
+def printed(capsys):
+    """Return a function that gives what is printed of a record."""
+    handler = LogHandler(SimpleNamespace(stdout=False), None)
+
+    def of(message, level=logging.INFO, **extra):
+        record = logging.LogRecord("snakemake", level, "", 0, message, None, None)
+        record.__dict__.update(extra)
+        handler.emit(record)
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        return captured.err
+
+    return of
+
+
+@pytest.mark.parametrize("event", [LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR, LogEvent.ERROR])
+def test_errors_are_printed(event, printed):
+    assert printed("it failed", logging.ERROR, event=event) == "it failed\n"
+    assert printed("it failed", event=event) == "it failed\n"
+
+
+def test_warnings_and_errors_without_an_event_are_printed(printed):
+    assert printed("locked", logging.ERROR) == "locked\n"
+    assert printed("careful", logging.WARNING) == "careful\n"
+    assert printed("Nothing to be done (all is there).") == "Nothing to be done (all is there).\n"
+
+
+def test_the_course_of_things_is_left_out(printed):
+    assert printed("Select jobs to execute...") == ""
+    assert printed("Execute 1 jobs...", event=LogEvent.JOB_STARTED, jobs=[1]) == ""
+    assert printed(None, event=LogEvent.PROGRESS, done=1, total=2) == ""
+
+
+def test_a_finished_job_is_a_line(printed):
+    assert printed("", event=LogEvent.RUN_INFO, stats={"a_fig1": 1, "total": 1}) == "1 jobs to do\n"
+    assert printed("", event=LogEvent.JOB_INFO, jobid=3, rule_name="a_fig1") == ""
+    line = printed("", event=LogEvent.JOB_FINISHED, job_id=3)
+    assert line == "[1 of 1] figures 1 of 1, almost done (a_fig1, 0 s)\n"
