@@ -18,24 +18,25 @@ from fairbandits.experiments.sweep import arms_of, cells_of, rounds_of
 #: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
 #: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
 COSTS = {
-    "banditq, bandit": (80, 10),
-    "banditq, full": (20, 4),
-    "banditq_recorded, bandit": (140, 10),
-    "banditq_recorded, full": (80, 4),
-    "bf_ucb": (45, 0.5),
-    "fair_learn": (8, 0.1),
+    "banditq, bandit": (40, 8),
+    "banditq, full": (10, 4),
+    "banditq_recorded, bandit": (60, 8),
+    "banditq_recorded, full": (20, 4),
+    "bf_ucb": (60, 0.5),
+    "fair_learn": (10, 0.2),
+    "fair_learn_observed": (20, 3),
     "fairx_ucb": (100, 2),
-    "group_ucb": (8, 0.1),
-    "ht_ucb": (8, 0.1),
-    "lfg": (25, 1),
+    "group_ucb": (15, 0.5),
+    "ht_ucb": (15, 0.5),
+    "lfg": (25, 1.5),
     "static": (15, 1),
-    "t_fair_learn": (8, 0.1),
-    "ucb1": (8, 0.1),
+    "t_fair_learn": (10, 0.2),
+    "ucb1": (10, 0.2),
 }
 #: Of all others.
 COST = (50, 5)
 #: Seconds for each replicate of each cell, and for each file.
-STARTED, WRITTEN = 0.0002, 0.02
+STARTED, WRITTEN = 0.0004, 0.02
 
 #: Seconds of computing in one process, at most, where it can be cut.
 MOST = 60.0
