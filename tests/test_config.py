@@ -17,7 +17,7 @@ from fairbandits.experiments.checks import KNOWN_OF_INSTANCE
 from fairbandits.experiments.config import Run, build_config, load_config
 from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.simulate import instance_of
-from fairbandits.experiments.sweep import cells_of, filled
+from fairbandits.experiments.sweep import arms_of, cells_of, filled
 from fairbandits.policies import POLICIES, make_policy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -172,18 +172,19 @@ def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
     for small, large in zip(smoke_scale.runs, paper_scale.runs, strict=True):
         assert small.key == large.key
         assert small.chunk == min(limits["chunk"], large.chunk)
-        cut = {"horizon": limits["horizon"], "checkpoints": limits["checkpoints"]}
+        most = max(limits["horizon"], arms_of(large.block))
+        cut = {"horizon": most, "checkpoints": limits["checkpoints"]}
         if "at" in large.block["checkpoints"]:
-            cut["checkpoints"] = {"at": cut_rounds(large.block["checkpoints"]["at"], limits)}
+            cut["checkpoints"] = {"at": cut_rounds(large.block["checkpoints"]["at"], most)}
         if "horizons" in large.block:
-            cut["horizons"] = cut_rounds(large.block["horizons"], limits)
+            cut["horizons"] = cut_rounds(large.block["horizons"], most)
         assert small.block == large.block | cut
 
 
-def cut_rounds(rounds, limits):
+def cut_rounds(rounds, most):
     """Return the rounds that a smoke run keeps, when not all of them."""
-    assert rounds[-1] > limits["horizon"]
-    return [one for one in rounds if one < limits["horizon"]] + [limits["horizon"]]
+    assert rounds[-1] > most
+    return [one for one in rounds if one < most] + [most]
 
 
 def test_smoke_limits_leave_what_is_below_them():
