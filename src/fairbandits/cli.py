@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -253,6 +254,15 @@ def claims(
     if claim and (paper or verdict):
         raise click.UsageError("give CLAIM, or --paper and --verdict")
     click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results))
+
+
+@main.command()
+@click.argument("graph", type=click.File())
+def rulegraph(graph: TextIO) -> None:
+    """Print Snakemake's GRAPH of rules (Mermaid; - for standard input), all bundles as one."""
+    from fairbandits.rulegraph import joined
+
+    click.echo(joined(graph.read()), nl=False)
 
 
 @main.command()

@@ -64,4 +64,5 @@ rule rulegraph:
         "../../environment.yml"
     threads: 1
     shell:
-        "PYTHONHASHSEED=0 snakemake all --rulegraph mermaid-js --nolock > {output:q} 2> {log:q}"
+        "(PYTHONHASHSEED=0 snakemake all --rulegraph mermaid-js --nolock | fairbandits rulegraph -)"
+        " > {output:q} 2> {log:q}"
