@@ -24,9 +24,7 @@ def joined(graph: str) -> str:
         simulate
         simulate --> collect
     """
-    names = {
-        key: BUNDLED.sub(r"\1", name) for key, name in re.findall(r"(id\d+)\[(\w+)\]", graph)
-    }
+    names = {key: BUNDLED.sub(r"\1", name) for key, name in re.findall(r"(id\d+)\[(\w+)\]", graph)}
     arrows = [(names[a], names[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", graph)]
     arrows = sorted({(a, b) for a, b in arrows if a != b})
     lines = ["flowchart TB", *dict.fromkeys(names.values()), *(f"{a} --> {b}" for a, b in arrows)]

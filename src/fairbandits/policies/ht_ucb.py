@@ -134,23 +134,15 @@ def _bonus(clock):
     return math.sqrt(2.0 * math.log(clock))
 
 
-@register_jitable(**INLINE)
-def _penalty(state, k, t):
-    """Return what is added to the index of arm k in round t."""
-    missing = state.quotas[k] * t - state.served[k]
-    if state.soft:
-        return state.penalties[k] * (max(0, missing) / max(1, state.quotas[k] * t))
-    return state.penalties[k] if missing > 0 else 0.0
-
-
 @implements("standing", HTUCBState)
 def _standing(state, t):
     if t > state.quiet[0]:
         return -1
-    lead = state.leader
-    arm = lead.marks[leader.ARM] & NOT_NEGATIVE
+    arm = state.leader.marks[leader.ARM] & NOT_NEGATIVE
+    missing = state.quotas[arm] * t - state.served[arm]
+    raised = state.penalties[arm] if missing > 0 else 0.0
     clock = t - 1 if state.previous else t
-    return arm if leader.leads(lead, clock, _penalty(state, arm, t)) else -1
+    return arm if leader.leads(state.leader, clock, raised) else -1
 
 
 @implements("choose", HTUCBState)
@@ -159,65 +151,56 @@ def _choose(state, t, coin):
         for k in range(state.pulls.size):
             if state.pulls[k] == 0:
                 return k
+    mean, width, index = state.leader.mean, state.leader.width, state.index
     clock = t - 1 if state.previous else t
-    if not state.soft:  # a soft penalty moves in every round
-        arm = _find(state, t, clock)
-        if arm >= 0:
-            return arm
-    lead = state.leader
     bonus = _bonus(clock)
-    for k in range(state.index.size):
-        state.index[k] = lead.mean[k] + _penalty(state, k, t) + bonus * lead.width[k]
-    arm = best_arm(state.index, state.random_ties, coin)
-    if not state.soft:
-        if clock > lead.marks[leader.UNTIL]:
-            until = leader.ahead(clock)
-            leader.begin(lead, 0, state.index.size, until, _bonus(until))
-        leader.crown(lead, 0, state.index.size, arm, bonus)
-        state.quiet[0] = t
+    if state.soft:  # no leader: these penalties move in every round
+        for k in range(index.size):
+            entitled = state.quotas[k] * t
+            missing = max(0, entitled - state.served[k])
+            raised = state.penalties[k] * (missing / max(1, entitled))
+            index[k] = mean[k] + raised + bonus * width[k]
+        return best_arm(index, state.random_ties, coin)
+    short = 0
+    for k in range(index.size):
+        missing = state.quotas[k] * t - state.served[k]
+        raised = state.penalties[k] if missing > 0 else 0.0
+        short += 1 if missing > 0 else 0
+        index[k] = mean[k] + raised + bonus * width[k]
+    arm = best_arm(index, state.random_ties, coin)
+    _look_ahead(state, t, clock, bonus, arm, short)
     return arm
 
 
 @register_jitable(**INLINE)
-def _find(state, t, clock):
-    """Return the arm of largest index if the block says it, else -1; see `leader.find`.
+def _bonus(clock):
+    return math.sqrt(2.0 * math.log(clock))
+
+
+@register_jitable(**INLINE)
+def _look_ahead(state, t, clock, bonus, arm, short):
+    """Take the choice of round t, when `short` arms have penalties, for the rounds to come.
 
     An arm that is pulled because of its penalty does not become the leader: as soon as it is no
     longer short of its quota, the leader's turn goes on.
     """
     lead = state.leader
-    marks, bounds = lead.marks, lead.bounds
-    if clock > marks[leader.UNTIL]:
-        return -1
-    arm = 0
-    best = -math.inf
-    rival = -math.inf
-    short = 0
+    penalised = state.quotas[arm] * t > state.served[arm]
+    if short > (1 if penalised else 0):
+        state.quiet[0] = t
+        return
+    if clock > lead.marks[leader.UNTIL]:
+        until = leader.ahead(clock)
+        leader.begin(lead, 0, state.index.size, until, _bonus(until))
+    if not penalised:
+        leader.crown(lead, 0, state.index.size, arm, bonus)
+    stays = lead.marks[leader.ARM]
+    calm = math.inf
     for k in range(state.quotas.size):
-        value = lead.upper[k]
-        if state.quotas[k] * t > state.served[k]:
-            value = lead.mean[k] + state.penalties[k] + bounds[leader.HIGH] * lead.width[k]
-            short += 1
-        beyond = value > best
-        rival = max(rival, best if beyond else value)
-        arm = k if beyond else arm
-        best = max(best, value)
-    penalty = _penalty(state, arm, t)
-    if not lead.mean[arm] + penalty + bounds[leader.LOW] * lead.width[arm] > rival:
-        return -1
-    if penalty == 0.0:
-        marks[leader.ARM] = arm
-        bounds[leader.RIVAL] = rival
-    stays = marks[leader.ARM]
-    calm = 0.0
-    if short == 0 or (short == 1 and penalty > 0.0):
-        calm = math.inf
-        for k in range(state.quotas.size):
-            room = state.served[k] - state.quotas[k] * t
-            room += state.denominator if k == arm else 0
-            calm = min(calm, wait(room, state.pace[k]) if k != stays else math.inf)
+        room = state.served[k] - state.quotas[k] * t
+        room += state.denominator if k == arm else 0
+        calm = min(calm, wait(room, state.pace[k]) if k != stays else math.inf)
     state.quiet[0] = t + whole(calm)
-    return arm
 
 
 @implements("learn", HTUCBState)

@@ -75,6 +75,7 @@ def begin(leader, low, high, until, most):
     """Begin a block for the arms low .. high - 1, in which b is at most `most`."""
     leader.marks[UNTIL] = until
     leader.bounds[HIGH] = most
+    leader.bounds[RIVAL] = math.inf  # nobody leads yet
     for k in range(low, high):
         leader.upper[k] = leader.mean[k] + most * leader.width[k]
     _choose_contenders(leader, low, high)
