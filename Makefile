@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup replicate figures audit report smoke verify test bench bench-growth lint format clean
+.PHONY: help setup replicate figures audit report smoke verify test test-fast bench bench-growth lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,9 @@ verify: setup ## check the results on disk against their records and results.loc
 test: setup ## run the tests, then those of kernels again with the kernels interpreted
 	@$(BIN)/python -m pytest $(PARALLEL)
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m "kernels and not workflow and not slow"
+
+test-fast: setup ## run the tests that take no time, for daily work
+	@$(BIN)/python -m pytest $(PARALLEL) -q -m "not browser and not workflow and not slow and not kernels"
 
 bench: setup ## measure the speed of the simulation
 	@$(BIN)/python benchmarks/run.py
