@@ -26,7 +26,9 @@ def play_ours(case: Case, rounds: int) -> list[Outcome]:
     kind = "pulls" if case.feedback == "bandit" else "plays"
     outcomes = []
     for policy in case.policies:
-        result = fb.run(policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds])
+        result = fb.run(
+            policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds], compiled=True
+        )
         outcome = {kind: result.plays, "rewards": result.rewards, **result.probes}
         outcomes.append({name: values[0, 0] for name, values in outcome.items()})
     return outcomes
