@@ -260,7 +260,8 @@ def test_published_number_of_replicates_is_known():
 # -------------------------------------------------------------------------------------- datasets
 
 
-@pytest.mark.parametrize("name", [REGRET, "paths_1", PULLS])
+# in the interpreter a hundred cells take minutes
+@pytest.mark.parametrize("name", [REGRET, pytest.param("paths_1", marks=pytest.mark.slow), PULLS])
 def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
     tables = []
     for chunk in (1, 2, 3):

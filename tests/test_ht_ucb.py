@@ -236,10 +236,10 @@ def test_large_denominators_and_long_runs():
     state = HTUCB((f"{denominator // 2 - 1}/{denominator}", 0), 1e6).start(2, n)
     state.unpulled[0] = 0
     state.pulls[:] = n // 2 - 1, n // 2
-    state.width[:] = state.pulls**-0.5
+    state.leader.width[:] = state.pulls**-0.5
     for short, missing in ((1, 0), (0, 1)):
         state.served[:] = (state.pulls - [missing, 0]) * denominator
-        state.mean[1] = 1.0
+        state.leader.mean[1] = 1.0
         assert protocol.choose(state, n, 0) == short
 
 
