@@ -121,14 +121,19 @@ def test_every_command_has_help(installed):
 @pytest.mark.slow
 def test_commands_from_simulation_to_figure_need_no_checkout(installed):
     experiment = small_config(installed.home).experiment("banditq", "full_information")
-    chunks = []
-    for run in experiment.runs:
-        chunk = run.chunks()[0]
-        chunks.append(f"cache/{run.name}/{chunk}.parquet")
-        words = ["--block", json.dumps(run.block), "--seed", str(SEED), "--replicates", chunk]
-        installed.run("fairbandits", "simulate", *words, "--out", chunks[-1])
-    facts = ["--experiment", json.dumps(experiment.facts()), "--seed", str(SEED)]
-    installed.run("fairbandits", "collect", *chunks, *facts, "--out", "data.parquet")
+    chunks = [
+        {
+            "block": run.block,
+            "replicates": run.chunks()[0],
+            "out": f"cache/{run.name}/{run.chunks()[0]}.parquet",
+        }
+        for run in experiment.runs
+    ]
+    dataset = {"experiment": experiment.facts(), "out": "data.parquet"}
+    dataset["chunks"] = [chunk["out"] for chunk in chunks]
+    for command, plan in (("simulate", {"chunks": chunks}), ("collect", {"datasets": [dataset]})):
+        (installed.home / "plan.json").write_text(json.dumps({"seed": SEED, **plan}))
+        installed.run("fairbandits", command, "plan.json")
     images = ["--svg", "fig1.svg", "--png", "fig1.png", "--table", "fig1.parquet"]
     installed.run("fairbandits", "figure", "banditq", "fig1", "data.parquet", *images)
     footer = read_footer(installed.home / "data.parquet")

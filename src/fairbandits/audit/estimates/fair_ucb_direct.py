@@ -128,7 +128,8 @@ class _State:
         if unpulled:
             return unpulled[0]
         bonus = math.sqrt(2.0 * math.log(t))
-        return max(awake, key=lambda arm: self.known.mean[arm] + bonus * self.known.width[arm])
+        known = self.known.leader
+        return max(awake, key=lambda arm: known.mean[arm] + bonus * known.width[arm])
 
     def learn(self, t: int, arm: int, reward: float) -> None:
         self.pulls[arm] += 1
