@@ -32,7 +32,7 @@ if [ $# -gt 0 ]; then
 else
   system=$(mktemp -d)
 fi
-project=$system/root/fairbandits
+project=$system/srv/fairbandits
 
 clean_up() {
   for place in dev/shm proc; do
@@ -48,7 +48,7 @@ for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY PIP_
   PIP_EXTRA_INDEX_URL PIP_CERT UV_DEFAULT_INDEX UV_INDEX SSL_CERT_FILE; do
   if [ -n "${!name:-}" ]; then settings+=("$name=${!name}"); fi
 done
-inside() { chroot "$system" env -i "${settings[@]}" sh -c "cd /root/fairbandits && $1"; }
+inside() { chroot "$system" env -i "${settings[@]}" sh -c "cd /srv/fairbandits && $1"; }
 
 if [ ! -x "$system/usr/bin/python3" ]; then
   say "Debian $suite into $system"

@@ -4,10 +4,6 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
 
-#: ``i & NOT_NEGATIVE`` is i for i >= 0, and tells the compiler so: an index that may be negative
-#: counts from the end, and each use of it costs three more instructions.
-NOT_NEGATIVE = 2**63 - 1
-
 
 @register_jitable(**INLINE)
 def assign(out, values):
@@ -33,10 +29,10 @@ def largest(values):
 
 
 @register_jitable(**INLINE)
-def index(i):
+def nonnegative(i):
     """Return the index `i`, which is not negative, in a form that shows this to the compiler.
 
     An index of which it does not know that counts from the end if it is negative, and each use of
     it costs instructions.
     """
-    return max(0, i)
+    return i & (2**63 - 1)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairbandits.engine.arrays import NOT_NEGATIVE, assign
+from fairbandits.engine.arrays import assign, nonnegative
 from fairbandits.engine.protocol import choose, distribute, learn, probe, standing
 from fairbandits.engine.sources import coin_at, observe, pull
 
@@ -111,7 +111,7 @@ def bandit_rounds(state, source, record, start, stop):
         arm = standing(state, t)
         if arm < 0:
             arm = choose(state, t, coin_at(source, t))
-        arm &= NOT_NEGATIVE
+        arm = nonnegative(arm)
         n = plays[arm] + 1
         # Of several pulls in a row the first decides; the sup does not begin before round 1's end.
         if denominator > 0 and t > 1 and (arm != before or t == 2):

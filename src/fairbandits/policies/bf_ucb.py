@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import index
+from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner, unit
@@ -557,23 +557,23 @@ def _choose(state, t, coin):
         if g < 0:
             g = _optional_group(state, t, coin)
             state.now[OPTIONAL] = 1
-    g = index(g)
+    g = nonnegative(g)
     state.now[GROUP] = g
-    return index(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
+    return nonnegative(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    g = index(state.now[GROUP])
-    arm = index(arm)
+    g = nonnegative(state.now[GROUP])
+    arm = nonnegative(arm)
     if t > 1:  # a group is furthest behind right before it is served
         owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
         state.owed_sup[g] = max(state.owed_sup[g], owed)
     state.served[g] += 1
     own = g
     if arm < state.start[g] or arm >= state.start[g + 1]:
-        own = index(state.group_of[arm])  # a rounded draw that no arm of the group took
-    k = index(arm - state.start[own])
+        own = nonnegative(state.group_of[arm])  # a rounded draw that no arm of the group took
+    k = nonnegative(arm - state.start[own])
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
     initial = t <= state.initial_rounds

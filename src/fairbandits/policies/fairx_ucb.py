@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import index
+from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
@@ -238,7 +238,7 @@ def _choose(state, t, coin):
             *(state.ascending, state.ascending_ends),
         )
         return max(0, drawn)
-    return index(merits.draw_by_weight(weight, state.ends, size, unit(coin) * total))
+    return nonnegative(merits.draw_by_weight(weight, state.ends, size, unit(coin) * total))
 
 
 @implements("learn", FairXUCBState)

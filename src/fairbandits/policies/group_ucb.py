@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import NOT_NEGATIVE, largest
+from fairbandits.engine.arrays import largest, nonnegative
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.policies import bf_ucb, checks, leader
@@ -228,7 +228,7 @@ def _leads(state, lead):
     Below the cap that is an arm above all others; of several arms cut off there, the first one.
     """
     bounds = lead.bounds
-    arm = lead.marks[ARM] & NOT_NEGATIVE
+    arm = nonnegative(lead.marks[ARM])
     index = lead.mean[arm] + bounds[LOW] * lead.width[arm]
     if bounds[RIVAL] < state.cap:
         return index > bounds[RIVAL]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import NOT_NEGATIVE
+from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks, leader
@@ -138,7 +138,7 @@ def _bonus(clock):
 def _standing(state, t):
     if t > state.quiet[0]:
         return -1
-    arm = state.leader.marks[leader.ARM] & NOT_NEGATIVE
+    arm = nonnegative(state.leader.marks[leader.ARM])
     missing = state.quotas[arm] * t - state.served[arm]
     raised = state.penalties[arm] if missing > 0 else 0.0
     clock = t - 1 if state.previous else t

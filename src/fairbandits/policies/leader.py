@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import NOT_NEGATIVE
+from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import APART, INLINE
 
 ARM, UNTIL, COUNT = range(3)
@@ -63,7 +63,7 @@ def leads(leader, clock, extra=0.0):
     `extra` is added to its mean, and to no other arm's.
     """
     marks, bounds = leader.marks, leader.bounds
-    arm = marks[ARM] & NOT_NEGATIVE
+    arm = nonnegative(marks[ARM])
     return (
         clock <= marks[UNTIL]
         and leader.mean[arm] + extra + bounds[LOW] * leader.width[arm] > bounds[RIVAL]
@@ -130,11 +130,11 @@ def find(leader, low, high, bonus, lowest, cap=math.inf):
 @register_jitable(**INLINE)
 def _best_contender(leader, bonus, lowest):
     """Return the contender of largest index, this index, and whether others that matter have it."""
-    arm = leader.contenders[0] & NOT_NEGATIVE
+    arm = nonnegative(leader.contenders[0])
     best = leader.mean[arm] + bonus * leader.width[arm]
     equal = False
     for j in range(1, leader.marks[COUNT]):
-        k = leader.contenders[j] & NOT_NEGATIVE
+        k = nonnegative(leader.contenders[j])
         value = leader.mean[k] + bonus * leader.width[k]
         if value == best:
             equal = not lowest
@@ -150,7 +150,7 @@ def _best_contender(leader, bonus, lowest):
 def _crown(leader, arm, bonus):
     rival = leader.bounds[REST]
     for j in range(leader.marks[COUNT]):
-        k = leader.contenders[j] & NOT_NEGATIVE
+        k = nonnegative(leader.contenders[j])
         rival = max(rival, leader.upper[k] if k != arm else -math.inf)
     leader.marks[ARM] = arm
     leader.bounds[LOW] = bonus

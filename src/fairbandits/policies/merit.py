@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import index
+from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import APART, INLINE
 from fairbandits.engine.streams import unit
 
@@ -221,7 +221,7 @@ def _sort(p, order, ranks, size):
 def _ascending(p, order, ranks, size, out):
     """Write p in the order given; return how many neighbours are in the wrong order."""
     for j in range(size):
-        out[j] = p[index(order[j])]
+        out[j] = p[nonnegative(order[j])]
     wrong = 0
     for j in range(1, size):
         tie = out[j - 1] == out[j] and ranks[j - 1] > ranks[j]
