@@ -209,9 +209,9 @@ def test_an_arm_at_its_quota_is_not_short():
     deceived = 0
     for n in range(25, 20_001, 25):
         protocol.learn(state, n - 25, 0, 0.0)
-        while state.pulls.sum() < n - 1:
+        while state.lead.pulls.sum() < n - 1:
             protocol.learn(state, n - 24, 1, 50.0)
-        assert state.pulls[0] == n // 25
+        assert state.lead.pulls[0] == n // 25
         assert protocol.choose(state, n, 0) == 1
         assert protocol.choose(state, n + 1, 0) == 0  # one round later it is short
         deceived += n // 25 < spoilt * n
@@ -235,11 +235,11 @@ def test_large_denominators_and_long_runs():
     denominator, n = 2**31, 2**31
     state = HTUCB((f"{denominator // 2 - 1}/{denominator}", 0), 1e6).start(2, n)
     state.unpulled[0] = 0
-    state.pulls[:] = n // 2 - 1, n // 2
-    state.leader.width[:] = state.pulls**-0.5
+    state.lead.pulls[:] = n // 2 - 1, n // 2
+    state.lead.leader.width[:] = state.lead.pulls**-0.5
     for short, missing in ((1, 0), (0, 1)):
-        state.served[:] = (state.pulls - [missing, 0]) * denominator
-        state.leader.mean[1] = 1.0
+        state.served[:] = (state.lead.pulls - [missing, 0]) * denominator
+        state.lead.leader.mean[1] = 1.0
         assert protocol.choose(state, n, 0) == short
 
 

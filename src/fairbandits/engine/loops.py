@@ -9,9 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import assign, nonnegative
-from fairbandits.engine.protocol import choose, distribute, learn, probe, standing
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import (
+    Streak,
+    choose,
+    distribute,
+    learn,
+    probe,
+    standing,
+    streak,
+    streaked,
+)
 from fairbandits.engine.sources import coin_at, observe, pull
 
 #: Without reference counts (`_nrt`) the loops are twice as fast: nothing inside them allocates, and
@@ -96,6 +107,33 @@ def new_record(
     )
 
 
+#: After every round.
+LATER = 2**62
+
+
+@register_jitable(**INLINE)
+def _play(source, arm, terms, start, last, n, total):
+    """Pull an arm in the rounds start+1 .. last as long as its streak lasts.
+
+    Return the last round played, the number of pulls, the sum of rewards, and the streak as it
+    stands then.
+    """
+    own, ahead = terms.total, terms.ahead
+    t = start
+    while t < last and terms.least < ahead < terms.most:
+        t += 1
+        n += 1
+        reward = pull(source, t, arm, n)
+        total += reward
+        value = reward if terms.scale == 1.0 else reward / terms.scale
+        own += value
+        ahead += value - terms.step
+    after = Streak(
+        terms.until, own, terms.scale, ahead, terms.step, terms.least, terms.most
+    )
+    return t, n, total, after
+
+
 @njit(**OPTIONS)
 def bandit_rounds(state, source, record, start, stop):
     """Play rounds start+1 .. stop, seeing the reward of the pulled arm only."""
@@ -104,23 +142,36 @@ def bandit_rounds(state, source, record, start, stop):
     mark = 0
     while mark < checkpoints.size and checkpoints[mark] <= start:
         mark += 1
-    due = checkpoints[mark] if mark < checkpoints.size else 0
+    due = checkpoints[mark] if mark < checkpoints.size else LATER
     arm = -1
-    for t in range(start + 1, stop + 1):
+    t = start
+    while t < stop:
+        t += 1
         before = arm
         arm = standing(state, t)
+        last = 0
         if arm < 0:
             arm = choose(state, t, coin_at(source, t))
+        else:
+            terms = streak(state, t)
+            last = min(terms.until, stop, due)
         arm = nonnegative(arm)
-        n = plays[arm] + 1
         # Of several pulls in a row the first decides; the sup does not begin before round 1's end.
         if denominator > 0 and t > 1 and (arm != before or t == 2):
             deficit = quotas[arm] * (t - 1) - denominator * plays[arm]
             deficit_sup[arm] = max(deficit_sup[arm], deficit)
-        reward = pull(source, t, arm, n)
-        plays[arm] = n
-        rewards[arm] += reward
-        learn(state, t, arm, reward)
+        if last > t:
+            first = t
+            t, plays[arm], rewards[arm], terms = _play(
+                source, arm, terms, first - 1, last, plays[arm], rewards[arm]
+            )
+            streaked(state, arm, terms, t - first + 1)
+        else:
+            n = plays[arm] + 1
+            reward = pull(source, t, arm, n)
+            plays[arm] = n
+            rewards[arm] += reward
+            learn(state, t, arm, reward)
         if t == due:
             assign(record.plays_at[mark], plays)
             assign(record.rewards_at[mark], rewards)
@@ -129,7 +180,7 @@ def bandit_rounds(state, source, record, start, stop):
                 record.deficit_sup_at[mark, k] = max(deficit_sup[k], deficit)
             probe(state, record.probes_at[mark])
             mark += 1
-            due = checkpoints[mark] if mark < checkpoints.size else 0
+            due = checkpoints[mark] if mark < checkpoints.size else LATER
 
 
 @njit(**OPTIONS)

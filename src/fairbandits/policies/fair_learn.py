@@ -6,7 +6,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import choose, implements, learn, standing
+from fairbandits.engine.protocol import (
+    choose,
+    implements,
+    learn,
+    shortened,
+    standing,
+    streak,
+    streaked,
+)
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.waits import paces, wait, whole
@@ -124,6 +132,17 @@ class FairLearn:
 @implements("standing", FairLearnState)
 def _standing(state, t):
     return standing(state.learner, t) if t <= state.quiet[0] else -1
+
+
+@implements("streak", FairLearnState)
+def _streak(state, t):
+    return shortened(streak(state.learner, t), state.quiet[0])
+
+
+@implements("streaked", FairLearnState)
+def _streaked(state, arm, terms, n):
+    state.served[arm] += n * state.denominator
+    streaked(state.learner, arm, terms, n)
 
 
 @implements("choose", FairLearnState)

@@ -9,9 +9,9 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks, leader
-from fairbandits.policies.leader import Leader
+from fairbandits.engine.protocol import implements, shortened
+from fairbandits.policies import checks, lead, leader
+from fairbandits.policies.lead import Lead
 from fairbandits.policies.ties import RULES, best_arm
 from fairbandits.policies.waits import paces, wait, whole
 from fairbandits.rationals import quota_numerators
@@ -23,13 +23,11 @@ THRESHOLDS = ("hard", "soft")
 class HTUCBState(NamedTuple):
     """What the index needs; quotas tau_k and pulls N_k as exact numerators over `denominator`.
 
-    Indices without penalties stand in `leader`, with widths 1 / sqrt(N_k). Up to round `quiet` no
-    arm but the leader has a penalty.
+    Indices without penalties stand in `lead`. Up to round `quiet` no arm but the leader has a
+    penalty.
     """
 
-    pulls: np.ndarray
-    sums: np.ndarray
-    leader: Leader
+    lead: Lead
     index: np.ndarray
     penalties: np.ndarray
     quotas: np.ndarray
@@ -112,9 +110,7 @@ class HTUCB:
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = quota_numerators(self.quotas)
         return HTUCBState(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
-            leader.nobody(n_arms),
+            lead.nobody(n_arms),
             np.zeros(n_arms),
             checks.per_arm("penalties", self.penalties, n_arms),
             np.array(numerators, np.int64),
@@ -138,20 +134,35 @@ def _bonus(clock):
 def _standing(state, t):
     if t > state.quiet[0]:
         return -1
-    arm = nonnegative(state.leader.marks[leader.ARM])
+    arm = nonnegative(state.lead.leader.marks[leader.ARM])
     missing = state.quotas[arm] * t - state.served[arm]
     raised = state.penalties[arm] if missing > 0 else 0.0
     clock = t - 1 if state.previous else t
-    return arm if leader.leads(state.leader, clock, raised) else -1
+    return arm if lead.stands(state.lead, clock, raised) else -1
+
+
+@implements("streak", HTUCBState)
+def _streak(state, t):
+    arm = nonnegative(state.lead.leader.marks[leader.ARM])
+    terms = lead.streak(state.lead, t, t - 1 if state.previous else t, 1.0)
+    penalised = state.quotas[arm] * t > state.served[arm]  # its lead rests on the penalty
+    return shortened(terms, 0 if penalised else state.quiet[0])
+
+
+@implements("streaked", HTUCBState)
+def _streaked(state, arm, terms, n):
+    state.served[arm] += n * state.denominator
+    lead.streaked(state.lead, arm, terms, n)
 
 
 @implements("choose", HTUCBState)
 def _choose(state, t, coin):
     if state.unpulled[0] > 0:
-        for k in range(state.pulls.size):
-            if state.pulls[k] == 0:
+        for k in range(state.index.size):
+            if state.lead.pulls[k] == 0:
                 return k
-    mean, width, index = state.leader.mean, state.leader.width, state.index
+    lead.settle(state.lead)
+    mean, width, index = state.lead.leader.mean, state.lead.leader.width, state.index
     clock = t - 1 if state.previous else t
     bonus = _bonus(clock)
     if state.soft:  # no leader: these penalties move in every round
@@ -173,28 +184,25 @@ def _choose(state, t, coin):
 
 
 @register_jitable(**INLINE)
-def _bonus(clock):
-    return math.sqrt(2.0 * math.log(clock))
-
-
-@register_jitable(**INLINE)
 def _look_ahead(state, t, clock, bonus, arm, short):
     """Take the choice of round t, when `short` arms have penalties, for the rounds to come.
 
     An arm that is pulled because of its penalty does not become the leader: as soon as it is no
     longer short of its quota, the leader's turn goes on.
     """
-    lead = state.leader
+    arms = state.lead.leader
     penalised = state.quotas[arm] * t > state.served[arm]
     if short > (1 if penalised else 0):
         state.quiet[0] = t
         return
-    if clock > lead.marks[leader.UNTIL]:
+    if clock > arms.marks[leader.UNTIL]:
         until = leader.ahead(clock)
-        leader.begin(lead, 0, state.index.size, until, _bonus(until))
+        leader.begin(arms, 0, state.index.size, until, _bonus(until))
+        lead.give_up(state.lead)
     if not penalised:
-        leader.crown(lead, 0, state.index.size, arm, bonus)
-    stays = lead.marks[leader.ARM]
+        leader.crown(arms, 0, state.index.size, arm, bonus)
+        lead.measure(state.lead, clock)
+    stays = arms.marks[leader.ARM]
     calm = math.inf
     for k in range(state.quotas.size):
         room = state.served[k] - state.quotas[k] * t
@@ -205,12 +213,6 @@ def _look_ahead(state, t, clock, bonus, arm, short):
 
 @implements("learn", HTUCBState)
 def _learn(state, t, arm, reward):
-    pulls = state.pulls[arm] + 1
-    if pulls == 1:
-        state.unpulled[0] -= 1
-    state.pulls[arm] = pulls
     state.served[arm] += state.denominator
-    state.sums[arm] += reward
-    state.leader.mean[arm] = state.sums[arm] / pulls
-    state.leader.width[arm] = 1.0 / math.sqrt(pulls)
-    leader.update(state.leader, arm)
+    if lead.learn(state.lead, arm, reward) == 1:
+        state.unpulled[0] -= 1

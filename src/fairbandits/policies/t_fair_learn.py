@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import choose, implements, learn, standing
+from fairbandits.engine.protocol import choose, implements, learn, standing, streak, streaked
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.rationals import quota_numerators
@@ -86,6 +86,17 @@ class TFairLearn:
 @implements("standing", TFairLearnState)
 def _standing(state, t):
     return standing(state.learner, t) if state.total[0] == 0 else -1
+
+
+@implements("streak", TFairLearnState)
+def _streak(state, t):
+    return streak(state.learner, t)
+
+
+@implements("streaked", TFairLearnState)
+def _streaked(state, arm, terms, n):
+    state.pulls[arm] += n
+    streaked(state.learner, arm, terms, n)
 
 
 @implements("choose", TFairLearnState)

@@ -9,8 +9,8 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks, leader
-from fairbandits.policies.leader import Leader
+from fairbandits.policies import checks, lead, leader
+from fairbandits.policies.lead import Lead
 from fairbandits.policies.ties import RULES, best_arm
 
 ROUND, PREVIOUS, OWN = range(3)
@@ -19,11 +19,9 @@ CALLS, UNPULLED = range(2)
 
 
 class UCB1State(NamedTuple):
-    """Pulls, reward sums, and the leader, whose widths are 1 / sqrt(pulls)."""
+    """Pulls, reward sums and who leads; of the calls and the arms never pulled, how many."""
 
-    pulls: np.ndarray
-    sums: np.ndarray
-    leader: Leader
+    lead: Lead
     index: np.ndarray
     counts: np.ndarray  # see the constants above
     scale: float
@@ -75,9 +73,7 @@ class UCB1:
         """Return the state before the first round."""
         del horizon  # UCB1 is anytime
         return UCB1State(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
-            leader.nobody(n_arms),
+            lead.nobody(n_arms),
             np.zeros(n_arms),
             np.array([0, n_arms]),
             float(self.scale),
@@ -100,10 +96,21 @@ def _bonus(clock):
 
 @implements("standing", UCB1State)
 def _standing(state, t):
-    if leader.leads(state.leader, _clock(state, t)):
+    if lead.stands(state.lead, _clock(state, t)):
         state.counts[CALLS] += 1
-        return state.leader.marks[leader.ARM]
+        return state.lead.leader.marks[leader.ARM]
     return -1
+
+
+@implements("streak", UCB1State)
+def _streak(state, t):
+    return lead.streak(state.lead, t, _clock(state, t), state.scale)
+
+
+@implements("streaked", UCB1State)
+def _streaked(state, arm, terms, n):
+    lead.streaked(state.lead, arm, terms, n)
+    state.counts[CALLS] += n - 1
 
 
 @implements("choose", UCB1State)
@@ -111,31 +118,28 @@ def _choose(state, t, coin):
     clock = _clock(state, t)
     state.counts[CALLS] += 1
     if state.counts[UNPULLED] > 0:
-        for k in range(state.pulls.size):
-            if state.pulls[k] == 0:
+        for k in range(state.index.size):
+            if state.lead.pulls[k] == 0:
                 return k
-    lead = state.leader
+    lead.settle(state.lead)
+    arms = state.lead.leader
     n_arms = state.index.size
     bonus = _bonus(clock)
-    if clock > lead.marks[leader.UNTIL]:
+    if clock > arms.marks[leader.UNTIL]:
         until = leader.ahead(clock)
-        leader.begin(lead, 0, n_arms, until, _bonus(until))
-    arm = leader.find(lead, 0, n_arms, bonus, not state.random_ties)
+        leader.begin(arms, 0, n_arms, until, _bonus(until))
+    arm = leader.find(arms, 0, n_arms, bonus, not state.random_ties)
     if arm < 0:
         for k in range(n_arms):
-            state.index[k] = lead.mean[k] + bonus * lead.width[k]
+            state.index[k] = arms.mean[k] + bonus * arms.width[k]
         arm = best_arm(state.index, state.random_ties, coin)
-        leader.crown(lead, 0, n_arms, arm, bonus)
+        leader.crown(arms, 0, n_arms, arm, bonus)
+    lead.measure(state.lead, clock)
     return arm
 
 
 @implements("learn", UCB1State)
 def _learn(state, t, arm, reward):
-    pulls = state.pulls[arm] + 1
-    if pulls == 1:
+    scaled = reward if state.scale == 1.0 else reward / state.scale
+    if lead.learn(state.lead, arm, scaled) == 1:
         state.counts[UNPULLED] -= 1
-    state.pulls[arm] = pulls
-    state.sums[arm] += reward if state.scale == 1.0 else reward / state.scale
-    state.leader.mean[arm] = state.sums[arm] / pulls
-    state.leader.width[arm] = 1.0 / math.sqrt(pulls)
-    leader.update(state.leader, arm)

@@ -15,7 +15,7 @@ from fairbandits.audit.estimates.fair_ucb_common import (
 from fairbandits.audit.evidence import Evidence
 from fairbandits.engine.protocol import learn
 from fairbandits.instance import Instance
-from fairbandits.policies import UCB1, FairLearn
+from fairbandits.policies import UCB1, FairLearn, lead
 from fairbandits.rationals import rational
 from fairbandits.simulation import run
 
@@ -128,7 +128,8 @@ class _State:
         if unpulled:
             return unpulled[0]
         bonus = math.sqrt(2.0 * math.log(t))
-        known = self.known.leader
+        lead.settle(self.known.lead)
+        known = self.known.lead.leader
         return max(awake, key=lambda arm: known.mean[arm] + bonus * known.width[arm])
 
     def learn(self, t: int, arm: int, reward: float) -> None:
