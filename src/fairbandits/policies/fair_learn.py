@@ -155,9 +155,8 @@ def _choose(state, t, coin):
         worst = quotas[0] * (t - 1) - served[0]
         for k in range(1, quotas.size):
             deficit = quotas[k] * (t - 1) - served[k]
-            if deficit > worst:
-                worst = deficit
-                arm = k
+            arm = k if deficit > worst else arm  # no branch: which arm it is cannot be predicted
+            worst = max(worst, deficit)
         if worst > state.tolerance:
             return arm
         calm = math.inf

@@ -157,10 +157,11 @@ def learn(lead, arm, reward):
     rival = lead.leader.bounds[RIVAL]
     _compute(lead, arm)
     leader.update(lead.leader, arm)
-    rise = lead.leader.bounds[RIVAL] - rival
-    if rise > 0.0:
+    now = lead.leader.bounds[RIVAL]
+    if now > rival:
+        rise = now - rival
         _set_bound(lead, numbers[BOUND] - rise * lead.pulls[nonnegative(marks[ARM])])
         numbers[STEP] += rise
-        if not rival + rise < numbers[HIGHEST]:
+        if not now < numbers[HIGHEST]:
             give_up(lead)
     return pulls
