@@ -128,9 +128,7 @@ def _play(source, arm, terms, start, last, n, total):
         value = reward if terms.scale == 1.0 else reward / terms.scale
         own += value
         ahead += value - terms.step
-    after = Streak(
-        terms.until, own, terms.scale, ahead, terms.step, terms.least, terms.most
-    )
+    after = Streak(terms.until, own, terms.scale, ahead, terms.step, terms.least, terms.most)
     return t, n, total, after
 
 

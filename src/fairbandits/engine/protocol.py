@@ -14,8 +14,8 @@ The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
 ``standing(state, t)``                optional, bandit feedback: the arm that ``choose`` would give,
                                      where that is known without a look at all arms, else -1; an
                                      arm stands for the call of ``choose``
-``streak(state, t)``                 optional, after ``standing`` gave an arm: for how long and on what
-                                     terms it may be pulled without asking again, a `Streak`
+``streak(state, t)``                 optional, after ``standing`` gave an arm: for how long and on
+                                     what terms it may be pulled without asking, a `Streak`
 ``streaked(state, arm, terms, n)``   take note of a streak of n rounds, as it stands after them
 ``learn(state, t, action, reward)``  take the reward of the pulled arm (float) or, under full
                                      information, the rewards of all arms (array); the action is

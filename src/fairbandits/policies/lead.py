@@ -34,7 +34,8 @@ class Lead(NamedTuple):
     """Pulls and reward sums, the leader's index among the others, and the numbers named above.
 
     `STEP` is what a pull takes off the bound. `MARGIN` holds for bounds below `MOST` and indices
-    below `HIGHEST`; beyond them nothing is known. `last` is the number of pulls up to which the chord lies below the square root.
+    below `HIGHEST`; beyond them nothing is known. `last` is the number of pulls up to which the
+    chord lies below the square root.
     """
 
     pulls: np.ndarray

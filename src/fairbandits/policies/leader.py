@@ -57,20 +57,6 @@ def ahead(clock):
 
 
 @register_jitable(**INLINE)
-def leads(leader, clock, extra=0.0):
-    """Return whether the leader's index is known to be the largest at this clock.
-
-    `extra` is added to its mean, and to no other arm's.
-    """
-    marks, bounds = leader.marks, leader.bounds
-    arm = nonnegative(marks[ARM])
-    return (
-        clock <= marks[UNTIL]
-        and leader.mean[arm] + extra + bounds[LOW] * leader.width[arm] > bounds[RIVAL]
-    )
-
-
-@register_jitable(**INLINE)
 def begin(leader, low, high, until, most):
     """Begin a block for the arms low .. high - 1, in which b is at most `most`."""
     leader.marks[UNTIL] = until
