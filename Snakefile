@@ -14,6 +14,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/simulate.smk"
+include: "workflow/rules/figure.smk"
 
 
 for paper in PAPERS:

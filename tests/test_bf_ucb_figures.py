@@ -24,7 +24,7 @@ from fairbandits.site import bf_ucb as page
 from fairbandits.site import pages
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
-FILE = ROOT / "config" / "papers" / "bf_ucb.yaml"
+FILE = ROOT / "papers" / "bf_ucb" / "experiments.yaml"
 SEED = 20240729
 HORIZON = 400
 
@@ -51,7 +51,7 @@ def refused(tmp_path, change, name="high"):
     content = yaml.safe_load(FILE.read_text())
     content["experiments"][name] = copy.deepcopy(content["experiments"][name])
     change(content["experiments"][name])
-    place = tmp_path / "config" / "papers" / FILE.name
+    place = tmp_path / "papers" / "bf_ucb" / FILE.name
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(content))
     settings = {"seed": 1, "scale": "paper", "papers": ["bf_ucb"]}
@@ -157,7 +157,7 @@ def test_the_instance_of_the_notebook(config):
 def test_what_is_refused(tmp_path, name, change, words):
     message = refused(tmp_path, change, name)
     assert words in message
-    assert message.startswith("config/papers/bf_ucb.yaml: experiments.")
+    assert message.startswith("papers/bf_ucb/experiments.yaml: experiments.")
 
 
 # what is simulated

@@ -23,11 +23,10 @@ from fairbandits.policies import POLICIES, make_policy
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
-FILES = sorted((ROOT / "config").glob("*/*.yaml"))
-FILES = [file for file in FILES if file.parent.name in ("papers", "audit")]
+FILES = [*ROOT.glob("papers/*/experiments.yaml"), *ROOT.glob("papers/*/audit.yaml")]
 SCHEMAS = sorted((ROOT / "workflow" / "schemas").rglob("*.yaml"))
 
-BANDITQ = "papers/banditq.yaml"
+BANDITQ = "papers/banditq/experiments.yaml"
 FULL = "experiments.full_information"
 PARAMETERS = f"{FULL}.policies.banditq.parameters"
 MISSING = object()
@@ -58,14 +57,14 @@ def set_at(tree, path, value):
 def changed(tmp_path):
     """Return a function that changes one value in a copy of the configuration, and loads it."""
     # what is run for the audit only is as long again, and has tests of its own
-    left_out = shutil.ignore_patterns("audit")
-    shutil.copytree(ROOT / "config", tmp_path / "config", ignore=left_out)
+    left_out = shutil.ignore_patterns("audit.yaml")
+    for folder in ("config", "papers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
 
     def load(file, path, value):
-        tree = read(ROOT / "config" / file)
+        tree = read(ROOT / file)
         set_at(tree, path, value)
-        text = yaml.safe_dump(tree)
-        (tmp_path / "config" / file).write_text(text, encoding="utf-8")
+        (tmp_path / file).write_text(yaml.safe_dump(tree), encoding="utf-8")
         return load_config([tmp_path / "config" / "config.yaml"], root=tmp_path)
 
     return load
@@ -291,8 +290,8 @@ def test_schemas_describe_every_key(file):
 # ------------------------------------------------------------------------ what is refused
 
 UNKNOWN_KEYS = [
-    ("config.yaml", "seeds", 1, "seed"),
-    ("config.yaml", "pathvars.resluts", "here", "results"),
+    ("config/config.yaml", "seeds", 1, "seed"),
+    ("config/config.yaml", "pathvars.resluts", "here", "results"),
     (BANDITQ, "titel", "BanditQ", "title"),
     (BANDITQ, f"{FULL}.horizons", 3, "horizon"),
     (BANDITQ, f"{FULL}.horizon.provenence", "stated", "provenance"),
@@ -318,21 +317,21 @@ def test_unknown_key(changed, file, path, value, meant):
 
 def test_unknown_key_near_nothing_lists_the_known_ones(changed):
     with pytest.raises(ConfigError) as error:
-        changed("config.yaml", "zzz", 1)
+        changed("config/config.yaml", "zzz", 1)
     assert message(error).endswith("unknown key 'zzz'; known: papers, pathvars, scale, seed, smoke")
 
 
 #: File, key, value, and what the message must also say: what is allowed.
 WRONG = [
-    ("config.yaml", "seed", -1, "minimum of 0"),
-    ("config.yaml", "seed", "many", "'integer'"),
-    ("config.yaml", "seed", True, "'integer'"),
-    ("config.yaml", "seed", 1.5, "'integer'"),
-    ("config.yaml", "seed", 2.0, "'integer'"),
-    ("config.yaml", "scale", "big", "smoke"),
-    ("config.yaml", "papers", [], "non-empty"),
-    ("config.yaml", "papers", ["banditq", "banditq"], "non-unique"),
-    ("config.yaml", "pathvars.figures", "", "non-empty"),
+    ("config/config.yaml", "seed", -1, "minimum of 0"),
+    ("config/config.yaml", "seed", "many", "'integer'"),
+    ("config/config.yaml", "seed", True, "'integer'"),
+    ("config/config.yaml", "seed", 1.5, "'integer'"),
+    ("config/config.yaml", "seed", 2.0, "'integer'"),
+    ("config/config.yaml", "scale", "big", "smoke"),
+    ("config/config.yaml", "papers", [], "non-empty"),
+    ("config/config.yaml", "papers", ["banditq", "banditq"], "non-unique"),
+    ("config/config.yaml", "pathvars.figures", "", "non-empty"),
     (BANDITQ, "experiments", {}, "non-empty"),
     (BANDITQ, f"{FULL}.title", 3, "'string'"),
     (BANDITQ, f"{FULL}.figures", ["fig1", "fig1"], "non-unique"),
@@ -369,8 +368,8 @@ def test_wrong_value(changed, file, path, value, allowed):
 @pytest.mark.parametrize(
     ("file", "path"),
     [
-        ("config.yaml", "seed"),
-        ("config.yaml", "pathvars.results"),
+        ("config/config.yaml", "seed"),
+        ("config/config.yaml", "pathvars.results"),
         (BANDITQ, f"{FULL}.horizon"),
         (BANDITQ, f"{FULL}.targets.source"),
     ],
@@ -509,7 +508,7 @@ def test_names_that_cannot_be_files(changed):
 
 def test_unknown_paper(changed):
     with pytest.raises(ConfigError) as error:
-        changed("config.yaml", "papers", ["bandit"])
+        changed("config/config.yaml", "papers", ["bandit"])
     assert message(error).endswith("papers: 'bandit' is unknown; did you mean 'banditq'?")
 
 
@@ -521,7 +520,7 @@ def test_paper_in_the_file_of_another(changed):
 
 def test_smoke_scale_needs_its_limits(changed):
     with pytest.raises(ConfigError) as error:
-        changed("config.yaml", "scale", "smoke")
+        changed("config/config.yaml", "scale", "smoke")
     assert message(error).endswith("scale smoke needs the limits of config/smoke.yaml")
 
 

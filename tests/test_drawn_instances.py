@@ -33,7 +33,7 @@ SEED = 20240911
 REPLICATES = 3
 HORIZON = 1200
 FOLDERS = ("results", "figures", "logs", "benchmarks")
-FILE = ROOT / "config" / "papers" / "ht_ucb.yaml"
+FILE = ROOT / "papers" / "ht_ucb" / "experiments.yaml"
 QUOTAS = ("1/25",) * 5
 #: Experiments of each kind: fixed means and three laws; drawn ones, with horizons; both.
 REGRET, FRONTIER, PULLS = "regret_5_02", "frontier_5_02", "non_critical_1"
@@ -374,7 +374,7 @@ def refused(tmp_path, change, name):
     """Return the message for a changed configuration of this paper."""
     content = json.loads(json.dumps(yaml.safe_load(FILE.read_text())))  # shares no parts
     change(content["experiments"][name])
-    place = tmp_path / "config" / "papers" / "ht_ucb.yaml"
+    place = tmp_path / "papers" / "ht_ucb" / "experiments.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
@@ -503,7 +503,7 @@ def test_configuration_is_refused(name, tmp_path):
     change, words = CHANGES[name]
     message = refused(tmp_path, change, REGRET)
     assert words in message
-    assert re.match(r"config/papers/ht_ucb\.yaml: experiments\.regret_5_02", message)
+    assert re.match(r"papers/ht_ucb/experiments\.yaml: experiments\.regret_5_02", message)
     assert "\n" not in message
 
 

@@ -27,7 +27,7 @@ from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.experiments.schemas import ROOT, paper_file
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay, write_replay
@@ -37,7 +37,7 @@ SEED = 20241121
 #: By what runs are shorter here than configured, and the most replicates: what bootstraps need.
 SHORTER, REPLICATES = 500, 10
 LEDGER = load_ledger(
-    ROOT / "claims" / "banditq.yaml",
+    ROOT / "papers" / "banditq" / "claims.yaml",
     build_config(
         yaml.safe_load((ROOT / "config" / "config.yaml").read_text()) | {"papers": ["banditq"]},
         "test",
@@ -78,10 +78,10 @@ def cut(block):
 def evidence(tmp_path_factory):
     """Return small datasets of all experiments of the paper, and the replay."""
     folder = tmp_path_factory.mktemp("banditq")
-    for place in ("papers", "audit"):
-        file = folder / "config" / place / "banditq.yaml"
-        file.parent.mkdir(parents=True)
-        content = yaml.safe_load((ROOT / "config" / place / "banditq.yaml").read_text("utf-8"))
+    (folder / "papers" / "banditq").mkdir(parents=True)
+    for part in ("experiments", "audit"):
+        file = paper_file("banditq", part, folder)
+        content = yaml.safe_load(paper_file("banditq", part).read_text("utf-8"))
         file.write_text(yaml.safe_dump(cut(content), sort_keys=False), encoding="utf-8")
     settings = {
         "seed": SEED,

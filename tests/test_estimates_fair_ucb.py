@@ -110,7 +110,7 @@ def evidence(tmp_path_factory):
         yield SmallEvidence(tmp_path_factory.mktemp("fair_ucb"), shrunk)
 
 
-LEDGER = load_ledger(ROOT / "claims" / "fair_ucb.yaml", full_config())
+LEDGER = load_ledger(ROOT / "papers" / "fair_ucb" / "claims.yaml", full_config())
 TESTS = {
     f"{claim.id} {test.name}": (claim, test)
     for claim in LEDGER.claims.values()

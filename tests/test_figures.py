@@ -45,8 +45,8 @@ CURVE = ["mean", "mean_low", "mean_high", "run_low", "run_high", "one_run"]
 def configured():
     """Return the paper and name of each figure in the configuration files."""
     return [
-        (file.stem, figure)
-        for file in sorted((ROOT / "config" / "papers").glob("*.yaml"))
+        (file.parent.name, figure)
+        for file in sorted(ROOT.glob("papers/*/experiments.yaml"))
         for block in yaml.safe_load(file.read_text(encoding="utf-8"))["experiments"].values()
         for figure in block["figures"]
     ]

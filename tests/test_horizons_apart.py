@@ -1,6 +1,7 @@
 """Horizons apart, shares of the first arms: from configuration to dataset, and refused."""
 
 import copy
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ REPLICATES = 3
 HORIZONS = [6300, 6901]
 GRID = {"linear": 6, "log": 4}
 FOLDERS = ("results", "figures", "logs", "benchmarks")
-FILE = ROOT / "config" / "audit" / "banditq.yaml"
+FILE = ROOT / "papers" / "banditq" / "audit.yaml"
 
 
 def settings(folder="nowhere", horizon=HORIZONS[-1], chunk=2):
@@ -265,11 +266,10 @@ def refused(tmp_path, change):
     """Return the message for a changed configuration of the audit."""
     content = copy.deepcopy(yaml.safe_load(FILE.read_text(encoding="utf-8")))
     change(content["experiments"])
-    for part in ("papers", "audit"):
-        (tmp_path / "config" / part).mkdir(parents=True)
-    papers = ROOT / "config" / "papers" / "banditq.yaml"
-    (tmp_path / "config" / "papers" / "banditq.yaml").write_text(papers.read_text("utf-8"))
-    (tmp_path / "config" / "audit" / "banditq.yaml").write_text(yaml.safe_dump(content))
+    folder = tmp_path / "papers" / "banditq"
+    folder.mkdir(parents=True)
+    shutil.copy(FILE.with_name("experiments.yaml"), folder)
+    (folder / FILE.name).write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
         build_config(settings(), "test", Path(tmp_path))
     return str(error.value)
@@ -318,4 +318,4 @@ def test_configuration_is_refused(name, tmp_path):
     change, words = CHANGES[name]
     message = refused(tmp_path, change)
     assert words in message
-    assert message.startswith("config/audit/banditq.yaml: ")
+    assert message.startswith("papers/banditq/audit.yaml: ")

@@ -183,7 +183,7 @@ def elsewhere(tmp_path):
 
 
 def test_the_checkout_around_the_current_folder_is_used(installed, elsewhere):
-    line = installed.refused("lock", folder=elsewhere / "config" / "papers")
+    line = installed.refused("lock", folder=elsewhere / "papers" / "banditq")
     assert line.endswith(".parquet does not exist; `fairbandits replicate` makes it")
 
 

@@ -68,7 +68,7 @@ def without_tests(**changes):
 
 def ledgers_of(folder, claims):
     """Return the ledger of these claims, by its paper."""
-    (folder / "claims").mkdir(exist_ok=True)
+    (folder / "papers" / "banditq").mkdir(parents=True, exist_ok=True)
     content = {
         "paper": "banditq",
         "title": "A test",
@@ -97,7 +97,7 @@ def ledgers_of(folder, claims):
         "claims": claims,
     }
     text = yaml.safe_dump(content, sort_keys=False)
-    (folder / "claims" / "banditq.yaml").write_text(text)
+    (folder / "papers" / "banditq" / "claims.yaml").write_text(text)
     return load_ledgers(config(), folder)
 
 
@@ -530,7 +530,7 @@ DAMAGE = {
     "stale": (changed({"code": "0" * 16}), "is stale"),
     "of another experiment": (changed({"experiment": "other"}), "does not belong here"),
     "of another seed": (changed({"seed": 1}), "its seed is 1, wanted"),
-    "of other settings": (changed({"runs": {}}), "other settings than config/papers/banditq.yaml"),
+    "of other settings": (changed({"runs": {}}), "other settings than papers/banditq/experiments.yaml"),
     "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
     "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),
     "short of rows": (changed(table=lambda table: table.slice(5)), "its rows must be arms 1 to 5"),
@@ -719,7 +719,7 @@ def test_a_committed_table_of_other_simulations_is_refused(tmp_path, written, mo
 
 def test_findings_under_other_rules_are_refused(tmp_path, written):
     other = ledgers_of(tmp_path, REAL_CLAIMS | {"t-more": claim()})
-    with pytest.raises(StoreError, match=r"claims/banditq\.yaml has changed since"):
+    with pytest.raises(StoreError, match=r"papers/banditq/claims\.yaml has changed since"):
         read_findings([tmp_path / "banditq.parquet"], other)
 
 

@@ -11,7 +11,7 @@ import yaml
 from fairbandits.audit.ledger import LedgerError, load_ledger, load_ledgers
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError
+from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
 
 PAPERS = ("banditq", "fair_ucb")
 IDS = (Path(__file__).parent / "claim_ids.txt").read_text(encoding="utf-8").split()
@@ -34,7 +34,7 @@ def claims():
 
 @functools.cache
 def text_of(paper):
-    return json.dumps(yaml.safe_load((ROOT / "claims" / f"{paper}.yaml").read_text("utf-8")))
+    return json.dumps(yaml.safe_load((ROOT / "papers" / paper / "claims.yaml").read_text("utf-8")))
 
 
 # ------------------------------------------------------------------------------ the real ledgers
@@ -168,10 +168,11 @@ def small():
 
 
 def load(tmp_path, **contents):
-    (tmp_path / "claims").mkdir(exist_ok=True)
     for paper, content in contents.items():
         text = content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
-        (tmp_path / "claims" / f"{paper}.yaml").write_text(text, encoding="utf-8")
+        file = paper_file(paper, "claims", tmp_path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     return load_ledgers(config(), tmp_path)
 
 
@@ -269,7 +270,7 @@ def test_wrong_ledger(path, value, words, tmp_path):
     content = small()
     set_at(content, path, value)
     text = refusal(tmp_path, banditq=content)
-    assert text.startswith("claims/banditq.yaml: ")
+    assert text.startswith("papers/banditq/claims.yaml: ")
     assert words in text
 
 
@@ -295,7 +296,7 @@ def test_id_in_two_files(tmp_path):
     del other["claims"]["t-bound"]["figure"]
     text = refusal(tmp_path, banditq=small(), fair_ucb=other)
     assert text == (
-        "claims/fair_ucb.yaml: claims.t-bound: this id is already in claims/banditq.yaml"
+        "papers/fair_ucb/claims.yaml: claims.t-bound: this id is already in papers/banditq/claims.yaml"
     )
 
 

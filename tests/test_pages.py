@@ -266,7 +266,7 @@ def test_published_scale_has_no_banner(paper):
     [
         ({"code": "0" * 16}, "is stale"),
         ({"means": [0.5] * 5}, "its means is"),
-        ({"runs": {}}, "was run with other settings than config/papers/banditq.yaml has"),
+        ({"runs": {}}, "was run with other settings than papers/banditq/experiments.yaml has"),
     ],
 )
 def test_results_of_something_else_are_refused(paper, tmp_path, change, says):

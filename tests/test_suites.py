@@ -22,8 +22,8 @@ from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20241121
 FOLDERS = ("results", "figures", "logs", "benchmarks")
-AUDIT = "config/audit/fair_ucb.yaml"
-PAPER = "config/papers/fair_ucb.yaml"
+AUDIT = "papers/fair_ucb/audit.yaml"
+PAPER = "papers/fair_ucb/experiments.yaml"
 
 
 def sourced(value):

@@ -24,7 +24,7 @@ SEED = 20240802
 REPLICATES = 3
 HORIZON = 120
 FOLDERS = ("results", "figures", "logs", "benchmarks")
-FILE = ROOT / "config" / "papers" / "fair_ucb.yaml"
+FILE = ROOT / "papers" / "fair_ucb" / "experiments.yaml"
 
 
 def settings(chunk):
@@ -203,7 +203,7 @@ def refused(tmp_path, change):
     """Return the message for a changed configuration of this paper."""
     content = copy.deepcopy(yaml.safe_load(FILE.read_text()))
     change(content["experiments"]["fairness"])
-    place = tmp_path / "config" / "papers" / "fair_ucb.yaml"
+    place = tmp_path / "papers" / "fair_ucb" / "experiments.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
@@ -276,7 +276,7 @@ def test_configuration_is_refused(name, tmp_path):
     change, words = CHANGES[name]
     message = refused(tmp_path, change)
     assert words in message
-    assert re.match(r"config/papers/fair_ucb\.yaml", message)
+    assert re.match(r"papers/fair_ucb/experiments\.yaml", message)
     assert "\n" not in message
 
 

@@ -2,12 +2,12 @@
 
 import re
 
-#: Rules of which there is one for each bundle.
-BUNDLED = re.compile(r"^(simulate|collect)_\w+$")
+#: Rules of which there are several of a kind: for each bundle, and for each figure of a paper.
+SEVERAL = re.compile(r"^(simulate|collect|\w+_fig)\w+$")
 
 
 def joined(graph: str) -> str:
-    """Return Snakemake's graph in Mermaid's language with the rules of all bundles as one.
+    """Return Snakemake's graph, in Mermaid's language, for Graphviz, with rules of a kind as one.
 
     Examples
     --------
@@ -19,13 +19,19 @@ def joined(graph: str) -> str:
     ... id1 --> id0
     ... id2 --> id0''')
     >>> print(drawn, end="")
-    flowchart TB
-        collect
-        simulate
-        simulate --> collect
+    digraph rules {
+        rankdir=LR
+        node [shape=box, style=rounded, fontname="sans-serif"]
+        "simulate_*" -> "collect_*"
+    }
     """
-    names = {key: BUNDLED.sub(r"\1", name) for key, name in re.findall(r"(id\d+)\[(\w+)\]", graph)}
-    arrows = [(names[a], names[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", graph)]
-    arrows = sorted({(a, b) for a, b in arrows if a != b})
-    lines = ["flowchart TB", *dict.fromkeys(names.values()), *(f"{a} --> {b}" for a, b in arrows)]
-    return "\n    ".join(lines) + "\n"
+    names = {key: SEVERAL.sub(_kind, name) for key, name in re.findall(r"(id\d+)\[(\w+)\]", graph)}
+    arrows = {(names[a], names[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", graph)}
+    lines = [f'    "{a}" -> "{b}"' for a, b in sorted(arrows) if a != b]
+    head = ["    rankdir=LR", '    node [shape=box, style=rounded, fontname="sans-serif"]']
+    return "\n".join(["digraph rules {", *head, *lines, "}"]) + "\n"
+
+
+def _kind(match: re.Match) -> str:
+    kind = match.group(1)
+    return f"{kind}*" if kind.endswith("_fig") else f"{kind}_*"

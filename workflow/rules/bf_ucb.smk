@@ -1,180 +1,78 @@
 """BF-UCB: one rule per figure."""
 
 
-rule bf_ucb_fig1a:
+use rule figure as bf_ucb_fig1a with:
+    pathvars:
+        figure="bf_ucb/fig1a",
     input:
-        data=[
-            "<results>/bf_ucb/high.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig1a"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig1a.svg",
-            caption="../report/bf_ucb_regret.rst",
-            category="BF-UCB",
-            labels={"figure": "1a", "quantity": "reward regret, high separation"},
-        ),
-        png="<figures>/bf_ucb/fig1a.png",
-        table="<results>/bf_ucb/fig1a.parquet",
-    log:
-        "<logs>/bf_ucb/fig1a.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig1a.tsv"
-    priority: SOON
-    conda:
-        "../../environment.yml"
-    threads: 1
+        **drawn("BF-UCB", "1a", "reward regret, high separation", caption="bf_ucb_regret.rst"),
     params:
-        figure="fig1a",
         shows=facts_shown_in("bf_ucb", "fig1a"),
-        code=FIGURE_CODE,
-    shell:
-        "fairbandits figure bf_ucb {params.figure} {input.data:q}"
-        " --svg {output.svg:q} --png {output.png:q} --table {output.table:q} > {log:q} 2>&1"
 
 
-use rule bf_ucb_fig1a as bf_ucb_fig1b with:
+use rule figure as bf_ucb_fig1b with:
+    pathvars:
+        figure="bf_ucb/fig1b",
     input:
-        data=[
-            "<results>/bf_ucb/low.parquet",
-            "<results>/bf_ucb/low_released.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig1b"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig1b.svg",
-            caption="../report/bf_ucb_regret.rst",
-            category="BF-UCB",
-            labels={"figure": "1b", "quantity": "reward regret, low separation"},
-        ),
-        png="<figures>/bf_ucb/fig1b.png",
-        table="<results>/bf_ucb/fig1b.parquet",
-    log:
-        "<logs>/bf_ucb/fig1b.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig1b.tsv"
+        **drawn("BF-UCB", "1b", "reward regret, low separation", caption="bf_ucb_regret.rst"),
     params:
-        figure="fig1b",
         shows=facts_shown_in("bf_ucb", "fig1b"),
-        code=FIGURE_CODE,
 
 
-use rule bf_ucb_fig1a as bf_ucb_fig2a with:
+use rule figure as bf_ucb_fig2a with:
+    pathvars:
+        figure="bf_ucb/fig2a",
     input:
-        data=[
-            "<results>/bf_ucb/high.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig2a"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig2a.svg",
-            caption="../report/bf_ucb_distance.rst",
-            category="BF-UCB",
-            labels={"figure": "2a", "quantity": "distance to the fair policy, high separation"},
-        ),
-        png="<figures>/bf_ucb/fig2a.png",
-        table="<results>/bf_ucb/fig2a.parquet",
-    log:
-        "<logs>/bf_ucb/fig2a.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig2a.tsv"
+        **drawn("BF-UCB", "2a", "distance to the fair policy, high separation", caption="bf_ucb_distance.rst"),
     params:
-        figure="fig2a",
         shows=facts_shown_in("bf_ucb", "fig2a"),
-        code=FIGURE_CODE,
 
 
-use rule bf_ucb_fig1a as bf_ucb_fig2b with:
+use rule figure as bf_ucb_fig2b with:
+    pathvars:
+        figure="bf_ucb/fig2b",
     input:
-        data=[
-            "<results>/bf_ucb/low.parquet",
-            "<results>/bf_ucb/low_released.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig2b"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig2b.svg",
-            caption="../report/bf_ucb_distance.rst",
-            category="BF-UCB",
-            labels={"figure": "2b", "quantity": "distance to the fair policy, low separation"},
-        ),
-        png="<figures>/bf_ucb/fig2b.png",
-        table="<results>/bf_ucb/fig2b.parquet",
-    log:
-        "<logs>/bf_ucb/fig2b.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig2b.tsv"
+        **drawn("BF-UCB", "2b", "distance to the fair policy, low separation", caption="bf_ucb_distance.rst"),
     params:
-        figure="fig2b",
         shows=facts_shown_in("bf_ucb", "fig2b"),
-        code=FIGURE_CODE,
 
 
-use rule bf_ucb_fig1a as bf_ucb_fig3a with:
+use rule figure as bf_ucb_fig3a with:
+    pathvars:
+        figure="bf_ucb/fig3a",
     input:
-        data=[
-            "<results>/bf_ucb/high.parquet",
-            "<results>/bf_ucb/high_variants.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig3a"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig3a.svg",
-            caption="../report/bf_ucb_rewards.rst",
-            category="BF-UCB",
-            labels={"figure": "3a", "quantity": "rewards over UCB's"},
-        ),
-        png="<figures>/bf_ucb/fig3a.png",
-        table="<results>/bf_ucb/fig3a.parquet",
-    log:
-        "<logs>/bf_ucb/fig3a.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig3a.tsv"
+        **drawn("BF-UCB", "3a", "rewards over UCB's", caption="bf_ucb_rewards.rst"),
     params:
-        figure="fig3a",
         shows=facts_shown_in("bf_ucb", "fig3a"),
-        code=FIGURE_CODE,
 
 
-use rule bf_ucb_fig1a as bf_ucb_fig3b with:
+use rule figure as bf_ucb_fig3b with:
+    pathvars:
+        figure="bf_ucb/fig3b",
     input:
-        data=[
-            "<results>/bf_ucb/high.parquet",
-            "<results>/bf_ucb/high_fewer.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig3b"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig3b.svg",
-            caption="../report/bf_ucb_groups.rst",
-            category="BF-UCB",
-            labels={"figure": "3b", "quantity": "pulls of the groups"},
-        ),
-        png="<figures>/bf_ucb/fig3b.png",
-        table="<results>/bf_ucb/fig3b.parquet",
-    log:
-        "<logs>/bf_ucb/fig3b.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig3b.tsv"
+        **drawn("BF-UCB", "3b", "pulls of the groups", caption="bf_ucb_groups.rst"),
     params:
-        figure="fig3b",
         shows=facts_shown_in("bf_ucb", "fig3b"),
-        code=FIGURE_CODE,
 
 
-use rule bf_ucb_fig1a as bf_ucb_fig3c with:
+use rule figure as bf_ucb_fig3c with:
+    pathvars:
+        figure="bf_ucb/fig3c",
     input:
-        data=[
-            "<results>/bf_ucb/high.parquet",
-        ],
+        data=datasets_shown_in("bf_ucb", "fig3c"),
     output:
-        svg=report(
-            "<figures>/bf_ucb/fig3c.svg",
-            caption="../report/bf_ucb_arms.rst",
-            category="BF-UCB",
-            labels={"figure": "3c", "quantity": "pulls of the minority's arms"},
-        ),
-        png="<figures>/bf_ucb/fig3c.png",
-        table="<results>/bf_ucb/fig3c.parquet",
-    log:
-        "<logs>/bf_ucb/fig3c.log",
-    benchmark:
-        "<benchmarks>/bf_ucb/fig3c.tsv"
+        **drawn("BF-UCB", "3c", "pulls of the minority's arms", caption="bf_ucb_arms.rst"),
     params:
-        figure="fig3c",
         shows=facts_shown_in("bf_ucb", "fig3c"),
-        code=FIGURE_CODE,

@@ -75,23 +75,13 @@ def audited_datasets(wildcards):
 
 def audit_settings(wildcards):
     """A paper's ledger, and the published numbers that its claims are laid beside."""
-    files = [f"claims/{wildcards.paper}.yaml", f"config/published/{wildcards.paper}.yaml"]
+    files = [f"papers/{wildcards.paper}/claims.yaml", f"papers/{wildcards.paper}/published.yaml"]
     return [file for file in files if Path(workflow.basedir, file).is_file()]
 
 
 def all_datasets():
     """The datasets of all configured experiments."""
     return [f"<results>/{one.dataset}" for one in CONFIG.experiments]
-
-
-def facts_shown_in(paper, figure):
-    """What the datasets that a figure shows are of."""
-    return [one.facts() for one in CONFIG.shown_in(paper, figure)]
-
-
-def published_option(wildcards, input):
-    """The option that draws the published run beside ours, where it can be replayed."""
-    return f"--published {input.published}" if "published" in input.keys() else ""
 
 
 def verdict_lines():
@@ -195,6 +185,6 @@ def figures_folder(wildcards):
 def page_settings(wildcards):
     """The configuration that a page shows, and the published numbers beside ours."""
     papers = page_papers(wildcards)
-    published = [f"config/published/{one}.yaml" for one in papers if wildcards.page == one]
+    published = [f"papers/{one}/published.yaml" for one in papers if wildcards.page == one]
     published = [file for file in published if Path(workflow.basedir, file).is_file()]
-    return ["config/config.yaml", *(f"config/papers/{one}.yaml" for one in papers), *published]
+    return ["config/config.yaml", *(f"papers/{one}/experiments.yaml" for one in papers), *published]

@@ -55,7 +55,7 @@ rule rulegraph:
         "Snakefile",
         sorted(map(str, Path("workflow/rules").glob("*.smk"))),
     output:
-        "<results>/rulegraph.mmd",
+        "<results>/rules.dot",
     log:
         "<logs>/rulegraph.log",
     benchmark:

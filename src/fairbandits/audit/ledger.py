@@ -1,6 +1,6 @@
 """The ledger: every claim of a paper with the rule that judges it, fixed before the data.
 
-A file claims/SLUG.yaml holds one record per claim. What a record may hold is in
+A file papers/SLUG/claims.yaml holds one record per claim. What a record may hold is in
 workflow/schemas/claims.schema.yaml; that rules are complete and names exist is checked here.
 """
 
@@ -14,7 +14,14 @@ from typing import Any, Literal, get_args, get_origin
 from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import Config
-from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, read_yaml
+from fairbandits.experiments.schemas import (
+    ROOT,
+    ConfigError,
+    check,
+    meant,
+    paper_file,
+    read_yaml,
+)
 
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
@@ -112,7 +119,7 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     config : Config
         The configuration; its experiments and figures are those that claims can name.
     root : Path
-        Holds claims/SLUG.yaml.
+        Holds papers/SLUG/claims.yaml.
 
     Raises
     ------
@@ -123,8 +130,10 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
         For a file that cannot be read or departs from the schema.
     """
     papers = dict.fromkeys(one.paper for one in config.experiments)
-    files = [root / "claims" / f"{paper}.yaml" for paper in papers]
-    ledgers = {file.stem: load_ledger(file, config, root) for file in files if file.is_file()}
+    files = {paper: paper_file(paper, "claims", root) for paper in papers}
+    ledgers = {
+        paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
+    }
     _check_references(ledgers)
     return ledgers
 
@@ -134,8 +143,8 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     where = str(file.relative_to(root) if file.is_relative_to(root) else file)
     content = read_yaml(file)
     check(content, "claims", where)
-    if content["paper"] != file.stem:
-        raise LedgerError(f"{where}: paper must be {file.stem!r}, got {content['paper']!r}")
+    if content["paper"] != file.parent.name:
+        raise LedgerError(f"{where}: paper must be {file.parent.name!r}, got {content['paper']!r}")
     for name, rule in content["rules"].items():
         place = f"{where}: rules.{name}"
         _check_rule(rule["procedure"], rule.get("settings", {}), place, complete=False)
@@ -282,12 +291,12 @@ def _check_references(ledgers: Mapping[str, Ledger]) -> None:
         for key, claim in ledger.claims.items():
             if key in claims:
                 raise LedgerError(
-                    f"claims/{paper}.yaml: claims.{key}: this id is already in "
-                    f"claims/{claims[key].paper}.yaml"
+                    f"papers/{paper}/claims.yaml: claims.{key}: this id is already in "
+                    f"papers/{claims[key].paper}/claims.yaml"
                 )
             claims[key] = claim
     for key, claim in claims.items():
-        place = f"claims/{claim.paper}.yaml: claims.{key}"
+        place = f"papers/{claim.paper}/claims.yaml: claims.{key}"
         if claim.alias_of:
             target = _known(claims, claim.alias_of, f"{place}.alias_of")
             if target.alias_of:

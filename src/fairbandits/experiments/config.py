@@ -23,7 +23,15 @@ from fairbandits.experiments.checks import (
     exact,
     with_stand_ins,
 )
-from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, merge, read_yaml
+from fairbandits.experiments.schemas import (
+    ROOT,
+    ConfigError,
+    check,
+    meant,
+    merge,
+    paper_file,
+    read_yaml,
+)
 from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of, targets_of
 
 
@@ -93,7 +101,7 @@ class Experiment:
     suite : str
         The experiment that this one is an instance of; empty where it has none.
     audit : bool
-        Whether it is run for the audit only, and stands in config/audit.
+        Whether it is run for the audit only, and stands in papers/SLUG/audit.yaml.
     """
 
     paper: str
@@ -226,14 +234,14 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         limits = settings["smoke"]
     experiments: list[Experiment] = []
     for slug in settings["papers"]:
-        file = root / "config" / "papers" / f"{slug}.yaml"
+        file = paper_file(slug, "experiments", root)
         if not file.is_file():
-            known = sorted(path.stem for path in file.parent.glob("*.yaml"))
+            known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
         own: dict[str, Experiment] = {}
         blocks: dict[str, Any] = {}
         places: dict[str, str] = {}
-        for path in (file, root / "config" / "audit" / file.name):
+        for path in (file, paper_file(slug, "audit", root)):
             if not path.is_file():
                 continue
             name = str(path.relative_to(root))

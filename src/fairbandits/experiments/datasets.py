@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from fairbandits.experiments.config import Experiment
 from fairbandits.experiments.recorded import cell_sizes
+from fairbandits.experiments.schemas import ROOT, paper_file
 from fairbandits.experiments.sweep import (
     OF_INSTANCE,
     arms_of,
@@ -195,7 +196,8 @@ def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path
         for runs in (footer["runs"], facts["runs"])
     )
     if ran != configured:
-        where = f"config/{'audit' if experiment.audit else 'papers'}/{experiment.paper}.yaml"
+        part = "audit" if experiment.audit else "experiments"
+        where = paper_file(experiment.paper, part).relative_to(ROOT)
         raise StoreError(f"{file} was run with other settings than {where} has")
 
 

@@ -158,6 +158,11 @@ def check(content: Any, schema: str, where: str) -> None:
     raise ConfigError(f"{place}: {error.message}")
 
 
+def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
+    """Return the place of data about a paper: experiments, audit, claims or published."""
+    return root / "papers" / paper / f"{part}.yaml"
+
+
 def meant(word: str, known: Sequence[str]) -> str:
     """Return what a message says after an unknown word: the nearest known one, or all."""
     close = difflib.get_close_matches(word, known, n=1)

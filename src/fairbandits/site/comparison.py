@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from IPython.display import HTML, Markdown
 
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.figures.summary import summarise
 from fairbandits.site.pages import badge, listed, number, prose, span, table
@@ -42,8 +41,8 @@ class Curve:
 
 
 def published(paper: str) -> dict[str, Any]:
-    """Return what is known of a paper's published curves (config/published)."""
-    return yaml.safe_load((ROOT / "config" / "published" / f"{paper}.yaml").read_text())
+    """Return what is known of a paper's published curves."""
+    return read_yaml(paper_file(paper, "published"))
 
 
 def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
@@ -90,7 +89,7 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
     curves : iterable of Curve
         The figure's curves.
     figure : dict
-        Its entry in config/published.
+        Its entry in papers/SLUG/published.yaml.
 
     Returns
     -------

@@ -15,7 +15,6 @@ from typing import Any
 
 import itables
 import pandas as pd
-import yaml
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.config import Config, Experiment, load_config
@@ -27,7 +26,7 @@ from fairbandits.experiments.datasets import (
     refuse_stale,
     shrunk,
 )
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.experiments.schemas import ROOT, paper_file, read_yaml
 from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
@@ -117,7 +116,7 @@ class Paper:
     @cached_property
     def content(self) -> dict[str, Any]:
         """The paper's configuration file."""
-        return yaml.safe_load(_config_of(self.slug).read_text())
+        return read_yaml(paper_file(self.slug, "experiments"))
 
     @cached_property
     def title(self) -> str:
@@ -217,10 +216,6 @@ def shown(file: Path) -> str:
     """Return a file's place without what lies above the project or the folder of results."""
     file = file.resolve()
     return "/".join(file.relative_to(ROOT).parts if file.is_relative_to(ROOT) else file.parts[-3:])
-
-
-def _config_of(slug: str) -> Path:
-    return ROOT / "config" / "papers" / f"{slug}.yaml"
 
 
 def banner(papers: Iterable[Paper]) -> HTML | None:

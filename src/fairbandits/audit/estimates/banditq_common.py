@@ -17,7 +17,7 @@ from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks import equilibrium
 from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.experiments.config import Experiment
-from fairbandits.experiments.schemas import ROOT, read_yaml
+from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.metrics import rates
 
 PAPER = "banditq"
@@ -279,7 +279,7 @@ def digits(evidence: Evidence) -> dict[str, Experiment]:
 
 def published() -> Mapping[str, Any]:
     """Return what was read off the published figures."""
-    return read_yaml(ROOT / "config" / "published" / f"{PAPER}.yaml")
+    return read_yaml(paper_file(PAPER, "published"))
 
 
 def read_off(figure: str, series: str, quantity: str) -> float:
