@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from fairbandits.experiments.schemas import SCHEMAS, ConfigError, check, meant, schema_of
-from fairbandits.experiments.sweep import OF_INSTANCE
+from fairbandits.experiments.spec import OF_INSTANCE
 from fairbandits.rationals import quota_numerators, rational
 
 #: Parameters that a policy can have from the instance.
