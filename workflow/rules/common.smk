@@ -32,11 +32,11 @@ for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
-FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
+FIGURE_CODE = fingerprint("figures", "metrics", "optima", *READING)
 AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
 #: What a paper's page and its audit read besides figures and datasets.
 REPLAYS = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
-REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
+REPLAY_CODE = fingerprint(*SIMULATION, "replay", "optima")
 
 
 wildcard_constraints:
@@ -120,7 +120,7 @@ PAGE_CODE = fingerprint(
     "site",
     "figures",
     "metrics",
-    "benchmarks",
+    "optima",
     "experiments/checks.py",
     "experiments/config.py",
     "experiments/schemas.py",

@@ -12,7 +12,7 @@ from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.spec import RunSpec, depends_on_instance, filled, swept
 from fairbandits.instance import Instance, RandomInstance, draw_quotas
-from fairbandits.penalties import penalty_rates
+from fairbandits.metrics.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import checkpoint_grid, run
