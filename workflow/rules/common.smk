@@ -115,7 +115,7 @@ def closing_lines():
     return "\n".join(lines)
 
 
-# What the pages are made by, and the site of them.
+# The code that makes the pages, and the code that builds the site from them.
 PAGE_CODE = fingerprint(
     "site",
     "figures",
