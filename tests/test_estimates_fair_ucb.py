@@ -53,7 +53,7 @@ def shrunk(experiment):
     a second horizon.
     """
     # of the suites of the guarantee two of each are enough: an invariant needs no spread
-    observed = any(run.block["policy"] == "fair_learn_observed" for run in experiment.runs)
+    observed = any("observe" in run.block for run in experiment.runs)
     few = 2 if observed else REPLICATES
     runs = tuple(
         replace(run, block=shrunk_block(run.block), replicates=few, chunk=few)

@@ -12,6 +12,7 @@ from fairbandits.experiments.checks import (
     check_apart,
     check_drawn_quotas,
     check_instance,
+    check_observer,
     check_parameters,
     check_quotas,
     check_range,
@@ -21,6 +22,7 @@ from fairbandits.experiments.checks import (
     check_sweep,
     check_targets,
     exact,
+    observers_of,
     with_stand_ins,
 )
 from fairbandits.experiments.schemas import (
@@ -32,7 +34,7 @@ from fairbandits.experiments.schemas import (
     paper_file,
     read_yaml,
 )
-from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of, targets_of
+from fairbandits.experiments.sweep import asks, cells, ranges_of, targets_of
 
 
 @dataclass(frozen=True)
@@ -368,9 +370,13 @@ def _experiment(
         }
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         check_sweep(sweep, f"{inside}.sweep")
+        observe = observers_of(policy.get("observe", []), f"{inside}.observe")
         for cell in cells(sweep):
             known = with_stand_ins(parameters | cell, n_arms, given, where)
             check_parameters(policy["policy"], known, n_arms, where)
+            for observer, own in observe:
+                own = with_stand_ins(own, n_arms, given, f"{inside}.observe.{observer}")
+                check_observer(observer, own, policy["policy"], known, n_arms, f"{inside}.observe")
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
         horizons = policy.get("horizons", {"value": []})["value"]
@@ -388,11 +394,12 @@ def _experiment(
                 "policy": policy["policy"],
                 "parameters": parameters,
             } | instance
-            decides |= targets_given if parameters.get("targets") == OF_INSTANCE else {}
+            decides |= targets_given if asks(parameters, "targets") else {}
             decides |= {"spread": spreads[law]} if law in spreads else {}
             decides |= {"sweep": sweep} if sweep else {}
             decides |= {"horizons": horizons} if horizons else {}
             decides |= {"apart": True} if apart else {}
+            decides |= {"observe": observe} if observe else {}
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))

@@ -387,7 +387,8 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
 
 def _targets(block: dict[str, Any], grid: dict[str, np.ndarray]) -> np.ndarray:
     """Return the targets of a run's policy, of each arm or of each row and arm."""
-    given = block["parameters"]["targets"]
+    parameters = block["parameters"]
+    given = (parameters | parameters.get("learner_parameters", {}))["targets"]
     if given != OF_INSTANCE:
         return np.array(given, dtype=float)
     if "mean" in grid:

@@ -21,6 +21,7 @@ from fairbandits.experiments.sweep import (
     targets_of,
 )
 from fairbandits.instance import Instance, RandomInstance, draw_quotas
+from fairbandits.observers import make_observer
 from fairbandits.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
@@ -78,7 +79,8 @@ def _results(
     stream = stream_of(block, horizon)
     parameters = block["parameters"] | {k: v for k, v in cell.items() if k != "horizon"}
     instance = instance_of(block)
-    asked = asks(parameters)
+    observe = dict(block.get("observe", ()))
+    asked = asks({"policy": parameters} | observe)
     random = isinstance(instance, RandomInstance)
     drawn_quotas = block.get("drawn_quotas")
     apart = drawn_quotas or (asked and random)
@@ -89,10 +91,11 @@ def _results(
                 arms_of(block), **drawn_quotas, seed=seed, stream=stream, replicate=some[0]
             )
             quotas = [f"{one}/{drawn_quotas['denominator']}" for one in numerators]
-        own = parameters
+        own, watching = parameters, observe
         if asked:
             drawn = instance.draw(seed, stream, some[0]) if random else instance
-            own = filled(parameters, _known(block, drawn.true_means, quotas))
+            known = _known(block, drawn.true_means, quotas)
+            own, watching = filled(parameters, known), filled(observe, known)
         columns = run(
             make_policy(block["policy"], own, where=stream),
             instance,
@@ -102,6 +105,7 @@ def _results(
             checkpoints=recorded_rounds(block, horizon),
             stream=stream,
             quotas=quotas,
+            observe=[make_observer(*one, where=stream) for one in watching.items()],
             compiled=compiled,
         ).columns()
         if drawn_quotas:
@@ -193,4 +197,5 @@ def _kind(block: dict[str, Any]) -> tuple:
     """Return what tells the loops of a block apart, before there is a policy state."""
     parameters = block["parameters"]
     learner = parameters.get("learner_parameters", {}).get("learner")
-    return block["policy"], parameters.get("feedback"), parameters.get("learner"), learner
+    observe = tuple(name for name, _ in block.get("observe", ()))
+    return block["policy"], parameters.get("feedback"), parameters.get("learner"), learner, observe

@@ -54,11 +54,13 @@ def filled(parameters: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def asks(parameters: dict[str, Any]) -> bool:
-    """Return whether a parameter, perhaps of a learner, is that of the instance."""
+def asks(parameters: dict[str, Any], name: str | None = None) -> bool:
+    """Return whether a parameter (of this name), perhaps a learner's, is that of the instance."""
     return any(
-        asks(value) if isinstance(value, dict) else value == OF_INSTANCE
-        for value in parameters.values()
+        asks(value, name)
+        if isinstance(value, dict)
+        else value == OF_INSTANCE and name in (None, key)
+        for key, value in parameters.items()
     )
 
 
