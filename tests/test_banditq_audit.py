@@ -11,17 +11,20 @@ import naive_banditq_audit as twins
 from fairbandits import (
     BanditQ,
     BanditQInequalities,
-    BanditQSurrogates,
     FairLearn,
     Instance,
-    PullGaps,
+    OwnReward,
+    PlaysSum,
+    QueueSquares,
     QueueUCB,
-    RecordedBanditQ,
+    Starvation,
+    SurrogateGains,
     run,
 )
 from fairbandits.engine import protocol
+from fairbandits.engine.watching import watched
+from fairbandits.observers.surrogate_gains import ENDS
 from fairbandits.optima.static import static_benchmark
-from fairbandits.policies.banditq_surrogates import ENDS
 from test_policies_against_naive import (
     EXP3P,
     FTRL,
@@ -68,6 +71,15 @@ FEASIBLE = [
 feasible = pytest.mark.parametrize("scenario", FEASIBLE, ids=lambda scenario: scenario.__name__)
 
 
+SUMS = (QueueSquares(), Starvation(), PlaysSum())
+
+
+def started(policy, observer, n_arms, horizon):
+    """Return the state of a watched policy before the first round."""
+    state = policy.start(n_arms, horizon)
+    return watched(state, [observer.start(policy, state, n_arms, horizon)], [len(policy.probes)])
+
+
 def growing(history, measure):
     """Return a measure of the history up to each round, shape (n_rounds, n_arms)."""
     return np.array([measure(history[:t]) for t in range(1, len(history) + 1)], dtype=float)
@@ -79,11 +91,11 @@ def growing(history, measure):
 @gains
 @penalties
 @variants
-def test_recording_changes_nothing(scenario, penalty, variant, rng):
+def test_watching_changes_nothing(scenario, penalty, variant, rng):
     instance, targets = scenario(rng)
-    parameters = {"targets": targets, **variant, **PENALTIES[penalty]}
-    plain = recorded(BanditQ(**parameters), instance)
-    more = recorded(RecordedBanditQ(**parameters), instance)
+    policy = BanditQ(targets, **variant, **PENALTIES[penalty])
+    plain = recorded(policy, instance)
+    more = recorded(policy, instance, SUMS)
     assert plain.plays.tobytes() == more.plays.tobytes()
     assert plain.rewards.tobytes() == more.rewards.tobytes()
     for name, values in plain.probes.items():
@@ -106,7 +118,7 @@ def test_recorded_with_full_information(scenario, gain, rng):
     twin = naive.BanditQFull(list(targets), weight("sqrt"))
     twin.subroutine = twins.Scaled(twin.subroutine, gain)
     history = twin_run(naive.run_full, twin, instance)
-    result = recorded(RecordedBanditQ(targets, "full", gain=gain), instance)
+    result = recorded(BanditQ(targets, "full", gain=gain), instance, SUMS)
     assert_same_full_run(result, history)
     assert_same_queues(result, history)
     assert_same_tally(result, history)
@@ -119,7 +131,7 @@ def test_recorded_with_bandit_feedback(scenario, gain, rng):
     twin = naive.BanditQBandit(list(targets), weight("sqrt"))
     twin.subroutine = twins.Scaled(twin.subroutine, gain)
     history = twin_run(naive.run_bandit, twin, instance)
-    result = recorded(RecordedBanditQ(targets, gain=gain), instance)
+    result = recorded(BanditQ(targets, gain=gain), instance, SUMS)
     assert_same_bandit_run(result, history)
     assert_same_queues(result, history)
     assert_same_tally(result, history)
@@ -128,7 +140,7 @@ def test_recorded_with_bandit_feedback(scenario, gain, rng):
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_average_regret_follows_from_the_summed_plays(feedback):
     means, targets = naive.CODE4, naive.CODE4_TARGETS
-    result = recorded(RecordedBanditQ(targets, feedback), Instance(means))
+    result = recorded(BanditQ(targets, feedback), Instance(means), SUMS)
     benchmark = static_benchmark(means, targets).reward
     regret = benchmark * result.rounds - result.plays[0] @ means
     average = regret.cumsum() / result.rounds
@@ -137,11 +149,12 @@ def test_average_regret_follows_from_the_summed_plays(feedback):
 
 
 def test_starvation_by_hand():
-    state = RecordedBanditQ((0.1, 0, 0)).start(3, 10)
+    state = started(BanditQ((0.1, 0, 0)), Starvation(), 3, 10)
+    (starvation,) = state.observers
     found = []
     for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
         protocol.learn(state, t, arm, 0.5)
-        found.append(state.tally.starvation.astype(int).tolist())
+        found.append(starvation.longest.astype(int).tolist())
     assert found[1:] == [
         [0, 2, 2],
         [1, 2, 3],
@@ -151,7 +164,7 @@ def test_starvation_by_hand():
         [4, 4, 3],
         [4, 4, 3],
     ]
-    assert state.tally.starved.tolist() == [1, 0, 2]
+    assert starvation.run.tolist() == [1, 0, 2]
 
 
 # -------------------------------------------------------------------------------- inequalities
@@ -164,15 +177,17 @@ def test_starvation_by_hand():
 def test_inequalities(scenario, penalty, index, step_c, rng):
     instance, targets = scenario(rng)
     options = {"surrogate_index": index, "step_c": step_c}
-    policy = BanditQInequalities(targets, means=instance.means, **options, **PENALTIES[penalty])
+    policy = BanditQ(targets, "full", **options, **PENALTIES[penalty])
+    inequalities = BanditQInequalities(instance.means)
     twin = naive.BanditQFull(list(targets), weight(penalty), **options)
     history = twin_run(naive.run_full, twin, instance)
-    result = recorded(policy, instance)
+    result = recorded(policy, instance, [inequalities])
     assert_same_full_run(result, history)
     terms = instance.means, list(targets), weight(penalty), index, step_c
     single = [twins.excesses(history[:t], *terms) for t in range(1, ROUNDS + 1)]
-    assert list(result.probes) == list(single[0])
-    for name, found in result.probes.items():
+    assert list(result.probes) == [*policy.probes, *single[0]]
+    for name in inequalities.probes:
+        found = result.probes[name]
         expected = np.array([np.broadcast_to(one[name], len(targets)) for one in single])
         # sides of the size of V^2 t leave a difference with fewer digits
         rtol = 1e-6 if penalty == "1e6" else 1e-9
@@ -195,52 +210,63 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_breaks_an_inequality_shows(name):
-    policy = BanditQInequalities((0.3, 0), V=1, means=(0.5, 0.9))
-    state = policy.start(2, 100)
-    out = np.zeros((len(policy.probes), 2))
+    inequalities = BanditQInequalities((0.5, 0.9))
+    state = started(BanditQ((0.3, 0), "full", V=1), inequalities, 2, 100)
+    names = [*BanditQ.probes, *inequalities.probes]
+    out = np.zeros((len(names), 2))
     for t, (x, reward) in enumerate(BROKEN[name], start=1):
         protocol.learn(state, t, np.array(x, float), np.array(reward, float))
     protocol.probe(state, out)
-    assert out[policy.probes.index(name)].max() > 0
+    assert out[names.index(name)].max() > 0
 
 
 def test_rate_excess_is_the_missed_reward_beyond_the_queue():
     """Eq. 6 cannot be broken by any rewards: only a queue that is not BanditQ's does."""
-    policy = BanditQInequalities((0.3, 0), V=1, means=(0.5, 0.9))
-    state = policy.start(2, 100)
+    state = started(BanditQ((0.3, 0), "full", V=1), BanditQInequalities((0.5, 0.9)), 2, 100)
     for t in range(1, 4):
         protocol.learn(state, t, np.array([1.0, 0.0]), np.zeros(2))
     state.policy.queue[0] = 0.1
     protocol.learn(state, 4, np.array([1.0, 0.0]), np.zeros(2))
-    assert state.rate_excess[0] == pytest.approx(1.2 - 0.4)
+    assert state.observers[0].rate_excess[0] == pytest.approx(1.2 - 0.4)
+
+
+def test_parameters_of_the_inequalities():
+    with pytest.raises(ValueError, match=r"means must lie in \[0, 1\], got 1.5 for arm 2"):
+        BanditQInequalities((0.5, 1.5))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    "policy",
     [
-        ({"means": (0.5, 1.5)}, r"means must lie in \[0, 1\], got 1.5 for arm 2"),
-        ({"means": (0.5, 0.5), "feedback": "bandit"}, "feedback must be one of full, got 'bandit'"),
-        (
-            {"means": (0.5, 0.5), "subroutine": "squint"},
-            "subroutine must be one of oga, got 'squint'",
-        ),
+        BanditQ((0.1, 0)),
+        BanditQ((0.1, 0), "full", "squint"),
+        BanditQ((0.1, 0), "full", gain=2),
+        FairLearn((0.1, 0)),
     ],
+    ids=["bandit", "squint", "scaled", "another"],
 )
-def test_parameters_of_the_inequalities(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        BanditQInequalities((0.1, 0), **parameters)
+def test_inequalities_are_of_gradient_ascent_with_full_information(policy):
+    words = "BanditQInequalities can watch BanditQ with full information and gradient ascent on"
+    with pytest.raises(TypeError, match=f"{words} its gains only, got {type(policy).__name__}"):
+        started(policy, BanditQInequalities((0.5, 0.5)), 2, 10)
 
 
 def test_inequalities_need_targets_that_can_be_met():
+    policy = BanditQ((0.3, 0.3), "full")
     with pytest.raises(ValueError, match=r"sum to at most 1, got targets \[0.3, 0.3\] for means"):
-        BanditQInequalities((0.3, 0.3), means=(0.5, 0.5)).start(2, 10)
+        started(policy, BanditQInequalities((0.5, 0.5)), 2, 10)
+    policy = BanditQ((0.3, 0), "full")
     with pytest.raises(ValueError, match=r"means must have one entry per arm \(2\), got 3"):
-        BanditQInequalities((0.3, 0), means=(0.5, 0.5, 0.5)).start(2, 10)
+        started(policy, BanditQInequalities((0.5, 0.5, 0.5)), 2, 10)
     with pytest.raises(ValueError, match="targets cannot be met"):
-        BanditQInequalities((0.3, 0), means=(0, 0.5)).start(2, 10)
+        started(policy, BanditQInequalities((0, 0.5)), 2, 10)
 
 
 # ----------------------------------------------------------------------------- surrogate rewards
+
+
+def own_reward(targets, **parameters):
+    return OwnReward("banditq", {"targets": tuple(targets), **parameters})
 
 
 def assert_same_surrogates(result, history, penalty, index):
@@ -265,10 +291,10 @@ def assert_same_surrogates(result, history, penalty, index):
 @indices
 def test_surrogates_with_full_information(scenario, penalty, index, rng):
     instance, targets = scenario(rng)
-    policy = BanditQSurrogates(targets, surrogate_index=index, **PENALTIES[penalty])
+    policy = BanditQ(targets, "full", surrogate_index=index, **PENALTIES[penalty])
     twin = naive.BanditQFull(list(targets), weight(penalty), index)
     history = twin_run(naive.run_full, twin, instance)
-    result = recorded(policy, instance)
+    result = recorded(policy, instance, [SurrogateGains()])
     assert_same_full_run(result, history)
     assert_same_queues(result, history)
     assert_same_surrogates(result, history, weight(penalty), index)
@@ -279,10 +305,10 @@ def test_surrogates_with_full_information(scenario, penalty, index, rng):
 @indices
 def test_surrogates_that_are_not_seen(scenario, penalty, index, rng):
     instance, targets = scenario(rng)
-    policy = BanditQSurrogates(targets, "bandit", surrogate_index=index, **PENALTIES[penalty])
+    policy = own_reward(targets, surrogate_index=index, **PENALTIES[penalty])
     twin = naive.BanditQBandit(list(targets), weight(penalty), surrogate_index=index)
     history = twin_run(twins.run_unseen, twin, instance)
-    result = recorded(policy, instance)
+    result = recorded(policy, instance, [SurrogateGains()])
     assert arms_of(result) == [one["arm"] for one in history]
     assert_close(result.rewards[0], column(history, "accrued"))
     assert_same_queues(result, history)
@@ -297,13 +323,14 @@ def test_correlations(seen, rounds, rng):
     horizon = rounds[-1]
     address = (SEED, "naive", REPLICATE)
     result = run(
-        BanditQSurrogates(targets, seen),
+        BanditQ(targets, "full") if seen == "full" else own_reward(targets),
         Instance(means, "uniform02"),
         horizon,
         [REPLICATE],
         seed=SEED,
         stream="naive",
         checkpoints=rounds,
+        observe=[SurrogateGains()],
     )
     if seen == "full":
         twin = naive.BanditQFull(targets, math.sqrt(horizon))
@@ -322,17 +349,51 @@ def test_correlations(seen, rounds, rng):
 
 def test_equal_surrogates_have_no_correlation():
     instance = Instance((0.5, 0.5), "deterministic")
-    result = run(BanditQSurrogates((0, 0), V=1), instance, 50, checkpoints=[50])
+    options = {"checkpoints": [50], "observe": [SurrogateGains()]}
+    result = run(BanditQ((0, 0), "full", V=1), instance, 50, **options)
     assert not result.probes["correlation_10"].any()
 
 
-def test_what_is_seen_is_checked():
-    with pytest.raises(ValueError, match="seen must be one of full, bandit, got 'none'"):
-        BanditQSurrogates((0.1, 0), "none")
-    with pytest.raises(ValueError, match="V must be finite and at least 0"):
-        BanditQSurrogates((0.1, 0), V=-1)
+@pytest.mark.parametrize("policy", [BanditQ((0.1, 0)), OwnReward("ucb1"), QueueUCB((0.1, 0))])
+def test_surrogates_are_those_of_banditq(policy):
+    words = "SurrogateGains can watch BanditQ with full information or inside OwnReward only, got"
+    with pytest.raises(TypeError, match=f"{words} {type(policy).__name__}"):
+        started(policy, SurrogateGains(), 2, 10)
+
+
+def test_squares_are_those_of_banditqs_queues():
+    with pytest.raises(TypeError, match="QueueSquares can watch BanditQ only, got QueueUCB"):
+        started(QueueUCB((0.1, 0)), QueueSquares(), 2, 10)
+
+
+def test_the_factor_of_the_gains_is_checked():
     with pytest.raises(ValueError, match="gain must be a finite number other than 0, got 0"):
-        RecordedBanditQ((0.1, 0), gain=0)
+        BanditQ((0.1, 0), gain=0)
+
+
+@scenarios
+def test_with_its_own_reward_it_has_its_own_probes(scenario, rng):
+    instance, targets = scenario(rng)
+    policy = own_reward(targets)
+    assert policy.probes == BanditQ.probes
+    assert OwnReward("fair_learn", {"quotas": (0.1, 0.2)}).probes == ()
+    assert set(recorded(policy, instance).probes) == set(BanditQ.probes)
+
+
+def test_own_reward_of_a_learner_in_a_learner():
+    """Where an arm's rewards are all the same, it is the learner by itself."""
+    inside = {"quotas": ["1/5", 0], "learner": "ucb1", "learner_parameters": {"scale": 1.6}}
+    policy = OwnReward("fair_learn", inside)
+    assert hash(policy) == hash(OwnReward("fair_learn", dict(reversed(inside.items()))))
+    direct = FairLearn(("1/5", 0), learner_parameters={"scale": 1.6})
+    instance = Instance((0.5, 0.9), "deterministic")
+    plays = [run(one, instance, 60, checkpoints=[60]).plays for one in (policy, direct)]
+    assert (plays[0] == plays[1]).all()
+
+
+def test_own_reward_needs_a_learner_of_its_own_reward():
+    with pytest.raises(ValueError, match="learner must learn from bandit feedback, hedge needs"):
+        OwnReward("hedge")
 
 
 # ------------------------------------------------------------------------- other policies
@@ -358,27 +419,13 @@ def test_parameters_of_queue_ucb(parameters):
 
 
 @scenarios
-def test_pull_gaps(scenario, rng):
+def test_starvation_of_any_policy(scenario, rng):
     instance, _ = scenario(rng)
     quotas = (f"1/{3 * instance.n_arms}",) * instance.n_arms
-    plain = recorded(FairLearn(quotas), instance)
-    result = recorded(PullGaps("fair_learn", {"quotas": quotas}), instance)
+    policy = FairLearn(quotas)
+    plain = recorded(policy, instance)
+    result = recorded(policy, instance, [Starvation()])
     assert plain.plays.tobytes() == result.plays.tobytes()
     assert plain.rewards.tobytes() == result.rewards.tobytes()
     history = [{"arm": arm, "x": quotas} for arm in arms_of(result)]
     assert_close(result.probes["starvation"][0], growing(history, twins.longest_starvation))
-
-
-def test_pull_gaps_of_a_learner_in_a_learner():
-    inside = {"quotas": ["1/5", 0], "learner": "ucb1", "learner_parameters": {"scale": 1.6}}
-    policy = PullGaps("fair_learn", inside)
-    assert hash(policy) == hash(PullGaps("fair_learn", dict(reversed(inside.items()))))
-    direct = FairLearn(("1/5", 0), learner_parameters={"scale": 1.6})
-    instance = Instance((0.5, 0.9), "uniform02")
-    plays = [run(one, instance, 60, checkpoints=[60]).plays for one in (policy, direct)]
-    assert (plays[0] == plays[1]).all()
-
-
-def test_pull_gaps_need_pulls():
-    with pytest.raises(ValueError, match="learner must learn from bandit feedback, hedge needs"):
-        PullGaps("hedge")

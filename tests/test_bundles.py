@@ -10,6 +10,7 @@ import pytest
 from fairbandits.experiments.bundles import (
     COSTS,
     MOST,
+    OBSERVING,
     bundles_of,
     collections,
     read_plan,
@@ -18,6 +19,7 @@ from fairbandits.experiments.bundles import (
 )
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
+from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES
 
 FILES = {"paper": ["config.yaml"], "smoke": ["config.yaml", "smoke.yaml"]}
@@ -166,3 +168,4 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
 
 def test_costs_are_of_policies_that_exist():
     assert {name.partition(",")[0] for name in COSTS} <= POLICIES.keys()
+    assert OBSERVING.keys() <= OBSERVERS.keys()

@@ -16,24 +16,26 @@ from fairbandits import (
     UCB1,
     BanditQ,
     BanditQInequalities,
-    BanditQSurrogates,
     Constant,
     EpsilonGreedy,
     FairLearn,
-    FairLearnObserved,
+    FairLearnDeficits,
     FairXUCB,
     GroupOracle,
     GroupUCB,
     Hedge,
     Instance,
     Mixture,
+    OwnReward,
+    PlaysSum,
     Prophet,
-    PullGaps,
+    QueueSquares,
     QueueUCB,
-    RecordedBanditQ,
     Resampled,
     SmallestDeficit,
+    Starvation,
     Static,
+    SurrogateGains,
     TFairLearn,
     Thompson,
     Uniform,
@@ -42,6 +44,8 @@ from fairbandits import (
 from fairbandits.engine import arrays, laws, normal, streams
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import StreamSource, TapeSource, stream_source
+from fairbandits.engine.watching import watched
+from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES, learners, merit, simplex
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -73,24 +77,11 @@ EXAMPLES = {
         BanditQ(TARGETS, feedback="full", subroutine="adahedge"),
         BanditQ(TARGETS, feedback="full", subroutine="adahedge", V=0, surrogate_index="pre"),
         BanditQ(TARGETS, feedback="full", subroutine="squint"),
+        BanditQ(TARGETS, subroutine="exp3p", gain=0.3),
+        BanditQ(TARGETS, gamma_rule=2, V=0, gain=-1e3),
+        BanditQ(TARGETS, feedback="full", gain=1e-3),
+        BanditQ(TARGETS, "full", "adahedge", gain=-2),
         BanditQ(TARGETS, feedback="full", subroutine="squint", V=1e6),
-    ],
-    "banditq_inequalities": [
-        BanditQInequalities(TARGETS, means=MEANS),
-        BanditQInequalities(TARGETS, V=0, surrogate_index="pre", step_c=1, means=MEANS),
-    ],
-    "banditq_recorded": [
-        RecordedBanditQ(TARGETS),
-        RecordedBanditQ(TARGETS, subroutine="exp3p", gain=0.3),
-        RecordedBanditQ(TARGETS, gamma_rule=2, V=0, gain=-1e3),
-        RecordedBanditQ(TARGETS, "full", gain=1e-3),
-        RecordedBanditQ(TARGETS, "full", "adahedge", gain=-2),
-        RecordedBanditQ(TARGETS, "full", "squint", V=0, surrogate_index="pre"),
-    ],
-    "banditq_surrogates": [
-        BanditQSurrogates(TARGETS),
-        BanditQSurrogates(TARGETS, "bandit"),
-        BanditQSurrogates(TARGETS, "bandit", V=0, surrogate_index="pre"),
     ],
     "bf_ucb": [
         BFUCB((3, 2), (0.4, "1/3")),
@@ -118,13 +109,6 @@ EXAMPLES = {
         FairLearn(
             QUOTAS, learner="fair_learn", learner_parameters={"quotas": (0.1, 0, 0, 0, "1/7")}
         ),
-    ],
-    "fair_learn_observed": [
-        FairLearnObserved(QUOTAS),
-        FairLearnObserved(QUOTAS, "5/2", first_rounds="round_robin"),
-        FairLearnObserved(QUOTAS, "1/2", "thompson"),
-        FairLearnObserved(("2/5", "1/4", "1/9", "1/9", "1/9"), 0, "constant", {"arm": -1}),
-        FairLearnObserved(("9/50",) * 5, 1, "smallest_deficit", {"quotas": ("9/50",) * 5}),
     ],
     "fairx_ucb": [
         FairXUCB((3, 2)),
@@ -154,12 +138,12 @@ EXAMPLES = {
         LFG((0.1,) * 5, eta=1, constant=2, cap=None, weights=(1, 2, 0, 1, 0.5)),
     ],
     "mixture": [Mixture(QUOTAS), Mixture(QUOTAS, "thompson"), Mixture((0,) * 5, "uniform")],
-    "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
-    "pull_gaps": [
-        PullGaps(),
-        PullGaps("fair_learn", {"quotas": QUOTAS, "learner": "thompson"}),
-        PullGaps("banditq_recorded", {"targets": TARGETS}),
+    "own_reward": [
+        OwnReward(),
+        OwnReward("banditq", {"targets": TARGETS}),
+        OwnReward("fair_learn", {"quotas": QUOTAS, "learner": "thompson"}),
     ],
+    "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
     "queue_ucb": [
         QueueUCB(TARGETS),
         QueueUCB(TARGETS, "max_weight", scale=1.6),
@@ -177,6 +161,57 @@ EXAMPLES = {
     "ucb1": [UCB1(), UCB1(1.6, "previous", "random"), UCB1(clock="own")],
     "uniform": [Uniform()],
 }
+
+SUMS = (QueueSquares(), Starvation(), PlaysSum())
+INEQUALITIES = (BanditQInequalities(MEANS),)
+SURROGATES = (SurrogateGains(),)
+DEFICITS = (FairLearnDeficits(),)
+NINE_FIFTIETHS = ("9/50",) * 5
+#: At least one example of every registered observer, with a policy to watch.
+WATCHED = {
+    "banditq_inequalities": [
+        (BanditQ(TARGETS, "full"), INEQUALITIES),
+        (BanditQ(TARGETS, "full", V=0, surrogate_index="pre", step_c=1), INEQUALITIES),
+    ],
+    "fair_learn_deficits": [
+        (FairLearn(QUOTAS), DEFICITS),
+        (FairLearn(QUOTAS, "5/2", first_rounds="round_robin"), DEFICITS),
+        (FairLearn(QUOTAS, "1/2", "thompson"), (*DEFICITS, Starvation(), PlaysSum())),
+        (FairLearn(("2/5", "1/4", "1/9", "1/9", "1/9"), 0, "constant", {"arm": -1}), DEFICITS),
+        (
+            FairLearn(NINE_FIFTIETHS, 1, "smallest_deficit", {"quotas": NINE_FIFTIETHS}),
+            DEFICITS,
+        ),
+    ],
+    "plays_sum": [
+        (HTUCB(QUOTAS, 0.3), (PlaysSum(),)),
+        (LFG(QUOTAS), (PlaysSum(),)),
+        (Hedge(), (PlaysSum(),)),
+    ],
+    "queue_squares": [
+        (BanditQ(TARGETS), SUMS),
+        (BanditQ(TARGETS, subroutine="exp3p", gain=0.3), SUMS[::-1]),
+        (BanditQ(TARGETS, gamma_rule=2, V=0, gain=-1e3), SUMS),
+        (BanditQ(TARGETS, "full", gain=1e-3), SUMS),
+        (BanditQ(TARGETS, "full", "adahedge", gain=-2), SUMS),
+        (BanditQ(TARGETS, "full", "squint", V=0, surrogate_index="pre"), SUMS),
+    ],
+    "starvation": [
+        (UCB1(), (Starvation(),)),
+        (FairLearn(QUOTAS, learner="thompson"), (Starvation(),)),
+        (BFUCB((3, 2), (0.4, "1/3")), (Starvation(),)),
+    ],
+    "surrogate_gains": [
+        (BanditQ(TARGETS, "full"), SURROGATES),
+        (OwnReward("banditq", {"targets": TARGETS}), (*SURROGATES, PlaysSum())),
+        (
+            OwnReward("banditq", {"targets": TARGETS, "V": 0, "surrogate_index": "pre"}),
+            SURROGATES,
+        ),
+    ],
+}
+CASES = {name: [(policy, ()) for policy in policies] for name, policies in EXAMPLES.items()}
+CASES |= {f"{name}, watching": cases for name, cases in WATCHED.items()}
 
 
 def assert_same_bits(a, b):
@@ -204,12 +239,16 @@ def arrays_of(state):
     return []
 
 
-def played(policy, source, cuts, loop):
+def played(policy, source, cuts, loop, observe=()):
     """Return the record and the state's arrays after playing the blocks between the cuts."""
     horizon = cuts[-1]
     state = policy.start(len(MEANS), horizon)
+    n_probes = [len(one.probes) for one in (policy, *observe)]
+    if observe:
+        observers = [one.start(policy, state, len(MEANS), horizon) for one in observe]
+        state = watched(state, observers, n_probes[:-1])
     checkpoints = np.unique(np.array([1, 2, 3, horizon // 2, horizon - 1, horizon]))
-    record = new_record(policy.feedback, len(MEANS), checkpoints, len(policy.probes))
+    record = new_record(policy.feedback, len(MEANS), checkpoints, sum(n_probes))
     for start, stop in itertools.pairwise(cuts):
         loop(state, source(start, stop), record, start, stop)
     return record, arrays_of(state)
@@ -226,6 +265,9 @@ def test_examples_cover_the_registry():
     assert EXAMPLES.keys() == POLICIES.keys()
     for name, examples in EXAMPLES.items():
         assert {type(example) for example in examples} == {POLICIES[name]}
+    assert WATCHED.keys() == OBSERVERS.keys()
+    for name, examples in WATCHED.items():
+        assert all(OBSERVERS[name] in map(type, observe) for _, observe in examples)
 
 
 def test_instances_cover_the_laws():
@@ -234,36 +276,37 @@ def test_instances_cover_the_laws():
 
 @compiled_only
 @pytest.mark.parametrize("law", laws.CODES)
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", CASES)
 def test_results_are_the_same(name, law):
-    for policy in EXAMPLES[name]:
+    for policy, observe in CASES[name]:
         options = {"seed": 9, "stream": "bits", "checkpoints": [1, 2, 17, 100, ROUNDS]}
+        options["observe"] = observe
         compiled = run(policy, INSTANCES[law], ROUNDS, [0, 3], compiled=True, **options)
         interpreted = run(policy, INSTANCES[law], ROUNDS, [0, 3], compiled=False, **options)
         assert np.isfinite(compiled.rewards).all()
         assert_same_bits(compiled, interpreted)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", CASES)
 def test_blocks_are_the_same_as_one_call(name):
-    for policy in EXAMPLES[name]:
+    for policy, observe in CASES[name]:
         loop = LOOPS[policy.feedback]
         source = streamed("uniform02")
-        record, state = played(policy, source, [0, 60], loop)
+        record, state = played(policy, source, [0, 60], loop, observe)
         for cuts in ([0, 1, 2, 3, 30, 31, 60], [0, 29, 60], [0, 59, 60], list(range(61))):
-            other_record, other_state = played(policy, source, cuts, loop)
+            other_record, other_state = played(policy, source, cuts, loop, observe)
             assert_same_records(record, other_record)
             assert [a.tobytes() for a in state] == [a.tobytes() for a in other_state]
 
 
 @compiled_only
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", CASES)
 def test_states_are_the_same_after_a_run(name):
-    for policy in EXAMPLES[name]:
+    for policy, observe in CASES[name]:
         loop = LOOPS[policy.feedback]
         source = streamed("beta", 1)
-        record, state = played(policy, source, [0, ROUNDS], loop)
-        other_record, other_state = played(policy, source, [0, ROUNDS], loop.py_func)
+        record, state = played(policy, source, [0, ROUNDS], loop, observe)
+        other_record, other_state = played(policy, source, [0, ROUNDS], loop.py_func, observe)
         assert_same_records(record, other_record)
         assert [a.tobytes() for a in state] == [a.tobytes() for a in other_state]
 

@@ -19,6 +19,7 @@ from fairbandits.experiments.config import Run, build_config, load_config
 from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.spec import filled
+from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES, make_policy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -148,7 +149,7 @@ def test_every_number_says_where_it_comes_from(file):
     for path, around in numbers(paper["experiments"]):
         # how a run is cut into files and what it records decides no published number
         unsourced = {"figures", "companion_to", "checkpoints", "record"}
-        if unsourced & set(path) or path[-1] == "chunk":
+        if unsourced & set(path) or path[-1] in ("chunk", "observe"):
             continue
         if "value" in path[:-1]:  # inside a value that is a form of its own
             continue
@@ -444,16 +445,23 @@ def schema(name):
     return yaml.safe_load((ROOT / "workflow/schemas" / f"{name}.schema.yaml").read_text("utf-8"))
 
 
-def test_schema_knows_the_laws_and_the_policies():
+def test_schema_knows_the_laws_the_policies_and_the_observers():
     definitions = schema("paper")["$defs"]
     assert sorted(definitions["law"]["enum"]) == sorted(CODES)
     assert definitions["policy"]["properties"]["policy"]["enum"] == sorted(POLICIES)
+    assert definitions["observer"]["enum"] == sorted(OBSERVERS)
 
 
-@pytest.mark.parametrize("name", POLICIES)
-def test_schema_of_a_policy_has_its_parameters(name):
-    fields = dataclasses.fields(POLICIES[name])
-    described = schema(f"policies/{name}")
+REGISTERED = [
+    *((f"policies/{name}", policy) for name, policy in POLICIES.items()),
+    *((f"observers/{name}", observer) for name, observer in OBSERVERS.items()),
+]
+
+
+@pytest.mark.parametrize(("name", "registered"), REGISTERED, ids=[name for name, _ in REGISTERED])
+def test_schema_has_the_parameters(name, registered):
+    fields = dataclasses.fields(registered)
+    described = schema(name)
     assert list(described["properties"]) == [field.name for field in fields]
     needed = [field.name for field in fields if field.default is dataclasses.MISSING]
     assert described.get("required", []) == needed

@@ -52,7 +52,7 @@ def shorter(experiment):
     a second horizon.
     """
     # of the suites of the guarantee two of each are enough: an invariant needs no spread
-    observed = any(run.spec.policy == "fair_learn_observed" for run in experiment.runs)
+    observed = any(run.spec.observe for run in experiment.runs)
     few = 2 if observed else REPLICATES
     runs = tuple(
         replace(run, spec=shorter_spec(run.spec), replicates=few, chunk=few)

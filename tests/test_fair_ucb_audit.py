@@ -10,7 +10,7 @@ import naive_fair_ucb as twins
 from fairbandits import (
     UCB1,
     FairLearn,
-    FairLearnObserved,
+    FairLearnDeficits,
     Instance,
     Mixture,
     Resampled,
@@ -24,6 +24,7 @@ SEED = 20241120
 STREAM = "observed"
 ROUNDS = 120
 REPLICATE = 2
+DEFICITS = (FairLearnDeficits(),)
 TOLERANCES = (0, 1, 3, "1/2", "9/10", "5/2", 0.3)
 
 
@@ -91,8 +92,8 @@ def test_record_of_every_round(scenario, learner, rng):
     quotas = scenario(rng)
     name, parameters, _ = twins.theorem_learners(quotas, ROUNDS)[learner]
     for tolerance in TOLERANCES:
-        policy = FairLearnObserved(quotas, tolerance, name, parameters)
-        result = played(policy, evenly(len(quotas)))
+        policy = FairLearn(quotas, tolerance, name, parameters)
+        result = played(policy, evenly(len(quotas)), observe=DEFICITS)
         expected = audit.observed(arms_of(result), quotas, tolerance)
         assert tuple(result.probes) == tuple(expected[0])
         for probe, values in result.probes.items():
@@ -102,8 +103,9 @@ def test_record_of_every_round(scenario, learner, rng):
 @pytest.mark.parametrize("first_rounds", ["learner", "round_robin"])
 def test_record_with_rewards_and_first_rounds(first_rounds, rng):
     quotas = below_kth(rng)
-    policy = FairLearnObserved(quotas, 0, "thompson", first_rounds=first_rounds)
-    result = played(policy, Instance((0.8, 0.7, 0.6, 0.5, 0.4), "beta"), replicates=[0, 7])
+    policy = FairLearn(quotas, 0, "thompson", first_rounds=first_rounds)
+    instance = Instance((0.8, 0.7, 0.6, 0.5, 0.4), "beta")
+    result = played(policy, instance, replicates=[0, 7], observe=DEFICITS)
     for place in range(2):
         expected = audit.observed(arms_of(result, place), quotas, 0)
         for probe, values in result.probes.items():
@@ -112,15 +114,15 @@ def test_record_with_rewards_and_first_rounds(first_rounds, rng):
 
 @scenarios
 @pytest.mark.parametrize("learner", twins.LEARNERS)
-def test_it_chooses_as_fair_learn(scenario, learner, rng):
+def test_watching_changes_nothing(scenario, learner, rng):
     quotas = scenario(rng)
     name, parameters, _ = twins.theorem_learners(quotas, 1000)[learner]
     for tolerance in (0, "5/2"):
-        arguments = (quotas, tolerance, name, parameters)
+        policy = FairLearn(quotas, tolerance, name, parameters)
         options = {"rounds": 1000, "replicates": [0, 3], "checkpoints": [17, 1000]}
         observed, plain = (
-            played(policy(*arguments), evenly(len(quotas)), quotas=quotas, **options)
-            for policy in (FairLearnObserved, FairLearn)
+            played(policy, evenly(len(quotas)), quotas=quotas, observe=observe, **options)
+            for observe in (DEFICITS, ())
         )
         assert np.array_equal(observed.plays, plain.plays)
         assert np.array_equal(observed.rewards, plain.rewards)
@@ -129,8 +131,9 @@ def test_it_chooses_as_fair_learn(scenario, learner, rng):
 
 
 def probes_of(quotas, tolerance, learner, rounds, **parameters):
-    policy = FairLearnObserved(quotas, tolerance, learner, parameters)
-    result = played(policy, evenly(len(quotas)), rounds, checkpoints=[rounds])
+    policy = FairLearn(quotas, tolerance, learner, parameters)
+    options = {"checkpoints": [rounds], "observe": DEFICITS}
+    result = played(policy, evenly(len(quotas)), rounds, **options)
     return {probe: values[0, 0].tolist() for probe, values in result.probes.items()}
 
 
@@ -171,16 +174,22 @@ def test_an_arm_never_pulled_has_no_excess():
 
 
 def test_numbers_that_a_float_cannot_hold_are_refused():
-    policy = FairLearnObserved(("1/3", f"1/{2**20}"), 0)
+    def watch(policy, horizon):
+        return DEFICITS[0].start(policy, policy.start(2, horizon), 2, horizon)
+
+    policy = FairLearn(("1/3", f"1/{2**20}"), 0)
     words = "quotas and tolerance must be such that arms * (denominator * horizon + tolerance)"
-    policy.start(2, 2**30)
+    watch(policy, 2**30)
     with pytest.raises(ValueError, match=re.escape(words)) as error:
-        policy.start(2, 2**32)
+        watch(policy, 2**32)
     assert str(error.value).endswith(f"is below 2**53, got {2 * 3 * 2**52}")
     with pytest.raises(ValueError, match=re.escape(words)):
-        FairLearnObserved(("1/3", 0), 10**18).start(2, 100)
-    with pytest.raises(ValueError, match="quotas must sum to less than 1, got 1"):
-        FairLearnObserved(("1/2", "1/2"))
+        watch(FairLearn(("1/3", 0), 10**18), 100)
+
+
+def test_only_fair_learn_has_these_deficits():
+    with pytest.raises(TypeError, match="FairLearnDeficits can watch FairLearn only, got UCB1"):
+        played(UCB1(), evenly(2), observe=DEFICITS)
 
 
 # ---------------------------------------------------------------------------------- the mixture

@@ -10,15 +10,24 @@ from numba import config, njit
 from fairbandits import (
     UCB1,
     BanditQ,
-    BanditQSurrogates,
     Instance,
+    PlaysSum,
+    QueueSquares,
     RandomInstance,
-    RecordedBanditQ,
+    Starvation,
+    SurrogateGains,
     run,
     simulation,
 )
 from fairbandits.engine import laws, streams
-from fairbandits.engine.lanes import BLOCKS, along_lanes, block_source, lane_of, new_block
+from fairbandits.engine.lanes import (
+    BLOCKS,
+    along_lanes,
+    block_of,
+    block_source,
+    lane_of,
+    new_block,
+)
 from fairbandits.engine.protocol import learn
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import (
@@ -36,8 +45,8 @@ from fairbandits.engine.vectors import (
     store,
     units,
 )
+from fairbandits.engine.watching import watched
 from fairbandits.policies import learners
-from fairbandits.policies.banditq_lanes import block_of
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -64,16 +73,28 @@ CASES = {
 }
 
 
-def policy_of(rng, feedback, arms, targets=None, gain=None, **parameters):
-    """Return a policy with random targets on some of the arms; with a gain, recorded."""
+SUMS = (QueueSquares(), Starvation(), PlaysSum())
+#: What looks on in the cases with a gain; their orders differ, and so do their places.
+OBSERVED = {1.0: SUMS, -1e3: SUMS[1:], 1e-3: SUMS[::-1], 1e6: SUMS[2:]}
+
+
+def policy_of(rng, feedback, arms, targets=None, **parameters):
+    """Return a policy with random targets on some of the arms."""
     if targets is None:
         protected = rng.random(arms) < 0.6
         targets = np.where(protected, rng.uniform(0, 1.5 / arms, arms), 0.0)
     else:
         targets = np.full(arms, targets)
-    if gain is None:
-        return BanditQ(targets, feedback, **parameters)
-    return RecordedBanditQ(targets, feedback, gain=gain, **parameters)
+    return BanditQ(targets, feedback, **parameters)
+
+
+def started(policy, observe, arms, horizon):
+    """Return the state before the first round, watched where there are observers."""
+    state = policy.start(arms, horizon)
+    if not observe:
+        return state
+    observers = [one.start(policy, state, arms, horizon) for one in observe]
+    return watched(state, observers, [len(one.probes) for one in (policy, *observe[:-1])])
 
 
 def instance_of(rng, law, arms):
@@ -101,8 +122,10 @@ def test_a_block_gives_what_each_replicate_gives(feedback, case, law, rng):
     policy = policy_of(rng, feedback, arms, **parameters)
     instance = instance_of(rng, law, arms)
     rounds = 300
-    assert block_of(policy.start(arms, rounds)) is not None
+    observe = OBSERVED.get(parameters.get("gain"), ())
+    assert block_of(started(policy, observe, arms, rounds)) is not None
     options = {"seed": 4, "stream": "lanes", "checkpoints": [1, 2, 17, 100, rounds]}
+    options["observe"] = observe
     replicates = [5, 0, 3, 11, 7, 2, 1]
     together = run(policy, instance, rounds, replicates, **options)
     assert_same_results(
@@ -116,9 +139,9 @@ def test_a_block_gives_what_each_replicate_gives(feedback, case, law, rng):
 @pytest.mark.parametrize("feedback", CASES)
 @pytest.mark.parametrize("arms", [5, 60])
 def test_long_runs(feedback, arms, rng):
-    policy = policy_of(rng, feedback, arms, gain=1.0)
+    policy = policy_of(rng, feedback, arms)
     instance = RandomInstance(arms, 0.05, 0.95, law="bernoulli")
-    options = {"seed": 1, "checkpoints": [10, 5000, 20_000]}
+    options = {"seed": 1, "checkpoints": [10, 5000, 20_000], "observe": SUMS}
     together = run(policy, instance, 20_000, LANES, **options)
     apart = [run(policy, instance, 20_000, [one], **options) for one in range(LANES)]
     assert_same_results(together, apart)
@@ -151,12 +174,14 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
     others = [
         BanditQ(targets, subroutine="exp3p"),
         BanditQ(targets, "full", "adahedge"),
-        RecordedBanditQ(targets, "full", "squint"),
-        BanditQSurrogates(targets),
+        BanditQ(targets, "full", "squint", gain=2),
         UCB1(),
     ]
     for policy in others:
         assert block_of(policy.start(3, 50)) is None
+        assert block_of(started(policy, (Starvation(),), 3, 50)) is None
+    full = BanditQ(targets, "full")
+    assert block_of(started(full, (Starvation(), SurrogateGains()), 3, 50)) is None
     assert block_of(object()) is None  # the state of a policy in plain Python
     together = run(UCB1(), instance, 50, LANES, checkpoints=[50])
     apart = [run(UCB1(), instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
@@ -167,7 +192,7 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
     run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], compiled=False)
 
 
-def block_run(policy, instance, cuts, loop):
+def block_run(policy, instance, cuts, loop, observe):
     """Return the record and the state's arrays after playing the pieces between the cuts."""
     horizon = cuts[-1]
     means = np.array(instance.means)
@@ -177,9 +202,10 @@ def block_run(policy, instance, cuts, loop):
             for lane in range(LANES)
         ]
     )
-    state = block_of(policy.start(means.size, horizon))
+    state = block_of(started(policy, observe, means.size, horizon))
     checkpoints = np.unique([1, 2, horizon // 2, horizon - 1, horizon])
-    record = new_block(means.size, checkpoints, len(policy.probes))
+    n_probes = sum(len(one.probes) for one in (policy, *observe))
+    record = new_block(means.size, checkpoints, n_probes)
     with np.errstate(all="ignore"):  # interpreted, NumPy tells of words that wrap
         for start, stop in itertools.pairwise(cuts):
             loop(state, source, record, start, stop)
@@ -202,9 +228,10 @@ def test_blocks_in_pieces_compiled_and_interpreted(feedback, case, law, rng):
     policy = policy_of(rng, feedback, arms, **parameters)
     instance = instance_of(rng, law, arms)
     loop = BLOCKS[feedback]
-    whole = block_run(policy, instance, [0, 40], loop)
-    assert whole == block_run(policy, instance, [0, 1, 2, 20, 21, 40], loop)
-    assert whole == block_run(policy, instance, [0, 40], getattr(loop, "py_func", loop))
+    observe = OBSERVED.get(parameters.get("gain"), ())
+    whole = block_run(policy, instance, [0, 40], loop, observe)
+    assert whole == block_run(policy, instance, [0, 1, 2, 20, 21, 40], loop, observe)
+    assert whole == block_run(policy, instance, [0, 40], getattr(loop, "py_func", loop), observe)
 
 
 def test_lanes_of_a_record(rng):

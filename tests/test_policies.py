@@ -117,12 +117,8 @@ def test_parameter_errors_name_the_value_and_the_range(call, words):
 def test_make_policy_makes_every_policy():
     required = {
         "banditq": {"targets": [0.1, 0.0]},
-        "banditq_inequalities": {"targets": [0.1, 0.0], "means": [0.5, 0.25]},
-        "banditq_recorded": {"targets": [0.1, 0.0]},
-        "banditq_surrogates": {"targets": [0.1, 0.0]},
         "queue_ucb": {"targets": [0.1, 0.0]},
         "fair_learn": {"quotas": ["1/3", 0.1]},
-        "fair_learn_observed": {"quotas": ["1/3", 0.1]},
         "bf_ucb": {"groups": [1, 1], "quotas": ["1/3", 0.1]},
         "fairx_ucb": {"groups": [1, 1]},
         "group_oracle": {"groups": [1, 1], "quotas": ["1/3", 0.1], "means": [0.5, 0.25]},

@@ -126,10 +126,10 @@ def twin_run(play, twin, instance):
     return play(twin, instance.means, instance.law, ROUNDS, *address, **extras(instance))
 
 
-def recorded(policy, instance):
+def recorded(policy, instance, observe=()):
     """Return the result with a checkpoint at every round."""
-    every = range(1, ROUNDS + 1)
-    return run(policy, instance, ROUNDS, [REPLICATE], seed=SEED, stream="naive", checkpoints=every)
+    options = {"checkpoints": range(1, ROUNDS + 1), "observe": observe}
+    return run(policy, instance, ROUNDS, [REPLICATE], seed=SEED, stream="naive", **options)
 
 
 def column(history, name):

@@ -10,12 +10,20 @@ import pytest
 import yaml
 
 import naive
-from fairbandits import FairLearn, Instance, RandomInstance, SmallestDeficit, run
+from fairbandits import (
+    BanditQ,
+    BanditQInequalities,
+    FairLearn,
+    Instance,
+    RandomInstance,
+    SmallestDeficit,
+    run,
+)
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.experiments.simulate import simulate_chunk, write_chunk
+from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.experiments.spec import depends_on_instance, filled
 from fairbandits.instance import draw_quotas
 from fairbandits.store import StoreError, read_footer, read_table, write_table
@@ -567,7 +575,7 @@ DEFICITS = ("deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup")
 @pytest.mark.parametrize("kept", [[], ["deficit_sup"], ["floor_deficit", "first_beyond"], None])
 def test_only_what_is_asked_for_is_kept(kept, configured):
     changes = {} if kept is None else {"record": kept}
-    observed = policy("fair_learn_observed", quotas="instance")
+    observed = policy(quotas="instance") | {"observe": ["fair_learn_deficits"]}
     spec = one(configured({"one": experiment(policies={"fair": observed}, **changes)})).runs[0].spec
     columns = set(simulate_chunk(spec, SEED, [0])) - {"replicate", "round", "arm"}
     if kept is None:
@@ -581,6 +589,96 @@ def test_unknown_records_are_refused(refused):
     assert message == (
         f"{AUDIT}: experiments.one.record.0: 'deficits' is unknown; did you mean 'deficit'?"
     )
+
+
+def watched(observe, name="fair_learn", **parameters):
+    parameters = parameters or {"quotas": "instance"}
+    return {"one": experiment(policies={"fair": policy(name, **parameters) | {"observe": observe}})}
+
+
+def test_observers_are_run(configured):
+    audit = watched(["plays_sum", {"starvation": {}}])
+    spec = one(configured(audit)).runs[0].spec
+    assert spec.observe == (["plays_sum", {}], ["starvation", {}])
+    columns = simulate_chunk(spec, SEED, [0, 1])
+    assert list(columns)[-2:] == ["plays_sum", "starvation"]
+    plain = one(configured({"one": experiment()})).runs[0].spec
+    assert plain.observe == ()
+    for name, values in simulate_chunk(plain, SEED, [0, 1]).items():
+        assert values.tobytes() == columns[name].tobytes()
+
+
+@pytest.mark.parametrize("drawn", [False, True], ids=["fixed", "drawn"])
+def test_observers_have_parameters_of_the_instance(drawn, configured):
+    """The parameter is a means of each replicate, whose own benchmark decides the numbers."""
+    inequalities = [{"banditq_inequalities": {"means": sourced("instance")}}]
+    parameters = {"targets": [0.1, 0, 0], "feedback": "full"}
+    audit = watched(inequalities, "banditq", **parameters)
+    del audit["one"]["quotas"]  # they count pulls
+    if drawn:
+        del audit["one"]["means"]
+        audit["one"]["drawn_means"] = {
+            "arms": sourced(3),
+            "low": sourced(0.3),
+            "high": sourced(0.9),
+        }
+    spec = one(configured(audit)).runs[0].spec
+    assert spec.observe == (["banditq_inequalities", {"means": "instance"}],)
+    columns = simulate_chunk(spec, SEED, [0, 2])
+    for place, replicate in enumerate((0, 2)):
+        instance = instance_of(spec)
+        stream = spec.stream_of({"horizon": 200})
+        means = instance.draw(SEED, stream, replicate).means if drawn else instance.means
+        options = {"seed": SEED, "stream": stream, "checkpoints": [10, 200]}
+        options["observe"] = [BanditQInequalities(means)]
+        alone = run(BanditQ(**parameters), Instance(means), 200, [replicate], **options)
+        for name, values in alone.probes.items():
+            ours = columns[name].reshape(2, -1)[place]
+            assert ours.tobytes() == values.tobytes(), name
+
+
+WRONG_OBSERVERS = {
+    "unknown": (["starvatio"], ".0: 'starvatio' is unknown; did you mean 'starvation'?"),
+    "unknown with parameters": (
+        ["plays_sum", {"plays": {}}],
+        ".1: 'plays' is unknown; did you mean 'plays_sum'?",
+    ),
+    "not a list": ("starvation", ": 'starvation' is not of type 'array'"),
+    "none": ([], ": [] should be non-empty"),
+    "twice": (["starvation", "plays_sum", "starvation"], ": 'starvation' is there twice"),
+    "unfitting": (
+        ["queue_squares"],
+        ": queue_squares can watch BanditQ only, got policy fair_learn",
+    ),
+    "parameter that it has not": (
+        [{"starvation": {"most": sourced(3)}}],
+        ".starvation: unknown key 'most'; known: ",
+    ),
+    "parameter without a source": (
+        [{"banditq_inequalities": {"means": "instance"}}],
+        ".0.banditq_inequalities.means: 'instance' is not of type 'object'",
+    ),
+    "no parameter": (
+        ["banditq_inequalities"],
+        ".banditq_inequalities: 'means' is a required property",
+    ),
+    "parameter of wrong length": (
+        [{"banditq_inequalities": {"means": sourced([0.5, 0.5])}}],
+        ".banditq_inequalities.means must have one entry per arm (3), got 2",
+    ),
+    "no such parameter of the instance": (
+        [{"starvation": {"most": sourced("instance")}}],
+        ".starvation.most: only means, penalties, reference, shadow_means, groups, targets, "
+        "quotas and fractions can be those of the instance",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_OBSERVERS)
+def test_wrong_observers_are_refused(name, refused):
+    observe, words = WRONG_OBSERVERS[name]
+    message = refused(watched(observe))
+    assert message == f"{AUDIT}: experiments.one.policies.fair.observe{words}"
 
 
 @pytest.mark.parametrize("name", DEFICITS)

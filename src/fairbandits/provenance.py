@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parents[1]
 
 #: What Numba compiles.
-COMPILED = ("engine", "policies")
+COMPILED = ("engine", "policies", "observers")
 #: What decides the numbers of a simulation.
 SIMULATION = (
     *COMPILED,

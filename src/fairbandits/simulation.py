@@ -10,14 +10,14 @@ import numpy as np
 from numba import config
 
 from fairbandits.engine.kinds import chosen as chosen_loop
-from fairbandits.engine.lanes import BLOCKS, block_source, lane_of, new_block
+from fairbandits.engine.lanes import BLOCKS, block_of, block_source, lane_of, new_block
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
+from fairbandits.engine.watching import watched
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
-from fairbandits.policies.banditq_lanes import block_of
 from fairbandits.rationals import quota_numerators
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Result:
     rewards : ndarray of float, same shape
         Reward accrued so far by each arm.
     probes : dict of str to ndarray of float, same shape
-        What the policy reports of itself, e.g. BanditQ's queue lengths.
+        What the policy reports of itself, e.g. BanditQ's queue lengths, and its observers of it.
     deficits : dict of str to ndarray, same shape
         Where quotas were given, how far each arm is behind its own: ``deficit`` r_k t - N_k(t) and
         ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
@@ -117,6 +117,7 @@ def run(
     checkpoints: Sequence[int] | None = None,
     stream: str = "run",
     quotas: Sequence | None = None,
+    observe: Sequence[Any] = (),
     compiled: bool | None = None,
 ) -> Result:
     """Run a policy on an instance.
@@ -144,6 +145,11 @@ def run(
     quotas : sequence of number or str, optional
         Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
         `Result.deficits`); a policy has its own.
+    observe : sequence of object, optional
+        Observers of `fairbandits.observers`, or any objects with ``probes`` (names) and a method
+        ``start(policy, state, n_arms, horizon)``, `state` being what the policy's own ``start``
+        returned, that returns a fresh object with methods ``watch(state, t, action, reward)`` and
+        ``report(state, out)``. They only measure; their probes come after the policy's.
     compiled : bool, optional
         Whether a policy of this package runs compiled or in the interpreter; the numbers are the
         same. By default what takes less time: compiling takes seconds, once for each kind of
@@ -158,7 +164,7 @@ def run(
     ValueError
         If an argument is out of its range.
     TypeError
-        If the policy lacks a part.
+        If the policy or an observer lacks a part, or an observer cannot watch this policy.
 
     Examples
     --------
@@ -178,7 +184,8 @@ def run(
     chosen = _replicates(replicates)
     rounds = _checkpoints(checkpoints, horizon)
     required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms)
-    probes = tuple(getattr(policy, "probes", ()))
+    probes_of = _probes(policy, observe)
+    probes = [name for names in probes_of for name in names]
     random = isinstance(instance, RandomInstance)
     means, sources = [], []
     for replicate in chosen.tolist():
@@ -188,8 +195,7 @@ def run(
         sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
     records, loop = [], None
     while len(records) < len(sources):
-        state = policy.start(instance.n_arms, horizon)
-        ours = is_implemented(type(state))
+        state, ours = _start(policy, observe, probes_of, instance.n_arms, horizon)
         force = compiled if ours else False
         to_come = horizon * (len(sources) - len(records))
         some = sources[len(records) :][:LANES]
@@ -208,8 +214,6 @@ def run(
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
         if loop is None:
             loop = chosen_loop(LOOPS[feedback], state, some[0], record, to_come, force)
-        if not ours:
-            state = _Guarded(state, policy, instance.n_arms)
         loop(state, some[0], record, 0, horizon)
         records.append(record)
     plays = np.array([record.plays_at for record in records])
@@ -238,6 +242,21 @@ def run(
     )
 
 
+def _start(
+    policy: Any, observe: Sequence[Any], probes: list[tuple[str, ...]], n_arms: int, horizon: int
+) -> tuple[Any, bool]:
+    """Return the state before the first round, and whether it can be compiled."""
+    state = policy.start(n_arms, horizon)
+    observers = [one.start(policy, state, n_arms, horizon) for one in observe]
+    ours = is_implemented(type(state))
+    if not ours:
+        state = _Guarded(state, policy, n_arms)
+    if not observers:
+        return state, ours
+    ours = ours and all(is_implemented(type(one), "watch") for one in observers)
+    return watched(state, observers, [len(names) for names in probes[:-1]]), ours
+
+
 class _Guarded:
     """A user's policy whose actions are checked before the loop acts on them."""
 
@@ -255,6 +274,10 @@ class _Guarded:
         self.distribute = self._probabilities
         self.learn = self._learn
         self.probe = getattr(state, "probe", None)
+
+    def __getattr__(self, name: str) -> Any:
+        # observers look at the state itself
+        return getattr(self.__dict__["_state"], name)
 
     def _arm(self, t: int, coin: int) -> int:
         arm = self._state.choose(t, coin)
@@ -288,6 +311,21 @@ def _feedback(policy: Any) -> str:
             f"start(n_arms, horizon); {type(policy).__name__} has feedback {feedback!r}"
         )
     return feedback
+
+
+def _probes(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
+    """Return the names of the policy's probes and of those of each observer."""
+    for one in observe:
+        if not (hasattr(one, "probes") and callable(getattr(one, "start", None))):
+            raise TypeError(
+                "an observer needs probes (names) and a method start(policy, state, n_arms, "
+                f"horizon), got {one!r}"
+            )
+    probes = [tuple(getattr(policy, "probes", ())), *(tuple(one.probes) for one in observe)]
+    names = [name for part in probes for name in part]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"observe must have each column once, got {repeated[0]} twice")
+    return probes
 
 
 def _quotas(quotas: Sequence, feedback: str, n_arms: int) -> tuple[list[int], int]:

@@ -3,8 +3,8 @@
 The block's arrays are those of one replicate with one more axis, the lanes, at the end.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,6 +16,7 @@ from fairbandits.engine.loops import OPTIONS
 from fairbandits.engine.protocol import choose, distribute, learn, probe
 from fairbandits.engine.sources import StreamSource
 from fairbandits.engine.vectors import LANES, load, pick, select, store, units
+from fairbandits.engine.watching import Watched
 
 
 class BlockSource(NamedTuple):
@@ -108,6 +109,52 @@ def new_block(n_arms: int, checkpoints: np.ndarray, n_probes: int) -> BlockRecor
         empty(n_arms),
         empty(n_arms),
     )
+
+
+#: Class of a state -> what makes its block, given a function that makes the block of a part.
+_BLOCKS: dict[type, Callable[[Any, Callable], Any]] = {}
+
+
+def plays_in_lanes(
+    state_class: type,
+    block_class: type | None = None,
+    *,
+    make: Callable[[Any, Callable], Any] | None = None,
+) -> None:
+    """Say that states of `state_class` can be played in lanes.
+
+    Parameters
+    ----------
+    state_class : type
+        Class of the state of one replicate.
+    block_class : type, optional
+        Class of the block's state, where that has the blocks of all fields.
+    make : callable, optional
+        Returns the block's state of one replicate's, given a function for the parts.
+    """
+    _BLOCKS[state_class] = make or (lambda state, wide: block_class(*map(wide, state)))
+
+
+def block_of(state: Any) -> Any:
+    """Return the state of a block whose replicates start with `state`; None if it has no form."""
+    copies: dict[int, np.ndarray] = {}
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            if id(value) not in copies:  # a state may name an array twice
+                copies[id(value)] = along_lanes([value] * LANES)
+            return copies[id(value)]
+        if type(value) is tuple:
+            return tuple(map(wide, value))
+        return _BLOCKS[type(value)](value, wide) if isinstance(value, tuple) else value
+
+    try:
+        return wide(state) if isinstance(state, tuple) else None
+    except KeyError:
+        return None
+
+
+plays_in_lanes(Watched, Watched)
 
 
 @njit(**OPTIONS)

@@ -23,6 +23,15 @@ The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
 ``probe(state, out)``                write what the policy reports of itself at a checkpoint,
                                      ``out[p, k]`` for its p-th probe and arm k
 ===================================  ===========================================================
+
+An observer's state has two verbs of its own (`fairbandits.engine.watching` asks for them):
+
+=============================================  =================================================
+``watch(observer, state, t, action, reward)``  take note of round `t`, after the policy, whose
+                                               state it is, has learnt from it
+``report(observer, state, out)``               write the observer's columns at a checkpoint, as
+                                               ``probe`` does
+=============================================  =================================================
 """
 
 from collections.abc import Callable
@@ -61,7 +70,8 @@ class Streak(NamedTuple):
     most: float
 
 
-FOLDERS = tuple(f"fairbandits.{part}." for part in COMPILED)
+HOMES = tuple(f"fairbandits.{part}" for part in COMPILED)
+FOLDERS = tuple(f"{home}." for home in HOMES)
 _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 
 
@@ -80,8 +90,8 @@ def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
         if not function.__module__.startswith(FOLDERS):
             raise TypeError(
                 f"{function.__qualname__} of {function.__module__} cannot be compiled with the "
-                "round loops: only functions inside fairbandits.engine and fairbandits.policies "
-                "can; give the policy methods choose and learn instead"
+                f"round loops: only functions inside {' and '.join(HOMES)} can; give a policy "
+                "methods choose and learn instead, an observer watch and report"
             )
         _FUNCTIONS[verb, state_class] = function
         return function
@@ -89,9 +99,9 @@ def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
     return register
 
 
-def is_implemented(state_class: type) -> bool:
-    """Return whether functions are registered for a class, so that its policy can be compiled."""
-    return ("learn", state_class) in _FUNCTIONS
+def is_implemented(state_class: type, verb: str = "learn") -> bool:
+    """Return whether functions are registered for a class, so that it can be compiled."""
+    return (verb, state_class) in _FUNCTIONS
 
 
 def _call(verb: str, state, *arguments):
@@ -189,3 +199,23 @@ def probe(state, out):
 @overload(probe, jit_options=INLINE)
 def _compiled_probe(state, out):
     return _resolve("probe", state) or (lambda state, out: None)
+
+
+def watch(observer, state, t, action, reward):
+    """Let an observer take note of round `t`, from which the policy has learnt."""
+    return _call("watch", observer, state, t, action, reward)
+
+
+@overload(watch, jit_options=INLINE, strict=False)  # observers say arm or x for the action
+def _compiled_watch(observer, state, t, action, reward):
+    return _resolve("watch", observer)
+
+
+def report(observer, state, out):
+    """Write the observer's columns, shape (n_probes, n_arms), as they stand."""
+    return _call("report", observer, state, out)
+
+
+@overload(report, jit_options=INLINE)
+def _compiled_report(observer, state, out):
+    return _resolve("report", observer)

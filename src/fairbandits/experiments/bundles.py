@@ -20,11 +20,8 @@ from fairbandits.experiments.spec import RunSpec
 COSTS = {
     "banditq, bandit": (40, 8),
     "banditq, full": (10, 4),
-    "banditq_recorded, bandit": (60, 8),
-    "banditq_recorded, full": (20, 4),
     "bf_ucb": (60, 0.5),
     "fair_learn": (10, 0.2),
-    "fair_learn_observed": (20, 3),
     "fairx_ucb": (100, 2),
     "group_ucb": (15, 0.5),
     "ht_ucb": (15, 0.5),
@@ -35,6 +32,13 @@ COSTS = {
 }
 #: Of all others.
 COST = (50, 5)
+#: What observers add: one that has to look at much, and any other.
+OBSERVING = {
+    "banditq_inequalities": (40, 2),
+    "fair_learn_deficits": (10, 3),
+    "surrogate_gains": (40, 3),
+}
+OBSERVED = (5, 0)
 #: Seconds for each replicate of each cell, and for each file.
 STARTED, WRITTEN = 0.0004, 0.02
 
@@ -159,6 +163,8 @@ def _chunks(run: Run) -> list[Chunk]:
     spec = run.spec
     feedback = spec.parameters.get("feedback", "bandit")
     start, each = COSTS.get(spec.policy) or COSTS.get(f"{spec.policy}, {feedback}") or COST
+    watching = [OBSERVING.get(name, OBSERVED) for name, _ in spec.observe]
+    start, each = map(sum, zip((start, each), *watching, strict=True))
     one = spec.total_rounds * (start + each * spec.n_arms) * 1e-9 + len(spec.cells) * STARTED
     chunks = []
     for replicates in run.chunks():

@@ -193,10 +193,46 @@ def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place
             raise ConfigError(f"{place}.learner: {learner!r} is unknown{meant(learner, known)}")
         inside = parameters.get("learner_parameters", {})
         check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
-    properties = schema_of(f"policies/{policy}").get("properties", {})
+    _check_lengths(f"policies/{policy}", parameters, n_arms, place)
+    _FITTING.add(same)
+
+
+def _check_lengths(schema: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:
+    properties = schema_of(schema).get("properties", {})
     for key, value in parameters.items():
         if properties[key].get("perArm") and isinstance(value, list) and len(value) != n_arms:
             raise ConfigError(
                 f"{place}.{key} must have one entry per arm ({n_arms}), got {len(value)}"
             )
-    _FITTING.add(same)
+
+
+def observers_of(observe: list, place: str) -> list[list]:
+    """Return observers as pairs of a name and parameters, without where their values come from."""
+    observers = [[*(one.items() if isinstance(one, dict) else [(one, {})])] for one in observe]
+    found = [[name, _values(given)] for ((name, given),) in observers]
+    names = [name for name, _ in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{place}: {name!r} is there twice")
+    return found
+
+
+def check_observer(
+    name: str,
+    given: dict[str, Any],
+    policy: str,
+    parameters: dict[str, Any],
+    n_arms: int,
+    place: str,
+) -> None:
+    """Raise ConfigError unless an observer's parameters fit its schema, and it the policy."""
+    schema = f"observers/{name}"
+    check(given, schema, f"{place}.{name}")
+    _check_lengths(schema, given, n_arms, f"{place}.{name}")
+    described = schema_of(schema)
+    known = parameters | {"policy": policy}
+    fitting = described.get("policies", [{}])
+    if not any(all(known.get(key) in one[key] for key in one) for one in fitting):
+        raise ConfigError(
+            f"{place}: {name} can watch {described['watches']} only, got policy {policy}"
+        )

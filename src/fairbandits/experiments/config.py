@@ -12,6 +12,7 @@ from fairbandits.experiments.checks import (
     check_apart,
     check_drawn_quotas,
     check_instance,
+    check_observer,
     check_parameters,
     check_quotas,
     check_range,
@@ -21,6 +22,7 @@ from fairbandits.experiments.checks import (
     check_sweep,
     check_targets,
     exact,
+    observers_of,
     with_stand_ins,
 )
 from fairbandits.experiments.schemas import (
@@ -33,9 +35,9 @@ from fairbandits.experiments.schemas import (
     read_yaml,
 )
 from fairbandits.experiments.spec import (
-    OF_INSTANCE,
     RunSpec,
     cells_of_sweep,
+    depends_on_instance,
     ranges_of,
     shares_of,
 )
@@ -367,9 +369,13 @@ def _experiment(
         }
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         check_sweep(sweep, f"{inside}.sweep")
+        observe = observers_of(policy.get("observe", []), f"{inside}.observe")
         for cell in cells_of_sweep(sweep):
             known = with_stand_ins(parameters | cell, n_arms, given, where)
             check_parameters(policy["policy"], known, n_arms, where)
+            for observer, own in observe:
+                own = with_stand_ins(own, n_arms, given, f"{inside}.observe.{observer}")
+                check_observer(observer, own, policy["policy"], known, n_arms, f"{inside}.observe")
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
         horizons = policy.get("horizons", {"value": []})["value"]
@@ -379,7 +385,7 @@ def _experiment(
         apart = policy.get("apart", False)
         check_apart(apart, horizons, block, f"{inside}.apart")
         for law in block["laws"]["value"]:
-            asks = parameters.get("targets") == OF_INSTANCE
+            asks = depends_on_instance(parameters, "targets")
             spec = RunSpec(
                 stream=f"{paper}/{block.get('same_instances_as', name)}",
                 policy=policy["policy"],
@@ -400,6 +406,7 @@ def _experiment(
                 penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
                 sweep=sweep,
                 record=tuple(block["record"]) if "record" in block else None,
+                observe=tuple(observe),
             )
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk

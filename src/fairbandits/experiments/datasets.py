@@ -379,7 +379,8 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
 
 def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
     """Return the targets of a run's policy, of each arm or of each row and arm."""
-    given = spec.parameters["targets"]
+    nested = spec.parameters.get("learner_parameters", {})
+    given = {**spec.parameters, **nested}["targets"]
     if given != OF_INSTANCE:
         return np.array(given, dtype=float)
     if "mean" in grid:

@@ -13,6 +13,7 @@ from fairbandits.engine.streams import RULE
 from fairbandits.experiments.spec import RunSpec, depends_on_instance, filled, swept
 from fairbandits.instance import Instance, RandomInstance, draw_quotas
 from fairbandits.metrics.penalties import penalty_rates
+from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import checkpoint_grid, run
@@ -62,9 +63,9 @@ def _results(
 ) -> Iterator[dict[str, np.ndarray]]:
     """Yield the columns of one cell, one by one where the policy depends on what is drawn."""
     horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
-    parameters = spec.parameters_of(cell)
+    parameters, observe = spec.parameters_of(cell), dict(spec.observe)
     instance = instance_of(spec)
-    dependent = depends_on_instance(parameters)
+    dependent = depends_on_instance({"policy": parameters, **observe})
     random = isinstance(instance, RandomInstance)
     one_by_one = spec.drawn_quotas or (dependent and random)
     for together in ([one] for one in replicates) if one_by_one else (replicates,):
@@ -74,10 +75,11 @@ def _results(
                 spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=together[0]
             )
             quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
-        settled = parameters
+        settled, watching = parameters, observe
         if dependent:
             drawn = instance.draw(seed, stream, together[0]) if random else instance
-            settled = filled(parameters, _from_instance(spec, drawn.true_means, quotas))
+            known = _from_instance(spec, drawn.true_means, quotas)
+            settled, watching = filled(parameters, known), filled(observe, known)
         columns = run(
             make_policy(spec.policy, settled, where=stream),
             instance,
@@ -87,6 +89,7 @@ def _results(
             checkpoints=recorded_rounds(spec, horizon),
             stream=stream,
             quotas=quotas,
+            observe=[make_observer(*one, where=stream) for one in watching.items()],
             compiled=compiled,
         ).columns()
         if spec.drawn_quotas:
@@ -172,4 +175,5 @@ def _kind(spec: RunSpec) -> tuple:
     """Return what tells the loops of a run apart, before there is a policy state."""
     parameters = spec.parameters
     learner = parameters.get("learner_parameters", {}).get("learner")
-    return spec.policy, parameters.get("feedback"), parameters.get("learner"), learner
+    observe = tuple(name for name, _ in spec.observe)
+    return spec.policy, parameters.get("feedback"), parameters.get("learner"), learner, observe

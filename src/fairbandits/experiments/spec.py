@@ -63,6 +63,8 @@ class RunSpec:
         Values of each swept parameter.
     record : tuple of str, optional
         Columns that are kept besides those that every run has; all where it is not given.
+    observe : tuple of [str, mapping]
+        Name and parameters of each observer; a parameter can be "instance".
     """
 
     stream: str
@@ -84,6 +86,7 @@ class RunSpec:
     penalties: Any = None
     sweep: Mapping[str, list] = field(default_factory=dict)
     record: tuple[str, ...] | None = None
+    observe: tuple[list, ...] = ()
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
@@ -196,11 +199,16 @@ def filled(parameters: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
     }
 
 
-def depends_on_instance(parameters: Mapping[str, Any]) -> bool:
-    """Return whether a parameter, perhaps of a learner, is that of the instance."""
+def depends_on_instance(parameters: Mapping[str, Any], name: str = "") -> bool:
+    """Return whether a parameter, perhaps of a learner, is that of the instance.
+
+    `name` is the one that is asked about; any, if it is empty.
+    """
     return any(
-        depends_on_instance(value) if isinstance(value, dict) else value == OF_INSTANCE
-        for value in parameters.values()
+        depends_on_instance(value, name)
+        if isinstance(value, dict)
+        else value == OF_INSTANCE and name in ("", key)
+        for key, value in parameters.items()
     )
 
 

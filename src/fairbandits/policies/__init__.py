@@ -3,15 +3,12 @@
 import dataclasses
 from typing import Any
 
+from fairbandits.policies import banditq_lanes  # noqa: F401  BanditQ's form for several replicates
 from fairbandits.policies.banditq import BanditQ
-from fairbandits.policies.banditq_inequalities import BanditQInequalities
-from fairbandits.policies.banditq_recorded import RecordedBanditQ
-from fairbandits.policies.banditq_surrogates import BanditQSurrogates
 from fairbandits.policies.bf_ucb import BFUCB
 from fairbandits.policies.epsilon_greedy import EpsilonGreedy
 from fairbandits.policies.exp3 import EXP3
 from fairbandits.policies.fair_learn import FairLearn
-from fairbandits.policies.fair_learn_observed import FairLearnObserved
 from fairbandits.policies.fairx_ucb import FairXUCB
 from fairbandits.policies.group_oracle import GroupOracle
 from fairbandits.policies.group_ucb import GroupUCB
@@ -19,8 +16,8 @@ from fairbandits.policies.hedge import Hedge
 from fairbandits.policies.ht_ucb import HTUCB
 from fairbandits.policies.lfg import LFG
 from fairbandits.policies.mixture import Mixture
+from fairbandits.policies.own_reward import OwnReward
 from fairbandits.policies.prophet import Prophet
-from fairbandits.policies.pull_gaps import PullGaps
 from fairbandits.policies.queue_ucb import QueueUCB
 from fairbandits.policies.resampled import Resampled
 from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
@@ -32,15 +29,11 @@ from fairbandits.policies.ucb1 import UCB1
 #: Name in configuration files -> policy.
 POLICIES = {
     "banditq": BanditQ,
-    "banditq_inequalities": BanditQInequalities,
-    "banditq_recorded": RecordedBanditQ,
-    "banditq_surrogates": BanditQSurrogates,
     "bf_ucb": BFUCB,
     "constant": Constant,
     "epsilon_greedy": EpsilonGreedy,
     "exp3": EXP3,
     "fair_learn": FairLearn,
-    "fair_learn_observed": FairLearnObserved,
     "fairx_ucb": FairXUCB,
     "group_oracle": GroupOracle,
     "group_ucb": GroupUCB,
@@ -48,8 +41,8 @@ POLICIES = {
     "ht_ucb": HTUCB,
     "lfg": LFG,
     "mixture": Mixture,
+    "own_reward": OwnReward,
     "prophet": Prophet,
-    "pull_gaps": PullGaps,
     "queue_ucb": QueueUCB,
     "resampled": Resampled,
     "smallest_deficit": SmallestDeficit,

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import assign
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks, learners
 from fairbandits.policies.learners import absorb, ascend
@@ -73,6 +75,9 @@ class BanditQ:
         step. The released program has 1e-5.
     confidence : float
         delta of EXP3.P, in (0, 1).
+    gain : float
+        The learner sees all gains times this, not 0; with a negative one they are losses. The
+        queues do not depend on it.
 
     Raises
     ------
@@ -108,6 +113,7 @@ class BanditQ:
     gamma_rule: int = 1
     tolerance: float = 1e-10
     confidence: float = 0.01
+    gain: float = 1.0
     probes: ClassVar[tuple[str, ...]] = PROBES
 
     def __post_init__(self):
@@ -130,6 +136,7 @@ class BanditQ:
         checks.positive("tolerance", self.tolerance)
         if not 0 < self.confidence < 1:
             raise ValueError(f"confidence must lie between 0 and 1, got {self.confidence!r}")
+        checks.not_zero("gain", self.gain)
 
     def start(self, n_arms: int, horizon: int) -> FullState | BanditState:
         """Return the state before the first round."""
@@ -138,7 +145,10 @@ class BanditQ:
         arrays = np.zeros((5, n_arms))
         penalty = self._penalty(horizon)
         post = self.surrogate_index == "post"
-        common = (self._learner(n_arms, horizon), targets, np.flatnonzero(targets > 0), *arrays[:4])
+        learner = self._learner(n_arms, horizon)
+        if self.gain != 1:
+            learner = learners.scaled(learner, float(self.gain))
+        common = (learner, targets, np.flatnonzero(targets > 0), *arrays[:4])
         if self.feedback == "full":
             return FullState(*common, arrays[4], penalty, post)
         return BanditState(*common, penalty, post)
@@ -162,6 +172,24 @@ class BanditQ:
         return learners.exp3p(n_arms, horizon, float(self.confidence))
 
 
+@register_jitable(**INLINE)
+def surrogate_gain(state, length, reward):
+    """Return (Q_i + V) r_i for a queue of this length."""
+    return (length + state.penalty) * reward
+
+
+@register_jitable(**INLINE)
+def lengthen(state, k, served):
+    """Move the queue of arm k by a round with `served` of its reward: Q_i + lambda_i - r_i x_i."""
+    level = state.queue[k] + state.targets[k] - served
+    if level < 0.0:
+        state.idleness[k] -= level
+        level = 0.0
+    state.queue[k] = level
+    state.queue_max[k] = max(state.queue_max[k], level)
+    return level
+
+
 @implements("distribute", FullState)
 def _distribute(state, t, coin, out):
     assign(out, state.learner.x)
@@ -171,17 +199,12 @@ def _distribute(state, t, coin, out):
 def _learn_all(state, t, x, reward):
     queue, surrogate = state.queue, state.surrogate
     for k in range(surrogate.size):
-        surrogate[k] = (queue[k] + state.penalty) * reward[k]
+        surrogate[k] = surrogate_gain(state, queue[k], reward[k])
     for j in range(state.protected.size):
         k = state.protected[j]
-        level = queue[k] + state.targets[k] - reward[k] * x[k]
-        if level < 0.0:
-            state.idleness[k] -= level
-            level = 0.0
-        queue[k] = level
-        state.queue_max[k] = max(state.queue_max[k], level)
+        level = lengthen(state, k, reward[k] * x[k])
         if state.post:
-            surrogate[k] = (level + state.penalty) * reward[k]
+            surrogate[k] = surrogate_gain(state, level, reward[k])
     ascend(state.learner, surrogate)
 
 
@@ -195,20 +218,12 @@ def _choose_arm(state, t, coin):
 
 @implements("learn", BanditState)
 def _learn_one(state, t, arm, reward):
-    queue = state.queue
-    before = queue[arm]
+    before = state.queue[arm]
     for j in range(state.protected.size):
         k = state.protected[j]
-        level = queue[k] + state.targets[k]
-        if k == arm:
-            level -= reward
-        if level < 0.0:
-            state.idleness[k] -= level
-            level = 0.0
-        queue[k] = level
-        state.queue_max[k] = max(state.queue_max[k], level)
-    length = queue[arm] if state.post else before
-    absorb(state.learner, t, arm, (length + state.penalty) * reward)
+        lengthen(state, k, reward if k == arm else 0.0)
+    length = state.queue[arm] if state.post else before
+    absorb(state.learner, t, arm, surrogate_gain(state, length, reward))
 
 
 def _probe(state, out):

@@ -1,8 +1,8 @@
 """BanditQ for a block of replicates at once, with the numbers of one replicate at a time.
 
-Every lane does the operations of `banditq`, `banditq_recorded`, `learners` and `simplex` in their
-order. Where one replicate branches, all lanes compute both sides and each keeps its own; where one
-loops, all go on until the last has done, and those that have keep what they have.
+Every lane does the operations of `banditq`, `learners` and `simplex` in their order. Where one
+replicate branches, all lanes compute both sides and each keeps its own; where one loops, all go on
+until the last has done, and those that have keep what they have.
 """
 
 import math
@@ -12,10 +12,9 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import along_lanes, copy_rows
-from fairbandits.engine.protocol import choose, distribute, implements, learn, probe
+from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.protocol import implements, learn
 from fairbandits.engine.vectors import (
-    LANES,
     absolute,
     anywhere,
     every,
@@ -28,8 +27,7 @@ from fairbandits.engine.vectors import (
     select,
     store,
 )
-from fairbandits.policies import banditq, banditq_recorded, learners
-from fairbandits.policies.banditq_recorded import RARE
+from fairbandits.policies import banditq, learners
 from fairbandits.policies.learners import BEST, EXPLORED, GAMMA, MIXABILITY, ROOT_M, ROOT_P
 
 
@@ -39,18 +37,6 @@ class FullState(banditq.FullState):
 
 class BanditState(banditq.BanditState):
     """BanditQ with bandit feedback in every lane."""
-
-
-class RecordedFullState(banditq_recorded.RecordedFullState):
-    """BanditQ with full information, and the tally, in every lane."""
-
-
-class RecordedBanditState(banditq_recorded.RecordedBanditState):
-    """BanditQ with bandit feedback, and the tally, in every lane."""
-
-
-class Tally(banditq_recorded.Tally):
-    """What is kept of each arm in every lane."""
 
 
 class OGA(NamedTuple):
@@ -77,37 +63,13 @@ class FTRL(NamedTuple):
     factor: float = 1.0
 
 
-#: State of one replicate -> state of a block.
-_BLOCK = {
-    banditq.FullState: FullState,
-    banditq.BanditState: BanditState,
-    banditq_recorded.RecordedFullState: RecordedFullState,
-    banditq_recorded.RecordedBanditState: RecordedBanditState,
-    banditq_recorded.Tally: Tally,
-    learners.OGA: OGA,
-    learners.FTRL: FTRL,
-}
-
-
-def block_of(state):
-    """Return the state of a block whose replicates start with `state`; None if it has no form."""
-    copies = {}
-
-    def wide(value):
-        if isinstance(value, np.ndarray):
-            if id(value) not in copies:  # a state may name an array twice
-                copies[id(value)] = along_lanes([value] * LANES)
-            return copies[id(value)]
-        if isinstance(value, learners.Scaled):
-            return wide(value.learner)._replace(factor=value.factor)
-        if isinstance(value, tuple):
-            return _BLOCK[type(value)](*map(wide, value))
-        return value
-
-    try:
-        return wide(state) if isinstance(state, tuple) else None
-    except KeyError:
-        return None
+plays_in_lanes(banditq.FullState, FullState)
+plays_in_lanes(banditq.BanditState, BanditState)
+plays_in_lanes(learners.OGA, OGA)
+plays_in_lanes(learners.FTRL, FTRL)
+plays_in_lanes(
+    learners.Scaled, make=lambda state, wide: wide(state.learner)._replace(factor=state.factor)
+)
 
 
 @implements("distribute", FullState)
@@ -301,53 +263,3 @@ def _probe(state, out):
 
 implements("probe", FullState)(_probe)
 implements("probe", BanditState)(_probe)
-
-
-@implements("distribute", RecordedFullState)
-def _distribute_recorded(state, t, coin, out):
-    distribute(state.policy, t, coin, out)
-
-
-@implements("learn", RecordedFullState)
-def _learn_all_recorded(state, t, x, reward):
-    learn(state.policy, t, x, reward)
-    for k in range(x.shape[0]):
-        played = load(x, k)
-        _count(state, k, played, played <= RARE)
-
-
-@implements("choose", RecordedBanditState)
-def _choose_recorded(state, t, coin):
-    return choose(state.policy, t, coin)
-
-
-@implements("learn", RecordedBanditState)
-def _learn_one_recorded(state, t, arm, reward):
-    learn(state.policy, t, arm, reward)
-    for k in range(state.tally.plays.shape[0]):
-        own = arm == k
-        _count(state, k, select(own, 1.0, 0.0), ~own)
-
-
-@register_jitable(**INLINE)
-def _count(state, k, played, starved):
-    tally = state.tally
-    length = load(state.policy.queue, k)
-    plays = load(tally.plays, k) + played
-    run = select(starved, load(tally.starved, k) + 1.0, 0.0)
-    store(tally.plays, k, plays)
-    store(tally.plays_sum, k, load(tally.plays_sum, k) + plays)
-    store(tally.squares, k, load(tally.squares, k) + length * length)
-    store(tally.starved, k, run)
-    store(tally.starvation, k, greatest(load(tally.starvation, k), run))
-
-
-def _probe_recorded(state, out):
-    probe(state.policy, out)
-    copy_rows(out[4], state.tally.squares)
-    copy_rows(out[5], state.tally.starvation)
-    copy_rows(out[6], state.tally.plays_sum)
-
-
-implements("probe", RecordedFullState)(_probe_recorded)
-implements("probe", RecordedBanditState)(_probe_recorded)

@@ -9,7 +9,7 @@ import numpy as np
 from fairbandits.engine.arrays import assign
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
-from fairbandits.policies.banditq import BanditQ
+from fairbandits.policies.banditq import BanditQ, lengthen, surrogate_gain
 from fairbandits.policies.ties import best_arm
 
 
@@ -124,20 +124,12 @@ def _choose(state, t, coin):
 
 @implements("learn", QueueUCBState)
 def _learn(state, t, arm, reward):
-    queue = state.queue
     for j in range(state.protected.size):
         k = state.protected[j]
-        level = queue[k] + state.targets[k]
-        if k == arm:
-            level -= reward
-        if level < 0.0:
-            state.idleness[k] -= level
-            level = 0.0
-        queue[k] = level
-        state.queue_max[k] = max(state.queue_max[k], level)
+        lengthen(state, k, reward if k == arm else 0.0)
     observed = reward
     if not state.max_weight:
-        observed = (queue[arm] + state.penalty) * reward
+        observed = surrogate_gain(state, state.queue[arm], reward)
         state.memory[LARGEST] = max(state.memory[LARGEST], abs(observed))
     pulls = state.pulls[arm] + 1
     if pulls == 1:

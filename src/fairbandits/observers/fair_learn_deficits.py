@@ -1,20 +1,20 @@
-"""Fair-Learn, observed: what the lemma and the observations behind its guarantee speak of."""
+"""What the lemma and the observations behind Fair-Learn's guarantee speak of."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.arrays import assign, fill
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import choose, implements, learn, standing
-from fairbandits.policies.fair_learn import FairLearn, FairLearnState
+from fairbandits.engine.protocol import implements
+from fairbandits.observers.refusal import refuse
+from fairbandits.policies.fair_learn import FairLearnState
 
 
-class FairLearnObservedState(NamedTuple):
-    """Fair-Learn, and what has been seen of it; row c of a pair is that of m = k - c classes."""
+class DeficitsState(NamedTuple):
+    """What has been seen of the deficits; row c of a pair is that of m = k - c classes."""
 
-    fair: FairLearnState
     level: np.ndarray  # each arm's class, counted from the lowest; 0 below all of them
     rise: np.ndarray
     crowd: np.ndarray  # scratch: number of arms in each class
@@ -25,28 +25,18 @@ class FairLearnObservedState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FairLearnObserved(FairLearn):
-    """Fair-Learn, choosing as `FairLearn` does, with a record of its deficits in every round.
+class FairLearnDeficits:
+    """A record of Fair-Learn's deficits in every round.
 
     The deficit of arm i after round t is d_i = r_i t - N_i(t). With m classes the arm is in class
     M_j, j = 1..m, if alpha + (m - j)/m <= d_i < alpha + (m - j + 1)/m, and in none if d_i < alpha;
     whoever is above M_1 is counted with it. V_j is what M_1..M_j hold.
 
-    Parameters
-    ----------
-    quotas, tolerance, learner, learner_parameters, first_rounds
-        As in `FairLearn`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or if numbers could leave the whole ones that a
-        floating-point number holds exactly.
-
     Notes
     -----
     All comparisons are of integers, numerators over the common denominator q of quotas and
-    tolerance. The probes hold whole numbers, all of the rounds 1..t of a checkpoint:
+    tolerance; a run whose numbers could leave the whole ones that a floating-point number holds
+    exactly is refused. The columns hold whole numbers, all of the rounds 1..t of a checkpoint:
 
     - ``crowding_k`` and ``crowding_k_minus_1``: the number of arms in V_j minus j, largest over
       rounds and j, with m = k and with m = k - 1 classes; one number, which stands at every arm;
@@ -71,65 +61,53 @@ class FairLearnObserved(FairLearn):
         "first_beyond",
     )
 
-    def start(self, n_arms: int, horizon: int) -> FairLearnObservedState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:
         """Return the state before the first round."""
-        fair = super().start(n_arms, horizon)
-        largest = n_arms * (fair.denominator * horizon + fair.tolerance)
+        if not isinstance(state, FairLearnState):
+            refuse(self, policy, "FairLearn")
+        largest = n_arms * (state.denominator * horizon + state.tolerance)
         if largest >= 2**53:
             raise ValueError(
                 "quotas and tolerance must be such that arms * (denominator * horizon + tolerance) "
                 f"is below 2**53, got {largest}"
             )
-        state = FairLearnObservedState(
-            fair,
-            np.zeros((2, n_arms), np.int64),
+        level = np.zeros((2, n_arms), np.int64)
+        if state.tolerance == 0:
+            level[:] = 1  # without a deficit all arms begin in the lowest class
+        return DeficitsState(
+            level,
             np.zeros((2, n_arms), np.int64),
             np.zeros((2, n_arms + 1), np.int64),
             np.array([-1, -1]),  # V_1 without an arm
             np.full(n_arms, NEVER),
             np.zeros(n_arms, np.int64),
-            (fair.tolerance // fair.denominator + 1) * fair.denominator - fair.tolerance,
+            (state.tolerance // state.denominator + 1) * state.denominator - state.tolerance,
         )
-        if fair.tolerance == 0:
-            state.level[:] = 1  # without a deficit all arms begin in the lowest class
-        return state
 
 
-@implements("standing", FairLearnObservedState)
-def _standing(state, t):
-    return standing(state.fair, t)
-
-
-@implements("choose", FairLearnObservedState)
-def _choose(state, t, coin):
-    return choose(state.fair, t, coin)
-
-
-@implements("learn", FairLearnObservedState)
-def _learn(state, t, arm, reward):
-    fair = state.fair
-    learn(fair, t, arm, reward)
-    quotas, served, level, crowd = fair.quotas, fair.served, state.level, state.crowd
-    n_arms, denominator = quotas.size, fair.denominator
+@implements("watch", DeficitsState)
+def _watch(observer, state, t, arm, reward):
+    quotas, served, level, crowd = state.quotas, state.served, observer.level, observer.crowd
+    n_arms, denominator = quotas.size, state.denominator
     above = False
     for k in range(n_arms):
-        excess = quotas[k] * t - served[k] - fair.tolerance
+        excess = quotas[k] * t - served[k] - state.tolerance
         if k == arm:
-            state.pulled_excess[k] = max(state.pulled_excess[k], excess)
+            observer.pulled_excess[k] = max(observer.pulled_excess[k], excess)
             for c in range(2):  # the one arm whose class can fall
                 level[c, k] = (n_arms - c) * excess // denominator + 1 if excess >= 0 else 0
         if excess < 0:
             continue
         above = True
-        if excess >= state.beyond and state.first_beyond[k] == 0:
-            state.first_beyond[k] = t
+        if excess >= observer.beyond and observer.first_beyond[k] == 0:
+            observer.first_beyond[k] = t
         for c in range(2):
             now = level[c, k]
             scaled = (n_arms - c) * excess
             while scaled >= now * denominator:  # mostly once or never: no division
                 now += 1
             if k != arm:
-                state.rise[c, k] = max(state.rise[c, k], now - level[c, k])
+                observer.rise[c, k] = max(observer.rise[c, k], now - level[c, k])
             level[c, k] = now
             crowd[c, min(now, n_arms - c)] += 1
     if above:
@@ -138,13 +116,13 @@ def _learn(state, t, arm, reward):
             for j in range(1, n_arms - c + 1):
                 together += crowd[c, n_arms - c - j + 1]
                 crowd[c, n_arms - c - j + 1] = 0
-                state.crowding[c] = max(state.crowding[c], together - j)
+                observer.crowding[c] = max(observer.crowding[c], together - j)
 
 
-@implements("probe", FairLearnObservedState)
-def _probe(state, out):
+@implements("report", DeficitsState)
+def _report(observer, state, out):
     for c in range(2):
-        fill(out[c], state.crowding[c])
-        assign(out[2 + c], state.rise[c])
-    assign(out[4], state.pulled_excess)
-    assign(out[5], state.first_beyond)
+        fill(out[c], observer.crowding[c])
+        assign(out[2 + c], observer.rise[c])
+    assign(out[4], observer.pulled_excess)
+    assign(out[5], observer.first_beyond)

@@ -1,14 +1,15 @@
-"""BanditQ with full information, and in every round the inequalities that its proofs state."""
+"""The inequalities that the proofs of BanditQ state of every path, in every round."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.arrays import assign, fill, largest
-from fairbandits.engine.protocol import distribute, implements, learn
-from fairbandits.policies import banditq, checks
+from fairbandits.engine.protocol import implements
+from fairbandits.observers.refusal import refuse
+from fairbandits.policies import banditq, checks, learners
 
 #: Places in `totals`.
 EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)
@@ -16,14 +17,13 @@ EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)
 EQ8, EQ11, EQ12, EQ13, FLOOR = range(5)
 
 
-class InequalityState(NamedTuple):
-    """BanditQ, sums over the rounds so far, and the largest left minus right side so far."""
+class InequalitiesState(NamedTuple):
+    """Sums over the rounds so far, and the largest left minus right side so far."""
 
-    policy: banditq.FullState
     means: np.ndarray
     benchmark: np.ndarray  # x*
     factor: float  # of the root in Theorem 1
-    before: np.ndarray  # queues before the round
+    before: np.ndarray  # queues before the round; at first they are empty
     missed: np.ndarray
     ceiling: np.ndarray
     gains: np.ndarray
@@ -34,26 +34,22 @@ class InequalityState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BanditQInequalities(banditq.BanditQ):
-    """BanditQ that checks in every round what its proofs state of every path.
-
-    It plays exactly as `BanditQ` with full information and gradient ascent does, whose parameters
-    it has, and one more.
+class BanditQInequalities:
+    """What the proofs of BanditQ with full information and gradient ascent state of every path.
 
     Parameters
     ----------
     means : sequence of float, length n_arms
-        True means in [0, 1], only to measure: they say what the benchmark x* is.
+        True means in [0, 1]; they say what the benchmark x* is.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, the feedback is not ``full``, the subroutine not
-        ``oga``, or the targets cannot be met.
+        If a mean is out of its range, or the targets cannot be met.
 
     Notes
     -----
-    Each probe is the largest over the rounds so far of left minus right side, so that the
+    Each column is the largest over the rounds so far of left minus right side, so that the
     inequality holds where it is at most 0. With S the sum of the squared norms of the gains g that
     the learner has seen, and R = max_i sum g_i - sum <x, g> its regret against the best arm, which
     is that against the best point of the simplex:
@@ -80,8 +76,6 @@ class BanditQInequalities(banditq.BanditQ):
     "BanditQ: fair bandits with guaranteed rewards", Eqs 6 to 13, Theorem 1, proof of Prop. 1.
     """
 
-    feedback: str = "full"
-    _: KW_ONLY
     means: tuple[float, ...]
     probes: ClassVar[tuple[str, ...]] = (
         "eq6_excess",
@@ -94,22 +88,20 @@ class BanditQInequalities(banditq.BanditQ):
     )
 
     def __post_init__(self):
-        super().__post_init__()
-        checks.one_of("feedback", self.feedback, ("full",))
-        checks.one_of("subroutine", self.subroutine, ("oga",))
         object.__setattr__(self, "means", tuple(float(mean) for mean in self.means))
         checks.means("means", self.means)
 
-    def start(self, n_arms: int, horizon: int) -> InequalityState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> InequalitiesState:
         """Return the state before the first round."""
+        if not (isinstance(state, banditq.FullState) and isinstance(state.learner, learners.OGA)):
+            refuse(self, policy, "BanditQ with full information and gradient ascent on its gains")
         checks.length("means", self.means, n_arms)
-        policy = super().start(n_arms, horizon)
         means = np.array(self.means)
-        return InequalityState(
-            policy,
+        step = state.learner.step
+        return InequalitiesState(
             means,
-            _benchmark(means, policy.targets),
-            1.0 / self.step_c + self.step_c,
+            _benchmark(means, state.targets),
+            1.0 / step + step,
             *np.zeros((4, n_arms)),
             np.zeros(6),
             np.full(5, -np.inf),
@@ -133,57 +125,51 @@ def _benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return x
 
 
-@implements("distribute", InequalityState)
-def _distribute(state, t, coin, out):
-    distribute(state.policy, t, coin, out)
-
-
-@implements("learn", InequalityState)
-def _learn(state, t, x, reward):
-    policy, before, totals, excess = state.policy, state.before, state.totals, state.excess
-    assign(before, policy.queue)
-    learn(policy, t, x, reward)
+@implements("watch", InequalitiesState)
+def _watch(observer, state, t, x, reward):
+    before, totals, excess = observer.before, observer.totals, observer.excess
     n = x.size
     drift = 0.0
     drift_bound = 2.0
     squared_queues = 0.0
     for k in range(n):
-        queue, target = policy.queue[k], policy.targets[k]
+        queue, target = state.queue[k], state.targets[k]
         served = reward[k] * x[k]
-        g = policy.surrogate[k]
+        g = state.surrogate[k]
         totals[EARNED] += x[k] * g
         totals[SQUARES] += g * g
-        state.gains[k] += g
-        totals[REGRET] += (state.benchmark[k] - x[k]) * state.means[k]
-        totals[REALISED] += reward[k] * (state.benchmark[k] - x[k])
-        totals[WEIGHTED] += before[k] * (target - reward[k] * state.benchmark[k])
+        observer.gains[k] += g
+        totals[REGRET] += (observer.benchmark[k] - x[k]) * observer.means[k]
+        totals[REALISED] += reward[k] * (observer.benchmark[k] - x[k])
+        totals[WEIGHTED] += before[k] * (target - reward[k] * observer.benchmark[k])
         squared_queues += queue * queue
         drift += (queue - before[k]) * (queue + before[k])
         drift_bound += 2.0 * before[k] * (target - served)
-        state.missed[k] = state.missed[k] + target - served
-        state.ceiling[k] += target
-        state.rate_excess[k] = max(state.rate_excess[k], state.missed[k] - queue)
-        state.queue_excess[k] = max(state.queue_excess[k], queue - state.ceiling[k])
+        observer.missed[k] = observer.missed[k] + target - served
+        observer.ceiling[k] += target
+        observer.rate_excess[k] = max(observer.rate_excess[k], observer.missed[k] - queue)
+        observer.queue_excess[k] = max(observer.queue_excess[k], queue - observer.ceiling[k])
     totals[QUEUES] += squared_queues
 
-    regret = largest(state.gains) - totals[EARNED]
+    regret = largest(observer.gains) - totals[EARNED]
     root = 2.0 * math.sqrt(2.0 * totals[QUEUES])
-    root += 2.0 * policy.penalty * math.sqrt(2.0 * n * t)
-    left = squared_queues + 2.0 * policy.penalty * totals[REALISED]
+    root += 2.0 * state.penalty * math.sqrt(2.0 * n * t)
+    left = squared_queues + 2.0 * state.penalty * totals[REALISED]
     right = 2.0 * t + 2.0 * totals[WEIGHTED] + 2.0 * regret
     excess[EQ8] = max(excess[EQ8], drift - drift_bound)
-    excess[EQ11] = max(excess[EQ11], regret - state.factor * math.sqrt(totals[SQUARES]))
+    excess[EQ11] = max(excess[EQ11], regret - observer.factor * math.sqrt(totals[SQUARES]))
     excess[EQ12] = max(excess[EQ12], regret - root)
     excess[EQ13] = max(excess[EQ13], left - right)
     excess[FLOOR] = max(excess[FLOOR], -t - totals[REGRET])
+    assign(before, state.queue)
 
 
-@implements("probe", InequalityState)
-def _probe(state, out):
-    assign(out[0], state.rate_excess)
-    fill(out[1], state.excess[EQ8])
-    fill(out[2], state.excess[EQ11])
-    fill(out[3], state.excess[EQ12])
-    fill(out[4], state.excess[EQ13])
-    assign(out[5], state.queue_excess)
-    fill(out[6], state.excess[FLOOR])
+@implements("report", InequalitiesState)
+def _report(observer, state, out):
+    assign(out[0], observer.rate_excess)
+    fill(out[1], observer.excess[EQ8])
+    fill(out[2], observer.excess[EQ11])
+    fill(out[3], observer.excess[EQ12])
+    fill(out[4], observer.excess[EQ13])
+    assign(out[5], observer.queue_excess)
+    fill(out[6], observer.excess[FLOOR])

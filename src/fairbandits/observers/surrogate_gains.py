@@ -1,16 +1,18 @@
-"""BanditQ inside the full-information loop, and statistics of the surrogate rewards of all arms."""
+"""Statistics of BanditQ's surrogate rewards of all arms, also of those that it does not see."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import assign, fill, largest
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import choose, distribute, implements, learn, probe
-from fairbandits.policies import banditq, checks
+from fairbandits.engine.protocol import implements
+from fairbandits.observers.refusal import refuse
+from fairbandits.policies import banditq
+from fairbandits.policies.own_reward import OwnRewardState
 
 #: Lags 1 to 10, 11 to 100 and 101 to 1000.
 ENDS = (10, 100, 1000)
@@ -33,49 +35,30 @@ class Gains(NamedTuple):
     scalars: np.ndarray
 
 
-class SurrogateFullState(NamedTuple):
-    """BanditQ that sees all rewards, and the statistics."""
+class SeenState(NamedTuple):
+    """The statistics, of BanditQ that sees all rewards."""
 
-    policy: banditq.FullState
     gains: Gains
 
 
-class SurrogateBanditState(NamedTuple):
-    """BanditQ that sees the reward of its own arm, the arm, and the statistics."""
+class UnseenState(NamedTuple):
+    """The statistics, of BanditQ that sees its own arm's reward; the queues before the round."""
 
-    policy: banditq.BanditState
-    arm: np.ndarray
     before: np.ndarray
     gains: Gains
 
 
 @dataclass(frozen=True)
-class BanditQSurrogates:
-    """BanditQ, played in the full-information loop, with the surrogate rewards of all arms kept.
-
-    With ``seen = "bandit"`` it draws its own arm, plays it, and learns from that arm's reward only;
-    the rewards of the others are there to measure what BanditQ cannot see.
-
-    Parameters
-    ----------
-    targets, V, V_exponent, surrogate_index
-        As in `BanditQ`; all its other parameters have their defaults.
-    seen : {"full", "bandit"}
-        What BanditQ learns from.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
+class SurrogateGains:
+    """The surrogate rewards of all arms of BanditQ, with full information or inside `OwnReward`.
 
     Notes
     -----
     The surrogate reward of arm i is g_i(t) = (Q_i + V) r_i(t), Q_i before the round's update or
-    after it as `surrogate_index` says. The probes are those of BanditQ, and of each arm
-    ``gain_sum``, ``gain_squares`` and ``gain_max``, the sum of g_i, of its squares, and the largest
-    |g_i| so far; ``surrogate_regret`` = max_i sum g_i - sum <x, g>, x being the arm drawn with
-    ``seen = "bandit"``, and ``gain_norm``, the largest Euclidean norm of g so far, both the same at
-    every arm.
+    after it as BanditQ's `surrogate_index` says. The columns are of each arm ``gain_sum``,
+    ``gain_squares`` and ``gain_max``, the sum of g_i, of its squares, and the largest |g_i| so far;
+    ``surrogate_regret`` = max_i sum g_i - sum <x, g>, x being the arm drawn inside `OwnReward`, and
+    ``gain_norm``, the largest Euclidean norm of g so far, both the same at every arm.
 
     ``correlation_10``, ``correlation_100`` and ``correlation_1000`` are the mean autocorrelations
     of g_i(1), ..., g_i(t) at lags 1 to 10, 11 to 100 and 101 to 1000, with the usual estimate
@@ -91,14 +74,7 @@ class BanditQSurrogates:
     "BanditQ: fair bandits with guaranteed rewards", Eqs 9, 16 and 18, Theorem 2.
     """
 
-    targets: tuple[float, ...]
-    seen: str = "full"
-    V: float | None = None
-    V_exponent: float = 0.5
-    surrogate_index: str = "post"
-    feedback: ClassVar[str] = "full"
     probes: ClassVar[tuple[str, ...]] = (
-        *banditq.PROBES,
         "surrogate_regret",
         "gain_sum",
         "gain_squares",
@@ -109,64 +85,36 @@ class BanditQSurrogates:
         "correlation_1000",
     )
 
-    def __post_init__(self):
-        object.__setattr__(self, "targets", tuple(float(target) for target in self.targets))
-        checks.one_of("seen", self.seen, ("full", "bandit"))
-        self._policy()
-
-    def _policy(self) -> banditq.BanditQ:
-        return banditq.BanditQ(
-            self.targets,
-            self.seen,
-            V=self.V,
-            V_exponent=self.V_exponent,
-            surrogate_index=self.surrogate_index,
-        )
-
-    def start(self, n_arms: int, horizon: int) -> SurrogateFullState | SurrogateBanditState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SeenState | UnseenState:
         """Return the state before the first round."""
-        policy = self._policy().start(n_arms, horizon)
+        unseen = isinstance(state, OwnRewardState) and isinstance(
+            state.learner, banditq.BanditState
+        )
+        if not (unseen or isinstance(state, banditq.FullState)):
+            refuse(self, policy, "BanditQ with full information or inside OwnReward")
         gains = Gains(
             *np.zeros((4, n_arms)),
             *np.zeros((2, len(ENDS), n_arms)),
             *np.zeros((2, LAGS, n_arms)),
             np.zeros(3),
         )
-        if self.seen == "full":
-            return SurrogateFullState(policy, gains)
-        return SurrogateBanditState(policy, np.zeros(1, np.int64), np.zeros(n_arms), gains)
+        return UnseenState(np.zeros(n_arms), gains) if unseen else SeenState(gains)
 
 
-@implements("distribute", SurrogateFullState)
-def _distribute(state, t, coin, out):
-    distribute(state.policy, t, coin, out)
+@implements("watch", SeenState)
+def _watch_seen(observer, state, t, x, reward):
+    assign(observer.gains.last, state.surrogate)
+    _take(observer.gains, t, x)
 
 
-@implements("learn", SurrogateFullState)
-def _learn_all(state, t, x, reward):
-    learn(state.policy, t, x, reward)
-    assign(state.gains.last, state.policy.surrogate)
-    _take(state.gains, t, x)
-
-
-@implements("distribute", SurrogateBanditState)
-def _draw(state, t, coin, out):
-    arm = choose(state.policy, t, coin)
-    state.arm[0] = arm
-    fill(out, 0.0)
-    out[arm] = 1.0
-
-
-@implements("learn", SurrogateBanditState)
-def _learn_own(state, t, x, reward):
-    policy, before, last = state.policy, state.before, state.gains.last
-    assign(before, policy.queue)
-    arm = state.arm[0]
-    learn(policy, t, arm, reward[arm])
+@implements("watch", UnseenState)
+def _watch_unseen(observer, state, t, x, reward):
+    policy, before, last = state.learner, observer.before, observer.gains.last
     for k in range(last.size):
         length = policy.queue[k] if policy.post else before[k]
-        last[k] = (length + policy.penalty) * reward[k]
-    _take(state.gains, t, x)
+        last[k] = banditq.surrogate_gain(policy, length, reward[k])
+    assign(before, policy.queue)
+    _take(observer.gains, t, x)
 
 
 @register_jitable(**INLINE)
@@ -219,17 +167,16 @@ def _correlations(gains, k, out):
         out[w, k] = covariance / (rounds * lags) / variance if variance > 0.0 else 0.0
 
 
-def _probe(state, out):
-    probe(state.policy, out)
-    gains = state.gains
-    fill(out[4], largest(gains.sums) - gains.scalars[EARNED])
-    assign(out[5], gains.sums)
-    assign(out[6], gains.squares)
-    assign(out[7], gains.peak)
-    fill(out[8], gains.scalars[NORM])
+def _report(observer, state, out):
+    gains = observer.gains
+    fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
+    assign(out[1], gains.sums)
+    assign(out[2], gains.squares)
+    assign(out[3], gains.peak)
+    fill(out[4], gains.scalars[NORM])
     for k in range(gains.sums.size):
-        _correlations(gains, k, out[9:])
+        _correlations(gains, k, out[5:])
 
 
-implements("probe", SurrogateFullState)(_probe)
-implements("probe", SurrogateBanditState)(_probe)
+implements("report", SeenState)(_report)
+implements("report", UnseenState)(_report)

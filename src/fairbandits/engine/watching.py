@@ -1,0 +1,119 @@
+"""A policy that is played as it is while observers look on.
+
+Without observers the policy's own state is played, so that watching costs nothing where nobody
+watches.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from numba.extending import overload
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import (
+    choose,
+    distribute,
+    implements,
+    learn,
+    probe,
+    report,
+    standing,
+    watch,
+)
+
+
+class Watched(NamedTuple):
+    """A policy's state, those of its observers, and the row where each one's columns begin.
+
+    It has no streaks: an observer looks at every round.
+    """
+
+    policy: Any
+    observers: tuple
+    rows: tuple[int, ...]
+
+
+def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> Watched:
+    """Return a policy's state with observers.
+
+    Parameters
+    ----------
+    policy : object
+        State of the policy.
+    observers : sequence of object
+        States of the observers, at least one.
+    n_probes : sequence of int
+        How many columns the policy has, and each observer but the last.
+    """
+    rows = [sum(n_probes[: place + 1]) for place in range(len(observers))]
+    return Watched(policy, tuple(observers), tuple(rows))
+
+
+@implements("standing", Watched)
+def _standing(state, t):
+    return standing(state.policy, t)
+
+
+@implements("choose", Watched)
+def _choose(state, t, coin):
+    return choose(state.policy, t, coin)
+
+
+@implements("distribute", Watched)
+def _distribute(state, t, coin, out):
+    distribute(state.policy, t, coin, out)
+
+
+@implements("learn", Watched)
+def _learn(state, t, action, reward):
+    learn(state.policy, t, action, reward)
+    _watch_each(state.observers, state.policy, t, action, reward)
+
+
+@implements("probe", Watched)
+def _probe(state, out):
+    probe(state.policy, out[: state.rows[0]])
+    _report_each(state.observers, state.rows, state.policy, out)
+
+
+def _watch_each(observers, state, t, action, reward):
+    for observer in observers:
+        watch(observer, state, t, action, reward)
+
+
+@overload(_watch_each, jit_options=INLINE)
+def _compiled_watch_each(observers, state, t, action, reward):
+    # the observers differ in type, so that a loop over them has to be unrolled: the first, the rest
+    if len(observers) == 1:
+
+        def last(observers, state, t, action, reward):
+            watch(observers[0], state, t, action, reward)
+
+        return last
+
+    def several(observers, state, t, action, reward):
+        watch(observers[0], state, t, action, reward)
+        _watch_each(observers[1:], state, t, action, reward)
+
+    return several
+
+
+def _report_each(observers, rows, state, out):
+    for observer, row in zip(observers, rows, strict=True):
+        report(observer, state, out[row:])
+
+
+@overload(_report_each, jit_options=INLINE)
+def _compiled_report_each(observers, rows, state, out):
+    if len(observers) == 1:
+
+        def last(observers, rows, state, out):
+            report(observers[0], state, out[rows[0] :])
+
+        return last
+
+    def several(observers, rows, state, out):
+        report(observers[0], state, out[rows[0] :])
+        _report_each(observers[1:], rows[1:], state, out)
+
+    return several

@@ -1,0 +1,46 @@
+"""The observers, one file each, and the one place where they are registered."""
+
+import dataclasses
+from typing import Any
+
+from fairbandits.observers.banditq_inequalities import BanditQInequalities
+from fairbandits.observers.fair_learn_deficits import FairLearnDeficits
+from fairbandits.observers.plays_sum import PlaysSum
+from fairbandits.observers.queue_squares import QueueSquares
+from fairbandits.observers.starvation import Starvation
+from fairbandits.observers.surrogate_gains import SurrogateGains
+
+#: Name in configuration files -> observer.
+OBSERVERS = {
+    "banditq_inequalities": BanditQInequalities,
+    "fair_learn_deficits": FairLearnDeficits,
+    "plays_sum": PlaysSum,
+    "queue_squares": QueueSquares,
+    "starvation": Starvation,
+    "surrogate_gains": SurrogateGains,
+}
+
+
+def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:
+    """Return the registered observer `name` with these parameters.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown, or a value is out of range; the message starts
+        with `where`, the place in the configuration.
+    """
+    place = f"{where}: " if where else ""
+    if name not in OBSERVERS:
+        raise ValueError(f"{place}observer must be one of {', '.join(OBSERVERS)}, got {name!r}")
+    known = [field.name for field in dataclasses.fields(OBSERVERS[name])]
+    for key in parameters:
+        if key not in known:
+            allowed = ", ".join(known) or "none"
+            raise ValueError(
+                f"{place}observer {name} has no parameter {key!r}; it takes: {allowed}"
+            )
+    try:
+        return OBSERVERS[name](**parameters)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place}observer {name}: {error}") from error

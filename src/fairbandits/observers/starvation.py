@@ -1,0 +1,123 @@
+"""How long the arms of any policy go without being played."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.arrays import assign
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.protocol import implements
+from fairbandits.engine.vectors import greatest, load, select, store
+
+#: An arm with a probability of at most this is starved in the round.
+RARE = 0.01
+
+
+class PulledState(NamedTuple):
+    """Of each arm the rounds since its last pull, and the most there were."""
+
+    run: np.ndarray
+    longest: np.ndarray
+
+
+class PlayedState(NamedTuple):
+    """The same, where arms are played with probabilities."""
+
+    run: np.ndarray
+    longest: np.ndarray
+
+
+class PulledLanes(PulledState):
+    """`PulledState` in every lane."""
+
+
+class PlayedLanes(PlayedState):
+    """`PlayedState` in every lane."""
+
+
+@dataclass(frozen=True)
+class Starvation:
+    """The longest run of rounds so far, the present one included, in which an arm is starved.
+
+    Notes
+    -----
+    Under bandit feedback it is starved in rounds without a pull of it, with full information in
+    those with x_i(t) <= 0.01. The column is ``starvation``.
+
+    References
+    ----------
+    "BanditQ: fair bandits with guaranteed rewards", remark after Eq. 4.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("starvation",)
+
+    def start(
+        self, policy: Any, state: Any, n_arms: int, horizon: int
+    ) -> PulledState | PlayedState:
+        """Return the state before the first round."""
+        kind = PulledState if policy.feedback == "bandit" else PlayedState
+        return kind(*np.zeros((2, n_arms)))
+
+
+@implements("watch", PulledState)
+def _watch_pull(observer, state, t, arm, reward):
+    for k in range(observer.run.size):
+        _count(observer, k, k != arm)
+
+
+@implements("watch", PlayedState)
+def _watch_play(observer, state, t, x, reward):
+    for k in range(observer.run.size):
+        _count(observer, k, x[k] <= RARE)
+
+
+@register_jitable(**INLINE)
+def _count(observer, k, starved):
+    run = observer.run[k] + 1.0 if starved else 0.0
+    observer.run[k] = run
+    observer.longest[k] = max(observer.longest[k], run)
+
+
+def _report(observer, state, out):
+    assign(out[0], observer.longest)
+
+
+implements("report", PulledState)(_report)
+implements("report", PlayedState)(_report)
+
+
+# ------------------------------------------------------------------------------------------ lanes
+
+
+plays_in_lanes(PulledState, PulledLanes)
+plays_in_lanes(PlayedState, PlayedLanes)
+
+
+@implements("watch", PulledLanes)
+def _watch_pulls(observer, state, t, arm, reward):
+    for k in range(observer.run.shape[0]):
+        _count_lanes(observer, k, ~(arm == k))
+
+
+@implements("watch", PlayedLanes)
+def _watch_plays(observer, state, t, x, reward):
+    for k in range(observer.run.shape[0]):
+        _count_lanes(observer, k, load(x, k) <= RARE)
+
+
+@register_jitable(**INLINE)
+def _count_lanes(observer, k, starved):
+    run = select(starved, load(observer.run, k) + 1.0, 0.0)
+    store(observer.run, k, run)
+    store(observer.longest, k, greatest(load(observer.longest, k), run))
+
+
+def _report_lanes(observer, state, out):
+    copy_rows(out[0], observer.longest)
+
+
+implements("report", PulledLanes)(_report_lanes)
+implements("report", PlayedLanes)(_report_lanes)

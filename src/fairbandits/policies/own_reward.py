@@ -1,0 +1,79 @@
+"""A policy with bandit feedback where the rewards of all arms are drawn in every round."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.arrays import fill
+from fairbandits.engine.protocol import choose, implements, learn, probe
+from fairbandits.policies.learner import frozen, make_learner
+
+
+class OwnRewardState(NamedTuple):
+    """The learner, and the arm of the round being played."""
+
+    learner: NamedTuple
+    arm: np.ndarray
+
+
+@dataclass(frozen=True)
+class OwnReward:
+    """A learner that draws an arm in the full-information loop and sees that arm's reward only.
+
+    The rewards of the other arms are there for observers, to measure what the learner cannot see.
+
+    Parameters
+    ----------
+    learner : str
+        Name of any registered policy with bandit feedback.
+    learner_parameters : mapping of str
+        Its hyper-parameters.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    The probes are those of the learner. The t-th reward of an arm is that of round t, where the
+    learner by itself would meet that of its t-th pull.
+    """
+
+    learner: str = "ucb1"
+    learner_parameters: Any = ()
+    feedback: ClassVar[str] = "full"
+
+    def __post_init__(self):
+        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
+        make_learner(self.learner, self.learner_parameters)
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """Names of the learner's probes."""
+        return make_learner(self.learner, self.learner_parameters).probes
+
+    def start(self, n_arms: int, horizon: int) -> OwnRewardState:
+        """Return the state before the first round."""
+        learner = make_learner(self.learner, self.learner_parameters).start(n_arms, horizon)
+        return OwnRewardState(learner, np.zeros(1, np.int64))
+
+
+@implements("distribute", OwnRewardState)
+def _distribute(state, t, coin, out):
+    arm = choose(state.learner, t, coin)
+    state.arm[0] = arm
+    fill(out, 0.0)
+    out[arm] = 1.0
+
+
+@implements("learn", OwnRewardState)
+def _learn(state, t, x, reward):
+    arm = state.arm[0]
+    learn(state.learner, t, arm, reward[arm])
+
+
+@implements("probe", OwnRewardState)
+def _probe(state, out):
+    probe(state.learner, out)

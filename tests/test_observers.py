@@ -1,0 +1,258 @@
+"""Observers of a run: what they may be, in which order they report, and that nothing changes."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import fairbandits
+from fairbandits import (
+    UCB1,
+    BanditQ,
+    BanditQInequalities,
+    FairLearn,
+    FairLearnDeficits,
+    Instance,
+    PlaysSum,
+    QueueSquares,
+    Starvation,
+    run,
+)
+from fairbandits.engine import protocol
+from fairbandits.engine.lanes import block_of
+from fairbandits.engine.watching import Watched
+from fairbandits.experiments.checks import check_observer
+from fairbandits.experiments.schemas import ConfigError
+from fairbandits.observers import OBSERVERS, make_observer
+from fairbandits.policies import make_policy
+
+ARMS = Instance((0.6, 0.3, 0.8))
+TARGETS = (0.1, 0.05, 0)
+CHECKPOINTS = [1, 7, 60]
+SUMS = (QueueSquares(), Starvation(), PlaysSum())
+
+
+def played(policy, observe=(), replicates=2, **options):
+    return run(policy, ARMS, 60, replicates, checkpoints=CHECKPOINTS, observe=observe, **options)
+
+
+class EveryOther:
+    """A policy in plain Python that pulls two arms in turn."""
+
+    feedback = "bandit"
+    probes = ("turn",)
+
+    def start(self, n_arms, horizon):
+        return EveryOtherState()
+
+
+class EveryOtherState:
+    turn = 0
+
+    def choose(self, t, coin):
+        return self.turn
+
+    def learn(self, t, action, reward):
+        self.turn = 1 - self.turn
+
+    def probe(self, out):
+        out[0, :] = self.turn
+
+
+class Rewards:
+    """An observer in plain Python: the last reward, and how often it looked."""
+
+    probes = ("last", "looks")
+
+    def start(self, policy, state, n_arms, horizon):
+        return RewardsState(policy, state)
+
+
+class RewardsState:
+    def __init__(self, policy, state):
+        self.policy, self.first = policy, state
+        self.last, self.looks = 0.0, 0
+
+    def watch(self, state, t, action, reward):
+        self.looks += 1
+        assert t == self.looks
+        self.last = reward
+        self.state = state
+
+    def report(self, state, out):
+        out[0, :] = self.last
+        out[1, :] = self.looks
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("policy", [BanditQ(TARGETS), BanditQ(TARGETS, "full")], ids=["one", "all"])
+def test_columns_are_in_the_order_asked_for(policy, compiled):
+    plain = played(policy, compiled=compiled)
+    for observe in (SUMS, SUMS[::-1], SUMS[1:], SUMS[:1]):
+        result = played(policy, observe, compiled=compiled)
+        names = [name for one in observe for name in one.probes]
+        assert list(result.probes) == [*policy.probes, *names]
+        assert list(result.columns())[5:] == [*policy.probes, *names]
+        for name in policy.probes:
+            assert result.probes[name].tobytes() == plain.probes[name].tobytes()
+        alone = {name: played(policy, [one]).probes[name] for one in observe for name in one.probes}
+        for name, values in alone.items():
+            assert result.probes[name].tobytes() == values.tobytes(), name
+        assert result.plays.tobytes() == plain.plays.tobytes()
+        assert result.rewards.tobytes() == plain.rewards.tobytes()
+
+
+def test_without_observers_the_policy_itself_is_played(monkeypatch):
+    states = []
+    learn = protocol._FUNCTIONS["learn", fairbandits.policies.ucb1.UCB1State]
+
+    def noting(state, t, arm, reward):
+        states.append(type(state))
+        return learn(state, t, arm, reward)
+
+    monkeypatch.setitem(protocol._FUNCTIONS, ("learn", fairbandits.policies.ucb1.UCB1State), noting)
+    monkeypatch.delitem(protocol._FUNCTIONS, ("learn", Watched))
+    played(UCB1(), compiled=False)
+    assert states
+    with pytest.raises(AttributeError, match="learn"):
+        played(UCB1(), SUMS[1:], compiled=False)
+
+
+def test_observers_have_lanes_where_the_policy_has():
+    state = BanditQ(TARGETS).start(3, 60)
+    observers = tuple(one.start(BanditQ(TARGETS), state, 3, 60) for one in SUMS)
+    block = block_of(Watched(state, observers, (4, 5, 6)))
+    assert block.rows == (4, 5, 6)
+    assert [type(one).__name__ for one in block.observers] == [
+        "SquaresLanes",
+        "PulledLanes",
+        "PulledLanes",
+    ]
+    fair = FairLearn((0.1, 0, 0))
+    without = FairLearnDeficits().start(fair, fair.start(3, 60), 3, 60)
+    assert block_of(Watched(state, (without,), (4,))) is None
+
+
+def test_an_observer_in_plain_python():
+    for policy, observe in (
+        (UCB1(), [Rewards()]),
+        (UCB1(), [Starvation(), Rewards(), PlaysSum()]),
+        (EveryOther(), [Rewards(), Starvation()]),
+    ):
+        result = played(policy, observe)
+        assert result.probes["looks"][:, :, 0].tolist() == [CHECKPOINTS] * 2
+        assert np.isin(result.probes["last"], (0.0, 1.0)).all()
+        assert result.plays.tobytes() == played(policy).plays.tobytes()
+
+
+def test_a_policy_in_plain_python():
+    result = played(EveryOther(), [Starvation(), PlaysSum()])
+    assert list(result.probes) == ["turn", "starvation", "plays_sum"]
+    assert result.probes["turn"][0, :, 0].tolist() == [1, 1, 0]
+    assert result.probes["starvation"][0].tolist() == [[0, 1, 1], [1, 1, 7], [1, 1, 60]]
+    # pulls of the first arm: 1, 1, 2, 2, 3, 3, 4; of the second one round later
+    assert result.probes["plays_sum"][0, 1].tolist() == [16, 12, 0]
+
+
+def test_an_observer_sees_what_the_policy_itself_has():
+    seen = []
+
+    class Turns(Rewards):
+        def start(self, policy, state, n_arms, horizon):
+            seen.append((policy, state))
+            return TurnsState(policy, state)
+
+    class TurnsState(RewardsState):
+        def watch(self, state, t, action, reward):
+            super().watch(state, t, action, reward)
+            assert state.turn == self.first.turn == t % 2
+
+    policy = EveryOther()
+    played(policy, [Turns()], 1)
+    assert seen[0][0] is policy
+    assert isinstance(seen[0][1], EveryOtherState)
+
+
+def test_observers_are_checked():
+    with pytest.raises(TypeError, match=r"an observer needs probes .* got 'starvation'"):
+        played(UCB1(), ["starvation"])
+    with pytest.raises(ValueError, match="observe must have each column once, got starvation"):
+        played(UCB1(), [Starvation(), PlaysSum(), Starvation()])
+    with pytest.raises(TypeError, match="QueueSquares can watch BanditQ only, got UCB1"):
+        played(UCB1(), [QueueSquares()])
+
+
+def test_make_observer():
+    required = {"banditq_inequalities": {"means": [0.5, 0.25]}}
+    for name, kind in OBSERVERS.items():
+        made = make_observer(name, required.get(name, {}))
+        assert type(made) is kind
+        assert hash(made) == hash(make_observer(name, required.get(name, {})))
+        assert dataclasses.is_dataclass(made)
+        assert getattr(fairbandits, kind.__name__) is kind
+    with pytest.raises(ValueError, match=r"^here: observer must be one of .*, got 'pulls'"):
+        make_observer("pulls", {}, where="here")
+    with pytest.raises(ValueError, match=r"observer starvation has no parameter 'most'; it takes"):
+        make_observer("starvation", {"most": 1})
+    with pytest.raises(ValueError, match=r"here: observer banditq_inequalities: means must lie"):
+        make_observer("banditq_inequalities", {"means": [2.0]}, where="here")
+    with pytest.raises(ValueError, match=r"observer banditq_inequalities: .* 'means'"):
+        make_observer("banditq_inequalities", {})
+    assert BanditQInequalities([1, 0.5]).means == (1.0, 0.5)
+
+
+#: Policies by name and parameters, of which each observer can watch some.
+CONFIGURED = [
+    ("banditq", {"targets": TARGETS}),
+    ("banditq", {"targets": TARGETS, "feedback": "bandit", "subroutine": "exp3p"}),
+    ("banditq", {"targets": TARGETS, "feedback": "full"}),
+    ("banditq", {"targets": TARGETS, "feedback": "full", "subroutine": "oga", "gain": 1}),
+    ("banditq", {"targets": TARGETS, "feedback": "full", "subroutine": "squint"}),
+    ("banditq", {"targets": TARGETS, "feedback": "full", "gain": 1000}),
+    ("queue_ucb", {"targets": TARGETS}),
+    ("own_reward", {"learner": "banditq", "learner_parameters": {"targets": TARGETS}}),
+    ("own_reward", {"learner": "queue_ucb", "learner_parameters": {"targets": TARGETS}}),
+    ("own_reward", {}),
+    ("fair_learn", {"quotas": [0.1, 0, 0.2]}),
+    ("t_fair_learn", {"quotas": [0.1, 0, 0.2]}),
+    ("resampled", {"learner": "fair_learn", "learner_parameters": {"quotas": [0.1, 0, 0.2]}}),
+    ("ucb1", {}),
+    ("hedge", {}),
+]
+
+
+@pytest.mark.parametrize("name", OBSERVERS)
+def test_the_configuration_knows_what_an_observer_can_watch(name):
+    own = {"banditq_inequalities": {"means": [0.6, 0.3, 0.8]}}.get(name, {})
+    observer = make_observer(name, own)
+    class_name = type(observer).__name__
+    fitting = [
+        accepted(TypeError, f"{class_name} can watch", started, observer, *one)
+        for one in CONFIGURED
+    ]
+    assert fitting == [
+        accepted(ConfigError, f"observe: {name} can watch", checked, name, own, *one)
+        for one in CONFIGURED
+    ]
+    assert any(fitting)
+    assert all(fitting) == (name in ("plays_sum", "starvation"))
+
+
+def started(observer, policy, parameters):
+    made = make_policy(policy, parameters)
+    observer.start(made, made.start(3, 60), 3, 60)
+
+
+def checked(name, own, policy, parameters):
+    check_observer(name, own, policy, parameters, 3, "observe")
+
+
+def accepted(error, words, call, *arguments):
+    """Return whether a call goes well; otherwise it must be this error with these words."""
+    try:
+        call(*arguments)
+    except error as found:
+        if not str(found).startswith(words):
+            raise
+        return False
+    return True
