@@ -395,12 +395,12 @@ def test_missing_key(changed, file, path):
 def test_wrong_entry_of_a_list(changed, key, value, text):
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, f"{FULL}.{key}.value", value)
-    assert message(error) == f"config/{BANDITQ}: {FULL}.{text}"
+    assert message(error) == f"{BANDITQ}: {FULL}.{text}"
 
 
 @pytest.mark.parametrize("law", ["gaussian", "deterministic"])
 def test_some_laws_take_any_mean(changed, law):
-    block = read(ROOT / "config" / BANDITQ)["experiments"]["full_information"]
+    block = read(ROOT / BANDITQ)["experiments"]["full_information"]
     block["laws"]["value"] = [law]
     block["means"]["value"] = [0.3352, 0.2031, -3, 1.8, 0]
     config = changed(BANDITQ, FULL, block)
@@ -422,20 +422,20 @@ def test_wrong_parameter_of_a_policy(changed, key, value, text):
     sourced = {"value": value, "provenance": "chosen", "source": "a test"}
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, f"{PARAMETERS}.{key}", sourced)
-    assert message(error) == f"config/{BANDITQ}: {PARAMETERS}{text}"
+    assert message(error) == f"{BANDITQ}: {PARAMETERS}{text}"
 
 
 def test_missing_parameter_of_a_policy(changed):
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, f"{PARAMETERS}.targets", MISSING)
-    assert message(error) == f"config/{BANDITQ}: {PARAMETERS}: 'targets' is a required property"
+    assert message(error) == f"{BANDITQ}: {PARAMETERS}: 'targets' is a required property"
 
 
 def test_figure_drawn_from_two_experiments(changed):
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, "experiments.oracle_lfg.figures", ["fig1"])
     text = message(error)
-    assert text.startswith(f"config/{BANDITQ}: experiments.")
+    assert text.startswith(f"{BANDITQ}: experiments.")
     assert "figures: 'fig1' is already drawn from experiments." in text
 
 
@@ -492,7 +492,7 @@ IMPOSSIBLE = [
 def test_impossible_instance(changed, path, value, text):
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, f"{FULL}.{path}", value)
-    assert message(error) == f"config/{BANDITQ}: {FULL}.{text}"
+    assert message(error) == f"{BANDITQ}: {FULL}.{text}"
 
 
 def test_targets_that_need_every_round_are_allowed(changed):
@@ -515,7 +515,7 @@ def test_unknown_paper(changed):
 def test_paper_in_the_file_of_another(changed):
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, "paper", "bandit")
-    assert message(error) == f"config/{BANDITQ}: paper must be 'banditq', got 'bandit'"
+    assert message(error) == f"{BANDITQ}: paper must be 'banditq', got 'bandit'"
 
 
 def test_smoke_scale_needs_its_limits(changed):
@@ -537,6 +537,10 @@ def test_missing_file(tmp_path):
         ("seed: 1: 2", "is not valid YAML"),
         ("seed: !unknown 1", "is not valid YAML"),
         ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "has key 'd' twice, again in line 5"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),
+        ("a: &a {b: 1, b: 2}\nc: {<<: *a}\n", "has key 'b' twice, again in line 1"),
+        ("a: 1\nc: {<<: 1}\n", "is not valid YAML"),
         ("", "must hold keys and values, got NoneType"),
         ("- seed", "must hold keys and values, got list"),
     ],

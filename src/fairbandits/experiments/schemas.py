@@ -171,18 +171,23 @@ def meant(word: str, known: Sequence[str]) -> str:
     return f"; known: {', '.join(known)}"
 
 
-def _repeated_key(node: yaml.Node | None) -> yaml.ScalarNode | None:
-    """Return the first key that a mapping has twice; YAML would drop one of them silently."""
-    if isinstance(node, yaml.SequenceNode):
-        return next(filter(None, map(_repeated_key, node.value)), None)
-    if not isinstance(node, yaml.MappingNode):
+def _repeated_key(node: yaml.Node | None, checked: set[int]) -> yaml.ScalarNode | None:
+    """Return the first key that a mapping has twice; YAML would drop one of them silently.
+
+    A key beside one of a merged mapping (``<<``) replaces it, and is not twice. What has an alias
+    is looked at once: by way of merged mappings there can be thousands of paths to it.
+    """
+    if id(node) in checked or not isinstance(node, yaml.CollectionNode):
         return None
+    checked.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        return next(filter(None, (_repeated_key(one, checked) for one in node.value)), None)
     seen: set[str] = set()
     for key, value in node.value:
         if key.value in seen:
             return key
         seen.add(key.value)
-        if (found := _repeated_key(value)) is not None:
+        if (found := _repeated_key(value, checked)) is not None:
             return found
     return None
 
@@ -192,7 +197,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
     try:
         loader = LOADER(file.read_text(encoding="utf-8"))
         node = loader.get_single_node()
-        repeated = _repeated_key(node)
+        repeated = _repeated_key(node, set())
         content = None if node is None else loader.construct_document(node)
     except FileNotFoundError:
         if file.is_relative_to(ROOT):

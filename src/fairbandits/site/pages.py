@@ -420,7 +420,16 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _plain(value: Any) -> str:
+    """Return a value for reading.
+
+    Examples
+    --------
+    >>> _plain({"of_equal_share": 0.2}), _plain({"clock": "round"})
+    ('0.2 / k each', 'clock: round')
+    """
     if isinstance(value, dict):
+        if list(value) == ["of_equal_share"]:
+            return f"{_plain(value['of_equal_share'])} / k each"
         return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
     if isinstance(value, int):
         return number(value)
