@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
+from fairbandits.experiments import policy_schemas
 from fairbandits.experiments.checks import KNOWN_OF_INSTANCE
 from fairbandits.experiments.config import Run, build_config, load_config
-from fairbandits.experiments.schemas import ConfigError
+from fairbandits.experiments.schemas import POLICY_SCHEMAS, ConfigError
 from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.sweep import arms_of, cells_of, filled
 from fairbandits.policies import POLICIES, make_policy
@@ -443,16 +444,21 @@ def schema(name):
     return yaml.safe_load((ROOT / "workflow/schemas" / f"{name}.schema.yaml").read_text("utf-8"))
 
 
-def test_schema_knows_the_laws_and_the_policies():
-    definitions = schema("paper")["$defs"]
-    assert sorted(definitions["law"]["enum"]) == sorted(CODES)
-    assert definitions["policy"]["properties"]["policy"]["enum"] == sorted(POLICIES)
+def test_schemas_know_the_laws_and_the_policies():
+    assert sorted(schema("paper")["$defs"]["law"]["enum"]) == sorted(CODES)
+    assert list(schema("policies")["$defs"]) == list(POLICIES)
+
+
+def test_schemas_of_the_policies_are_those_of_their_fields():
+    assert POLICY_SCHEMAS.read_text(encoding="utf-8") == policy_schemas.schemas(), (
+        f"the policies have changed: run `{policy_schemas.COMMAND}` and commit {POLICY_SCHEMAS}"
+    )
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_schema_of_a_policy_has_its_parameters(name):
     fields = dataclasses.fields(POLICIES[name])
-    described = schema(f"policies/{name}")
+    described = schema("policies")["$defs"][name]
     assert list(described["properties"]) == [field.name for field in fields]
     needed = [field.name for field in fields if field.default is dataclasses.MISSING]
     assert described.get("required", []) == needed

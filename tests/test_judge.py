@@ -530,7 +530,10 @@ DAMAGE = {
     "stale": (changed({"code": "0" * 16}), "is stale"),
     "of another experiment": (changed({"experiment": "other"}), "does not belong here"),
     "of another seed": (changed({"seed": 1}), "its seed is 1, wanted"),
-    "of other settings": (changed({"runs": {}}), "other settings than papers/banditq/experiments.yaml"),
+    "of other settings": (
+        changed({"runs": {}}),
+        "other settings than papers/banditq/experiments.yaml",
+    ),
     "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
     "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),
     "short of rows": (changed(table=lambda table: table.slice(5)), "its rows must be arms 1 to 5"),

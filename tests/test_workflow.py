@@ -284,7 +284,13 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
 @pytest.mark.parametrize(
     ("file", "old", "new", "experiment", "rules"),
     [
-        ("experiments", "eta: {value: 100,", "eta: {value: 50,", "oracle_lfg", ["simulate", "collect"]),
+        (
+            "experiments",
+            "eta: {value: 100,",
+            "eta: {value: 50,",
+            "oracle_lfg",
+            ["simulate", "collect"],
+        ),
         ("audit", "[queue, queue_max, starvation]", "[queue]", SUITE, ["simulate", "collect"]),
         ("audit", "title: Growth with T under bandit", "title: Under bandit", SUITE, ["collect"]),
     ],

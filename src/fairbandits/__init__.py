@@ -10,6 +10,8 @@
 
 import importlib
 
+from fairbandits.policies import CLASSES
+
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -17,35 +19,7 @@ _HOMES = {
     "fairbandits.penalties": ("penalty_rates",),
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
-    "fairbandits.policies": (
-        "BFUCB",
-        "EXP3",
-        "HTUCB",
-        "LFG",
-        "UCB1",
-        "BanditQ",
-        "BanditQInequalities",
-        "BanditQSurrogates",
-        "Constant",
-        "EpsilonGreedy",
-        "FairLearn",
-        "FairLearnObserved",
-        "FairXUCB",
-        "GroupOracle",
-        "GroupUCB",
-        "Hedge",
-        "Mixture",
-        "Prophet",
-        "PullGaps",
-        "QueueUCB",
-        "RecordedBanditQ",
-        "Resampled",
-        "SmallestDeficit",
-        "Static",
-        "TFairLearn",
-        "Thompson",
-        "Uniform",
-    ),
+    "fairbandits.policies": tuple(CLASSES),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

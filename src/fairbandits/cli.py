@@ -8,7 +8,7 @@ from typing import TextIO
 import click
 
 from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError, checkout
+from fairbandits.experiments.schemas import POLICY_SCHEMAS, ROOT, ConfigError, checkout
 from fairbandits.store import StoreError
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
@@ -257,9 +257,20 @@ def claims(
 
 
 @main.command()
+@click.option("--out", type=FILE, default=POLICY_SCHEMAS, help="File to write.")
+def schemas(out: Path) -> None:
+    """Write the schemas of the policies' hyper-parameters, from their fields."""
+    from fairbandits.experiments.policy_schemas import write_schemas
+
+    checkout()
+    write_schemas(out)
+    click.echo(out)
+
+
+@main.command()
 @click.argument("graph", type=click.File())
 def rulegraph(graph: TextIO) -> None:
-    """Print Snakemake's GRAPH of rules (Mermaid; - for standard input) for Graphviz, kinds as one."""
+    """Print Snakemake's GRAPH (Mermaid; - for standard input) for Graphviz, kinds of rules as one."""
     from fairbandits.rulegraph import joined
 
     click.echo(joined(graph.read()), nl=False)

@@ -169,7 +169,9 @@ def _fresh(path: Path, kind: str, ledgers: Mapping[str, Ledger]) -> dict[str, An
         if paper not in ledgers:
             raise StoreError(f"{path} does not belong here: there is no ledger of {paper!r}")
         if digest != ledgers[paper].digest:
-            raise StoreError(f"{path} is stale: papers/{paper}/claims.yaml has changed since; {ANEW}")
+            raise StoreError(
+                f"{path} is stale: papers/{paper}/claims.yaml has changed since; {ANEW}"
+            )
     return footer
 
 

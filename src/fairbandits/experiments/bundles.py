@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from fairbandits.experiments.config import Config, Experiment, Run
 from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.sweep import arms_of, cells_of, rounds_of
+from fairbandits.policies.own import is_own
 
 #: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
 #: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
@@ -33,8 +34,8 @@ COSTS = {
     "t_fair_learn": (10, 0.2),
     "ucb1": (10, 0.2),
 }
-#: Of all others.
-COST = (50, 5)
+#: Of all others, and of those in plain Python outside the package.
+COST, OWN_COST = (50, 5), (20_000, 500)
 #: Seconds for each replicate of each cell, and for each file.
 STARTED, WRITTEN = 0.0004, 0.02
 
@@ -159,7 +160,8 @@ def _chunks(run: Run) -> list[Chunk]:
     block = run.block
     policy, arms = block["policy"], arms_of(block)
     feedback = block["parameters"].get("feedback", "bandit")
-    start, each = COSTS.get(policy) or COSTS.get(f"{policy}, {feedback}") or COST
+    other = OWN_COST if is_own(policy) else COST
+    start, each = COSTS.get(policy) or COSTS.get(f"{policy}, {feedback}") or other
     one = rounds_of(block) * (start + each * arms) * 1e-9 + len(cells_of(block)) * STARTED
     chunks = []
     for replicates in run.chunks():

@@ -12,7 +12,7 @@ from fairbandits.experiments.checks import (
     check_apart,
     check_drawn_quotas,
     check_instance,
-    check_parameters,
+    check_policy,
     check_quotas,
     check_range,
     check_rounds,
@@ -21,7 +21,7 @@ from fairbandits.experiments.checks import (
     check_sweep,
     check_targets,
     exact,
-    with_stand_ins,
+    source_of,
 )
 from fairbandits.experiments.schemas import (
     ROOT,
@@ -369,8 +369,7 @@ def _experiment(
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         check_sweep(sweep, f"{inside}.sweep")
         for cell in cells(sweep):
-            known = with_stand_ins(parameters | cell, n_arms, given, where)
-            check_parameters(policy["policy"], known, n_arms, where)
+            check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
         horizons = policy.get("horizons", {"value": []})["value"]
@@ -393,6 +392,7 @@ def _experiment(
             decides |= {"sweep": sweep} if sweep else {}
             decides |= {"horizons": horizons} if horizons else {}
             decides |= {"apart": True} if apart else {}
+            decides |= source_of(policy["policy"], inside)
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk
             runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))

@@ -38,6 +38,8 @@ def _find_checkout() -> Path:
 #: that the current folder is in. Without either it is a folder that has nothing; see `checkout`.
 ROOT = _find_checkout()
 SCHEMAS = ROOT / "workflow" / "schemas"
+#: Made by `fairbandits schemas`.
+POLICY_SCHEMAS = SCHEMAS / "policies.schema.yaml"
 
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -87,9 +89,12 @@ def _is_number(_, value: Any) -> bool:
 
 @cache
 def schema_of(schema: str) -> dict[str, Any]:
-    """Return a schema of ours by its name, e.g. ``policies/lfg``."""
+    """Return a schema of ours by its name, or a definition in one, e.g. ``policies/lfg``."""
     checkout()
-    return yaml.load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"), LOADER)
+    file, _, definition = schema.partition("/")
+    if definition:
+        return schema_of(file)["$defs"][definition]
+    return yaml.load((SCHEMAS / f"{file}.schema.yaml").read_text(encoding="utf-8"), LOADER)
 
 
 @cache

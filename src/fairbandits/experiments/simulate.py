@@ -94,7 +94,7 @@ def _results(
             drawn = instance.draw(seed, stream, some[0]) if random else instance
             own = filled(parameters, _known(block, drawn.true_means, quotas))
         columns = run(
-            make_policy(block["policy"], own, where=stream),
+            make_policy(block["policy"], own, where=stream, source=block.get("source")),
             instance,
             horizon,
             some,

@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.arrays import assign, fill, largest
 from fairbandits.engine.protocol import distribute, implements, learn
 from fairbandits.policies import banditq, checks
+from fairbandits.policies.parameters import Means, one_of
 
 #: Places in `totals`.
 EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)
@@ -80,9 +81,10 @@ class BanditQInequalities(banditq.BanditQ):
     "BanditQ: fair bandits with guaranteed rewards", Eqs 6 to 13, Theorem 1, proof of Prop. 1.
     """
 
-    feedback: str = "full"
+    feedback: Annotated[str, one_of("full")] = "full"
+    subroutine: Annotated[str | None, one_of("oga")] = None
     _: KW_ONLY
-    means: tuple[float, ...]
+    means: Means
     probes: ClassVar[tuple[str, ...]] = (
         "eq6_excess",
         "eq8_excess",

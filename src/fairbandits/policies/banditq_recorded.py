@@ -1,7 +1,7 @@
 """BanditQ, played as it is, with more of the run kept: for the audit."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -10,6 +10,7 @@ from fairbandits.engine.arrays import assign
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, distribute, implements, learn, probe
 from fairbandits.policies import banditq, checks, learners
+from fairbandits.policies.parameters import not_zero
 
 #: An arm with a probability of at most this is starved in the round.
 RARE = 0.01
@@ -70,7 +71,7 @@ class RecordedBanditQ(banditq.BanditQ):
     "BanditQ: fair bandits with guaranteed rewards", Eqs 4 and 14, Prop. 4.
     """
 
-    gain: float = 1.0
+    gain: Annotated[float, not_zero()] = 1.0
     probes: ClassVar[tuple[str, ...]] = (*banditq.PROBES, "squares", "starvation", "plays_sum")
 
     def __post_init__(self):

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -11,6 +11,7 @@ from fairbandits.engine.arrays import assign, fill, largest
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, distribute, implements, learn, probe
 from fairbandits.policies import banditq, checks
+from fairbandits.policies.parameters import Targets, number, one_of
 
 #: Lags 1 to 10, 11 to 100 and 101 to 1000.
 ENDS = (10, 100, 1000)
@@ -91,11 +92,11 @@ class BanditQSurrogates:
     "BanditQ: fair bandits with guaranteed rewards", Eqs 9, 16 and 18, Theorem 2.
     """
 
-    targets: tuple[float, ...]
-    seen: str = "full"
-    V: float | None = None
+    targets: Targets
+    seen: Annotated[str, one_of("full", "bandit")] = "full"
+    V: Annotated[float | None, number(at_least=0)] = None
     V_exponent: float = 0.5
-    surrogate_index: str = "post"
+    surrogate_index: Annotated[str, one_of("post", "pre")] = "post"
     feedback: ClassVar[str] = "full"
     probes: ClassVar[tuple[str, ...]] = (
         *banditq.PROBES,

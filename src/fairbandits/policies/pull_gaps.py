@@ -1,13 +1,14 @@
 """Any policy with bandit feedback, played as it is, and how long its arms go without a pull."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.arrays import assign
 from fairbandits.engine.protocol import choose, implements, learn, standing
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.parameters import Learner, LearnerParameters
 
 
 class PullGapsState(NamedTuple):
@@ -44,8 +45,8 @@ class PullGaps:
     "BanditQ: fair bandits with guaranteed rewards", remark after Eq. 4.
     """
 
-    learner: str = "ucb1"
-    learner_parameters: Any = ()
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ("starvation",)
 
