@@ -70,7 +70,7 @@ def small_results(factory) -> Path:
         for run in one.runs:
             chunks.append(folder / "cache" / run.key / f"{run.chunks()[0]}.parquet")
             with mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0):  # as for users
-                write_chunk(run.block, SEED, range(REPLICATES), chunks[-1])
+                write_chunk(run.spec, SEED, range(REPLICATES), chunks[-1])
         collect(chunks, one.facts(), SEED, dataset_of(one))
     for one in experiments:
         for name in one.figures:

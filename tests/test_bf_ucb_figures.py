@@ -2,6 +2,7 @@
 
 import copy
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -41,9 +42,9 @@ def paper(tmp_path_factory):
 
 
 def short(config, key, **changes):
-    """Return a run's block with few rounds."""
+    """Return a run's spec with few rounds."""
     rounds = {"horizon": HORIZON, "checkpoints": {"at": [HORIZON // 2, HORIZON]}}
-    return copy.deepcopy(config.run(key).block) | rounds | changes
+    return replace(config.run(key).spec, **rounds, **changes)
 
 
 def refused(tmp_path, change, name="high"):
@@ -77,17 +78,17 @@ def test_settings_of_the_paper(config):
         assert (one.horizon, one.replicates) == (10_000_000, 50)
     for one in config.experiments:
         for each in one.runs if one.paper == "bf_ucb" else ():
-            assert each.block["parameters"]["groups"] == "instance"
+            assert each.spec.parameters["groups"] == "instance"
             assert each.name.startswith("released") == (
-                each.block["parameters"]["version"] == "released"
+                each.spec.parameters["version"] == "released"
             )
 
 
 def test_ranges_are_those_of_the_groups(config):
-    arms = instance_of(config.run("bf_ucb/high/paper_02-bernoulli").block)
+    arms = instance_of(config.run("bf_ucb/high/paper_02-bernoulli").spec)
     assert arms.low == (0.7,) * 50 + (0.5,) * 10
     assert arms.high == (1.0,) * 50 + (0.8,) * 10
-    released = instance_of(config.run("bf_ucb/low_released/released_02-bernoulli").block)
+    released = instance_of(config.run("bf_ucb/low_released/released_02-bernoulli").spec)
     means = np.array([released.draw(SEED, "s", k).means for k in range(20)])
     assert (means[:, [0, 10]] == [0.65, 0.6]).all()
     assert np.array_equal(means, means.round(3))
@@ -164,13 +165,13 @@ def test_what_is_refused(tmp_path, name, change, words):
 
 
 def test_only_chosen_columns_are_kept(config):
-    block = short(config, "bf_ucb/high/paper_04-bernoulli")
-    columns = simulate_chunk(block, SEED, range(2))
+    spec = short(config, "bf_ucb/high/paper_04-bernoulli")
+    columns = simulate_chunk(spec, SEED, range(2))
     recorded = {"probability", "share", "initial_plays", "group_deficit_sup"}
     usual = {"replicate", "round", "arm", "plays", "reward", "mean"}
     assert columns.keys() == recorded | usual
-    block.pop("record")
-    whole = simulate_chunk(block, SEED, range(2))
+    spec = replace(spec, record=None)
+    whole = simulate_chunk(spec, SEED, range(2))
     assert whole.keys() > columns.keys()
     assert all(np.array_equal(whole[name], values) for name, values in columns.items())
 
@@ -185,14 +186,14 @@ def test_experiments_that_share_instances_meet_the_same_ones(config):
 
 
 def test_means_of_the_instance_reach_the_policy(config):
-    block = short(config, "bf_ucb/low/paper_02-bernoulli", record=["merit_regret"])
-    block["parameters"] |= {"reference": "instance"}
-    found = simulate_chunk(block, SEED, [0, 4])
+    spec = short(config, "bf_ucb/low/paper_02-bernoulli", record=("merit_regret",))
+    spec = replace(spec, parameters={**spec.parameters, "reference": "instance"})
+    found = simulate_chunk(spec, SEED, [0, 4])
     for place, replicate in enumerate((0, 4)):
-        drawn = instance_of(block).draw(SEED, block["stream"], replicate)
+        drawn = instance_of(spec).draw(SEED, spec.stream, replicate)
         known = {"groups": (10, 5), "reference": drawn.means}
-        policy = make_policy("bf_ucb", block["parameters"] | known, where="test")
-        options = {"seed": SEED, "stream": block["stream"], "checkpoints": [HORIZON // 2, HORIZON]}
+        policy = make_policy("bf_ucb", {**spec.parameters, **known}, where="test")
+        options = {"seed": SEED, "stream": spec.stream, "checkpoints": [HORIZON // 2, HORIZON]}
         alone = run(policy, drawn, HORIZON, [replicate], **options)
         own = found["merit_regret"].reshape(2, 2, 15)[place]
         assert np.array_equal(own, alone.probes["merit_regret"][0])
@@ -205,8 +206,8 @@ def collected(config, tmp_path, name="low_released"):
     blocks = {each.name: short(config, each.key) for each in one.runs}
     facts = one.facts() | {"replicates": 2, "horizon": HORIZON, "runs": blocks}
     files = [tmp_path / each / "0-1.parquet" for each in blocks]
-    for file, block in zip(files, blocks.values(), strict=True):
-        write_chunk(block, SEED, range(2), file)
+    for file, spec in zip(files, blocks.values(), strict=True):
+        write_chunk(spec, SEED, range(2), file)
     out = tmp_path / f"{name}.parquet"
     collect(files, facts, SEED, out)
     return out, facts, files
@@ -397,7 +398,7 @@ def test_page_shows_all_it_should(tmp_path_factory):
 def test_dataset_is_read_by_rows(config, tmp_path):
     out, *_ = collected(config, tmp_path, "low")
     dataset = Dataset(*load_dataset(out, None, figures.rows_of(figures.bf_ucb_at_quota)))
-    ((run_, block, means),) = figures.each_run(dataset, figures.bf_ucb_at_quota)
-    assert figures.quota_of(block) == 0.4
+    ((run_, means),) = figures.each_run(dataset, figures.bf_ucb_at_quota)
+    assert figures.quota_of(run_.spec) == 0.4
     assert means.shape == (2, 15)
     assert run_.values["plays"].shape == (2, 2, 15)

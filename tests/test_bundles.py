@@ -1,6 +1,5 @@
 """Bundles: each chunk and dataset is made once, in jobs of about a minute, on every machine."""
 
-import copy
 import itertools
 import json
 from collections import Counter
@@ -35,9 +34,9 @@ def smoke():
 
 
 def changed(config, key, **changes):
-    """Return the configuration with other settings in the block of one run."""
+    """Return the configuration with other settings in the specification of one run."""
     found = config.run(key)
-    other = replace(found, block=copy.deepcopy(found.block) | changes)
+    other = replace(found, spec=replace(found.spec, **changes))
     experiments = [
         replace(one, runs=tuple(other if run is found else run for run in one.runs))
         for one in config.experiments
@@ -152,7 +151,7 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
         assert [one["out"] for one in chunks] == [tmp_path / file for file in job.outputs]
         for one in chunks:
             run = config.run("/".join(one["out"].relative_to(tmp_path).parts[1:4]))
-            assert one["block"] == run.block
+            assert one["run"] == run.spec
             replicates = one["replicates"]
             assert f"{replicates[0]}-{replicates[-1]}" == one["out"].stem
     for job in collecting:

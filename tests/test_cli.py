@@ -14,6 +14,7 @@ from fairbandits.cli import main
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import simulate_chunk
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.store import content_hash, read_footer, read_table
 
 SEED = 20240720
@@ -29,8 +30,8 @@ def small_experiment():
 
 
 @pytest.fixture
-def block():
-    return small_experiment().runs[0].block
+def spec():
+    return small_experiment().runs[0].spec
 
 
 def invoke(*words):
@@ -70,8 +71,9 @@ def plan(tmp_path_factory):
     return write
 
 
-def chunk(block, replicates, out):
-    return {"block": block, "replicates": replicates, "out": str(out)}
+def chunk(spec, replicates, out):
+    run = spec.to_json() if isinstance(spec, RunSpec) else spec
+    return {"run": run, "replicates": replicates, "out": str(out)}
 
 
 def dataset(experiment, chunks, out):
@@ -115,7 +117,7 @@ def test_unknown_command():
 def test_commands_from_simulation_to_figure(tmp_path, plan):
     experiment = small_experiment()
     chunks = [
-        chunk(run.block, replicates, tmp_path / "cache" / run.name / f"{replicates}.parquet")
+        chunk(run.spec, replicates, tmp_path / "cache" / run.name / f"{replicates}.parquet")
         for run in experiment.runs
         for replicates in run.chunks()
     ]
@@ -132,26 +134,26 @@ def test_commands_from_simulation_to_figure(tmp_path, plan):
     assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
 
 
-def test_simulate_writes_what_the_function_returns(tmp_path, block, plan):
-    other = small_experiment().runs[1].block
+def test_simulate_writes_what_the_function_returns(tmp_path, spec, plan):
+    other = small_experiment().runs[1].spec
     outs = [tmp_path / "1-2.parquet", tmp_path / "other" / "0-1.parquet"]
-    chunks = [chunk(block, "1-2", outs[0]), chunk(other, "0-1", outs[1])]
+    chunks = [chunk(spec, "1-2", outs[0]), chunk(other, "0-1", outs[1])]
     succeed("simulate", plan(seed=SEED, chunks=chunks))
-    for out, made, replicates in zip(outs, (block, other), ([1, 2], [0, 1]), strict=True):
+    for out, made, replicates in zip(outs, (spec, other), ([1, 2], [0, 1]), strict=True):
         table = read_table(out)
         found = {name: table[name].to_numpy() for name in table.column_names}
         assert content_hash(found) == content_hash(simulate_chunk(made, SEED, replicates))
         footer = read_footer(out)
         assert footer["replicates"] == replicates
-        assert footer["block"] == made
+        assert footer["run"] == made.to_json()
 
 
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
 @pytest.mark.parametrize("text", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³", 5])
-def test_range_of_replicates(tmp_path, block, text, plan):
-    file = plan(seed=SEED, chunks=[chunk(block, text, tmp_path / "out.parquet")])
+def test_range_of_replicates(tmp_path, spec, text, plan):
+    file = plan(seed=SEED, chunks=[chunk(spec, text, tmp_path / "out.parquet")])
     line = failure("simulate", file)
     assert line == f"{file}: replicates must be a range such as 0-49, got {text!r}"
     assert list(tmp_path.iterdir()) == []
@@ -165,18 +167,16 @@ def test_plan_that_is_no_json(command, text, plan):
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "3", "{}", '{"seed": 1}', '{"seed": 1, "chunks": [{"block": {}}]}']
+    "text", ["[]", "3", "{}", '{"seed": 1}', '{"seed": 1, "chunks": [{"run": {}}]}']
 )
 def test_plan_that_lacks_something(text, plan):
     file = plan(text)
     line = failure("simulate", file)
-    assert line == (
-        f"{file} is no plan: it needs seed and chunks, each with block, replicates, out"
-    )
+    assert line == (f"{file} is no plan: it needs seed and chunks, each with run, replicates, out")
 
 
-def test_plan_for_something_else(tmp_path, block, plan):
-    file = plan(seed=SEED, chunks=[chunk(block, "0-1", tmp_path / "out.parquet")])
+def test_plan_for_something_else(tmp_path, spec, plan):
+    file = plan(seed=SEED, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
     line = failure("collect", file)
     assert (
         line == f"{file} is no plan: it needs seed and datasets, each with experiment, chunks, out"
@@ -189,15 +189,28 @@ def test_plan_that_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [[], 3, "policy"])
-def test_block_that_is_no_object(tmp_path, wrong, plan):
+def test_run_that_is_no_object(tmp_path, wrong, plan):
     file = plan(seed=SEED, chunks=[chunk(wrong, "0-1", tmp_path / "out.parquet")])
     line = failure("simulate", file)
-    assert line == f"{file}: block must be a JSON object, got {wrong!r}"
+    assert line == f"{file}: run must be a JSON object, got {wrong!r}"
 
 
-def test_folder_that_cannot_be_made(tmp_path, block, plan):
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"polcy": "ucb1"}, "a run's specification has no key 'polcy'"),
+        ({"policy": None}, "a run's specification needs the key 'policy'"),
+    ],
+)
+def test_specification_with_other_keys(tmp_path, spec, change, text, plan):
+    content = {key: value for key, value in (spec.to_json() | change).items() if value is not None}
+    file = plan(seed=SEED, chunks=[chunk(content, "0-1", tmp_path / "out.parquet")])
+    assert failure("simulate", file) == f"{file}: {text}"
+
+
+def test_folder_that_cannot_be_made(tmp_path, spec, plan):
     (tmp_path / "file").write_text("")
-    file = plan(seed=SEED, chunks=[chunk(block, "0-0", tmp_path / "file" / "out.parquet")])
+    file = plan(seed=SEED, chunks=[chunk(spec, "0-0", tmp_path / "file" / "out.parquet")])
     assert "File exists" in failure("simulate", file)
 
 
@@ -213,17 +226,20 @@ def test_folder_that_cannot_be_made(tmp_path, block, plan):
         ({"parameters": {"targets": [0.1]}}, "targets must have one entry per arm (5), got 1"),
     ],
 )
-def test_block_that_cannot_be_run(tmp_path, block, change, text, plan):
+def test_run_that_cannot_be_run(tmp_path, spec, change, text, plan):
     line = failure(
-        *("simulate", plan(seed=SEED, chunks=[chunk(block | change, "0-1", tmp_path / "out")]))
+        *(
+            "simulate",
+            plan(seed=SEED, chunks=[chunk(replace(spec, **change), "0-1", tmp_path / "out")]),
+        )
     )
     assert text in line
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "1", None, True])
-def test_seed_that_is_none(tmp_path, block, seed, plan):
-    file = plan(seed=seed, chunks=[chunk(block, "0-1", tmp_path / "out.parquet")])
+def test_seed_that_is_none(tmp_path, spec, seed, plan):
+    file = plan(seed=seed, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
     line = failure("simulate", file)
     assert line == f"{file}: seed must be a whole number of at least 0, got {seed!r}"
 
@@ -247,11 +263,11 @@ def test_collect_keeps_experiments_apart(tmp_path, plan):
     entries = []
     for name in ("one", "two"):
         runs = [
-            replace(run, experiment=name, block=run.block | {"stream": name}) for run in whole.runs
+            replace(run, experiment=name, spec=replace(run.spec, stream=name)) for run in whole.runs
         ]
         instance = replace(whole, name=f"suite_{name}", suite="suite", runs=tuple(runs))
         chunks = [
-            chunk(run.block, replicates, tmp_path / run.chunk_file(replicates))
+            chunk(run.spec, replicates, tmp_path / run.chunk_file(replicates))
             for run in instance.runs
             for replicates in run.chunks()
         ]
@@ -264,7 +280,7 @@ def test_collect_keeps_experiments_apart(tmp_path, plan):
         file.unlink()
     entries[1]["chunks"] = entries[0]["chunks"]
     line = failure("collect", plan(seed=SEED, datasets=entries))
-    assert line.startswith(f"{entries[0]['chunks'][0]} does not belong here: its block is ")
+    assert line.startswith(f"{entries[0]['chunks'][0]} does not belong here: its run is ")
     assert not (tmp_path / "two.parquet").exists()
 
 

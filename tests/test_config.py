@@ -7,6 +7,7 @@ import math
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from fairbandits.experiments.checks import KNOWN_OF_INSTANCE
 from fairbandits.experiments.config import Run, build_config, load_config
 from fairbandits.experiments.schemas import POLICY_SCHEMAS, ConfigError
 from fairbandits.experiments.simulate import instance_of
-from fairbandits.experiments.sweep import arms_of, cells_of, filled
+from fairbandits.experiments.spec import filled
 from fairbandits.policies import POLICIES, make_policy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,13 +116,13 @@ def test_banditq_at_the_published_scale(paper_scale):
 
 
 def test_parameters_reach_the_policies(paper_scale):
-    full = paper_scale.run("banditq/full_information/banditq-uniform02").block
-    assert full["policy"] == "banditq"
-    assert full["parameters"]["feedback"] == "full"
-    assert full["parameters"]["targets"] == [0.1676, 0.0677, 0, 0, 0]
-    lfg = paper_scale.run("banditq/oracle_lfg/lfg-bernoulli").block
-    assert lfg["law"] == "bernoulli"
-    assert lfg["parameters"] == {
+    full = paper_scale.run("banditq/full_information/banditq-uniform02").spec
+    assert full.policy == "banditq"
+    assert full.parameters["feedback"] == "full"
+    assert full.parameters["targets"] == [0.1676, 0.0677, 0, 0, 0]
+    lfg = paper_scale.run("banditq/oracle_lfg/lfg-bernoulli").spec
+    assert lfg.law == "bernoulli"
+    assert lfg.parameters == {
         "fractions": ["1/2", "1/3", 0, "1/6", 0],
         "eta": 100,
         "constant": 1.5,
@@ -172,13 +173,13 @@ def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
     for small, large in zip(smoke_scale.runs, paper_scale.runs, strict=True):
         assert small.key == large.key
         assert small.chunk == min(limits["chunk"], large.chunk)
-        most = max(limits["horizon"], arms_of(large.block))
+        most = max(limits["horizon"], large.spec.n_arms)
         cut = {"horizon": most, "checkpoints": limits["checkpoints"]}
-        if "at" in large.block["checkpoints"]:
-            cut["checkpoints"] = {"at": cut_rounds(large.block["checkpoints"]["at"], most)}
-        if "horizons" in large.block:
-            cut["horizons"] = cut_rounds(large.block["horizons"], most)
-        assert small.block == large.block | cut
+        if "at" in large.spec.checkpoints:
+            cut["checkpoints"] = {"at": cut_rounds(large.spec.checkpoints["at"], most)}
+        if large.spec.horizons:
+            cut["horizons"] = tuple(cut_rounds(large.spec.horizons, most))
+        assert small.spec == replace(large.spec, **cut)
 
 
 def cut_rounds(rounds, most):
@@ -200,16 +201,16 @@ def test_smoke_limits_leave_what_is_below_them():
 def test_every_run_can_start(scale, request):
     config = request.getfixturevalue(scale)
     for run in config.runs:
-        block = run.block
-        instance = instance_of(block)
-        assert instance.law == block["law"]
-        for cell in cells_of(block):
-            horizon = cell.pop("horizon", block["horizon"])
+        spec = run.spec
+        instance = instance_of(spec)
+        assert instance.law == spec.law
+        for cell in spec.cells:
+            horizon = cell.pop("horizon", spec.horizon)
             known = dict.fromkeys(KNOWN_OF_INSTANCE, [0.01] * instance.n_arms)
-            known["groups"] = block.get("groups")
+            known["groups"] = spec.groups
             known["targets"] = [0.001 / instance.n_arms] * instance.n_arms  # which can be met
-            parameters = filled(block["parameters"] | cell, known)
-            policy = make_policy(block["policy"], parameters, where=block["stream"])
+            parameters = filled({**spec.parameters, **cell}, known)
+            policy = make_policy(spec.policy, parameters, where=spec.stream)
             policy.start(instance.n_arms, horizon)
 
 
@@ -227,7 +228,7 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
             for name in ("thousandth", "three_thousandths", "hundredth", "twentieth")
         }
         own = f"{run.paper}/{run.experiment}"
-        assert run.stream == run.block["stream"] == shared.get(own, own)
+        assert run.stream == run.spec.stream == shared.get(own, own)
 
 
 def test_facts_survive_the_command_line(paper_scale):

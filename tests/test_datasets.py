@@ -45,7 +45,7 @@ def write_chunks(experiment, folder):
         for chunk in run.chunks():
             first, last = map(int, chunk.split("-"))
             files.append(folder / run.name / f"{chunk}.parquet")
-            write_chunk(run.block, SEED, range(first, last + 1), files[-1])
+            write_chunk(run.spec, SEED, range(first, last + 1), files[-1])
     return files
 
 
@@ -110,9 +110,9 @@ def test_dataset_is_what_the_runs_give(tmp_path, name):
     )
     for run in experiment.runs:
         rows = table.filter(pc.equal(table["run"], run.name))
-        assert set(rows["policy"].to_pylist()) == {run.block["policy"]}
-        assert set(rows["law"].to_pylist()) == {run.block["law"]}
-        for column, values in simulate_chunk(run.block, SEED, range(REPLICATES)).items():
+        assert set(rows["policy"].to_pylist()) == {run.spec.policy}
+        assert set(rows["law"].to_pylist()) == {run.spec.law}
+        for column, values in simulate_chunk(run.spec, SEED, range(REPLICATES)).items():
             np.testing.assert_array_equal(rows[column].to_numpy(), values)
 
 
@@ -173,10 +173,10 @@ def test_other_seed(chunks, facts, tmp_path):
     ("key", "value"), [("horizon", 61), ("law", "beta"), ("means", [0.1] * 5), ("stream", "other")]
 )
 def test_other_block(chunks, facts, tmp_path, key, value):
-    block = read_footer(chunks[0])["block"]
-    rewritten(chunks[0], block=block | {key: value})
+    run = read_footer(chunks[0])["run"]
+    rewritten(chunks[0], run=run | {key: value})
     text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text.startswith(f"{chunks[0]} does not belong here: its block is")
+    assert text.startswith(f"{chunks[0]} does not belong here: its run is")
     assert repr(value) in text
 
 
@@ -239,7 +239,7 @@ def test_chunk_too_many(chunks, facts, tmp_path):
     out = tmp_path / "data.parquet"
     run = small_experiment("full_information").runs[0]
     extra = chunks[0].parents[1] / run.name / "4-4.parquet"
-    write_chunk(run.block, SEED, range(4, 5), extra)
+    write_chunk(run.spec, SEED, range(4, 5), extra)
     wanted = replicates_message(out, run.name, [0, 1, 2, 3, 4])
     assert refusal([*chunks, extra], facts, out) == wanted
 
@@ -315,17 +315,17 @@ def test_chunk_without_all_its_rows(chunks, facts, tmp_path, change):
 
 @pytest.fixture(scope="module")
 def recorded():
-    """Return the block and columns of a run of BanditQ with either feedback."""
+    """Return the spec and columns of a run of BanditQ with either feedback."""
     found = {}
     for feedback, name in (("full", "full_information"), ("bandit", "bandit_feedback")):
-        block = small_experiment(name).runs[0].block
-        found[feedback] = block, simulate_chunk(block, SEED, range(1, 4))
+        spec = small_experiment(name).runs[0].spec
+        found[feedback] = spec, simulate_chunk(spec, SEED, range(1, 4))
     return found
 
 
 def spoil(recorded, feedback, column, change, replicate=2, t=30, arm=1):
-    """Return a block, and a table with one entry of one column changed."""
-    block, columns = recorded[feedback]
+    """Return a spec, and a table with one entry of one column changed."""
+    spec, columns = recorded[feedback]
     columns = {name: values.copy() for name, values in columns.items()}
     assert t in columns["round"]
     row = np.flatnonzero(
@@ -334,34 +334,34 @@ def spoil(recorded, feedback, column, change, replicate=2, t=30, arm=1):
     if not np.can_cast(type(change), columns[column].dtype):
         columns[column] = columns[column].astype(float)
     columns[column][row] += change
-    return block, pa.table(columns)
+    return spec, pa.table(columns)
 
 
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_guard_lets_good_columns_pass(recorded, feedback):
-    block, columns = recorded[feedback]
+    spec, columns = recorded[feedback]
     assert np.unique(columns["replicate"]).size > 1  # each of which starts from nothing
-    guard(pa.table(columns), block, "file")
+    guard(pa.table(columns), spec, "file")
 
 
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 @pytest.mark.parametrize("column", ["reward", "queue", "idleness", "queue_max", "probability"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_guard_finds_what_is_not_finite(recorded, feedback, column, value):
-    block, table = spoil(recorded, feedback, column, value, arm=5)
+    spec, table = spoil(recorded, feedback, column, value, arm=5)
     wanted = f"file: that {column} is finite fails first in replicate 2, round 30"
     with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, block, "file")
+        guard(table, spec, "file")
 
 
 @pytest.mark.parametrize(
     ("feedback", "change"), [("full", 1e-6), ("full", -1e-6), ("bandit", 1), ("bandit", -1)]
 )
 def test_guard_finds_plays_that_do_not_sum_to_the_round(recorded, feedback, change):
-    block, table = spoil(recorded, feedback, "plays", change, arm=4)
+    spec, table = spoil(recorded, feedback, "plays", change, arm=4)
     wanted = "file: that plays sum to the round fails first in replicate 2, round 30"
     with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, block, "file")
+        guard(table, spec, "file")
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_guard_finds_plays_that_do_not_sum_to_the_round(recorded, feedback, chan
     ],
 )
 def test_guard_finds_what_falls(recorded, feedback, column):
-    block, table = spoil(recorded, feedback, column, 100, arm=1)
+    spec, table = spoil(recorded, feedback, column, 100, arm=1)
     if column == "plays":  # keep their sum
         _, other = spoil(recorded, feedback, column, -100, arm=2)
         both = table[column].to_numpy() + other[column].to_numpy() - recorded[feedback][1][column]
@@ -382,25 +382,25 @@ def test_guard_finds_what_falls(recorded, feedback, column):
     t = 30 if column == "plays" else rounds[rounds > 30].min()
     wanted = f"file: that {column} never falls fails first in replicate 2, round {t}"
     with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, block, "file")
+        guard(table, spec, "file")
 
 
 @pytest.mark.parametrize("column", ["queue", "idleness", "reward"])
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_guard_finds_a_broken_balance_of_queues(recorded, feedback, column):
     """E3: the reward still owed is the queue less its idleness."""
-    block, table = spoil(recorded, feedback, column, 1e-5, t=HORIZON, arm=1)
+    spec, table = spoil(recorded, feedback, column, 1e-5, t=HORIZON, arm=1)
     wanted = (
         f"file: that owed reward = queue - idleness fails first in replicate 2, round {HORIZON}"
     )
     with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, block, "file")
+        guard(table, spec, "file")
 
 
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_guard_leaves_the_rewards_of_unprotected_arms_alone(recorded, feedback):
-    block, table = spoil(recorded, feedback, "reward", 1.0, arm=4)
-    guard(table, block, "file")
+    spec, table = spoil(recorded, feedback, "reward", 1.0, arm=4)
+    guard(table, spec, "file")
 
 
 def test_guard_is_asked_about_every_chunk(chunks, facts, tmp_path):
@@ -417,7 +417,7 @@ def test_guard_is_asked_about_every_chunk(chunks, facts, tmp_path):
 def test_policies_without_queues_for_targets_need_no_balance():
     experiment = small_experiment("oracle_lfg")
     for run in experiment.runs:
-        guard(pa.table(simulate_chunk(run.block, SEED, [0, 1])), run.block, "file")
+        guard(pa.table(simulate_chunk(run.spec, SEED, [0, 1])), run.spec, "file")
 
 
 # -------------------------------------------------------------------------------- loading datasets

@@ -25,7 +25,6 @@ from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import joined, runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
-from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.experiments.verify import replicate_hashes
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
@@ -68,7 +67,7 @@ def chunks_of(experiment, folder):
         for chunk in one.chunks():
             first, last = map(int, chunk.split("-"))
             files.append(folder / one.name / f"{chunk}.parquet")
-            write_chunk(one.block, SEED, range(first, last + 1), files[-1])
+            write_chunk(one.spec, SEED, range(first, last + 1), files[-1])
     return files
 
 
@@ -163,28 +162,28 @@ def test_penalty_rates():
 
 @pytest.mark.parametrize("name", ["ht_ucb-gaussian", "soft-gaussian", "prophet-gaussian"])
 def test_policies_have_the_penalties_and_means_of_their_replicate(name):
-    block = run_of(experiment_of(REGRET), name).block
-    columns = simulate_chunk(block, SEED, [0, 2])
+    spec = run_of(experiment_of(REGRET), name).spec
+    columns = simulate_chunk(spec, SEED, [0, 2])
     ends = columns["round"] == HORIZON
     plays = columns["plays"][ends].reshape(2, 5)
     for place, replicate in enumerate((0, 2)):
-        means = drawn_naively(block["stream"], replicate, 5)
+        means = drawn_naively(spec.stream, replicate, 5)
         rate = (max(means) - min(means)) / 2
         if name.startswith("prophet"):
             policy = Prophet(means, QUOTAS, rate)
         else:
-            policy = HTUCB(QUOTAS, rate, threshold=block["parameters"]["threshold"])
+            policy = HTUCB(QUOTAS, rate, threshold=spec.parameters["threshold"])
         arms = Instance(means, "gaussian", 0.2)
-        alone = run(policy, arms, HORIZON, [replicate], seed=SEED, stream=block["stream"])
+        alone = run(policy, arms, HORIZON, [replicate], seed=SEED, stream=spec.stream)
         assert alone.plays[0, -1].tolist() == plays[place].tolist()
 
 
 def test_fixed_means_have_the_penalties_of_the_experiment():
-    block = run_of(experiment_of(PULLS), "ht_ucb-bernoulli").block
-    columns = simulate_chunk(block, SEED, [1])
-    arms = Instance(block["means"], "bernoulli")
-    policy = HTUCB(block["quotas"], 0.45)
-    alone = run(policy, arms, HORIZON, [1], seed=SEED, stream=block["stream"])
+    spec = run_of(experiment_of(PULLS), "ht_ucb-bernoulli").spec
+    columns = simulate_chunk(spec, SEED, [1])
+    arms = Instance(spec.means, "bernoulli")
+    policy = HTUCB(spec.quotas, 0.45)
+    alone = run(policy, arms, HORIZON, [1], seed=SEED, stream=spec.stream)
     assert columns["plays"].tolist() == alone.plays[0, -1].tolist()
     assert "mean" not in columns
 
@@ -193,28 +192,28 @@ def test_fixed_means_have_the_penalties_of_the_experiment():
 
 
 def test_spread_is_that_of_the_law():
-    blocks = {one.name: one.block for one in experiment_of(FRONTIER).runs}
+    blocks = {one.name: one.spec for one in experiment_of(FRONTIER).runs}
     assert blocks["ht_ucb-gaussian"]["spread"] == "1/5"
     assert instance_of(blocks["ht_ucb-gaussian"]).spread == 0.2
     assert instance_of(blocks["flearn-beta"]).spread == 1
     assert "spread" not in blocks["lfg-bernoulli"]
-    fixed = run_of(experiment_of(PULLS), "ht_ucb-gaussian").block
+    fixed = run_of(experiment_of(PULLS), "ht_ucb-gaussian").spec
     assert instance_of(fixed).spread == 1 / 9
 
 
 def test_each_horizon_is_a_run_of_its_own():
-    block = run_of(experiment_of(REGRET), "lfg-gaussian").block
-    assert block["horizons"] == [500, 1000, 1200]
-    assert rounds_of(block) == 2 * 2700
-    columns = simulate_chunk(block, SEED, [1])
-    cells = cells_of(block)
+    spec = run_of(experiment_of(REGRET), "lfg-gaussian").spec
+    assert spec.horizons == (500, 1000, 1200)
+    assert spec.total_rounds == 2 * 2700
+    columns = simulate_chunk(spec, SEED, [1])
+    cells = spec.cells
     size = columns["round"].size // len(cells)
     assert size == 5
     for place, cell in enumerate(cells):
-        arms = Instance(drawn_naively(block["stream"], 1, 5), "gaussian", 0.2)
+        arms = Instance(drawn_naively(spec.stream, 1, 5), "gaussian", 0.2)
         weight = cell["horizon"] ** cell["eta_exponent"]
         policy = LFG(QUOTAS, eta=weight, constant=2, arrivals="before")
-        alone = run(policy, arms, cell["horizon"], [1], seed=SEED, stream=block["stream"])
+        alone = run(policy, arms, cell["horizon"], [1], seed=SEED, stream=spec.stream)
         part = slice(place * size, (place + 1) * size)
         assert columns["plays"][part].tolist() == alone.plays[0, -1].tolist()
         assert set(columns["horizon"][part]) == set(columns["round"][part]) == {cell["horizon"]}
@@ -246,8 +245,8 @@ def test_small_runs_cut_horizons_and_listed_rounds(limit, kept):
     experiment = experiment_of(REGRET, horizon=limit)
     assert experiment.horizon == kept[-1]
     for one in experiment.runs:
-        assert one.block["checkpoints"] == {"at": kept}
-        assert one.block.get("horizons", kept) == kept
+        assert one.spec.checkpoints == {"at": kept}
+        assert one.spec.horizons in ((), tuple(kept))
 
 
 def test_published_number_of_replicates_is_known():
@@ -299,16 +298,16 @@ def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
 
 def test_laws_share_the_means():
     experiment = experiment_of(FRONTIER, horizon=60)
-    means = [simulate_chunk(one.block, SEED, [0, 1])["mean"][:10] for one in experiment.runs]
+    means = [simulate_chunk(one.spec, SEED, [0, 1])["mean"][:10] for one in experiment.runs]
     assert all(np.array_equal(one, means[0]) for one in means)
 
 
 def test_hash_of_a_replicate_does_not_depend_on_its_chunk():
     for name in ("lfg-gaussian", "ht_ucb-gaussian", "prophet-gaussian"):
-        block = run_of(experiment_of(REGRET), name).block
-        together = replicate_hashes(simulate_chunk(block, SEED, range(REPLICATES)))
+        spec = run_of(experiment_of(REGRET), name).spec
+        together = replicate_hashes(simulate_chunk(spec, SEED, range(REPLICATES)))
         for replicate, value in together.items():
-            assert replicate_hashes(simulate_chunk(block, SEED, [replicate])) == {replicate: value}
+            assert replicate_hashes(simulate_chunk(spec, SEED, [replicate])) == {replicate: value}
 
 
 def other_mean(columns):

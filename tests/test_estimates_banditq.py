@@ -29,6 +29,7 @@ from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.schemas import ROOT, paper_file
 from fairbandits.experiments.simulate import write_chunk
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay, write_replay
 from fairbandits.store import StoreError, write_table
@@ -100,7 +101,7 @@ def simulated(config, folder):
             for chunk in run.chunks():
                 first, last = map(int, chunk.split("-"))
                 chunks.append(folder / "cache" / run.key / f"{chunk}.parquet")
-                write_chunk(run.block, SEED, range(first, last + 1), chunks[-1])
+                write_chunk(run.spec, SEED, range(first, last + 1), chunks[-1])
         collect(chunks, one.facts(), SEED, folder / one.dataset)
     write_replay(5, "bandit", folder / "banditq" / "replay_5_bandit.parquet", lambda done: None)
     return Evidence(config, "banditq", folder)
@@ -212,7 +213,7 @@ def test_estimators_run_at_the_smoke_scale(tmp_path):
 @compiled_only
 def test_inequalities_are_read_from_the_policies_of_the_reading(evidence):
     own = list(common.Cell.of(evidence, "pathwise_full_paper3", []))
-    policies = {cell.run.policy: cell.block["parameters"] for cell in own}
+    policies = {cell.run.policy: cell.spec.parameters for cell in own}
     for reading, key, value in (
         ("post", "surrogate_index", "post"),
         ("pre", "surrogate_index", "pre"),
@@ -277,17 +278,18 @@ def test_replay_must_be_of_todays_code_and_of_full_length(evidence, monkeypatch,
 
 def cell(rounds, means, targets, *, parameters=None, swept=None, checkpoints=None, **values):
     """Return a cell with these recorded columns, (n_replicates, n_rounds, n_arms)."""
-    block = {
-        "means": list(means),
-        "parameters": parameters or {},
-        "horizon": rounds[-1],
-        "checkpoints": checkpoints,
-    }
-    arrays = {name: np.array(value, float) for name, value in values.items()}
-    run = RunData("own", "own", "uniform02", np.array(rounds), arrays, swept or {})
-    return common.Cell(
-        SimpleNamespace(footer={"runs": {"own": block}, "targets": list(targets)}), run
+    spec = RunSpec(
+        stream="own",
+        policy="own",
+        law="uniform02",
+        means=tuple(means),
+        parameters=parameters or {},
+        horizon=rounds[-1],
+        checkpoints=checkpoints,
     )
+    arrays = {name: np.array(value, float) for name, value in values.items()}
+    run = RunData("own", "own", "uniform02", np.array(rounds), arrays, swept or {}, spec)
+    return common.Cell(SimpleNamespace(footer={"targets": list(targets)}), run)
 
 
 def test_regrets_rates_and_missing_rewards():

@@ -30,7 +30,6 @@ from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import recorded_rounds, write_chunk
-from fairbandits.experiments.sweep import arms_of
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="millions of rounds")
 SEED = 20240806
@@ -53,27 +52,27 @@ def shrunk(experiment):
     a second horizon.
     """
     # of the suites of the guarantee two of each are enough: an invariant needs no spread
-    observed = any(run.block["policy"] == "fair_learn_observed" for run in experiment.runs)
+    observed = any(run.spec.policy == "fair_learn_observed" for run in experiment.runs)
     few = 2 if observed else REPLICATES
     runs = tuple(
-        replace(run, block=shrunk_block(run.block), replicates=few, chunk=few)
+        replace(run, spec=shrunk_spec(run.spec), replicates=few, chunk=few)
         for run in experiment.runs
     )
     return replace(experiment, horizon=min(HORIZON, experiment.horizon), replicates=few, runs=runs)
 
 
-def shrunk_block(block):
-    part = min(1, Fraction(HORIZON, block["horizon"]))
+def shrunk_spec(spec):
+    part = min(1, Fraction(HORIZON, spec.horizon))
 
     def rounds(given):
-        return sorted({max(arms_of(block), round(part * one)) for one in given})
+        return sorted({max(spec.n_arms, round(part * one)) for one in given})
 
-    changed = {"horizon": min(HORIZON, block["horizon"])}
-    at = block["checkpoints"].get("at")
+    changed = {"horizon": min(HORIZON, spec.horizon)}
+    at = spec.checkpoints.get("at")
     changed["checkpoints"] = {"at": rounds(at)} if at else {"linear": 100, "log": 20}
-    if "horizons" in block:
-        changed["horizons"] = rounds(block["horizons"])
-    return block | changed
+    if spec.horizons:
+        changed["horizons"] = tuple(rounds(spec.horizons))
+    return replace(spec, **changed)
 
 
 class SmallEvidence(Evidence):
@@ -96,7 +95,7 @@ class SmallEvidence(Evidence):
                 chunks = []
                 for run in one.runs:
                     chunks.append(self.results / "chunks" / run.key / "0-x.parquet")
-                    write_chunk(run.block, SEED, range(run.replicates), chunks[-1])
+                    write_chunk(run.spec, SEED, range(run.replicates), chunks[-1])
                 collect(chunks, one.facts(), SEED, file)
         yield from super().recorded(name, columns, rows)
 
@@ -427,7 +426,7 @@ def test_what_only_a_short_run_lacks():
 @functools.cache
 def full(name):
     (one,) = full_config().named("fair_ucb", name)
-    return one, recorded_rounds(one.runs[0].block, one.horizon)
+    return one, recorded_rounds(one.runs[0].spec, one.horizon)
 
 
 @pytest.mark.parametrize("name", ["r_regret", "r_regret_other_gaps"])
@@ -464,7 +463,7 @@ def test_ten_pulls_are_free_at_every_horizon():
 def test_first_phases_end_at_recorded_rounds():
     for one in full_config().named("fair_ucb", "small_quotas"):
         phase = sum(math.ceil(Fraction(quota) * one.horizon) for quota in one.quotas)
-        assert phase in (0, *recorded_rounds(one.runs[0].block, one.horizon))
+        assert phase in (0, *recorded_rounds(one.runs[0].spec, one.horizon))
 
 
 # ---------------------------------------------------------------------------- suites of r-Regret

@@ -70,7 +70,7 @@ def config(tmp_path_factory):
     for one in config.experiments:
         files = [chunk_path(config, run, run.chunks()[0]) for run in one.runs]
         for run, file in zip(one.runs, files, strict=True):
-            write_chunk(run.block, SEED, range(REPLICATES), file)
+            write_chunk(run.spec, SEED, range(REPLICATES), file)
         collect(files, one.facts(), SEED, dataset_path(config, one))
     return config
 
@@ -251,10 +251,10 @@ def quantity(paper, figure, config, run, series):
     """Return a curve's values in all replicates, straight from the dataset's rows."""
     table = read_table(dataset_of(config, paper, figure))
     rows = table.filter(pc.equal(table["run"], run.name)).to_pandas()
-    arms = len(run.block["means"])
+    arms = len(run.spec.means)
     rounds = rows["round"].to_numpy().reshape(REPLICATES, -1, arms)[0, :, 0]
     reward, queue = (rows[c].to_numpy().reshape(REPLICATES, -1, arms) for c in ("reward", "queue"))
-    _, benchmark = naive.static_benchmark(run.block["means"], list(config_targets(config, run)))
+    _, benchmark = naive.static_benchmark(run.spec.means, list(config_targets(config, run)))
     earned = reward.sum(axis=2)
     if series == "regret":
         return rounds, benchmark * rounds - earned
@@ -279,7 +279,7 @@ def test_table_has_the_means_of_the_dataset(config, drawings, paper, figure):
     experiment = config.of_figure(paper, figure)
     seen = 0
     for run in experiment.runs:
-        law = run.block["law"]
+        law = run.spec.law
         label = experiment.labels[run.name.removesuffix(f"-{law}")]
         names = {
             "fig1": ["arm 1", "arm 2"],

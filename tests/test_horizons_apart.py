@@ -2,6 +2,7 @@
 
 import copy
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def chunks_of(experiment, folder):
         for chunk in one.chunks():
             first, last = map(int, chunk.split("-"))
             files.append(folder / one.name / f"{chunk}.parquet")
-            write_chunk(one.block, SEED, range(first, last + 1), files[-1])
+            write_chunk(one.spec, SEED, range(first, last + 1), files[-1])
     return files
 
 
@@ -215,30 +216,30 @@ def test_spoilt_chunks_are_refused(made, change, words, tmp_path):
 )
 def test_guard_finds_what_falls(name, column, run_name, tmp_path):
     experiment = experiment_of(name, horizon=60)
-    block = {one.name: one.block for one in experiment.runs}[run_name]
+    spec = {one.name: one.spec for one in experiment.runs}[run_name]
     file = tmp_path / run_name / "0-0.parquet"
-    write_chunk(block, SEED, range(1), file)
+    write_chunk(spec, SEED, range(1), file)
     from fairbandits.experiments.datasets import guard
 
     table = read_table(file)
-    guard(table, block, file)
+    guard(table, spec, file)
     columns = {one: table[one].to_numpy().copy() for one in table.column_names}
     columns[column][-5:] = columns[column][-10:-5] - 1e-3
     with pytest.raises(StoreError, match=f"that {column} never falls fails first in replicate 0"):
-        guard(pa.table(columns), block, file)
+        guard(pa.table(columns), spec, file)
 
 
 # ----------------------------------------------------------------------------- configurations
 
 
 def test_horizons_without_apart_meet_the_same_rewards():
-    block = experiment_of("trade_off").runs[0].block
-    together = {key: value for key, value in block.items() if key != "apart"}
+    spec = experiment_of("trade_off").runs[0].spec
+    together = replace(spec, apart=False)
     columns = simulate_chunk(together, SEED, [0])
     assert columns["round"].size == len(HORIZONS) * 3 * 5
     alone = run(
         BanditQ((0.1676, 0.0677, 0, 0, 0), "full", V_exponent=0),
-        Instance(block["means"], "uniform02"),
+        Instance(spec.means, "uniform02"),
         HORIZONS[0],
         1,
         seed=SEED,
@@ -253,7 +254,7 @@ def test_same_share_of_the_first_arms():
     arms = config.experiment("banditq", "arms_50")
     assert arms.targets[:20] == pytest.approx([mean / 60 for mean in arms.means[:20]], rel=1e-15)
     assert not any(arms.targets[20:])
-    assert arms.runs[0].block["target_shares"] == ["1/60"] * 20
+    assert arms.runs[0].spec.target_shares == ("1/60",) * 20
 
 
 def test_small_runs_have_a_round_for_each_arm():

@@ -10,9 +10,14 @@ import small
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.experiments.schemas import ROOT
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.figures import ht_ucb as figures
 from fairbandits.site import ht_ucb as page
 from fairbandits.site import pages
+
+SPEC = RunSpec(
+    stream="x", policy="x", parameters={}, law="beta", horizon=20, checkpoints={"at": [20]}
+)
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +116,9 @@ def test_joined_runs_have_a_round_for_each_horizon():
     def part(horizon, weight):
         values = {"plays": np.full((2, 1, 3), horizon)}
         cell = {"horizon": horizon, "eta": weight}
-        return RunData("lfg-beta", "lfg", "beta", np.array([horizon]), values, cell)
+        return RunData("lfg-beta", "lfg", "beta", np.array([horizon]), values, cell, SPEC)
 
-    alone = RunData("x-beta", "x", "beta", np.array([9]), {"plays": np.zeros((2, 1, 3))}, {})
+    alone = RunData("x-beta", "x", "beta", np.array([9]), {"plays": np.zeros((2, 1, 3))}, {}, SPEC)
     parts = [part(20, 1.0), part(10, 1.0), alone, part(10, 2.0), part(20, 2.0)]
     first, other, second = joined(parts)
     assert other.rounds.tolist() == [9]
@@ -129,7 +134,7 @@ def test_joined_runs_have_a_round_for_each_horizon():
 def test_scale_is_recovered_from_what_is_swept(config):
     etas = np.arange(101) / 100
     for name, tolerance in (("paths_1", 625), ("paths_2", 1000)):
-        runs = {one.name: one.block for one in config.experiment("ht_ucb", name).runs}
+        runs = {one.name: one.spec for one in config.experiment("ht_ucb", name).runs}
         found = {
             "HT-UCB": runs["ht_ucb-gaussian"]["sweep"]["penalties"],
             "Flearn": runs["flearn-gaussian"]["sweep"]["tolerance"],

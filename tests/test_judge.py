@@ -460,7 +460,7 @@ def results(tmp_path_factory):
         chunks = []
         for part in one.runs:
             chunks.append(folder / "cache" / name / part.name / "0-11.parquet")
-            write_chunk(part.block, config().seed, range(12), chunks[-1])
+            write_chunk(part.spec, config().seed, range(12), chunks[-1])
         collect(chunks, one.facts(), config().seed, folder / "banditq" / f"{name}.parquet")
     return folder
 

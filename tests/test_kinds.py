@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -13,6 +14,7 @@ from fairbandits import EXP3, UCB1, FairLearn, Instance, run
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
 from fairbandits.experiments.simulate import write_chunks
+from fairbandits.experiments.spec import RunSpec
 
 TWO = Instance((0.9, 0.1))
 POLICIES = [UCB1(), FairLearn(["1/4", "1/4"], 0, "ucb1"), EXP3()]
@@ -91,19 +93,19 @@ def test_the_caller_can_force_either(ways):
 @compiled_only
 def test_a_process_compiles_what_all_its_chunks_need(ways, limits, tmp_path):
     limits.setattr("fairbandits.experiments.simulate.COMPILING", kinds.COMPILING)
-    block = {
-        "stream": "a/test",
-        "horizon": 100,
-        "law": "bernoulli",
-        "means": [0.9, 0.1],
-        "checkpoints": {"at": [100]},
-        "policy": "ucb1",
-        "parameters": {},
-    }
-    few = block | {"policy": "exp3"}
+    spec = RunSpec(
+        stream="a/test",
+        horizon=100,
+        law="bernoulli",
+        means=(0.9, 0.1),
+        checkpoints={"at": [100]},
+        policy="ucb1",
+        parameters={},
+    )
+    few = replace(spec, policy="exp3")
     chunks = [
-        {"block": one, "replicates": range(3), "out": tmp_path / f"{number}.parquet"}
-        for number, one in enumerate([few, block, block, block, block])
+        {"run": one, "replicates": range(3), "out": tmp_path / f"{number}.parquet"}
+        for number, one in enumerate([few, spec, spec, spec, spec])
     ]
     assert list(write_chunks(chunks, 1)) == [one["out"] for one in chunks]
     assert ways == ["interpreted", *["compiled"] * 4]

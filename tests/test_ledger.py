@@ -296,7 +296,8 @@ def test_id_in_two_files(tmp_path):
     del other["claims"]["t-bound"]["figure"]
     text = refusal(tmp_path, banditq=small(), fair_ucb=other)
     assert text == (
-        "papers/fair_ucb/claims.yaml: claims.t-bound: this id is already in papers/banditq/claims.yaml"
+        "papers/fair_ucb/claims.yaml: claims.t-bound: this id is already in "
+        "papers/banditq/claims.yaml"
     )
 
 

@@ -1,6 +1,7 @@
 """What the README tells a newcomer to type works as it stands."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,12 +23,12 @@ def small_results(tmp_path_factory):
     results = folder / "results" / "banditq"
     config = load_config([ROOT / "config/config.yaml", ROOT / "config/smoke.yaml"])
     experiment = config.experiment("banditq", "full_information")
+    short = tuple(replace(run, spec=replace(run.spec, horizon=200)) for run in experiment.runs)
+    experiment = replace(experiment, runs=short)
     chunks = []
     for run in experiment.runs:
-        block = run.block | {"horizon": 200}
-        run.block.update(block)
         chunks.append(folder / "cache" / run.name / "0-1.parquet")
-        write_chunk(block, config.seed, range(2), chunks[-1])
+        write_chunk(run.spec, config.seed, range(2), chunks[-1])
     data = results / "full_information.parquet"
     collect(chunks, experiment.facts() | {"replicates": 2}, config.seed, data)
     for name in ("fig1", "fig2"):

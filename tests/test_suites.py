@@ -16,7 +16,7 @@ from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
-from fairbandits.experiments.sweep import arms_of, asks, cells_of, filled, targets_of
+from fairbandits.experiments.spec import depends_on_instance, filled
 from fairbandits.instance import draw_quotas
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
@@ -199,7 +199,7 @@ def test_means_by_a_rule(form, means, configured):
     block = experiment(means=sourced(form), quotas=sourced({"of_equal_share": "1/2"}))
     found = one(configured({"one": block}))
     assert found.means == pytest.approx(means)
-    assert found.runs[0].block["means"] == list(found.means)
+    assert found.runs[0].spec.means == found.means
     assert found.quotas == (str(Fraction(1, 2 * len(means))),) * len(means)
 
 
@@ -248,7 +248,7 @@ def test_means_by_a_rule_are_refused(name, refused):
 def test_policies_can_have_a_part_of_the_equal_share(configured):
     fair = policy(quotas={"of_equal_share": 0.9}, learner="ucb1")
     found = one(configured({"one": experiment(policies={"fair": fair})}))
-    assert found.runs[0].block["parameters"]["quotas"] == ["3/10"] * 3
+    assert found.runs[0].spec.parameters["quotas"] == ["3/10"] * 3
     assert found.quotas == ("1/5", "1/10", "1/20")
 
 
@@ -382,7 +382,7 @@ def test_drawn_quotas_are_refused_in_the_configuration(name, refused):
     assert refused({"one": experiment(**changes)}) == f"{AUDIT}: experiments.one{words}"
 
 
-def drawn_block(configured, **changes):
+def drawn_spec(configured, **changes):
     means = {"arms": sourced(4), "low": sourced(0.1), "high": sourced(0.9)}
     drawn = {
         "means": None,
@@ -391,7 +391,7 @@ def drawn_block(configured, **changes):
         "drawn_quotas": sourced({"span": "wider", "denominator": 997}),
     }
     found = one(configured({"one": experiment(**(drawn | changes))}))
-    return found, found.runs[0].block
+    return found, found.runs[0].spec
 
 
 def test_each_replicate_is_an_instance_of_its_own(configured):
@@ -399,8 +399,8 @@ def test_each_replicate_is_an_instance_of_its_own(configured):
     inside = {"quotas": "instance"}
     fair = policy(quotas="instance", learner="smallest_deficit", learner_parameters=inside)
     fair["sweep"] = {"tolerance": sourced([0, "1/2"])}
-    _, block = drawn_block(configured, policies={"fair": fair})
-    columns = simulate_chunk(block, SEED, [4, 1])
+    _, spec = drawn_spec(configured, policies={"fair": fair})
+    columns = simulate_chunk(spec, SEED, [4, 1])
     shape = (2, 2, 2, 4)  # tolerance, replicate, round, arm
     means = RandomInstance(4, 0.1, 0.9)
     for place, replicate in enumerate((4, 1)):
@@ -428,10 +428,10 @@ def test_each_replicate_is_an_instance_of_its_own(configured):
 
 
 def test_drawn_instances_become_a_dataset(configured, tmp_path):
-    found, block = drawn_block(configured, record=["floor_deficit", "floor_deficit_sup"])
+    found, spec = drawn_spec(configured, record=["floor_deficit", "floor_deficit_sup"])
     files = [tmp_path / "fair-bernoulli" / f"{chunk}.parquet" for chunk in found.runs[0].chunks()]
     for file, replicates in zip(files, (range(2), range(2, 3)), strict=True):
-        write_chunk(block, SEED, replicates, file)
+        write_chunk(spec, SEED, replicates, file)
     collect(files, found.facts(), SEED, tmp_path / "one.parquet")
     table, footer = load_dataset(tmp_path / "one.parquet")
     assert footer["quotas"] == []
@@ -454,9 +454,11 @@ def test_learners_can_have_parameters_of_the_instance():
         "quotas": "instance",
         "learner_parameters": {"arm": 1, "learner_parameters": {"means": "instance"}},
     }
-    assert asks(nested)
-    assert asks({"learner_parameters": {"quotas": "instance"}})
-    assert not asks({"quotas": [0], "learner": "ucb1", "learner_parameters": {"clock": "own"}})
+    assert depends_on_instance(nested)
+    assert depends_on_instance({"learner_parameters": {"quotas": "instance"}})
+    assert not depends_on_instance(
+        {"quotas": [0], "learner": "ucb1", "learner_parameters": {"clock": "own"}}
+    )
     assert filled(nested, known) == {
         "quotas": [0, 0.5],
         "learner_parameters": {"arm": 1, "learner_parameters": {"means": [1, 2]}},
@@ -466,8 +468,8 @@ def test_learners_can_have_parameters_of_the_instance():
 def test_learner_with_fixed_quotas_of_the_instance(configured):
     inside = {"quotas": "instance"}
     adversary = policy(quotas=[0, 0, "1/9"], learner="smallest_deficit", learner_parameters=inside)
-    block = one(configured({"one": experiment(policies={"fair": adversary})})).runs[0].block
-    columns = simulate_chunk(block, SEED, [0])
+    spec = one(configured({"one": experiment(policies={"fair": adversary})})).runs[0].spec
+    columns = simulate_chunk(spec, SEED, [0])
     quotas = ("1/5", "1/10", "1/20")
     alone = run(
         FairLearn((0, 0, "1/9"), 0, "smallest_deficit", {"quotas": quotas}),
@@ -518,8 +520,8 @@ def banditq(**changes):
 def test_target_shares(configured):
     found = one(configured({"one": banditq(target_shares=sourced(["1/2", 0.25]))}))
     assert found.targets == (0.45, 0.125, 0)
-    block = found.runs[0].block
-    assert targets_of(block, [0.2, 0.4, 0.6]) == [0.1, 0.1, 0]
+    spec = found.runs[0].spec
+    assert spec.targets_for([0.2, 0.4, 0.6]) == [0.1, 0.1, 0]
 
 
 SHARES = {
@@ -566,10 +568,8 @@ DEFICITS = ("deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup")
 def test_only_what_is_asked_for_is_kept(kept, configured):
     changes = {} if kept is None else {"record": kept}
     observed = policy("fair_learn_observed", quotas="instance")
-    block = (
-        one(configured({"one": experiment(policies={"fair": observed}, **changes)})).runs[0].block
-    )
-    columns = set(simulate_chunk(block, SEED, [0])) - {"replicate", "round", "arm"}
+    spec = one(configured({"one": experiment(policies={"fair": observed}, **changes)})).runs[0].spec
+    columns = set(simulate_chunk(spec, SEED, [0])) - {"replicate", "round", "arm"}
     if kept is None:
         assert {*DEFICITS, "first_beyond", "crowding_k"} < columns
     else:
@@ -587,12 +587,12 @@ def test_unknown_records_are_refused(refused):
 @pytest.mark.parametrize("drawn", [False, True], ids=["fixed", "drawn"])
 def test_each_deficit_is_checked_by_itself(name, drawn, configured, tmp_path):
     if drawn:
-        found, block = drawn_block(configured, record=[name])
+        found, spec = drawn_spec(configured, record=[name])
     else:
         found = one(configured({"one": experiment(record=[name])}))
-        block = found.runs[0].block
+        spec = found.runs[0].spec
     file = tmp_path / "fair-bernoulli" / "0-2.parquet"
-    write_chunk(block, SEED, range(3), file)
+    write_chunk(spec, SEED, range(3), file)
     collect([file], found.facts(), SEED, tmp_path / "one.parquet")
     table = read_table(file)
     columns = {key: table[key].to_numpy().copy() for key in table.column_names}
@@ -620,7 +620,7 @@ def test_the_audit_draws_no_figure_and_writes_little():
         assert (found.figures, found.companion_to) == ((), ()), found.name
         if found.paper == "fair_ucb":
             rows = sum(
-                len(cells_of(one.block)) * len(one.block["checkpoints"]["at"]) * arms_of(one.block)
+                len(one.spec.cells) * len(one.spec.checkpoints["at"]) * one.spec.n_arms
                 for one in found.runs
             )
             assert rows * found.replicates < 500_000, found.name

@@ -15,7 +15,7 @@ from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
-from fairbandits.experiments.sweep import cells, swept
+from fairbandits.experiments.spec import cells_of_sweep, swept
 from fairbandits.experiments.verify import replicate_hashes
 from fairbandits.simulation import checkpoint_grid
 from fairbandits.store import StoreError, read_footer, read_table, write_table
@@ -52,7 +52,7 @@ def chunks_of(experiment, folder):
         for chunk in one.chunks():
             first, last = map(int, chunk.split("-"))
             files.append(folder / one.name / f"{chunk}.parquet")
-            write_chunk(one.block, SEED, range(first, last + 1), files[-1])
+            write_chunk(one.spec, SEED, range(first, last + 1), files[-1])
     return files
 
 
@@ -74,26 +74,26 @@ def refusal(files, experiment, out):
 
 
 def test_cells():
-    assert cells({}) == [{}]
-    assert cells({"tolerance": [0, 0.5]}) == [{"tolerance": 0}, {"tolerance": 0.5}]
+    assert cells_of_sweep({}) == [{}]
+    assert cells_of_sweep({"tolerance": [0, 0.5]}) == [{"tolerance": 0}, {"tolerance": 0.5}]
     assert [swept(value) for value in (3, 0.5, "1/4")] == [3.0, 0.5, 0.25]
 
 
 def test_each_cell_is_the_run_with_that_value():
     experiment = experiment_of("cost_of_fairness")
-    block = experiment.runs[0].block
-    columns = simulate_chunk(block, SEED, [0, 2])
-    tolerances = block["sweep"]["tolerance"]
+    spec = experiment.runs[0].spec
+    columns = simulate_chunk(spec, SEED, [0, 2])
+    tolerances = spec.sweep["tolerance"]
     size = columns["round"].size // len(tolerances)
     for place, tolerance in enumerate(tolerances):
         alone = run(
-            FairLearn(**block["parameters"], tolerance=tolerance),
-            Instance(block["means"]),
+            FairLearn(**spec.parameters, tolerance=tolerance),
+            Instance(spec.means),
             HORIZON,
             [0, 2],
             seed=SEED,
             stream="fair_ucb/cost_of_fairness",
-            checkpoints=checkpoint_grid(HORIZON, **block["checkpoints"]),
+            checkpoints=checkpoint_grid(HORIZON, **spec.checkpoints),
             quotas=experiment.quotas,
         ).columns()
         part = slice(place * size, (place + 1) * size)
@@ -135,12 +135,12 @@ def test_runs_of_a_dataset_are_the_cells_of_its_sweeps(tmp_path):
 
 
 def test_hash_of_a_replicate_holds_all_cells():
-    block = experiment_of("fairness").runs[1].block
-    columns = simulate_chunk(block, SEED, [0, 1, 2])
+    spec = experiment_of("fairness").runs[1].spec
+    columns = simulate_chunk(spec, SEED, [0, 1, 2])
     together = replicate_hashes(columns)
     assert sorted(together) == [0, 1, 2]
     for replicate, value in together.items():
-        assert replicate_hashes(simulate_chunk(block, SEED, [replicate])) == {replicate: value}
+        assert replicate_hashes(simulate_chunk(spec, SEED, [replicate])) == {replicate: value}
     last = columns["plays"].copy()
     last[-1] += 1
     after = replicate_hashes(columns | {"plays": last})

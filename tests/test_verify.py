@@ -54,7 +54,7 @@ def simulate_all(config):
         for chunk in run.chunks():
             first, last = map(int, chunk.split("-"))
             write_chunk(
-                run.block, config.seed, range(first, last + 1), chunk_path(config, run, chunk)
+                run.spec, config.seed, range(first, last + 1), chunk_path(config, run, chunk)
             )
 
 
@@ -125,11 +125,11 @@ def test_lock_is_the_same_whenever_it_is_written(config, made, tmp_path):
 
 
 def test_hashes_do_not_depend_on_the_size_of_the_chunks(config, lock):
-    block = config.run(RUN).block
-    together = replicate_hashes(simulate_chunk(block, SEED, range(REPLICATES)))
+    spec = config.run(RUN).spec
+    together = replicate_hashes(simulate_chunk(spec, SEED, range(REPLICATES)))
     assert [together[k] for k in range(REPLICATES)] == of_run(lock)
     for k in range(REPLICATES):
-        assert replicate_hashes(simulate_chunk(block, SEED, [k])) == {k: together[k]}
+        assert replicate_hashes(simulate_chunk(spec, SEED, [k])) == {k: together[k]}
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -140,7 +140,7 @@ def test_other_chunks_agree_with_the_lock(tmp_path, lock, size):
 
 
 def test_hashes_see_the_smallest_change(config):
-    columns = simulate_chunk(config.run(RUN).block, SEED, range(REPLICATES))
+    columns = simulate_chunk(config.run(RUN).spec, SEED, range(REPLICATES))
     before = replicate_hashes(columns)
     for name, values in columns.items():
         if name == "replicate":
@@ -200,10 +200,10 @@ def test_stale_chunk_is_found(config, lock, chunk):
 
 
 def test_chunk_of_another_block_is_found(config, lock, chunk):
-    block = config.run(RUN).block
-    rewritten(chunk, block=block | {"horizon": 41})
+    run = config.run(RUN).spec.to_json()
+    rewritten(chunk, run=run | {"horizon": 41})
     assert verify(config, lock, 0, 0) == [
-        f"{chunk} does not belong here: its block is {block | {'horizon': 41}!r}, wanted {block!r}"
+        f"{chunk} does not belong here: its run is {run | {'horizon': 41}!r}, wanted {run!r}"
     ]
 
 

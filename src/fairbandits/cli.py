@@ -270,7 +270,10 @@ def schemas(out: Path) -> None:
 @main.command()
 @click.argument("graph", type=click.File())
 def rulegraph(graph: TextIO) -> None:
-    """Print Snakemake's GRAPH (Mermaid; - for standard input) for Graphviz, kinds of rules as one."""
+    """Print Snakemake's GRAPH of rules (Mermaid; - for standard input) for Graphviz.
+
+    Rules of a kind are one.
+    """
     from fairbandits.rulegraph import joined
 
     click.echo(joined(graph.read()), nl=False)

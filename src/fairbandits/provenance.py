@@ -25,7 +25,7 @@ SIMULATION = (
     "rationals.py",
     "simulation.py",
     "experiments/simulate.py",
-    "experiments/sweep.py",
+    "experiments/spec.py",
 )
 #: What reads recorded runs.
 READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from fairbandits.experiments.config import Config, Experiment, Run
 from fairbandits.experiments.schemas import ConfigError
-from fairbandits.experiments.sweep import arms_of, cells_of, rounds_of
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.policies.own import is_own
 
 #: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
@@ -157,12 +157,11 @@ def _packed(
 
 
 def _chunks(run: Run) -> list[Chunk]:
-    block = run.block
-    policy, arms = block["policy"], arms_of(block)
-    feedback = block["parameters"].get("feedback", "bandit")
-    other = OWN_COST if is_own(policy) else COST
-    start, each = COSTS.get(policy) or COSTS.get(f"{policy}, {feedback}") or other
-    one = rounds_of(block) * (start + each * arms) * 1e-9 + len(cells_of(block)) * STARTED
+    spec = run.spec
+    feedback = spec.parameters.get("feedback", "bandit")
+    other = OWN_COST if is_own(spec.policy) else COST
+    start, each = COSTS.get(spec.policy) or COSTS.get(f"{spec.policy}, {feedback}") or other
+    one = spec.total_rounds * (start + each * spec.n_arms) * 1e-9 + len(spec.cells) * STARTED
     chunks = []
     for replicates in run.chunks():
         first, last = map(int, replicates.split("-"))
@@ -226,7 +225,7 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
                 name += f"_{number}"
             tasks = [
                 {
-                    "block": chunk.run.block,
+                    "run": chunk.run.spec.to_json(),
                     "replicates": chunk.replicates,
                     "out": f"{config.folders['results']}/{chunk.file}",
                 }
@@ -296,7 +295,7 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
     ConfigError
         If the file is missing or no such plan.
     """
-    keys = {"chunks": ("block", "replicates", "out"), "datasets": ("experiment", "chunks", "out")}
+    keys = {"chunks": ("run", "replicates", "out"), "datasets": ("experiment", "chunks", "out")}
     try:
         plan = json.loads(file.read_text(encoding="utf-8"))
         seed = plan["seed"]
@@ -316,8 +315,12 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
             entry["chunks"] = [Path(chunk) for chunk in entry["chunks"]]
             continue
         entry["replicates"] = _range(entry["replicates"], file)
-        if not isinstance(entry["block"], dict):
-            raise ConfigError(f"{file}: block must be a JSON object, got {entry['block']!r}")
+        if not isinstance(entry["run"], dict):
+            raise ConfigError(f"{file}: run must be a JSON object, got {entry['run']!r}")
+        try:
+            entry["run"] = RunSpec.from_json(entry["run"])
+        except ValueError as error:
+            raise ConfigError(f"{file}: {error}") from None
     return seed, entries
 
 

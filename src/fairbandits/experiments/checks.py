@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairbandits.experiments.schemas import ConfigError, check, meant, schema_of
-from fairbandits.experiments.sweep import OF_INSTANCE
+from fairbandits.experiments.spec import OF_INSTANCE
 from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.rationals import quota_numerators, rational
 
@@ -177,10 +177,10 @@ def _policies() -> list[str]:
     return list(schema_of("policies")["$defs"])
 
 
-def source_of(policy: str, place: str) -> dict[str, str]:
+def source_of(policy: str, place: str) -> str | None:
     """Return the hash of the file of a policy of one's own; nothing for a registered one."""
     try:
-        return {"source": source_hash(policy)} if is_own(policy) else {}
+        return source_hash(policy) if is_own(policy) else None
     except ValueError as error:
         raise ConfigError(f"{place}.policy: {error}") from None
 

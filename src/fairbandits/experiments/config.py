@@ -32,7 +32,13 @@ from fairbandits.experiments.schemas import (
     paper_file,
     read_yaml,
 )
-from fairbandits.experiments.sweep import OF_INSTANCE, cells, ranges_of, targets_of
+from fairbandits.experiments.spec import (
+    OF_INSTANCE,
+    RunSpec,
+    cells_of_sweep,
+    ranges_of,
+    shares_of,
+)
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,8 @@ class Run:
     ----------
     paper, experiment, name : str
         `name` is the policy's name in the experiment, a dash and the law.
-    block : dict
-        All that decides the numbers, but for the seed; plain values.
+    spec : RunSpec
+        All that decides the numbers, but for the seed.
     replicates, chunk : int
         Number of replicates, and of those in one file.
     """
@@ -52,7 +58,7 @@ class Run:
     paper: str
     experiment: str
     name: str
-    block: dict[str, Any]
+    spec: RunSpec
     replicates: int
     chunk: int
 
@@ -64,7 +70,7 @@ class Run:
     @property
     def stream(self) -> str:
         """Name of the streams, shared by all policies and laws of the experiment."""
-        return self.block["stream"]
+        return self.spec.stream
 
     def chunks(self) -> list[str]:
         """Return the replicate ranges of the files, ``first-last``, 0-based and inclusive."""
@@ -155,7 +161,7 @@ class Experiment:
             "targets": list(self.targets),
             "quotas": list(self.quotas),
             "labels": self.labels,
-            "runs": {run.name: run.block for run in self.runs},
+            "runs": {run.name: run.spec.to_json() for run in self.runs},
         } | {key: value for key, value in optional.items() if value not in (None, {}, [], "")}
 
 
@@ -332,7 +338,7 @@ def _experiment(
     if shares:
         check_shares(shares, n_arms, f"{place}.target_shares")
     if shares and means:
-        targets = targets_of({"target_shares": shares}, means)
+        targets = shares_of(shares, means)
     if targets:
         check_targets(means, targets, place)
     if quotas:
@@ -344,20 +350,13 @@ def _experiment(
             f"{place}.penalties must have one entry per arm ({n_arms}), got {len(penalties)}"
         )
     spreads = _spreads(block, place)
-    instance = {"drawn_means": drawn} if drawn else {"means": means}
-    instance |= {"quotas": quotas} if quotas else {}
-    instance |= {"drawn_quotas": drawn_quotas} if drawn_quotas else {}
-    targets_given = {"target_shares": shares} if shares else {"targets": targets} if targets else {}
     given = {
         "penalties": penalties,
         "groups": groups,
-        "targets": targets_given,
+        "targets": targets or shares,
         "quotas": quotas or drawn_quotas,
         "fractions": quotas or drawn_quotas,
     }
-    instance |= {} if penalties is None else {"penalties": penalties}
-    instance |= {"groups": groups} if groups else {}
-    instance |= {"record": block["record"]} if "record" in block else {}
     runs = []
     for label, policy in block["policies"].items():
         inside = f"{place}.policies.{label}"
@@ -368,7 +367,7 @@ def _experiment(
         }
         sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
         check_sweep(sweep, f"{inside}.sweep")
-        for cell in cells(sweep):
+        for cell in cells_of_sweep(sweep):
             check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
@@ -379,23 +378,32 @@ def _experiment(
         apart = policy.get("apart", False)
         check_apart(apart, horizons, block, f"{inside}.apart")
         for law in block["laws"]["value"]:
-            decides = {
-                "stream": f"{paper}/{block.get('same_instances_as', name)}",
-                "horizon": horizon,
-                "law": law,
-                "checkpoints": checkpoints,
-                "policy": policy["policy"],
-                "parameters": parameters,
-            } | instance
-            decides |= targets_given if parameters.get("targets") == OF_INSTANCE else {}
-            decides |= {"spread": spreads[law]} if law in spreads else {}
-            decides |= {"sweep": sweep} if sweep else {}
-            decides |= {"horizons": horizons} if horizons else {}
-            decides |= {"apart": True} if apart else {}
-            decides |= source_of(policy["policy"], inside)
+            asks = parameters.get("targets") == OF_INSTANCE
+            spec = RunSpec(
+                stream=f"{paper}/{block.get('same_instances_as', name)}",
+                policy=policy["policy"],
+                policy_source=source_of(policy["policy"], inside),
+                parameters=parameters,
+                law=law,
+                spread=spreads.get(law),
+                horizon=horizon,
+                horizons=tuple(horizons),
+                apart=apart,
+                checkpoints=checkpoints,
+                means=tuple(means),
+                drawn_means=drawn,
+                groups=tuple(groups),
+                quotas=tuple(quotas),
+                drawn_quotas=drawn_quotas,
+                targets=tuple(targets) if asks and not shares else (),
+                target_shares=tuple(shares) if asks else (),
+                penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
+                sweep=sweep,
+                record=tuple(block["record"]) if "record" in block else None,
+            )
             chunk = policy.get("chunk", block["chunk"])
             chunk = min(chunk, limits["chunk"]) if limits else chunk
-            runs.append(Run(paper, name, f"{label}-{law}", decides, replicates, chunk))
+            runs.append(Run(paper, name, f"{label}-{law}", spec, replicates, chunk))
     return Experiment(
         paper,
         name,
@@ -443,7 +451,7 @@ def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, 
                 f"{place}.drawn_means.fixed must name arms in 1..{drawn['arms']}, got {arm}"
             )
         check_range(mean, mean, block["laws"]["value"], f"{place}.drawn_means.fixed")
-    ends = ranges_of({"drawn_means": drawn, "groups": groups})
+    ends = ranges_of(drawn, groups)
     for low, high in dict.fromkeys(zip(*ends, strict=True)):
         if low >= high:
             raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")

@@ -11,16 +11,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairbandits.experiments.config import Experiment
-from fairbandits.experiments.recorded import cell_sizes
+from fairbandits.experiments.recorded import cell_sizes, specs_of
 from fairbandits.experiments.schemas import ROOT, paper_file
-from fairbandits.experiments.sweep import (
-    OF_INSTANCE,
-    arms_of,
-    cells_of,
-    ranges_of,
-    swept,
-    targets_of,
-)
+from fairbandits.experiments.spec import OF_INSTANCE, RunSpec, swept
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.rationals import quota_numerators
 from fairbandits.store import StoreError, read_footer, read_table, write_tables
@@ -89,7 +82,7 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
     for file in chunks:
         if file.parent.name not in experiment["runs"]:
             raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
-    schemas = [_labelled(_empty(file), "", {"policy": "", "law": ""}).schema for file in chunks]
+    schemas = [_labelled(_empty(file), "", "", "").schema for file in chunks]
     names = dict.fromkeys(name for schema in schemas for name in schema.names)
     joint = pa.unify_schemas(schemas, promote_options="permissive")
     columns = [*COMMON, *(name for name in names if name not in COMMON)]
@@ -103,43 +96,43 @@ def _runs(
 ) -> Iterator[pa.Table]:
     """Yield the rows of each run, checked; one run at a time is in memory."""
     drawn = None
-    for name, block in experiment["runs"].items():
+    for name, spec in specs_of(experiment).items():
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
         for file in sorted(files, key=lambda path: int(path.stem.partition("-")[0])):
             footer = read_footer(file)
-            expect(footer, {"kind": "chunk", "block": block, "seed": seed}, file)
+            expect(footer, {"kind": "chunk", "run": spec.to_json(), "seed": seed}, file)
             refuse_stale(footer, file)
             first, last = footer["replicates"]
             replicates += range(first, last + 1)
             table = read_table(file)
-            expect_rows(table, footer, file)
-            guard(table, block, file)
-            parts.append(_labelled(table, name, block))
+            expect_rows(table, spec, footer["replicates"], file)
+            guard(table, spec, file)
+            parts.append(_labelled(table, name, spec.policy, spec.law))
         if replicates != list(range(experiment["replicates"])):
             raise StoreError(
                 f"{out}: the chunks of {name} must hold replicates 0 to "
                 f"{experiment['replicates'] - 1} once each, in order; got {replicates}"
             )
-        if "drawn_means" in block:
-            means = np.concatenate([_drawn(part, block) for part in parts])
+        if spec.drawn_means:
+            means = np.concatenate([_drawn(part, spec) for part in parts])
             drawn = means if drawn is None else drawn
             if not np.array_equal(means, drawn):
                 raise StoreError(
                     f"{out}: the replicates of {name} have other means than those of "
                     f"{next(iter(experiment['runs']))}"
                 )
-        slices = [_cell_slices(part, block) for part in parts]
+        slices = [_cell_slices(part, spec) for part in parts]
         yield pa.concat_tables(
             part.slice(*own[cell])
-            for cell in range(len(cells_of(block)))
+            for cell in range(len(spec.cells))
             for part, own in zip(parts, slices, strict=True)
         )
 
 
-def _cell_slices(table: pa.Table, block: dict[str, Any]) -> list[tuple[int, int]]:
+def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
     """Return the first row and the number of rows of each cell in a run's table."""
-    sizes = cell_sizes(table, block)
+    sizes = cell_sizes(table, spec)
     return list(zip(itertools.accumulate(sizes, initial=0), sizes, strict=False))
 
 
@@ -192,7 +185,7 @@ def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path
     expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
     refuse_stale(footer, file)
     ran, configured = (
-        {name: block | dict.fromkeys(SCALED) for name, block in runs.items()}
+        {name: run | dict.fromkeys(SCALED) for name, run in runs.items()}
         for runs in (footer["runs"], facts["runs"])
     )
     if ran != configured:
@@ -216,16 +209,16 @@ def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
             )
 
 
-def _drawn(table: pa.Table, block: dict[str, Any]) -> np.ndarray:
+def _drawn(table: pa.Table, spec: RunSpec) -> np.ndarray:
     """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
-    _, size = _cell_slices(table, block)[0]
+    _, size = _cell_slices(table, spec)[0]
     means, replicate = (table[name].to_numpy()[:size] for name in ("mean", "replicate"))
     n_replicates = replicate[-1] - replicate[0] + 1
-    return means.reshape(n_replicates, -1, arms_of(block))[:, 0]
+    return means.reshape(n_replicates, -1, spec.n_arms)[:, 0]
 
 
-def _labelled(table: pa.Table, name: str, block: dict[str, Any]) -> pa.Table:
-    constants = {"run": name, "policy": block["policy"], "law": block["law"]}
+def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
+    constants = {"run": name, "policy": policy, "law": law}
     for column, value in constants.items():
         indices = pa.array(np.zeros(table.num_rows, np.int32))
         table = table.append_column(
@@ -234,34 +227,33 @@ def _labelled(table: pa.Table, name: str, block: dict[str, Any]) -> pa.Table:
     return table
 
 
-def expect_rows(table: pa.Table, footer: dict[str, Any], file: Path) -> None:
+def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file: Path) -> None:
     """Raise StoreError unless a chunk has all arms of the same rounds of each replicate.
 
-    The rounds increase and end with the horizon of their cell.
+    `replicates` are the first and the last. The rounds increase and end with the horizon of their
+    cell.
     """
-    block = footer["block"]
-    n_arms = arms_of(block)
-    first, last = footer["replicates"]
-    settings = cells_of(block)
+    n_arms, settings = spec.n_arms, spec.cells
+    first, last = replicates
     columns = {
         name: table[name].to_numpy()
         for name in ("replicate", "round", "arm", *settings[0])
         if name in table.column_names
     }
-    slices = _cell_slices(table, block)
+    slices = _cell_slices(table, spec)
     if sum(size for _, size in slices) != table.num_rows or not all(
         _is_whole(
             {name: values[start : start + size] for name, values in columns.items()},
             {name: swept(value) for name, value in cell.items()},
             (last - first + 1, -1, n_arms),
             first,
-            cell.get("horizon", block["horizon"]),
+            spec.horizon_of(cell),
         )
         for cell, (start, size) in zip(settings, slices, strict=True)
     ):
         raise StoreError(
             f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
-            f"{block['horizon']}, of replicates {first} to {last}"
+            f"{spec.horizon}, of replicates {first} to {last}"
             + "".join(f", for each {name} of the sweep" for name in settings[0])
         )
 
@@ -300,7 +292,7 @@ def guard_dataset(file: Path) -> None:
         If a row is missing or out of place, or an invariant fails.
     """
     footer = read_footer(file)
-    for name, block in footer["runs"].items():
+    for name, spec in specs_of(footer).items():
         table = read_table(file, rows=pc.equal(pc.field("run"), name))
         table = table.select(
             [
@@ -309,11 +301,11 @@ def guard_dataset(file: Path) -> None:
                 if pa.types.is_primitive(field.type) and not column.null_count
             ]
         )
-        expect_rows(table, {"block": block, "replicates": [0, footer["replicates"] - 1]}, file)
-        guard(table, block, file)
+        expect_rows(table, spec, [0, footer["replicates"] - 1], file)
+        guard(table, spec, file)
 
 
-def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
+def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
     """Check what must hold whatever the policy and the rewards.
 
     The plays of all arms sum to the round; what is cumulated never falls; every number is finite;
@@ -327,7 +319,7 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     StoreError
         Naming the first row that fails.
     """
-    n_arms = arms_of(block)
+    n_arms = spec.n_arms
     columns = {name: table[name].to_numpy() for name in table.column_names}
     grid = {name: values.reshape(-1, n_arms) for name, values in columns.items()}
     rounds = grid["round"][:, 0]
@@ -346,22 +338,22 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
-    starts = [start // n_arms for start, _ in _cell_slices(table, block)]
+    starts = [start // n_arms for start, _ in _cell_slices(table, spec)]
     later[np.array(starts[1:], np.int64) - 1] = False  # another cell
     for name in NEVER_FALL:
         if name in grid:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
     if "idleness" in grid and "queue" in grid:
-        target = _targets(block, grid)
+        target = _targets(spec, grid)
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
     if measured := [name for name in DEFICITS if name in grid]:
         if "quota" in grid:
-            numerators, denominator = grid["quota"], block["drawn_quotas"]["denominator"]
+            numerators, denominator = grid["quota"], spec.drawn_quotas["denominator"]
         else:
-            numerators, denominator = quota_numerators(block["quotas"])
+            numerators, denominator = quota_numerators(spec.quotas)
         owed = np.array(numerators) * rounds[:, None]
         now = {
             "floor_deficit": owed // denominator - grid["plays"],
@@ -373,11 +365,11 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
                 check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
             else:
                 check(grid[name] >= now[current], f"that {name} is at least {current}")
-    if "drawn_means" in block:
-        low, high = map(np.array, ranges_of(block))
-        for arm, mean in block["drawn_means"].get("fixed", ()):
+    if spec.drawn_means:
+        low, high = map(np.array, spec.ranges)
+        for arm, mean in spec.drawn_means.get("fixed", ()):
             low[arm - 1] = high[arm - 1] = mean
-        if block["law"] == "uniform02_clipped":  # its true means are below those drawn
+        if spec.law == "uniform02_clipped":  # its true means are below those drawn
             low = -np.inf
         check((grid["mean"] >= low) & (grid["mean"] <= high), "that means are in their range")
         replicates, place = np.unique(grid["replicate"][:, 0], return_index=True)
@@ -385,11 +377,11 @@ def guard(table: pa.Table, block: dict[str, Any], file: Path) -> None:
         check(grid["mean"] == own, "that a replicate keeps its means")
 
 
-def _targets(block: dict[str, Any], grid: dict[str, np.ndarray]) -> np.ndarray:
+def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
     """Return the targets of a run's policy, of each arm or of each row and arm."""
-    given = block["parameters"]["targets"]
+    given = spec.parameters["targets"]
     if given != OF_INSTANCE:
         return np.array(given, dtype=float)
     if "mean" in grid:
-        return np.array(targets_of(block, list(grid["mean"].T))).T
-    return np.array(targets_of(block, block["means"]), dtype=float)
+        return np.array(spec.targets_for(list(grid["mean"].T))).T
+    return np.array(spec.targets_for(spec.means), dtype=float)

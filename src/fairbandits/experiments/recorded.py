@@ -1,6 +1,6 @@
 """Datasets as arrays: the runs of an experiment, each cell apart."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairbandits.experiments.sweep import arms_of, cells_of, swept
+from fairbandits.experiments.spec import RunSpec, swept
 
 #: Columns that say which row it is, not what was recorded.
 KEYS = ("run", "policy", "law", "replicate", "round", "arm")
@@ -23,7 +23,7 @@ class Dataset(NamedTuple):
 
 @dataclass(frozen=True)
 class RunData:
-    """One run of a dataset as arrays.
+    """One cell of a run of a dataset as arrays.
 
     Attributes
     ----------
@@ -35,6 +35,8 @@ class RunData:
         ``plays``, ``reward``, deficits and the policy's probes; ``mean`` where means are drawn.
     cell : dict of str to float
         Value of each swept parameter, and ``horizon`` where there are several.
+    spec : RunSpec
+        What decided the numbers.
     """
 
     name: str
@@ -43,41 +45,54 @@ class RunData:
     rounds: np.ndarray
     values: dict[str, np.ndarray]
     cell: dict[str, float]
+    spec: RunSpec
 
 
-def cell_sizes(table: pa.Table, block: dict[str, Any]) -> list[int]:
-    """Return how many rows of a run's table each cell of its block has, in the order of the cells.
+def specs_of(footer: dict[str, Any]) -> dict[str, RunSpec]:
+    """Return the specifications of a dataset's runs, by name."""
+    return {name: RunSpec.from_json(content) for name, content in footer["runs"].items()}
+
+
+def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
+    """Return how many rows of a run's table each of its cells has, in their order.
 
     Raises
     ------
     ValueError
         If horizons apart, of which each has its own number of rounds, are not told in the table.
     """
-    settings = cells_of(block)
-    if "apart" not in block:
-        return [table.num_rows // len(settings)] * len(settings)
+    n_cells = len(spec.cells)
+    if not spec.apart:
+        return [table.num_rows // n_cells] * n_cells
     if "horizon" not in table.column_names:
         raise ValueError(
             "runs of horizons apart need the column horizon, got "
             f"{', '.join(table.column_names) or 'none'}"
         )
     horizon = table["horizon"].to_numpy()
-    cells_each = len(settings) // len(block["horizons"])
+    cells_each = n_cells // len(spec.horizons)
     return [
         int((horizon == one).sum()) // cells_each
-        for one in block["horizons"]
+        for one in spec.horizons
         for _ in range(cells_each)
     ]
 
 
-def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
-    """Yield the runs of a dataset in the order of the configuration, each of their cells apart."""
-    for name, block in footer["runs"].items():
+def runs_of(
+    table: pa.Table, footer: dict[str, Any], keep: Callable[[RunSpec], bool] = lambda spec: True
+) -> Iterator[RunData]:
+    """Yield the runs of a dataset in the order of the configuration, each of their cells apart.
+
+    `keep` says which runs are wanted.
+    """
+    for name, spec in specs_of(footer).items():
+        if not keep(spec):
+            continue
         run = table.filter(pc.equal(table["run"], name))
-        policy = name.removesuffix(f"-{block['law']}")
-        shape = (footer["replicates"], -1, arms_of(block))
+        policy = name.removesuffix(f"-{spec.law}")
+        shape = (footer["replicates"], -1, spec.n_arms)
         start = 0
-        for setting, size in zip(cells_of(block), cell_sizes(run, block), strict=True):
+        for setting, size in zip(spec.cells, cell_sizes(run, spec), strict=True):
             rows = run.slice(start, size)
             start += size
             values = {
@@ -87,7 +102,7 @@ def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
             }
             rounds = rows["round"].to_numpy().reshape(shape)
             cell = {parameter: swept(value) for parameter, value in setting.items()}
-            yield RunData(name, policy, block["law"], rounds[0, :, 0], values, cell)
+            yield RunData(name, policy, spec.law, rounds[0, :, 0], values, cell, spec)
 
 
 def joined(runs: Iterable[RunData]) -> Iterator[RunData]:

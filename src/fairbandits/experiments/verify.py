@@ -58,11 +58,11 @@ def hash_run(config: Config, run: Run) -> list[str]:
     for chunk in run.chunks():
         file = chunk_path(config, run, chunk)
         footer = read_footer(file)
-        expect(footer, {"kind": "chunk", "block": run.block, "seed": config.seed}, file)
+        expect(footer, {"kind": "chunk", "run": run.spec.to_json(), "seed": config.seed}, file)
         refuse_stale(footer, file)
         table = read_table(file)
-        expect_rows(table, footer, file)
-        guard(table, run.block, file)
+        expect_rows(table, run.spec, footer["replicates"], file)
+        guard(table, run.spec, file)
         hashes |= replicate_hashes(_columns(table))
     if sorted(hashes) != list(range(run.replicates)):
         raise StoreError(
@@ -134,7 +134,7 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
         replicate = int(generator.integers(run.replicates))
-        again = replicate_hashes(simulate_chunk(run.block, config.seed, [replicate]))
+        again = replicate_hashes(simulate_chunk(run.spec, config.seed, [replicate]))
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems
 

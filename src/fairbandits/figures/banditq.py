@@ -54,9 +54,8 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     )
     laws = list(dict.fromkeys(curves["law"]))
     figure, axes = law_panels(laws, sharey=True)
-    block = next(iter(footer["runs"].values()))
-    penalty = block["horizon"] ** 0.5
-    levels = equilibrium_queues(block["means"], footer["targets"], penalty)
+    penalty = footer["horizon"] ** 0.5
+    levels = equilibrium_queues(footer["means"], footer["targets"], penalty)
     for axis, law in zip(axes[0], laws, strict=True):
         for k in PROTECTED:
             draw_curve(axis, _curve(curves, law, f"arm {k + 1}"), f"arm {k + 1}")
@@ -70,7 +69,7 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
                     lw=0.7,
                     label="the published run, replayed" if k == 0 else None,
                 )
-        axis.set_xlim(0, block["horizon"])  # a smoke run is shorter than the published one
+        axis.set_xlim(0, footer["horizon"])  # a smoke run is shorter than the published one
         axis.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("queue length")
     axes[0, 0].legend(ncols=2)
@@ -80,8 +79,7 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
 def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     """Draw the regret (Figs 3 and 6)."""
     ((table, footer),) = datasets
-    block = next(iter(footer["runs"].values()))
-    means, targets = block["means"], footer["targets"]
+    means, targets = footer["means"], footer["targets"]
     curves = pd.concat(
         summarise(
             run.law,
@@ -93,7 +91,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     )
     laws = list(dict.fromkeys(curves["law"]))
     figure, axes = law_panels(laws, sharey=True)
-    level = equilibrium_regret(means, targets, block["horizon"] ** 0.5)
+    level = equilibrium_regret(means, targets, footer["horizon"] ** 0.5)
     for axis, law in zip(axes[0], laws, strict=True):
         draw_curve(axis, _curve(curves, law, "regret"), "regret")
         axis.axhline(0, color="0.6", lw=0.8)
@@ -110,8 +108,7 @@ def _curve(curves: pd.DataFrame, law: str, series: str) -> pd.DataFrame:
 def rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     """Draw the cumulative rewards, and below less the benchmark's (Fig. 7)."""
     ((table, footer),) = datasets
-    block = next(iter(footer["runs"].values()))
-    benchmark = static_benchmark(block["means"], footer["targets"]).reward
+    benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     parts = []
     for run in runs_of(table, footer):
         label = footer["labels"][run.policy]

@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.experiments.recorded import Dataset, RunData, runs_of
+from fairbandits.experiments.recorded import Dataset, RunData, runs_of, specs_of
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.figures.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.figures.summary import summarise
 from fairbandits.metrics.groups import (
@@ -42,53 +43,49 @@ ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
 # ---------------------------------------------------------------------------------- what is read
 
 
-def version_of(block: dict[str, Any]) -> str:
+def version_of(spec: RunSpec) -> str:
     """Return which version a run is of."""
-    return block["parameters"].get("version", "paper")
+    return spec.parameters.get("version", "paper")
 
 
-def quota_of(block: dict[str, Any]) -> float:
+def quota_of(spec: RunSpec) -> float:
     """Return the quota of every group, NaN for a policy without."""
-    quotas = block["parameters"].get("quotas")
+    quotas = spec.parameters.get("quotas")
     return float(rational("quotas", quotas[0])) if quotas else np.nan
 
 
-def is_bf_ucb(block: dict[str, Any]) -> bool:
+def is_bf_ucb(spec: RunSpec) -> bool:
     """Return whether a run is BF-UCB's."""
-    return block["policy"] == "bf_ucb"
+    return spec.policy == "bf_ucb"
 
 
-def at_quota(block: dict[str, Any]) -> bool:
+def at_quota(spec: RunSpec) -> bool:
     """Return whether a run has the quota of Figures 2 and 3, or none."""
-    return quota_of(block) == QUOTA or np.isnan(quota_of(block))
+    return quota_of(spec) == QUOTA or np.isnan(quota_of(spec))
 
 
-def chosen(footer: dict, keep: Callable[[dict], bool]) -> dict:
-    """Return a footer with some of its runs."""
-    return footer | {"runs": {name: one for name, one in footer["runs"].items() if keep(one)}}
-
-
-def rows_of(keep: Callable[[dict], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
+def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
     """Return which rows of a dataset are those of some runs, in their last round or in all."""
 
     def rows(footer: dict) -> pc.Expression:
-        runs = pc.field("run").isin(list(chosen(footer, keep)["runs"]))
+        names = [name for name, spec in specs_of(footer).items() if keep(spec)]
+        runs = pc.field("run").isin(names)
         return runs & (pc.field("round") == footer["horizon"]) if last else runs
 
     return rows
 
 
 def each_run(
-    dataset: Dataset, keep: Callable[[dict], bool]
-) -> Iterator[tuple[RunData, dict[str, Any], np.ndarray]]:
-    """Yield some runs with their blocks and the true means, shape (n_replicates, n_arms)."""
-    footer = chosen(dataset.footer, keep)
-    for run in runs_of(dataset.table, footer):
+    dataset: Dataset, keep: Callable[[RunSpec], bool]
+) -> Iterator[tuple[RunData, np.ndarray]]:
+    """Yield some runs with the true means, shape (n_replicates, n_arms)."""
+    footer = dataset.footer
+    for run in runs_of(dataset.table, footer, keep):
         if "mean" in run.values:
             means = run.values["mean"][:, 0]
         else:
             means = np.tile(footer["means"], (footer["replicates"], 1))
-        yield run, footer["runs"][run.name], means
+        yield run, means
 
 
 def by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -99,23 +96,21 @@ def by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> 
 # ------------------------------------------------------------------------------ regret (Figure 1)
 
 
-def regret_of(
-    run: RunData, block: dict[str, Any], means: np.ndarray, played: str = "probability"
-) -> np.ndarray:
+def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> np.ndarray:
     """Return the reward regret, shape (n_replicates, n_rounds).
 
     `played` is ``probability``, with which arms were drawn, or ``plays`` for that of the pulls.
     """
-    groups, quotas = block["groups"], block["parameters"]["quotas"]
+    groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     return by_replicate(
         lambda recorded, mu: reward_regret(run.rounds, recorded, mu, groups, quotas),
         *(run.values[played], means),
     )
 
 
-def between_of(run: RunData, block: dict[str, Any], means: np.ndarray) -> np.ndarray:
+def between_of(run: RunData, means: np.ndarray) -> np.ndarray:
     """Return the part of the regret that pulls of worse groups beyond their quotas cost."""
-    groups, quotas = block["groups"], block["parameters"]["quotas"]
+    groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     return np.stack(
         [
             decomposition(run.rounds, plays, probability, mu, groups, quotas)[0]
@@ -131,15 +126,15 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     del published
     parts = []
     for dataset in datasets:
-        for run, block, means in each_run(dataset, is_bf_ucb):
+        for run, means in each_run(dataset, is_bf_ucb):
             measured = {
-                "regret": regret_of(run, block, means),
-                "regret, pulls": regret_of(run, block, means, "plays"),
-                "regret between groups": between_of(run, block, means),
+                "regret": regret_of(run, means),
+                "regret, pulls": regret_of(run, means, "plays"),
+                "regret between groups": between_of(run, means),
             }
             for series, values in measured.items():
                 curve = summarise(run.law, series, run.rounds, values)
-                parts.append(curve.assign(version=version_of(block), quota=quota_of(block)))
+                parts.append(curve.assign(version=version_of(run.spec), quota=quota_of(run.spec)))
     curves = pd.concat(parts)
     figure, axes = _two_versions()
     quotas = sorted(curves["quota"].unique())
@@ -177,14 +172,12 @@ def _rounds_axis(axis: Axes, part: pd.DataFrame) -> None:
 # ---------------------------------------------------------------------------- distance (Figure 2)
 
 
-def bf_ucb_at_quota(block: dict[str, Any]) -> bool:
+def bf_ucb_at_quota(spec: RunSpec) -> bool:
     """Return whether a run is BF-UCB's at the quota of Figure 2."""
-    return is_bf_ucb(block) and at_quota(block)
+    return is_bf_ucb(spec) and at_quota(spec)
 
 
-def distance_of(
-    run: RunData, block: dict[str, Any], means: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rounds in which both groups have been drawn from by merit, and the distance.
 
     Returns
@@ -192,7 +185,7 @@ def distance_of(
     rounds : ndarray, shape (n_rounds,)
     distance : ndarray, shape (n_replicates, n_rounds, n_groups)
     """
-    groups = block["groups"]
+    groups = run.spec.groups
     drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
     drawn[-1] = True  # a very short run has initial rounds only
     policy = run.values["share"][:, drawn]
@@ -205,11 +198,11 @@ def policy_distances(datasets: list[Dataset], published: pd.DataFrame | None) ->
     del published
     parts = []
     for dataset in datasets:
-        for run, block, means in each_run(dataset, bf_ucb_at_quota):
-            rounds, values = distance_of(run, block, means)
+        for run, means in each_run(dataset, bf_ucb_at_quota):
+            rounds, values = distance_of(run, means)
             for g, group in enumerate(GROUPS):
                 curve = summarise(run.law, group, rounds, values[:, :, g])
-                parts.append(curve.assign(version=version_of(block), quota=quota_of(block)))
+                parts.append(curve.assign(version=version_of(run.spec), quota=quota_of(run.spec)))
     curves = pd.concat(parts)
     figure, axes = _two_versions(sharey=True)
     for axis, version in zip(axes[0], VERSIONS, strict=True):
@@ -242,11 +235,11 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
     for dataset in datasets:
-        for run, block, means in each_run(dataset, at_quota):
+        for run, means in each_run(dataset, at_quota):
             label = dataset.footer["labels"][run.policy]
             earned = rewards_after_start(run, means)
             if label in POLICIES:
-                rewards[version_of(block), label] = run, earned
+                rewards[version_of(run.spec), label] = run, earned
             elif label.startswith("UCB"):
                 others[label] = earned
     for (version, label), (run, earned) in rewards.items():
@@ -306,10 +299,10 @@ def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) 
 
 def exposures(dataset: Dataset) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
     """Yield version, policy, run and the arms' pulls at the end, (n_replicates, n_arms)."""
-    for run, block, _ in each_run(dataset, at_quota):
+    for run, _ in each_run(dataset, at_quota):
         label = dataset.footer["labels"][run.policy]
         if label in POLICIES:
-            yield version_of(block), label, run, run.values["plays"][:, -1]
+            yield version_of(run.spec), label, run, run.values["plays"][:, -1]
 
 
 def sizes_of(footer: dict) -> str:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.experiments.recorded import Dataset, RunData, runs_of
+from fairbandits.experiments.recorded import Dataset, RunData, runs_of, specs_of
 from fairbandits.figures.style import COLOURS, draw_curve, shades
 from fairbandits.figures.summary import summarise
 from fairbandits.metrics.pulls import gaps, r_regret, regret, violation
@@ -77,7 +77,7 @@ def _against_tolerance(
         tolerance = run.cell.get("tolerance", np.nan)
         label = footer["labels"][run.policy]
         found.setdefault(label, []).append((tolerance, measure(run, footer)))
-    (law,) = {block["law"] for block in footer["runs"].values()}
+    (law,) = {spec.law for spec in specs_of(footer).values()}
     for label, points in found.items():
         tolerances, values = zip(*sorted(points, key=lambda point: point[0]), strict=True)
         curve = summarise(law, series, np.array(tolerances), np.stack(values, axis=1), "tolerance")
@@ -170,8 +170,7 @@ def fairness(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing
 
 def _limits(axis: Axes, footer: dict) -> None:
     """Draw where LFG's queues settle: eta times the largest gap."""
-    sweeps = [block.get("sweep", {}) for block in footer["runs"].values()]
-    etas = [eta for sweep in sweeps for eta in sweep.get("eta", [])]
+    etas = [eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])]
     for eta in etas:
         level = eta * gaps(footer["means"]).max()
         axis.axhline(level, color="0.35", lw=0.9, ls=(0, (1, 2)))

@@ -57,12 +57,12 @@ def regrets(
     columns = ["run", "round", "plays", "mean", "probability"]
     for one in paper.shown_in(figure):
         dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb)))
-        for run, block, means in each_run(dataset, is_bf_ucb):
-            values = regret_of(run, block, means)
-            counted = regret_of(run, block, means, "plays")
+        for run, means in each_run(dataset, is_bf_ucb):
+            values = regret_of(run, means)
+            counted = regret_of(run, means, "plays")
             yield (
-                *(version_of(block), quota_of(block), run, values, counted),
-                between_of(run, block, means),
+                *(version_of(run.spec), quota_of(run.spec), run, values, counted),
+                between_of(run, means),
             )
 
 
@@ -133,13 +133,13 @@ def distance_table(paper: Paper, figure: str) -> HTML:
     rounds = np.zeros(0)
     for one in paper.shown_in(figure):
         dataset = Dataset(*paper.dataset(one.name, columns, rows_of(bf_ucb_at_quota)))
-        for run, block, means in each_run(dataset, bf_ucb_at_quota):
-            rounds, values = distance_of(run, block, means)
+        for run, means in each_run(dataset, bf_ucb_at_quota):
+            rounds, values = distance_of(run, means)
             places = _decades(rounds)
             for g, group in enumerate(GROUPS):
                 over = over_replicates(values[:, -1, g])
                 cells = [number(values[:, place, g].mean(), 4) for place in places]
-                groups.setdefault(VERSIONS[version_of(block)], []).append(
+                groups.setdefault(VERSIONS[version_of(run.spec)], []).append(
                     [group, *cells, span(over["mean_low"], over["mean_high"], 4)]
                 )
     return table(groups, ["", *_heads(rounds), "95 % interval at the end"], f"values-{figure}")
@@ -269,13 +269,13 @@ def deficit_table(paper: Paper) -> HTML:
             continue
         columns = ["run", "round", "group_deficit_sup"]
         dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb, last=True)))
-        for run, block, _ in each_run(dataset, is_bf_ucb):
+        for run, _ in each_run(dataset, is_bf_ucb):
             worst = run.values["group_deficit_sup"][:, -1].max(axis=1)
             heading = f"{one.title}: n = {dataset.footer['replicates']}"
             groups.setdefault(heading, []).append(
                 [
-                    f"{dataset.footer['labels'][run.policy]}, β = {quota_of(block):g}, "
-                    f"{SHORT[version_of(block)]}",
+                    f"{dataset.footer['labels'][run.policy]}, β = {quota_of(run.spec):g}, "
+                    f"{SHORT[version_of(run.spec)]}",
                     str((worst > 0).sum()),
                     number(max(0.0, worst.max())),
                 ]
@@ -293,10 +293,10 @@ def deficit_words(paper: Paper) -> Markdown:
             continue
         columns = ["run", "round", "group_deficit_sup"]
         dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb, last=True)))
-        for run, block, _ in each_run(dataset, is_bf_ucb):
+        for run, _ in each_run(dataset, is_bf_ucb):
             worst = run.values["group_deficit_sup"][:, -1].max(axis=1)
-            violated[version_of(block)] += int((worst > 0).sum())
-            runs[version_of(block)] += worst.size
+            violated[version_of(run.spec)] += int((worst > 0).sum())
+            runs[version_of(run.spec)] += worst.size
     words = [
         f"{VERSIONS[version]} in {violated[version]} of {runs[version]} runs"
         for version in VERSIONS
@@ -327,21 +327,21 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
     comparable = footer["horizon"] == known["horizon"]
     distances = known["distance"]
     found = []
-    for run, block, means in each_run(Dataset(data, footer), is_bf_ucb):
-        quota, groups = quota_of(block), block["groups"]
+    for run, means in each_run(Dataset(data, footer), is_bf_ucb):
+        quota, groups = quota_of(run.spec), run.spec.groups
         one = {
             "name": run.policy,
-            "version": version_of(block),
-            "altered": sorted(block["parameters"].keys() - {"groups", "quotas", "version"}),
+            "version": version_of(run.spec),
+            "altered": sorted(run.spec.parameters.keys() - {"groups", "quotas", "version"}),
             "quota": quota,
         }
         regret = released_regret(
             *(run.rounds, run.values["reward"], run.values["initial_reward"]),
-            *(means[0], groups, block["parameters"]["quotas"]),
+            *(means[0], groups, run.spec.parameters["quotas"]),
         )
         quantities = [("regret as the notebook counts it", regret[:, -1], known["regret"], None)]
         if quota == distances["quota"]:
-            _, values = distance_of(run, block, means)
+            _, values = distance_of(run, means)
             quantities += [
                 (f"distance, group {g + 1}", values[:, -1, g], distances, g + 1)
                 for g in range(len(groups))

@@ -26,8 +26,8 @@ from fairbandits.experiments.datasets import (
     refuse_stale,
     shrunk,
 )
+from fairbandits.experiments.recorded import specs_of
 from fairbandits.experiments.schemas import ROOT, paper_file, read_yaml
-from fairbandits.experiments.sweep import cells_of, rounds_of
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.store import StoreError, read_footer, read_table
@@ -344,9 +344,9 @@ def card(paper: Paper) -> HTML:
     runs = rounds = 0
     for one in paper.experiments:
         ran = paper.footers[one.name]
-        blocks = ran["runs"].values()
-        runs += ran["replicates"] * sum(len(cells_of(block)) for block in blocks)
-        rounds += ran["replicates"] * sum(map(rounds_of, blocks))
+        specs = specs_of(ran).values()
+        runs += ran["replicates"] * sum(len(spec.cells) for spec in specs)
+        rounds += ran["replicates"] * sum(spec.total_rounds for spec in specs)
     facts = (
         f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
         f"simulated runs, {number(rounds)} rounds in all"

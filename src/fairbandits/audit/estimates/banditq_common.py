@@ -41,7 +41,7 @@ class Cell(cells.Cell):
     @cached_property
     def means(self) -> np.ndarray:
         """True means mu_i."""
-        return np.array(self.block["means"], float)
+        return np.array(self.spec.means, float)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -57,7 +57,7 @@ class Cell(cells.Cell):
     @property
     def penalty(self) -> float:
         """V."""
-        given = self.block["parameters"] | self.run.cell
+        given = {**self.spec.parameters, **self.run.cell}
         if given.get("V") is not None:
             return float(given["V"])
         return float(self.horizon ** given.get("V_exponent", 0.5))

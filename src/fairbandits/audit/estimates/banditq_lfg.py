@@ -49,7 +49,7 @@ def lead(ours: Cell, lfg: Cell) -> np.ndarray:
 
 def eta(cell: Cell) -> str:
     """Return the weight of LFG's reward against its queues, in words."""
-    given = cell.block["parameters"] | cell.run.cell
+    given = {**cell.spec.parameters, **cell.run.cell}
     return f"eta {given['eta']:g}"
 
 
@@ -116,7 +116,7 @@ def lfg_regret(evidence: Evidence) -> Iterator[Question]:
     The fractions sum to 1, so that no other distribution gives every arm its own.
     """
     cell = only(Cell.of(evidence, "lfg_long", ["plays"]))
-    fractions = cell.block["parameters"]["fractions"]
+    fractions = cell.spec.parameters["fractions"]
     played = np.array([float(rational("fractions", one)) for one in fractions])
     regret = cell.rounds * (played @ cell.means) - cell.values["plays"] @ cell.means
     yield Question({"horizons": cell.rounds, "samples": list(regret.T)})

@@ -23,7 +23,6 @@ from fairbandits.audit.estimates.banditq_common import (
 from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
 from fairbandits.benchmarks.static import static_benchmark
-from fairbandits.experiments.sweep import targets_of
 
 # ------------------------------------------------------------------------------- the paper's arms
 
@@ -88,7 +87,7 @@ def worst_window(cell: Cell, k: int, power: float) -> np.ndarray:
     Windows are of T^power rounds, rounded up to the distance of the evenly spaced recorded rounds,
     and start at each of these.
     """
-    step = max(1, cell.horizon // cell.block["checkpoints"]["linear"])
+    step = max(1, cell.horizon // cell.spec.checkpoints["linear"])
     even = cell.rounds % step == 0
     reward = cell.values["reward"][:, even, k]
     reward = np.concatenate([np.zeros((len(reward), 1)), reward], axis=1)
@@ -221,7 +220,7 @@ def thousand(evidence: Evidence) -> Iterator[tuple[str, Cell, np.ndarray, np.nda
     """Yield feedback, cell, and each replicate's own means and targets."""
     for cell in Cell.of(evidence, "thousand_arms", ["plays", "reward", "probability", "mean"]):
         means = cell.values["mean"][:, -1]
-        targets = np.array([targets_of(cell.block, own) for own in means.tolist()])
+        targets = np.array([cell.spec.targets_for(own) for own in means.tolist()])
         yield SEES[cell.run.policy], cell, means, targets
 
 

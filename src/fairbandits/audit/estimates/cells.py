@@ -8,6 +8,7 @@ import numpy as np
 
 from fairbandits.audit.evidence import Evidence, Recorded
 from fairbandits.experiments.recorded import RunData
+from fairbandits.experiments.spec import RunSpec
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Cell:
         return self.recorded.footer
 
     @property
-    def block(self) -> dict[str, Any]:
+    def spec(self) -> RunSpec:
         """All that decides the run."""
-        return self.footer["runs"][self.run.name]
+        return self.run.spec
 
     @property
     def law(self) -> str:

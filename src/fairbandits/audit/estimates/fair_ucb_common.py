@@ -8,14 +8,13 @@ pulls more often than fairness does.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fairbandits.audit.estimates import cells
 from fairbandits.audit.evidence import Recorded
 from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.sweep import OF_INSTANCE, swept
+from fairbandits.experiments.spec import OF_INSTANCE, swept
 from fairbandits.metrics import pulls
 from fairbandits.rationals import common_denominator, quota_numerators, rational
 
@@ -217,7 +216,7 @@ class Cell(cells.Cell):
     @property
     def means(self) -> list[float]:
         """True means mu_i."""
-        return self.block["means"]
+        return list(self.spec.means)
 
     @property
     def gaps(self) -> np.ndarray:
@@ -233,8 +232,8 @@ class Cell(cells.Cell):
     @property
     def quotas(self) -> list:
         """r_i as configured, of the policy if it has its own; 0 where there are none."""
-        own = self.block["parameters"].get("quotas", OF_INSTANCE)
-        given = self.block.get("quotas", [0] * len(self.means))
+        own = self.spec.parameters.get("quotas", OF_INSTANCE)
+        given = list(self.spec.quotas) or [0] * len(self.means)
         return given if own == OF_INSTANCE else own
 
     @property
@@ -246,7 +245,7 @@ class Cell(cells.Cell):
     @property
     def tolerance(self) -> Fraction:
         """alpha, exact."""
-        return tolerance_of(self.block, self.run)
+        return tolerance_of(self.run)
 
     @property
     def regret(self) -> np.ndarray:
@@ -264,12 +263,12 @@ class Cell(cells.Cell):
         return pulls.violation(self.run.values[column])
 
 
-def tolerance_of(block: dict[str, Any], run: RunData) -> Fraction:
+def tolerance_of(run: RunData) -> Fraction:
     """Return alpha of a cell as the exact fraction that is configured; 0 for a policy without."""
-    for value in block.get("sweep", {}).get("tolerance", []):
+    for value in run.spec.sweep.get("tolerance", []):
         if swept(value) == run.cell["tolerance"]:
             return rational("tolerance", value)
-    return rational("tolerance", block["parameters"].get("tolerance", 0))
+    return rational("tolerance", run.spec.parameters.get("tolerance", 0))
 
 
 # ------------------------------------------------------------------------------------ readings
@@ -309,7 +308,7 @@ LFG_IN_WORDS = {
 
 def lfg_readings(cell: Cell) -> tuple[str, str]:
     """Return which readings of LFG a cell has: its constant and its cap."""
-    parameters = cell.block["parameters"] | cell.run.cell
+    parameters = {**cell.spec.parameters, **cell.run.cell}
     low = rational("constant", parameters.get("constant", 1.5)) == Fraction(3, 2)
     capped = parameters.get("cap", 1) is not None
     return (

@@ -82,14 +82,13 @@ def observed(evidence: Evidence, suites: Sequence[str], column: str) -> Iterator
     for suite in suites:
         for recorded in evidence.recorded(suite, [column, "quota"]):
             for run in recorded.runs:
-                block = recorded.footer["runs"][run.name]
                 values = {name: values[:, -1] for name, values in run.values.items()}
                 if "quota" in values:
-                    numerators, denominator = values["quota"], block["drawn_quotas"]["denominator"]
+                    numerators, denominator = values["quota"], run.spec.drawn_quotas["denominator"]
                 else:
-                    fixed, denominator = quota_numerators(block["quotas"])
+                    fixed, denominator = quota_numerators(run.spec.quotas)
                     numerators = np.broadcast_to(fixed, values[column].shape)
-                learner, tolerance = recorded.footer["labels"][run.policy], tolerance_of(block, run)
+                learner, tolerance = recorded.footer["labels"][run.policy], tolerance_of(run)
                 yield Observed(learner, tolerance, numerators, denominator, values)
 
 

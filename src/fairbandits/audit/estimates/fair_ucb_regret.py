@@ -61,10 +61,10 @@ def theorem_2_on_random_instances(evidence: Evidence) -> Iterator[Question]:
     """Yield the r-Regret minus the bound of each replicate's own instance, over that bound."""
     for recorded in evidence.recorded("learning_bound_random", ["plays", "mean", "quota"]):
         for run in recorded.runs:
-            alpha = tolerance_of(recorded.footer["runs"][run.name], run)
+            alpha = tolerance_of(run)
             each = f"{run.values['plays'].shape[-1]} arms, alpha = {alpha}"
             for readings, clip in ((_with_all_gaps(""), False), (["clipped"], True)):
-                excess = excess_over_own_bound(recorded, run, clipped=clip)
+                excess = excess_over_own_bound(run, clipped=clip)
                 data = {"samples": excess, "limits": np.zeros(run.rounds.size)}
                 for reading in readings:
                     yield Question(data, each, reading)
@@ -75,14 +75,13 @@ def _with_all_gaps(reading: str) -> list[str]:
     return [*([reading] if reading else GAPS_IN_WORDS), "unclipped"]
 
 
-def excess_over_own_bound(recorded: Recorded, run: RunData, *, clipped: bool) -> np.ndarray:
+def excess_over_own_bound(run: RunData, *, clipped: bool) -> np.ndarray:
     """Return r-Regret minus Theorem 2's bound, over the bound, shape (n_replicates, n_rounds).
 
     Each replicate has means and quotas of its own, and counts alike: the bounds of those with tiny
     gaps are so large that a mean of differences would be about these alone.
     """
-    block = recorded.footer["runs"][run.name]
-    alpha, denominator = tolerance_of(block, run), block["drawn_quotas"]["denominator"]
+    alpha, denominator = tolerance_of(run), run.spec.drawn_quotas["denominator"]
     found = np.empty(run.values["plays"].shape[:2])
     for replicate, played in enumerate(run.values["plays"]):
         means = run.values["mean"][replicate, 0]
