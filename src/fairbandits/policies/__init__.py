@@ -50,6 +50,9 @@ class Registry(Mapping[str, type]):
     def __getitem__(self, name: str) -> type:
         return _imported(HOMES[name].partition(":")[2])
 
+    def __contains__(self, name: object) -> bool:
+        return name in HOMES
+
     def __iter__(self) -> Iterator[str]:
         return iter(HOMES)
 
