@@ -6,6 +6,7 @@ from typing import Any
 
 from fairbandits.experiments.schemas import ConfigError, check, meant, schema_of
 from fairbandits.experiments.spec import OF_INSTANCE
+from fairbandits.policies import HOMES
 from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.rationals import quota_numerators, rational
 
@@ -190,6 +191,10 @@ def check_policy(
 ) -> None:
     """Raise ConfigError unless a policy is there and can have these parameters."""
     if not is_own(policy) and policy not in (known := _policies()):
+        if policy in HOMES:
+            raise ConfigError(
+                f"{place}.policy: {policy!r} has no schema yet; run `fairbandits schemas`"
+            )
         raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, known)}")
     where = f"{place}.parameters"
     complete = with_stand_ins(parameters, n_arms, given, where)
