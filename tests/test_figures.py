@@ -155,17 +155,13 @@ def rules():
 @pytest.mark.parametrize(("paper", "figure"), configured(), ids=map("-".join, configured()))
 def test_every_figure_has_its_rule_and_its_caption(paper, figure):
     body = rules()[f"{paper}_{figure}"]
-    for kind in ("svg", "png"):
-        assert f'"<figures>/{paper}/{figure}.{kind}"' in body
-    assert f'"<results>/{paper}/{figure}.parquet"' in body
-    assert f'figure="{figure}"' in body
-    assert f'"figure": "{figure.removeprefix("fig")}"' in body
-    shown = load_config([ROOT / "config" / "config.yaml"]).shown_in(paper, figure)
-    places = [f"<results>/{paper}/{one.name}.parquet" for one in shown]
-    assert [place for place in re.findall(r'"(.*?\.parquet)"', body) if place in places] == places
+    assert f'figure="{paper}/{figure}"' in body
+    assert f'data=datasets_shown_in("{paper}", "{figure}")' in body
+    number = figure.removeprefix("fig")
+    assert re.search(rf'\*\*drawn\(\s*"[^"]+",\s*"{number}",\s*"[^"]+"', body)
     assert f'facts_shown_in("{paper}", "{figure}")' in body
     (caption,) = re.findall(r'caption="(.*?)"', body)
-    assert (ROOT / "workflow" / "rules" / caption).resolve().is_file()
+    assert (ROOT / "workflow" / "report" / caption).is_file()
 
 
 def test_every_curve_has_a_colour_and_every_law_a_title():
