@@ -65,7 +65,7 @@ def test_without_a_ledger_there_is_nothing_to_show(monkeypatch):
     for function in (audit.banner, audit.tally, audit.consequential):
         assert function(none) is None
     assert audit.summary(none, "banditq") is None
-    assert audit.of_all(none, audit.verdicts) is None
+    assert audit.for_each_paper(none, audit.verdicts) is None
 
 
 def test_a_paper_without_a_ledger_has_no_verdicts(found):
@@ -125,11 +125,13 @@ def test_table_has_every_claim(found, paper):
 
 
 def test_every_claim_has_one_place_to_lead_to(found):
-    markup = "".join(audit.of_all(found, part).data for part in (audit.primary, audit.others))
+    markup = "".join(
+        audit.for_each_paper(found, part).data for part in (audit.primary, audit.others)
+    )
     places = re.findall(r'id="claim-([^"]+)"', markup)
     assert sorted(places) == sorted(found.claims)
     everything = markup + "".join(
-        audit.of_all(found, part).data for part in (audit.readings, audit.inconsistencies)
+        audit.for_each_paper(found, part).data for part in (audit.readings, audit.inconsistencies)
     )
     assert set(re.findall(r'href="#claim-([^"]+)"', everything)) <= set(places)
 
@@ -171,7 +173,7 @@ def test_a_block_says_what_a_verdict_rests_on(found, paper):
 
 
 def test_readings_have_their_verdicts(found):
-    markup = audit.of_all(found, audit.readings).data
+    markup = audit.for_each_paper(found, audit.readings).data
     wanted = [
         row["verdict"]
         for claim in found.claims.values()
@@ -182,7 +184,7 @@ def test_readings_have_their_verdicts(found):
 
 
 def test_inconsistencies_are_all_there(found):
-    markup = audit.of_all(found, audit.inconsistencies).data
+    markup = audit.for_each_paper(found, audit.inconsistencies).data
     wanted = [key for key, claim in found.claims.items() if claim.between]
     assert re.findall(r'href="#claim-([^"]+)"', markup) == wanted
 

@@ -19,8 +19,8 @@ from fairbandits import (
     RecordedBanditQ,
     run,
 )
-from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.engine import protocol
+from fairbandits.optima.static import static_benchmark
 from fairbandits.policies.banditq_surrogates import ENDS
 from test_policies_against_naive import (
     EXP3P,

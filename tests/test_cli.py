@@ -18,6 +18,7 @@ from fairbandits.experiments.spec import RunSpec
 from fairbandits.store import content_hash, read_footer, read_table
 
 SEED = 20240720
+NAME = "banditq/full_information/own"
 EXPERIMENT = "full_information"
 
 
@@ -73,7 +74,7 @@ def plan(tmp_path_factory):
 
 def chunk(spec, replicates, out):
     run = spec.to_json() if isinstance(spec, RunSpec) else spec
-    return {"run": run, "replicates": replicates, "out": str(out)}
+    return {"name": NAME, "run": run, "replicates": replicates, "out": str(out)}
 
 
 def dataset(experiment, chunks, out):
@@ -167,12 +168,14 @@ def test_plan_that_is_no_json(command, text, plan):
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "3", "{}", '{"seed": 1}', '{"seed": 1, "chunks": [{"run": {}}]}']
+    "text", ["[]", "3", "{}", '{"seed": 1}', '{"seed": 1, "chunks": [{"name": "a", "run": {}}]}']
 )
 def test_plan_that_lacks_something(text, plan):
     file = plan(text)
     line = failure("simulate", file)
-    assert line == (f"{file} is no plan: it needs seed and chunks, each with run, replicates, out")
+    assert line == (
+        f"{file} is no plan: it needs seed and chunks, each with name, run, replicates, out"
+    )
 
 
 def test_plan_for_something_else(tmp_path, spec, plan):
@@ -186,6 +189,23 @@ def test_plan_for_something_else(tmp_path, spec, plan):
 def test_plan_that_is_not_there(tmp_path):
     line = failure("simulate", tmp_path / "plan.json")
     assert line == f"{tmp_path / 'plan.json'} does not exist; the workflow writes it"
+
+
+def test_one_chunk_of_a_plan(tmp_path, spec, plan):
+    outs = [tmp_path / f"{number}.parquet" for number in range(3)]
+    chunks = [chunk(spec, text, out) for text, out in zip(("0-0", "1-1", "1-1"), outs, strict=True)]
+    chunks[2]["name"] = "other"
+    file = plan(seed=SEED, chunks=chunks)
+    succeed("simulate", file, "--run", NAME, "--replicates", "1-1")
+    assert [out.exists() for out in outs] == [False, True, False]
+    succeed("simulate", file, "--run", "other")
+    assert [out.exists() for out in outs] == [False, True, True]
+    line = failure("simulate", file, "--run", "othr")
+    assert line == f"{file} has no run 'othr'; did you mean 'other'?"
+    line = failure("simulate", file, "--run", NAME, "--replicates", "2-2")
+    assert line == f"{file} has no chunk of the replicates 2-2"
+    line = failure("simulate", file, "--replicates", "two")
+    assert line == "--replicates: replicates must be a range such as 0-49, got 'two'"
 
 
 @pytest.mark.parametrize("wrong", [[], 3, "policy"])

@@ -13,8 +13,6 @@ from scipy.optimize import linprog
 import naive_fair_ucb as twins
 import naive_ht_ucb as naive
 from fairbandits import HTUCB, LFG, UCB1, FairLearn, Instance, Prophet, run
-from fairbandits.benchmarks.fluid import fluid_pulls
-from fairbandits.benchmarks.penalised import arm_sets, oracle_allocation, oracle_loss
 from fairbandits.engine import protocol
 from fairbandits.experiments.checks import check_parameters
 from fairbandits.experiments.schemas import ConfigError
@@ -25,6 +23,8 @@ from fairbandits.metrics.penalised import (
     unfairness,
     unfairness_levels,
 )
+from fairbandits.optima.fluid import fluid_pulls
+from fairbandits.optima.penalised import arm_sets, oracle_allocation, oracle_loss
 from fairbandits.policies import POLICIES
 from test_compiled_equals_interpreted import EXAMPLES
 from test_fair_ucb_against_naive import arms_of, as_texts, random_quotas, recorded, twin_history

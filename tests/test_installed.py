@@ -123,6 +123,7 @@ def test_commands_from_simulation_to_figure_need_no_checkout(installed):
     experiment = small_config(installed.home).experiment("banditq", "full_information")
     chunks = [
         {
+            "name": run.key,
             "run": run.spec.to_json(),
             "replicates": run.chunks()[0],
             "out": f"cache/{run.name}/{run.chunks()[0]}.parquet",

@@ -343,7 +343,7 @@ REPEATED = {"tests": {"mean": claim()["tests"]["mean"] | {"each": "arm"}}}
 READINGS = {"readings": ["one", "two"]}
 FAILURES = [
     ({}, None, "test mean: it has no estimator"),
-    ({}, lambda evidence: iter(()), "test mean: its estimator puts no question"),
+    ({}, lambda evidence: iter(()), "test mean: its estimator returned no data"),
     ({}, asking(0.5, eaches="a"), "the ledger says that it is not repeated, got each = 'a'"),
     (REPEATED, asking(0.5), "the ledger says that it is for each arm, got each = ''"),
     (REPEATED, asking(0.5, 0.6, eaches="aa"), "there are two questions with reading '' and each"),
@@ -352,7 +352,7 @@ FAILURES = [
     (REPEATED, broken(StoreError("x is stale")), "test mean: x is stale"),
     ({}, asking(0.5, readings=["one"]), "'one' is not a reading of the claim"),
     (READINGS, asking(0.5, readings=["tw"]), "reading of the claim; did you mean 'two'?"),
-    (READINGS, asking(0.5, readings=["one"]), "puts no question under reading 'two'"),
+    (READINGS, asking(0.5, readings=["one"]), "returned no data under reading 'two'"),
     ({}, lambda e: iter([Question({"sample": [1.0, 2.0]})]), "bound needs limit"),
     ({}, lambda e: iter([Question({"samples": [1.0]})]), "bound has no data 'samples'; did you"),
     ({}, lambda e: iter([Question({"sample": [1.0], "limit": 1})]), "needs at least 2 replicates"),

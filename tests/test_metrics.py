@@ -9,14 +9,14 @@ from scipy import stats
 
 import naive
 from fairbandits import BanditQ, Instance, Static, run
-from fairbandits.benchmarks.equilibrium import equilibrium_queues, regret_identity
-from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.metrics.rates import (
     pseudo_regret,
     rate_violation,
     realised_regret,
     reward_rates,
 )
+from fairbandits.optima.equilibrium import equilibrium_queues, regret_identity
+from fairbandits.optima.static import static_benchmark
 
 SEED = 20240718
 ROUNDS = 60 if config.DISABLE_JIT else 300

@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "fairbandits.instance": ("Instance", "RandomInstance"),
-    "fairbandits.penalties": ("penalty_rates",),
+    "fairbandits.metrics.penalties": ("penalty_rates",),
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
     "fairbandits.policies": tuple(CLASSES),

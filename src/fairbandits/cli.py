@@ -57,18 +57,23 @@ def replicate(cores: int | None, smoke: bool, targets: tuple[str, ...]) -> None:
 
 @main.command()
 @click.argument("plan", type=FILE)
-def simulate(plan: Path) -> None:
+@click.option(
+    "--run", "name", help="Only the chunks of this run, e.g. banditq/oracle_lfg/lfg-beta."
+)
+@click.option("--replicates", help="Only the chunk of these replicates, e.g. 0-49.")
+def simulate(plan: Path, name: str | None, replicates: str | None) -> None:
     """Simulate the chunks of PLAN: some replicates of one run each.
 
-    The workflow writes the plan, a JSON file with a seed and a list of chunks: the block of a run,
-    its replicates, e.g. 0-49, and the file to write.
+    The workflow writes the plan, a JSON file with a seed and a list of chunks: name and
+    specification of a run, its replicates, e.g. 0-49, and the file to write.
     """
     import time
 
-    from fairbandits.experiments.bundles import read_plan
+    from fairbandits.experiments.bundles import chosen, read_plan
     from fairbandits.experiments.simulate import write_chunks
 
     seed, chunks = read_plan(plan, "chunks")
+    chunks = chosen(chunks, plan, name, replicates)
     start = time.monotonic()
     for out in write_chunks(chunks, seed):
         click.echo(f"{out}: {time.monotonic() - start:.2f} s")

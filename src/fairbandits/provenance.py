@@ -21,7 +21,7 @@ COMPILED = ("engine", "policies")
 SIMULATION = (
     *COMPILED,
     "instance.py",
-    "penalties.py",
+    "metrics/penalties.py",
     "rationals.py",
     "simulation.py",
     "experiments/simulate.py",
@@ -30,7 +30,7 @@ SIMULATION = (
 #: What reads recorded runs.
 READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
 #: What makes verdicts of recorded runs.
-AUDIT = ("audit", "benchmarks", "metrics", "rationals.py", "replay", *READING)
+AUDIT = ("audit", "optima", "metrics", "rationals.py", "replay", *READING)
 
 
 def cache_root() -> Path:

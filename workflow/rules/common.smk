@@ -32,11 +32,11 @@ for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
 
 SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
-FIGURE_CODE = fingerprint("figures", "metrics", "benchmarks", *READING)
+FIGURE_CODE = fingerprint("figures", "metrics", "optima", *READING)
 AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
 #: What a paper's page and its audit read besides figures and datasets; its rules add it.
 REPLAYS = {}
-REPLAY_CODE = fingerprint(*SIMULATION, "replay", "benchmarks")
+REPLAY_CODE = fingerprint(*SIMULATION, "replay", "optima")
 
 
 wildcard_constraints:
@@ -115,12 +115,12 @@ def closing_lines():
     return "\n".join(lines)
 
 
-# What the pages are made by, and the site of them.
+# The code that makes the pages, and the code that builds the site from them.
 PAGE_CODE = fingerprint(
     "site",
     "figures",
     "metrics",
-    "benchmarks",
+    "optima",
     "experiments/checks.py",
     "experiments/config.py",
     "experiments/schemas.py",

@@ -212,10 +212,10 @@ def _need_all_readings(claim: Claim, test: Test, asked: set[tuple[str, str]]) ->
     """Raise ValueError unless a test that decides says something under every reading."""
     given = {reading for reading, _ in asked}
     if not given:
-        raise ValueError("its estimator puts no question")
+        raise ValueError("its estimator returned no data")
     missing = [one for one in claim.readings if not given & {one, ""}]
     if test.decides and missing:
-        raise ValueError(f"its estimator puts no question under reading {missing[0]!r}")
+        raise ValueError(f"its estimator returned no data under reading {missing[0]!r}")
 
 
 def _need_named(claim: Claim, evidence: Evidence) -> None:

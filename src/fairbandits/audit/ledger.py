@@ -179,7 +179,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
     tests = []
     for name, block in record.get("tests", {}).items():
         here = f"{place}.tests.{name}"
-        rule = _known(content["rules"], block["rule"], f"{here}.rule")
+        rule = _entry(content["rules"], block["rule"], f"{here}.rule")
         settings = rule.get("settings", {}) | block.get("settings", {})
         _check_rule(rule["procedure"], settings, here, complete=True)
         _check_inputs(rule["procedure"], block["inputs"], here)
@@ -202,7 +202,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
-    _known(PROCEDURES, procedure, f"{place}: procedure")
+    _entry(PROCEDURES, procedure, f"{place}: procedure")
     takes = parameters_of(procedure)
     known = (*takes.settings, *takes.optional_settings)
     for name in settings:
@@ -275,13 +275,13 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"
         for experiment in claim.experiments:
-            _known(experiments, experiment, f"{place}.experiments")
+            _entry(experiments, experiment, f"{place}.experiments")
         for reading in claim.readings:
-            _known(ledger.readings, reading, f"{place}.readings")
+            _entry(ledger.readings, reading, f"{place}.readings")
         if claim.family:
-            _known(ledger.families, claim.family, f"{place}.family")
+            _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
-            _known(figures, claim.figure, f"{place}.figure")
+            _entry(figures, claim.figure, f"{place}.figure")
 
 
 def _check_references(ledgers: Mapping[str, Ledger]) -> None:
@@ -298,22 +298,22 @@ def _check_references(ledgers: Mapping[str, Ledger]) -> None:
     for key, claim in claims.items():
         place = f"papers/{claim.paper}/claims.yaml: claims.{key}"
         if claim.alias_of:
-            target = _known(claims, claim.alias_of, f"{place}.alias_of")
+            target = _entry(claims, claim.alias_of, f"{place}.alias_of")
             if target.alias_of:
                 raise LedgerError(
                     f"{place}.alias_of: {target.id!r} is an alias itself, "
                     f"of {target.alias_of!r}; name that"
                 )
         for other in claim.judged_by:
-            judge = _known(claims, other, f"{place}.judged_by")
+            judge = _entry(claims, other, f"{place}.judged_by")
             if not judge.tests:
                 raise LedgerError(f"{place}.judged_by: {other!r} has no tests of its own")
 
 
-def _known(known: Any, name: str, place: str) -> Any:
-    if name not in known:
-        raise LedgerError(f"{place}: {name!r} is unknown{meant(name, list(known))}")
-    return known[name] if isinstance(known, Mapping) else name
+def _entry(entries: Any, name: str, place: str) -> Any:
+    if name not in entries:
+        raise LedgerError(f"{place}: {name!r} is unknown{meant(name, list(entries))}")
+    return entries[name] if isinstance(entries, Mapping) else name
 
 
 def _tuples(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def write_verdicts(
     return failed, True
 
 
-class Known(NamedTuple):
+class Verdicts(NamedTuple):
     """What is known of the claims: verdict rows, the file they come from, and their scale."""
 
     rows: list[dict[str, Any]]
@@ -124,7 +124,9 @@ class Known(NamedTuple):
         return str(self.source.relative_to(ROOT) if inside else self.source)
 
 
-def known(config: Config, ledgers: dict[str, Ledger], results: Path | None = None) -> Known:
+def latest_verdicts(
+    config: Config, ledgers: dict[str, Ledger], results: Path | None = None
+) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones.
 
     Raises
@@ -135,9 +137,9 @@ def known(config: Config, ledgers: dict[str, Ledger], results: Path | None = Non
     source = (results or ROOT / config.folders["results"]) / "audit" / "verdicts.parquet"
     if source.is_file():
         rows, scale = read_verdicts(source, ledgers)
-        return Known(rows, source, scale)
+        return Verdicts(rows, source, scale)
     source = ROOT / config.folders.get("audit", "audit") / TABLE
-    return Known(read_csv(source, ledgers), source, config.scale)
+    return Verdicts(read_csv(source, ledgers), source, config.scale)
 
 
 def claims_words(
@@ -162,7 +164,7 @@ def claims_words(
     if claim is not None and claim not in every:
         raise ConfigError(f"no claim {claim!r}{meant(claim, list(every))}")
     show.check_choice(list(ledgers), paper, verdict)
-    verdicts = known(config, ledgers, results)
+    verdicts = latest_verdicts(config, ledgers, results)
     chosen = show.chosen(verdicts.rows, claim, paper, verdict)
     if as_json:
         return show.as_json(chosen, verdicts.rows, ledgers, verdicts.place, verdicts.scale)
@@ -179,7 +181,7 @@ def claims_words(
 
 
 def _explained(
-    claim: Claim, ledgers: dict[str, Ledger], config: Config, verdicts: Known, width: int
+    claim: Claim, ledgers: dict[str, Ledger], config: Config, verdicts: Verdicts, width: int
 ) -> str:
     own = [row for row in verdicts.rows if row["claim"] == claim.id]
     findings = None

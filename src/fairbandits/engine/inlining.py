@@ -1,11 +1,12 @@
 """Options for the functions that the round loops call.
 
-A state travels by value, as dozens of arguments, and LLVM, weighing every call by itself, leaves
-many of ours standing: a round then costs its calls, and nothing stays in registers between them.
-Numba also makes a C entry point for each function, which nobody asks for and which takes its time
-to compile.
+States are passed field by field, as dozens of arguments, and LLVM then declines to inline many of
+our functions. Each round would pay for the calls, and nothing could stay in registers between them.
+So inlining is forced. Numba also makes a C entry point for each function; nothing here uses it, and
+it takes time to compile, so it is switched off.
 
-A callee that says nothing takes the choice of its caller, so what shall stay apart has to say so.
+A function without options of its own inherits those of its caller, forced inlining too. A large
+function that must not be inlined therefore says so (`APART`).
 """
 
 #: For what is small, or called from one place.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairbandits.experiments.config import Config, Experiment, Run
-from fairbandits.experiments.schemas import ConfigError
+from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.policies.own import is_own
 
@@ -225,6 +225,7 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
                 name += f"_{number}"
             tasks = [
                 {
+                    "name": chunk.run.key,
                     "run": chunk.run.spec.to_json(),
                     "replicates": chunk.replicates,
                     "out": f"{config.folders['results']}/{chunk.file}",
@@ -295,7 +296,10 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
     ConfigError
         If the file is missing or no such plan.
     """
-    keys = {"chunks": ("run", "replicates", "out"), "datasets": ("experiment", "chunks", "out")}
+    keys = {
+        "chunks": ("name", "run", "replicates", "out"),
+        "datasets": ("experiment", "chunks", "out"),
+    }
     try:
         plan = json.loads(file.read_text(encoding="utf-8"))
         seed = plan["seed"]
@@ -324,7 +328,29 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
     return seed, entries
 
 
-def _range(text: str, file: Path) -> range:
+def chosen(
+    chunks: list[dict[str, Any]], file: Path, name: str | None, replicates: str | None
+) -> list[dict[str, Any]]:
+    """Return the chunks of one run, or of some replicates, of a plan; all by default.
+
+    Raises
+    ------
+    ConfigError
+        If the plan has none.
+    """
+    wanted = None if replicates is None else _range(replicates, "--replicates")
+    known = {one["name"]: None for one in chunks}
+    if name is not None and name not in known:
+        raise ConfigError(f"{file} has no run {name!r}{meant(name, list(known))}")
+    found = [
+        one for one in chunks if name in (None, one["name"]) and wanted in (None, one["replicates"])
+    ]
+    if not found:
+        raise ConfigError(f"{file} has no chunk of the replicates {replicates}")
+    return found
+
+
+def _range(text: str, file: Path | str) -> range:
     first, _, last = str(text).partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
         raise ConfigError(f"{file}: replicates must be a range such as 0-49, got {text!r}")

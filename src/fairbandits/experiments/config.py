@@ -101,7 +101,7 @@ class Experiment:
         ``arms``, ``low`` and ``high``, and ``decimals`` and ``fixed`` where there are such, if each
         replicate draws its means; `means` is empty then.
     penalties : float, tuple of float, or "half_range", optional
-        Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
+        Penalty rates of the arms (`fairbandits.metrics.penalties.penalty_rates`).
     published_replicates : int, optional
         How many replicates the paper has; ours begin with as many.
     suite : str

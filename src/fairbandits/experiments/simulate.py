@@ -12,7 +12,7 @@ from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.streams import RULE
 from fairbandits.experiments.spec import RunSpec, depends_on_instance, filled, swept
 from fairbandits.instance import Instance, RandomInstance, draw_quotas
-from fairbandits.penalties import penalty_rates
+from fairbandits.metrics.penalties import penalty_rates
 from fairbandits.policies import make_policy
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import checkpoint_grid, run
@@ -77,7 +77,7 @@ def _results(
         settled = parameters
         if dependent:
             drawn = instance.draw(seed, stream, together[0]) if random else instance
-            settled = filled(parameters, _known(spec, drawn.true_means, quotas))
+            settled = filled(parameters, _from_instance(spec, drawn.true_means, quotas))
         columns = run(
             make_policy(spec.policy, settled, where=stream, source=spec.policy_source),
             instance,
@@ -94,7 +94,7 @@ def _results(
         yield columns
 
 
-def _known(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
+def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
     """Return the parameters that a policy can have from an instance with these means."""
     known: dict[str, Any] = dict.fromkeys(ARE_MEANS, tuple(means.tolist()))
     known |= dict.fromkeys(ARE_QUOTAS, quotas)

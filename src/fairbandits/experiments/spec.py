@@ -60,7 +60,7 @@ class RunSpec:
     target_shares : tuple of float or str
         The same as shares of the means of the first arms.
     penalties : float, tuple of float, or "half_range", optional
-        Penalty rates of the arms (`fairbandits.penalties.penalty_rates`).
+        Penalty rates of the arms (`fairbandits.metrics.penalties.penalty_rates`).
     sweep : mapping of str to list
         Values of each swept parameter.
     record : tuple of str, optional

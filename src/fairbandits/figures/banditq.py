@@ -7,12 +7,12 @@ rates of the protected arms, queue lengths, regret. Figure 7 compares BanditQ wi
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairbandits.benchmarks.equilibrium import equilibrium_queues, equilibrium_regret
-from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.experiments.recorded import Dataset, runs_of
 from fairbandits.figures.style import COLOURS, draw_curve, law_panels
 from fairbandits.figures.summary import summarise
 from fairbandits.metrics.rates import realised_regret, reward_rates
+from fairbandits.optima.equilibrium import equilibrium_queues, equilibrium_regret
+from fairbandits.optima.static import static_benchmark
 
 #: The protected arms, 0-based.
 PROTECTED = (0, 1)

@@ -83,7 +83,7 @@ def draw(
             {key: footer[key] for key in ("paper", "experiment", "seed", "code")}
             for _, footer in datasets
         ],
-        "code": fingerprint("figures", "metrics", "benchmarks"),
+        "code": fingerprint("figures", "metrics", "optima"),
     }
     write_table(table, pa.Table.from_pandas(curves, preserve_index=False), record)
     style.save(drawing, svg, png)

@@ -14,8 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.benchmarks.fluid import fluid_pulls
-from fairbandits.benchmarks.penalised import arm_sets
 from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades, sns
 from fairbandits.figures.summary import summarise
@@ -25,7 +23,9 @@ from fairbandits.metrics.penalised import (
     unfairness,
     unfairness_levels,
 )
-from fairbandits.penalties import penalty_rates
+from fairbandits.metrics.penalties import penalty_rates
+from fairbandits.optima.fluid import fluid_pulls
+from fairbandits.optima.penalised import arm_sets
 from fairbandits.rationals import rational
 
 Drawing = tuple[Figure, pd.DataFrame]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairbandits.benchmarks.static import static_benchmark
+from fairbandits.optima.static import static_benchmark
 
 
 def realised_regret(

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import TapeSource
+from fairbandits.optima.static import static_benchmark
 from fairbandits.policies import BanditQ
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.store import write_table

@@ -457,7 +457,7 @@ def inconsistencies(audit: Audit, paper: str) -> HTML:
     return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
 
 
-def of_all(audit: Audit | None, function: Callable[[Audit, str], HTML]) -> HTML | None:
+def for_each_paper(audit: Audit | None, function: Callable[[Audit, str], HTML]) -> HTML | None:
     """Return what a function of audit and paper gives for each paper, below each other."""
     if audit is None:
         return None

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.experiments.recorded import RunData, runs_of
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.metrics.rates import realised_regret, reward_rates
+from fairbandits.optima.static import static_benchmark
 from fairbandits.site.comparison import LAW_WORDS, Curve, over_replicates, published
 from fairbandits.site.pages import Paper, listed, number, prose, quantity, span, table
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from fairbandits.audit.estimates import cells
 from fairbandits.audit.evidence import Evidence
-from fairbandits.benchmarks import equilibrium
-from fairbandits.benchmarks.static import static_benchmark
 from fairbandits.experiments.config import Experiment
 from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.metrics import rates
+from fairbandits.optima import equilibrium
+from fairbandits.optima.static import static_benchmark
 
 PAPER = "banditq"
 #: Experiments of the figures by what BanditQ sees, in words.

@@ -23,8 +23,8 @@ from fairbandits.audit.estimates.banditq_common import (
     read_off,
 )
 from fairbandits.audit.evidence import Evidence
-from fairbandits.benchmarks.equilibrium import equilibrium_regret, regret_identity
 from fairbandits.metrics.rates import pseudo_regret
+from fairbandits.optima.equilibrium import equilibrium_regret, regret_identity
 
 FULL, BANDIT = FEEDBACKS.values()
 #: Each of three values is above the next.

@@ -16,8 +16,8 @@ from fairbandits.audit.estimates.banditq_common import (
     read_off,
 )
 from fairbandits.audit.evidence import Evidence
-from fairbandits.benchmarks.static import load
 from fairbandits.experiments.config import Experiment
+from fairbandits.optima.static import load
 
 #: Random instances, and how many are solved as one linear programme.
 INSTANCES = 10_000

@@ -22,7 +22,7 @@ from fairbandits.audit.estimates.banditq_common import (
 )
 from fairbandits.audit.estimates.cells import only
 from fairbandits.audit.evidence import Evidence
-from fairbandits.benchmarks.static import static_benchmark
+from fairbandits.optima.static import static_benchmark
 
 # ------------------------------------------------------------------------------- the paper's arms
 

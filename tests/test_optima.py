@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 import naive
-from fairbandits.benchmarks.equilibrium import equilibrium_queues, equilibrium_regret
-from fairbandits.benchmarks.static import load, static_benchmark
+from fairbandits.optima.equilibrium import equilibrium_queues, equilibrium_regret
+from fairbandits.optima.static import load, static_benchmark
 
 V = math.sqrt(2_000_000)
 
