@@ -85,6 +85,8 @@ def test_documents_name_files_that_are_there(extended):
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):
             assert (ROOT / "docs" / name).is_file(), name
     assert len(extended.written) == 9
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert extended.written["my_policies.py"] in readme
 
 
 def test_the_schemas_have_the_new_policy(extended):
