@@ -365,7 +365,10 @@ def _experiment(
             key: _shared_out(entry["value"], n_arms, f"{where}.{key}")
             for key, entry in policy["parameters"].items()
         }
-        sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
+        sweep = {
+            key: _in_steps(entry["value"], f"{inside}.sweep.{key}")
+            for key, entry in policy.get("sweep", {}).items()
+        }
         check_sweep(sweep, f"{inside}.sweep")
         for cell in cells_of_sweep(sweep):
             check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
@@ -510,6 +513,18 @@ def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
     if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
         return quotas
     return [str(exact(quotas["of_equal_share"], place) / n_arms)] * n_arms
+
+
+def _in_steps(values: Any, place: str) -> Any:
+    """Return swept values that are evenly spaced as a list, and all else as it is."""
+    if not isinstance(values, dict):
+        return values
+    first, last = (exact(values["evenly"][end], f"{place}.{end}") for end in ("first", "last"))
+    if first == last:
+        raise ConfigError(f"{place}: first and last must differ, got {first} for both")
+    steps = values["evenly"]["steps"]
+    found = (first + (last - first) * k / steps for k in range(steps + 1))
+    return [int(one) if one.denominator == 1 else float(one) for one in found]
 
 
 def _check_figures(experiments: list[Experiment], where: str) -> None:
