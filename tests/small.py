@@ -10,6 +10,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
+import shrunk
 from fairbandits.audit import run as audit
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.judge import Answer
@@ -18,9 +19,7 @@ from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
 from fairbandits.engine import kinds
 from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.schemas import ROOT, read_yaml
-from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay
@@ -37,21 +36,9 @@ NOTEBOOKS = ROOT / "notebooks"
 
 def small_config(folder: Path):
     """Return the real configuration, cut down as for a smoke run."""
-    return build_config(
-        {
-            "seed": SEED,
-            "scale": "smoke",
-            "papers": PAPERS,
-            "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
-            "smoke": {
-                "horizon": HORIZON,
-                "replicates": REPLICATES,
-                "chunk": REPLICATES,
-                "checkpoints": {"linear": 30, "log": 10},
-            },
-        },
-        "test",
-    )
+    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
+    limits["checkpoints"] = {"linear": 30, "log": 10}
+    return build_config(shrunk.settings(PAPERS, SEED, folder, **limits), "test")
 
 
 def small_results(factory) -> Path:
@@ -65,13 +52,9 @@ def small_results(factory) -> Path:
         return folder / "results" / one.dataset
 
     experiments = [one for one in config.experiments if not one.audit]
-    for one in experiments:
-        chunks = []
-        for run in one.runs:
-            chunks.append(folder / "cache" / run.key / f"{run.chunks()[0]}.parquet")
-            with mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0):  # as for users
-                write_chunk(run.spec, SEED, range(REPLICATES), chunks[-1])
-        collect(chunks, one.facts(), SEED, dataset_of(one))
+    with mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0):  # as for users
+        for one in experiments:
+            shrunk.dataset_of(one, folder / "results", SEED)
     for one in experiments:
         for name in one.figures:
             images = folder / "figures" / one.paper / name

@@ -10,8 +10,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import shrunk
 from fairbandits.cli import main
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.experiments.spec import RunSpec
@@ -24,10 +25,7 @@ EXPERIMENT = "full_information"
 
 def small_experiment():
     """Return an experiment of the real configuration, cut down as for a smoke run."""
-    limits = {"horizon": 40, "replicates": 2, "chunk": 1, "checkpoints": {"linear": 10, "log": 5}}
-    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
-    settings = {"seed": SEED, "scale": "smoke", "papers": ["banditq"], "pathvars": folders}
-    return build_config(settings | {"smoke": limits}, "test").experiment("banditq", EXPERIMENT)
+    return shrunk.experiment_of("banditq", EXPERIMENT, SEED, replicates=2, chunk=1)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import shrunk
 from fairbandits.experiments import datasets
-from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import COMMON, collect, guard, load_dataset
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.provenance import SIMULATION, fingerprint
@@ -22,38 +22,16 @@ HORIZON = 60
 
 def small_experiment(name, chunk=2):
     """Return an experiment of the real configuration, cut down as for a smoke run."""
-    limits = {
-        "horizon": HORIZON,
-        "replicates": REPLICATES,
-        "chunk": chunk,
-        "checkpoints": {"linear": 20, "log": 5},
-    }
-    settings = {
-        "seed": SEED,
-        "scale": "smoke",
-        "papers": ["banditq"],
-        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere"),
-        "smoke": limits,
-    }
-    return build_config(settings, "test").experiment("banditq", name)
-
-
-def write_chunks(experiment, folder):
-    """Simulate all chunks of an experiment; return their files."""
-    files = []
-    for run in experiment.runs:
-        for chunk in run.chunks():
-            first, last = map(int, chunk.split("-"))
-            files.append(folder / run.name / f"{chunk}.parquet")
-            write_chunk(run.spec, SEED, range(first, last + 1), files[-1])
-    return files
+    grid = {"linear": 20, "log": 5}
+    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": chunk, "checkpoints": grid}
+    return shrunk.experiment_of("banditq", name, SEED, **limits)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Return the folder of the chunks of the full-information experiment."""
     folder = tmp_path_factory.mktemp("chunks")
-    write_chunks(small_experiment("full_information"), folder)
+    shrunk.chunks_of(small_experiment("full_information"), folder, SEED)
     return folder
 
 
@@ -97,7 +75,7 @@ def refusal(chunks, facts, out, seed=SEED):
 def test_dataset_is_what_the_runs_give(tmp_path, name):
     experiment = small_experiment(name)
     out = tmp_path / "data.parquet"
-    collect(write_chunks(experiment, tmp_path / "chunks"), experiment.facts(), SEED, out)
+    collect(shrunk.chunks_of(experiment, tmp_path / "chunks", SEED), experiment.facts(), SEED, out)
     table, footer = load_dataset(out)
     assert tuple(table.column_names[: len(COMMON)]) == COMMON
     assert footer["code"] == fingerprint(*SIMULATION)
@@ -129,7 +107,7 @@ def test_arms_and_rounds_start_at_one(made, facts, tmp_path):
 def test_probes_that_only_some_policies_have_are_null_elsewhere(tmp_path):
     experiment = small_experiment("oracle_lfg")
     out = tmp_path / "data.parquet"
-    collect(write_chunks(experiment, tmp_path / "chunks"), experiment.facts(), SEED, out)
+    collect(shrunk.chunks_of(experiment, tmp_path / "chunks", SEED), experiment.facts(), SEED, out)
     table, _ = load_dataset(out)
     rows = {run.name: table.filter(pc.equal(table["run"], run.name)) for run in experiment.runs}
     missing = {
@@ -153,7 +131,7 @@ def test_order_of_the_files_does_not_matter(chunks, facts, tmp_path, rng):
 def test_size_of_the_chunks_does_not_matter(made, facts, tmp_path, chunk):
     collect(list(made.rglob("*.parquet")), facts, SEED, tmp_path / "two.parquet")
     experiment = small_experiment("full_information", chunk)
-    files = write_chunks(experiment, tmp_path / "chunks")
+    files = shrunk.chunks_of(experiment, tmp_path / "chunks", SEED)
     assert len(files) == len(experiment.runs) * -(-REPLICATES // chunk)
     collect(files, experiment.facts(), SEED, tmp_path / "other.parquet")
     assert load_dataset(tmp_path / "other.parquet")[0].equals(

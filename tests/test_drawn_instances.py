@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import naive
+import shrunk
 from fairbandits import (
     HTUCB,
     LFG,
@@ -24,51 +25,25 @@ from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import joined, runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
+from fairbandits.experiments.simulate import instance_of, simulate_chunk
 from fairbandits.experiments.verify import replicate_hashes
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20240911
 REPLICATES = 3
 HORIZON = 1200
-FOLDERS = ("results", "figures", "logs", "benchmarks")
 FILE = ROOT / "papers" / "ht_ucb" / "experiments.yaml"
 QUOTAS = ("1/25",) * 5
 #: Experiments of each kind: fixed means and three laws; drawn ones, with horizons; both.
 REGRET, FRONTIER, PULLS = "regret_5_02", "frontier_5_02", "non_critical_1"
 
 
-def settings(chunk=2, horizon=HORIZON):
-    return {
-        "seed": SEED,
-        "scale": "smoke",
-        "papers": ["ht_ucb"],
-        "pathvars": dict.fromkeys(FOLDERS, "nowhere"),
-        "smoke": {
-            "horizon": horizon,
-            "replicates": REPLICATES,
-            "chunk": chunk,
-            "checkpoints": {"linear": 10, "log": 5},
-        },
-    }
-
-
 def experiment_of(name, chunk=2, horizon=HORIZON):
-    return build_config(settings(chunk, horizon), "test").experiment("ht_ucb", name)
+    return shrunk.experiment_of("ht_ucb", name, SEED, horizon=horizon, chunk=chunk)
 
 
 def run_of(experiment, name):
     return next(one for one in experiment.runs if one.name == name)
-
-
-def chunks_of(experiment, folder):
-    files = []
-    for one in experiment.runs:
-        for chunk in one.chunks():
-            first, last = map(int, chunk.split("-"))
-            files.append(folder / one.name / f"{chunk}.parquet")
-            write_chunk(one.spec, SEED, range(first, last + 1), files[-1])
-    return files
 
 
 def drawn_naively(stream, replicate, arms):
@@ -192,11 +167,11 @@ def test_fixed_means_have_the_penalties_of_the_experiment():
 
 
 def test_spread_is_that_of_the_law():
-    blocks = {one.name: one.spec for one in experiment_of(FRONTIER).runs}
-    assert blocks["ht_ucb-gaussian"]["spread"] == "1/5"
-    assert instance_of(blocks["ht_ucb-gaussian"]).spread == 0.2
-    assert instance_of(blocks["flearn-beta"]).spread == 1
-    assert "spread" not in blocks["lfg-bernoulli"]
+    specs = {one.name: one.spec for one in experiment_of(FRONTIER).runs}
+    assert specs["ht_ucb-gaussian"].spread == "1/5"
+    assert instance_of(specs["ht_ucb-gaussian"]).spread == 0.2
+    assert instance_of(specs["flearn-beta"]).spread == 1
+    assert specs["lfg-bernoulli"].spread is None
     fixed = run_of(experiment_of(PULLS), "ht_ucb-gaussian").spec
     assert instance_of(fixed).spread == 1 / 9
 
@@ -266,7 +241,7 @@ def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
     for chunk in (1, 2, 3):
         experiment = experiment_of(name, chunk, 600)
         out = tmp_path / f"{chunk}.parquet"
-        files = chunks_of(experiment, tmp_path / str(chunk))
+        files = shrunk.chunks_of(experiment, tmp_path / str(chunk), SEED)
         collect(files[::-1], experiment.facts(), SEED, out)
         tables.append(load_dataset(out)[0])
     assert tables[0].equals(tables[1])
@@ -276,7 +251,7 @@ def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
 def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
     experiment = experiment_of(REGRET)
     out = tmp_path / "data.parquet"
-    collect(chunks_of(experiment, tmp_path), experiment.facts(), SEED, out)
+    collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
     rows = load_dataset(out)[0].to_pandas()
     for (replicate, arm), part in rows.groupby(["replicate", "arm"]):
         assert set(part["mean"]) == {drawn_naively("ht_ucb/regret_5_02", replicate, 5)[arm - 1]}
@@ -352,7 +327,7 @@ def last_horizon_missing(columns):
 )
 def test_spoilt_chunks_are_refused(name, change, words, tmp_path):
     experiment = experiment_of(REGRET, 3)
-    files = chunks_of(experiment, tmp_path)
+    files = shrunk.chunks_of(experiment, tmp_path, SEED)
     (file,) = (one for one in files if one.parent.name == name)
     table = read_table(file)
     columns = {key: table[key].to_numpy().copy() for key in table.column_names}
@@ -377,7 +352,7 @@ def refused(tmp_path, change, name):
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
-        build_config(settings() | {"scale": "paper"}, "test", Path(tmp_path))
+        build_config(shrunk.settings(["ht_ucb"], SEED) | {"scale": "paper"}, "test", Path(tmp_path))
     return str(error.value)
 
 

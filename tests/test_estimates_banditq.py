@@ -12,6 +12,7 @@ import pytest
 import yaml
 from numba import config as numba_config
 
+import shrunk
 from fairbandits.audit.estimates import banditq_bounds as bounds
 from fairbandits.audit.estimates import banditq_common as common
 from fairbandits.audit.estimates import banditq_figures as figures
@@ -25,10 +26,8 @@ from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.schemas import ROOT, paper_file
-from fairbandits.experiments.simulate import write_chunk
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay, write_replay
@@ -96,13 +95,7 @@ def evidence(tmp_path_factory):
 def simulated(config, folder):
     """Return the datasets of a configuration, made without the workflow, and the replay."""
     for one in config.experiments:
-        chunks = []
-        for run in one.runs:
-            for chunk in run.chunks():
-                first, last = map(int, chunk.split("-"))
-                chunks.append(folder / "cache" / run.key / f"{chunk}.parquet")
-                write_chunk(run.spec, SEED, range(first, last + 1), chunks[-1])
-        collect(chunks, one.facts(), SEED, folder / one.dataset)
+        shrunk.dataset_of(one, folder, SEED)
     write_replay(5, "bandit", folder / "banditq" / "replay_5_bandit.parquet", lambda done: None)
     return Evidence(config, "banditq", folder)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numba import config
 
+import shrunk
 from fairbandits.audit import counterexamples
 from fairbandits.audit.estimates import Question, load_estimators
 from fairbandits.audit.estimates import fair_ucb_common as common
@@ -27,9 +28,8 @@ from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import load_config
-from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.schemas import ROOT
-from fairbandits.experiments.simulate import recorded_rounds, write_chunk
+from fairbandits.experiments.simulate import recorded_rounds
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="millions of rounds")
 SEED = 20240806
@@ -45,7 +45,7 @@ def full_config():
     return load_config([ROOT / "config" / "config.yaml"])
 
 
-def shrunk(experiment):
+def shorter(experiment):
     """Return an experiment with all rounds at the same parts of a short horizon.
 
     A smoke run keeps the rounds and drops those beyond its end, which leaves most growth without
@@ -55,13 +55,13 @@ def shrunk(experiment):
     observed = any(run.spec.policy == "fair_learn_observed" for run in experiment.runs)
     few = 2 if observed else REPLICATES
     runs = tuple(
-        replace(run, spec=shrunk_spec(run.spec), replicates=few, chunk=few)
+        replace(run, spec=shorter_spec(run.spec), replicates=few, chunk=few)
         for run in experiment.runs
     )
     return replace(experiment, horizon=min(HORIZON, experiment.horizon), replicates=few, runs=runs)
 
 
-def shrunk_spec(spec):
+def shorter_spec(spec):
     part = min(1, Fraction(HORIZON, spec.horizon))
 
     def rounds(given):
@@ -92,11 +92,7 @@ class SmallEvidence(Evidence):
         for one in map(self.smaller, self.config.named("fair_ucb", name)):
             file = self.results / one.dataset
             if not file.exists():
-                chunks = []
-                for run in one.runs:
-                    chunks.append(self.results / "chunks" / run.key / "0-x.parquet")
-                    write_chunk(run.spec, SEED, range(run.replicates), chunks[-1])
-                collect(chunks, one.facts(), SEED, file)
+                shrunk.dataset_of(one, self.results, SEED)
         yield from super().recorded(name, columns, rows)
 
 
@@ -106,7 +102,7 @@ def evidence(tmp_path_factory):
         pytest.skip("millions of rounds")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(direct, "DRAWN", 500)
-        yield SmallEvidence(tmp_path_factory.mktemp("fair_ucb"), shrunk)
+        yield SmallEvidence(tmp_path_factory.mktemp("fair_ucb"), shorter)
 
 
 LEDGER = load_ledger(ROOT / "papers" / "fair_ucb" / "claims.yaml", full_config())

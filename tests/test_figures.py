@@ -16,10 +16,10 @@ import yaml
 from scipy import stats
 
 import naive
+import shrunk
 from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.datasets import collect, load_dataset
+from fairbandits.experiments.datasets import load_dataset
 from fairbandits.experiments.recorded import Dataset
-from fairbandits.experiments.simulate import write_chunk
 from fairbandits.experiments.verify import chunk_path
 from fairbandits.figures.draw import PAPERS, draw
 from fairbandits.figures.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
@@ -59,21 +59,10 @@ def config(tmp_path_factory):
     """Return a small run of the real configuration, simulated and collected."""
     folder = tmp_path_factory.mktemp("results")
     limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
-    config = build_config(
-        {
-            "seed": SEED,
-            "scale": "smoke",
-            "papers": list(PAPERS),
-            "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
-            "smoke": limits | {"checkpoints": {"linear": 30, "log": 5}},
-        },
-        "test",
-    )
+    limits["checkpoints"] = {"linear": 30, "log": 5}
+    config = build_config(shrunk.settings(list(PAPERS), SEED, folder, **limits), "test")
     for one in config.experiments:
-        files = [chunk_path(config, run, run.chunks()[0]) for run in one.runs]
-        for run, file in zip(one.runs, files, strict=True):
-            write_chunk(run.spec, SEED, range(REPLICATES), file)
-        collect(files, one.facts(), SEED, dataset_path(config, one))
+        shrunk.dataset_of(one, folder, SEED)
     return config
 
 

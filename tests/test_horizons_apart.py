@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
+import shrunk
 from fairbandits import BanditQ, Instance, run
 from fairbandits.audit.evidence import Evidence
 from fairbandits.experiments.config import build_config, load_config
@@ -24,37 +25,12 @@ SEED = 20240930
 REPLICATES = 3
 HORIZONS = [6300, 6901]
 GRID = {"linear": 6, "log": 4}
-FOLDERS = ("results", "figures", "logs", "benchmarks")
 FILE = ROOT / "papers" / "banditq" / "audit.yaml"
 
 
-def settings(folder="nowhere", horizon=HORIZONS[-1], chunk=2):
-    return {
-        "seed": SEED,
-        "scale": "smoke",
-        "papers": ["banditq"],
-        "pathvars": dict.fromkeys(FOLDERS, str(folder)),
-        "smoke": {
-            "horizon": horizon,
-            "replicates": REPLICATES,
-            "chunk": chunk,
-            "checkpoints": GRID,
-        },
-    }
-
-
-def experiment_of(name, **options):
-    return build_config(settings(**options), "test").experiment("banditq", name)
-
-
-def chunks_of(experiment, folder):
-    files = []
-    for one in experiment.runs:
-        for chunk in one.chunks():
-            first, last = map(int, chunk.split("-"))
-            files.append(folder / one.name / f"{chunk}.parquet")
-            write_chunk(one.spec, SEED, range(first, last + 1), files[-1])
-    return files
+def experiment_of(name, horizon=HORIZONS[-1], chunk=2):
+    limits = {"horizon": horizon, "chunk": chunk, "checkpoints": GRID}
+    return shrunk.experiment_of("banditq", name, SEED, **limits)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +38,7 @@ def made(tmp_path_factory):
     """Return the experiment, its chunks and its dataset, horizons with a sweep in each."""
     folder = tmp_path_factory.mktemp("apart")
     experiment = experiment_of("trade_off")
-    files = chunks_of(experiment, folder)
+    files = shrunk.chunks_of(experiment, folder, SEED)
     out = folder / "banditq" / "trade_off.parquet"
     collect(files, experiment.facts(), SEED, out)
     return experiment, files, out
@@ -94,7 +70,7 @@ def test_dataset_is_the_same_however_it_is_cut(made, tmp_path):
     for chunk in (1, 3):
         experiment = experiment_of("trade_off", chunk=chunk)
         out = tmp_path / f"{chunk}.parquet"
-        files = chunks_of(experiment, tmp_path / str(chunk))
+        files = shrunk.chunks_of(experiment, tmp_path / str(chunk), SEED)
         collect(files[::-1], experiment.facts(), SEED, out)
         assert load_dataset(out)[0].equals(table)
 
@@ -120,7 +96,9 @@ def test_rows_can_be_left_out(made):
 
 def test_evidence_asks_for_the_horizon(made):
     folder = made[2].parents[1]
-    evidence = Evidence(build_config(settings(folder), "test"), "banditq", folder)
+    evidence = Evidence(
+        build_config(shrunk.settings(["banditq"], SEED, folder), "test"), "banditq", folder
+    )
     found = evidence.one("trade_off", ["reward"]).runs
     assert {one.cell["horizon"] for one in found} == set(HORIZONS)
     assert {name for one in found for name in one.values} == {"reward"}
@@ -272,7 +250,7 @@ def refused(tmp_path, change):
     shutil.copy(FILE.with_name("experiments.yaml"), folder)
     (folder / FILE.name).write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
-        build_config(settings(), "test", Path(tmp_path))
+        build_config(shrunk.settings(["banditq"], SEED), "test", Path(tmp_path))
     return str(error.value)
 
 

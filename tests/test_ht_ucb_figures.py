@@ -136,9 +136,9 @@ def test_scale_is_recovered_from_what_is_swept(config):
     for name, tolerance in (("paths_1", 625), ("paths_2", 1000)):
         runs = {one.name: one.spec for one in config.experiment("ht_ucb", name).runs}
         found = {
-            "HT-UCB": runs["ht_ucb-gaussian"]["sweep"]["penalties"],
-            "Flearn": runs["flearn-gaussian"]["sweep"]["tolerance"],
-            "LFG": runs["lfg-gaussian"]["sweep"]["eta"],
+            "HT-UCB": runs["ht_ucb-gaussian"].sweep["penalties"],
+            "Flearn": runs["flearn-gaussian"].sweep["tolerance"],
+            "LFG": runs["lfg-gaussian"].sweep["eta"],
         }
         assert max(found["Flearn"]) == tolerance
         assert max(found["LFG"]) == 10_000

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
+import shrunk
 from fairbandits.audit import run
 from fairbandits.audit.estimates import Question
 from fairbandits.audit.evidence import Evidence
@@ -30,10 +31,8 @@ from fairbandits.audit.records import (
     write_findings,
     write_verdicts,
 )
-from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
-from fairbandits.experiments.simulate import write_chunk
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20240801
@@ -448,20 +447,10 @@ def results(tmp_path_factory):
     """A folder with two tiny datasets."""
     folder = tmp_path_factory.mktemp("judge") / "results"
     limits = {"horizon": 60, "replicates": 12, "chunk": 12, "checkpoints": {"linear": 6, "log": 4}}
-    settings = {
-        "seed": config().seed,
-        "scale": "smoke",
-        "papers": ["banditq"],
-        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x"),
-        "smoke": limits,
-    }
     for name in DATA:
-        one = build_config(settings, "test").experiment("banditq", name)
-        chunks = []
-        for part in one.runs:
-            chunks.append(folder / "cache" / name / part.name / "0-11.parquet")
-            write_chunk(part.spec, config().seed, range(12), chunks[-1])
-        collect(chunks, one.facts(), config().seed, folder / "banditq" / f"{name}.parquet")
+        seed = config().seed
+        one = shrunk.experiment_of("banditq", name, seed, **limits)
+        shrunk.dataset_of(one, folder, seed)
     return folder
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
@@ -56,13 +56,7 @@ def test_links_lead_somewhere():
 
 
 def test_every_figure_is_shown():
-    settings = {
-        "seed": 0,
-        "scale": "paper",
-        "papers": ["banditq", "fair_ucb", "ht_ucb"],
-        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x"),
-    }
-    for experiment in build_config(settings, "test").experiments:
+    for experiment in load_config([ROOT / "config" / "config.yaml"]).experiments:
         for figure in experiment.figures:
             assert f"figures/{experiment.paper}/{figure}.png" in README
 

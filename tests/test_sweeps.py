@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 import yaml
 
+import shrunk
 from fairbandits import FairLearn, Instance, run
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.experiments.simulate import simulate_chunk, write_chunk
+from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.experiments.spec import cells_of_sweep, swept
 from fairbandits.experiments.verify import replicate_hashes
 from fairbandits.simulation import checkpoint_grid
@@ -23,37 +24,11 @@ from fairbandits.store import StoreError, read_footer, read_table, write_table
 SEED = 20240802
 REPLICATES = 3
 HORIZON = 120
-FOLDERS = ("results", "figures", "logs", "benchmarks")
 FILE = ROOT / "papers" / "fair_ucb" / "experiments.yaml"
 
 
-def settings(chunk):
-    return {
-        "seed": SEED,
-        "scale": "smoke",
-        "papers": ["fair_ucb"],
-        "pathvars": dict.fromkeys(FOLDERS, "nowhere"),
-        "smoke": {
-            "horizon": HORIZON,
-            "replicates": REPLICATES,
-            "chunk": chunk,
-            "checkpoints": {"linear": 10, "log": 5},
-        },
-    }
-
-
 def experiment_of(name, chunk=2):
-    return build_config(settings(chunk), "test").experiment("fair_ucb", name)
-
-
-def chunks_of(experiment, folder):
-    files = []
-    for one in experiment.runs:
-        for chunk in one.chunks():
-            first, last = map(int, chunk.split("-"))
-            files.append(folder / one.name / f"{chunk}.parquet")
-            write_chunk(one.spec, SEED, range(first, last + 1), files[-1])
-    return files
+    return shrunk.experiment_of("fair_ucb", name, SEED, horizon=HORIZON, chunk=chunk)
 
 
 def respoiled(file, change):
@@ -108,7 +83,7 @@ def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
     for chunk in (1, 2, 3):
         experiment = experiment_of(name, chunk)
         out = tmp_path / f"{chunk}.parquet"
-        files = chunks_of(experiment, tmp_path / str(chunk))
+        files = shrunk.chunks_of(experiment, tmp_path / str(chunk), SEED)
         collect(files[::-1], experiment.facts(), SEED, out)
         tables.append(load_dataset(out)[0])
     assert tables[0].equals(tables[1])
@@ -118,7 +93,7 @@ def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
 def test_runs_of_a_dataset_are_the_cells_of_its_sweeps(tmp_path):
     experiment = experiment_of("r_regret")
     out = tmp_path / "data.parquet"
-    collect(chunks_of(experiment, tmp_path), experiment.facts(), SEED, out)
+    collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
     found = list(runs_of(*load_dataset(out)))
     assert [(one.policy, one.cell) for one in found] == [
         ("fair_ucb", {}),
@@ -189,7 +164,7 @@ def shrunk_sup(columns):
 )
 def test_spoilt_chunks_are_refused(change, words, tmp_path):
     experiment = experiment_of("fairness", 3)
-    files = chunks_of(experiment, tmp_path)
+    files = shrunk.chunks_of(experiment, tmp_path, SEED)
     respoiled(files[-1], change)
     message = refusal(files, experiment, tmp_path / "data.parquet")
     assert words in message
@@ -207,7 +182,7 @@ def refused(tmp_path, change):
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
-        build_config(settings(2), "test", Path(tmp_path))
+        build_config(shrunk.settings(["fair_ucb"], SEED, horizon=HORIZON), "test", Path(tmp_path))
     return str(error.value)
 
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import shrunk
 from fairbandits.cli import main
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect
@@ -31,21 +32,11 @@ REPLICATES = 3
 RUN = "banditq/bandit_feedback/banditq-bernoulli"
 
 
-def settings_in(folder, seed=SEED, **limits):
-    """Return the settings of a small run of the real configuration, with results in `folder`."""
-    small = {"horizon": 40, "replicates": REPLICATES, "chunk": 2}
-    return {
-        "seed": seed,
-        "scale": "smoke",
-        "papers": ["banditq"],
-        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
-        "smoke": small | {"checkpoints": {"linear": 10, "log": 5}} | limits,
-    }
-
-
 def config_in(folder, **changes):
     """Return the small configuration itself."""
-    return build_config(settings_in(folder, **changes), "test")
+    return build_config(
+        shrunk.settings(["banditq"], **{"seed": SEED, "folder": folder} | changes), "test"
+    )
 
 
 def simulate_all(config):
@@ -318,7 +309,7 @@ def test_lock_that_cannot_be_read(tmp_path, content):
 def command(config, tmp_path):
     """Return a function that runs a command on the small configuration."""
     file = tmp_path / "config.yaml"
-    file.write_text(yaml.safe_dump(settings_in(tmp_path)))
+    file.write_text(yaml.safe_dump(shrunk.settings(["banditq"], SEED, tmp_path)))
 
     def run(*words):
         return CliRunner().invoke(main, [words[0], "--config", str(file), *map(str, words[1:])])
