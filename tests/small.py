@@ -19,7 +19,7 @@ from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
 from fairbandits.engine import kinds
 from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
 from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.replay.banditq_uai2024 import replay
@@ -29,7 +29,7 @@ from fairbandits.store import write_table
 SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
-PAPERS = ["banditq", "fair_ucb", "ht_ucb", "bf_ucb"]
+PAPERS = read_yaml(ROOT / "config" / "config.yaml")["papers"]
 PAGES = ["index", "audit", *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 

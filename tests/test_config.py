@@ -14,9 +14,10 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
+from fairbandits.experiments import policy_schemas
 from fairbandits.experiments.checks import KNOWN_OF_INSTANCE
 from fairbandits.experiments.config import Run, build_config, load_config
-from fairbandits.experiments.schemas import ConfigError
+from fairbandits.experiments.schemas import POLICY_SCHEMAS, ConfigError
 from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.spec import filled
 from fairbandits.observers import OBSERVERS
@@ -445,23 +446,28 @@ def schema(name):
     return yaml.safe_load((ROOT / "workflow/schemas" / f"{name}.schema.yaml").read_text("utf-8"))
 
 
-def test_schema_knows_the_laws_the_policies_and_the_observers():
+def test_schemas_know_the_laws_the_policies_and_the_observers():
     definitions = schema("paper")["$defs"]
     assert sorted(definitions["law"]["enum"]) == sorted(CODES)
-    assert definitions["policy"]["properties"]["policy"]["enum"] == sorted(POLICIES)
     assert definitions["observer"]["enum"] == sorted(OBSERVERS)
+    assert list(schema("policies")["$defs"]) == list(POLICIES)
 
 
-REGISTERED = [
-    *((f"policies/{name}", policy) for name, policy in POLICIES.items()),
-    *((f"observers/{name}", observer) for name, observer in OBSERVERS.items()),
-]
+def test_schemas_of_the_policies_are_those_of_their_fields():
+    assert POLICY_SCHEMAS.read_text(encoding="utf-8") == policy_schemas.schemas(), (
+        f"the policies have changed: run `{policy_schemas.COMMAND}` and commit {POLICY_SCHEMAS}"
+    )
 
 
-@pytest.mark.parametrize(("name", "registered"), REGISTERED, ids=[name for name, _ in REGISTERED])
-def test_schema_has_the_parameters(name, registered):
+REGISTERED = {
+    **{name: (policy, schema("policies")["$defs"][name]) for name, policy in POLICIES.items()},
+    **{name: (one, schema("observers")["$defs"][name]) for name, one in OBSERVERS.items()},
+}
+
+
+@pytest.mark.parametrize(("registered", "described"), REGISTERED.values(), ids=REGISTERED)
+def test_schema_has_the_parameters(registered, described):
     fields = dataclasses.fields(registered)
-    described = schema(name)
     assert list(described["properties"]) == [field.name for field in fields]
     needed = [field.name for field in fields if field.default is dataclasses.MISSING]
     assert described.get("required", []) == needed
@@ -546,6 +552,10 @@ def test_missing_file(tmp_path):
         ("seed: 1: 2", "is not valid YAML"),
         ("seed: !unknown 1", "is not valid YAML"),
         ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "has key 'd' twice, again in line 5"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),
+        ("a: &a {b: 1, b: 2}\nc: {<<: *a}\n", "has key 'b' twice, again in line 1"),
+        ("a: 1\nc: {<<: 1}\n", "is not valid YAML"),
         ("", "must hold keys and values, got NoneType"),
         ("- seed", "must hold keys and values, got list"),
     ],

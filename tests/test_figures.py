@@ -2,6 +2,8 @@
 
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -20,7 +22,7 @@ from fairbandits.experiments.datasets import load_dataset
 from fairbandits.experiments.recorded import Dataset
 from fairbandits.experiments.verify import chunk_path
 from fairbandits.figures.draw import PAPERS, draw
-from fairbandits.figures.style import COLOURS, LAW_TITLES
+from fairbandits.figures.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
 from fairbandits.figures.summary import summarise
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
@@ -142,17 +144,13 @@ def rules():
 @pytest.mark.parametrize(("paper", "figure"), configured(), ids=map("-".join, configured()))
 def test_every_figure_has_its_rule_and_its_caption(paper, figure):
     body = rules()[f"{paper}_{figure}"]
-    for kind in ("svg", "png"):
-        assert f'"<figures>/{paper}/{figure}.{kind}"' in body
-    assert f'"<results>/{paper}/{figure}.parquet"' in body
-    assert f'figure="{figure}"' in body
-    assert f'"figure": "{figure.removeprefix("fig")}"' in body
-    shown = load_config([ROOT / "config" / "config.yaml"]).shown_in(paper, figure)
-    places = [f"<results>/{paper}/{one.name}.parquet" for one in shown]
-    assert [place for place in re.findall(r'"(.*?\.parquet)"', body) if place in places] == places
+    assert f'figure="{paper}/{figure}"' in body
+    assert f'data=datasets_shown_in("{paper}", "{figure}")' in body
+    number = figure.removeprefix("fig")
+    assert re.search(rf'\*\*drawn\(\s*"[^"]+",\s*"{number}",\s*"[^"]+"', body)
     assert f'facts_shown_in("{paper}", "{figure}")' in body
     (caption,) = re.findall(r'caption="(.*?)"', body)
-    assert (ROOT / "workflow" / "rules" / caption).resolve().is_file()
+    assert (ROOT / "workflow" / "report" / caption).is_file()
 
 
 def test_every_curve_has_a_colour_and_every_law_a_title():
@@ -161,6 +159,31 @@ def test_every_curve_has_a_colour_and_every_law_a_title():
             continue
         assert COLOURS.keys() >= set(one.labels.values())
         assert LAW_TITLES.keys() >= set(one.laws)
+
+
+def test_labels_without_an_entry_always_look_the_same(tmp_path):
+    labels = [f"policy {k}" for k in range(200)]
+    assert not COLOURS.keys() & set(labels)
+    assert {COLOURS[label] for label in labels} == set(OTHERS)
+    assert not COLOURS.keys() & set(labels), "what is looked up must not become an entry"
+    assert len({(COLOURS[label], str(dash_of(label))) for label in labels}) > 100
+    code = (
+        "from fairbandits.figures.style import COLOURS, dash_of;"
+        "print(COLOURS['policy 7'], dash_of('policy 7'))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == f"{COLOURS['policy 7']} {dash_of('policy 7')}"
+
+
+def test_a_policy_without_an_entry_is_drawn():
+    values = np.arange(12.0).reshape(3, 4)
+    curve = summarise("uniform02", "Greedy", np.array([1, 2, 3, 4]), values)
+    drawing, axis = plt.subplots()
+    draw_curve(axis, curve, "Greedy")
+    (line,) = (one for one in axis.lines if one.get_label() == "Greedy")
+    assert line.get_color() == COLOURS["Greedy"]
+    assert len(shades("Greedy", 3)) == 3
+    plt.close(drawing)
 
 
 def test_unknown_figure(config, tmp_path):

@@ -13,7 +13,7 @@ from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
 
-PAPERS = ("banditq", "fair_ucb")
+PAPERS = tuple(sorted(file.parent.name for file in ROOT.glob("papers/*/claims.yaml")))
 IDS = (Path(__file__).parent / "claim_ids.txt").read_text(encoding="utf-8").split()
 
 
@@ -43,7 +43,7 @@ def text_of(paper):
 def test_every_claim_has_its_record():
     assert len(IDS) == len(set(IDS))
     assert sorted(claims()) == sorted(IDS)
-    assert tuple(ledgers()) == PAPERS
+    assert sorted(ledgers()) == list(PAPERS)
 
 
 def test_every_claim_is_judged_or_says_why_not():

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from fairbandits.experiments import schemas
-from fairbandits.experiments.schemas import ConfigError, check
+from fairbandits.experiments.schemas import ConfigError, check, read_yaml
 
 CONFIG = {"seed": 1, "scale": "paper", "papers": ["banditq"]}
 CONFIG |= {"pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x")}
@@ -77,3 +77,19 @@ def test_another_schema_forgets(tmp_path, monkeypatch):
     (tmp_path / "config.schema.yaml").write_text("type: object")
     monkeypatch.setattr(schemas, "SCHEMAS", tmp_path)
     assert schemas._schemas() != before
+
+
+def test_merged_mappings_keep_what_is_not_replaced(tmp_path):
+    file = tmp_path / "merged.yaml"
+    file.write_text("a: &a {x: 1, y: {z: 1}}\nb: &b {<<: *a, x: 2}\nc: {<<: [*b, *a], w: 3}\n")
+    assert read_yaml(file) == {
+        "a": {"x": 1, "y": {"z": 1}},
+        "b": {"x": 2, "y": {"z": 1}},
+        "c": {"x": 2, "y": {"z": 1}, "w": 3},
+    }
+
+
+def test_aliases_of_aliases_take_no_time(tmp_path):
+    lines = ["a0: &a0 [1]", *(f"a{k + 1}: &a{k + 1} [*a{k}, *a{k}]" for k in range(40))]
+    (tmp_path / "deep.yaml").write_text("\n".join(lines))
+    assert len(read_yaml(tmp_path / "deep.yaml")) == 41

@@ -261,6 +261,46 @@ def test_policies_can_have_a_part_of_the_equal_share(configured):
 
 
 @pytest.mark.parametrize(
+    ("first", "last", "steps", "values"),
+    [
+        (0, 1, 4, [0, 0.25, 0.5, 0.75, 1]),
+        (10, 0, 2, [10, 5, 0]),
+        (0, 0.3, 3, [0, 0.1, 0.2, 0.3]),  # not 0.30000000000000004 on the way
+        (625, 0, 100, [(10000 - 100 * k) * 0.0625 for k in range(101)]),
+    ],
+)
+def test_swept_values_can_be_evenly_spaced(first, last, steps, values, configured):
+    fair = policy(quotas={"of_equal_share": 0.9}, learner="ucb1")
+    form = {"evenly": {"first": first, "last": last, "steps": steps}}
+    fair["sweep"] = {"tolerance": sourced(form)}
+    found = one(configured({"one": experiment(policies={"fair": fair})})).runs[0].spec
+    assert found.sweep["tolerance"] == values
+    assert all(isinstance(one, int) == (one == int(one)) for one in found.sweep["tolerance"])
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"first": 1, "last": 1, "steps": 3}, ": first and last must differ, got 1 for both"),
+        (
+            {"first": 1, "last": 2, "steps": 0},
+            ".value.evenly.steps: 0 is less than the minimum of 1",
+        ),
+        ({"first": 1, "last": 2}, ".value.evenly: 'steps' is a required property"),
+        (
+            {"first": 1, "last": 2, "stps": 2},
+            ".value.evenly: unknown key 'stps'; did you mean 'steps'?",
+        ),
+    ],
+)
+def test_steps_of_a_sweep_are_refused(form, words, refused):
+    fair = policy(quotas={"of_equal_share": 0.9}, learner="ucb1")
+    fair["sweep"] = {"tolerance": sourced({"evenly": form})}
+    message = refused({"one": experiment(policies={"fair": fair})})
+    assert message == f"{AUDIT}: experiments.one.policies.fair.sweep.tolerance{words}"
+
+
+@pytest.mark.parametrize(
     ("part", "words"),
     [
         (1, "experiments.one: quotas must sum to less than 1, got 1"),

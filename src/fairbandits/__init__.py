@@ -10,6 +10,8 @@
 
 import importlib
 
+from fairbandits.policies import CLASSES
+
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -17,31 +19,7 @@ _HOMES = {
     "fairbandits.metrics.penalties": ("penalty_rates",),
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
-    "fairbandits.policies": (
-        "BFUCB",
-        "EXP3",
-        "HTUCB",
-        "LFG",
-        "UCB1",
-        "BanditQ",
-        "Constant",
-        "EpsilonGreedy",
-        "FairLearn",
-        "FairXUCB",
-        "GroupOracle",
-        "GroupUCB",
-        "Hedge",
-        "Mixture",
-        "OwnReward",
-        "Prophet",
-        "QueueUCB",
-        "Resampled",
-        "SmallestDeficit",
-        "Static",
-        "TFairLearn",
-        "Thompson",
-        "Uniform",
-    ),
+    "fairbandits.policies": tuple(CLASSES),
     "fairbandits.observers": (
         "BanditQInequalities",
         "FairLearnDeficits",

@@ -8,7 +8,7 @@ from typing import TextIO
 import click
 
 from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError, checkout
+from fairbandits.experiments.schemas import POLICY_SCHEMAS, ROOT, ConfigError, checkout
 from fairbandits.store import StoreError
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
@@ -259,6 +259,17 @@ def claims(
     if claim and (paper or verdict):
         raise click.UsageError("give CLAIM, or --paper and --verdict")
     click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results))
+
+
+@main.command()
+@click.option("--out", type=FILE, default=POLICY_SCHEMAS, help="File to write.")
+def schemas(out: Path) -> None:
+    """Write the schemas of the policies' hyper-parameters, from their fields."""
+    from fairbandits.experiments.policy_schemas import write_schemas
+
+    checkout()
+    write_schemas(out)
+    click.echo(out)
 
 
 @main.command()

@@ -1,5 +1,7 @@
 """BanditQ: one rule per figure."""
 
+REPLAYS["banditq"] = ["<results>/banditq/replay_5_bandit.parquet"]
+
 
 rule banditq_replay:
     output:

@@ -34,8 +34,8 @@ SIMULATION_CODE = fingerprint(*SIMULATION)
 COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
 FIGURE_CODE = fingerprint("figures", "metrics", "optima", *READING)
 AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
-#: What a paper's page and its audit read besides figures and datasets.
-REPLAYS = {"banditq": ["<results>/banditq/replay_5_bandit.parquet"]}
+#: What a paper's page and its audit read besides figures and datasets; its rules add it.
+REPLAYS = {}
 REPLAY_CODE = fingerprint(*SIMULATION, "replay", "optima")
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from fairbandits.experiments.config import Config, Experiment, Run
 from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.experiments.spec import RunSpec
+from fairbandits.policies.own import is_own
 
 #: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
 #: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
@@ -30,8 +31,8 @@ COSTS = {
     "t_fair_learn": (10, 0.2),
     "ucb1": (10, 0.2),
 }
-#: Of all others.
-COST = (50, 5)
+#: Of all others, and of those in plain Python outside the package.
+COST, OWN_COST = (50, 5), (20_000, 500)
 #: What observers add: one that has to look at much, and any other.
 OBSERVING = {
     "banditq_inequalities": (40, 2),
@@ -162,7 +163,8 @@ def _packed(
 def _chunks(run: Run) -> list[Chunk]:
     spec = run.spec
     feedback = spec.parameters.get("feedback", "bandit")
-    start, each = COSTS.get(spec.policy) or COSTS.get(f"{spec.policy}, {feedback}") or COST
+    other = OWN_COST if is_own(spec.policy) else COST
+    start, each = COSTS.get(spec.policy) or COSTS.get(f"{spec.policy}, {feedback}") or other
     watching = [OBSERVING.get(name, OBSERVED) for name, _ in spec.observe]
     start, each = map(sum, zip((start, each), *watching, strict=True))
     one = spec.total_rounds * (start + each * spec.n_arms) * 1e-9 + len(spec.cells) * STARTED

@@ -2,11 +2,12 @@
 
 import itertools
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
-from fairbandits.experiments.schemas import SCHEMAS, ConfigError, check, meant, schema_of
+from fairbandits.experiments.schemas import ConfigError, check, meant, schema_of
 from fairbandits.experiments.spec import OF_INSTANCE
+from fairbandits.policies import HOMES
+from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.rationals import quota_numerators, rational
 
 #: Parameters that a policy can have from the instance.
@@ -172,10 +173,38 @@ def check_quotas(n_arms: int, quotas: list, place: str) -> None:
         raise ConfigError(f"{place}: {error}") from None
 
 
-@cache
 def _policies() -> list[str]:
-    """Return the names of all policies."""
-    return sorted(path.name.partition(".")[0] for path in (SCHEMAS / "policies").iterdir())
+    """Return the names of all registered policies."""
+    return list(schema_of("policies")["$defs"])
+
+
+def source_of(policy: str, place: str) -> str | None:
+    """Return the hash of the file of a policy of one's own; nothing for a registered one."""
+    try:
+        return source_hash(policy) if is_own(policy) else None
+    except ValueError as error:
+        raise ConfigError(f"{place}.policy: {error}") from None
+
+
+def check_policy(
+    policy: str, parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
+) -> None:
+    """Raise ConfigError unless a policy is there and can have these parameters."""
+    if not is_own(policy) and policy not in (known := _policies()):
+        if policy in HOMES:
+            raise ConfigError(
+                f"{place}.policy: {policy!r} has no schema yet; run `fairbandits schemas`"
+            )
+        raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, known)}")
+    where = f"{place}.parameters"
+    complete = with_stand_ins(parameters, n_arms, given, where)
+    if not is_own(policy):
+        check_parameters(policy, complete, n_arms, where)
+        return
+    try:
+        check_arguments(policy, parameters)
+    except ValueError as error:
+        raise ConfigError(f"{place}.policy: {error}") from None
 
 
 #: Parameters that were found right, by policy and number of arms: most are those of many cells.

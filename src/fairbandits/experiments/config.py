@@ -13,7 +13,7 @@ from fairbandits.experiments.checks import (
     check_drawn_quotas,
     check_instance,
     check_observer,
-    check_parameters,
+    check_policy,
     check_quotas,
     check_range,
     check_rounds,
@@ -23,6 +23,7 @@ from fairbandits.experiments.checks import (
     check_targets,
     exact,
     observers_of,
+    source_of,
     with_stand_ins,
 )
 from fairbandits.experiments.schemas import (
@@ -367,12 +368,15 @@ def _experiment(
             key: _shared_out(entry["value"], n_arms, f"{where}.{key}")
             for key, entry in policy["parameters"].items()
         }
-        sweep = {key: entry["value"] for key, entry in policy.get("sweep", {}).items()}
+        sweep = {
+            key: _in_steps(entry["value"], f"{inside}.sweep.{key}")
+            for key, entry in policy.get("sweep", {}).items()
+        }
         check_sweep(sweep, f"{inside}.sweep")
         observe = observers_of(policy.get("observe", []), f"{inside}.observe")
         for cell in cells_of_sweep(sweep):
+            check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
             known = with_stand_ins(parameters | cell, n_arms, given, where)
-            check_parameters(policy["policy"], known, n_arms, where)
             for observer, own in observe:
                 own = with_stand_ins(own, n_arms, given, f"{inside}.observe.{observer}")
                 check_observer(observer, own, policy["policy"], known, n_arms, f"{inside}.observe")
@@ -389,6 +393,7 @@ def _experiment(
             spec = RunSpec(
                 stream=f"{paper}/{block.get('same_instances_as', name)}",
                 policy=policy["policy"],
+                policy_source=source_of(policy["policy"], inside),
                 parameters=parameters,
                 law=law,
                 spread=spreads.get(law),
@@ -517,6 +522,18 @@ def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
     if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
         return quotas
     return [str(exact(quotas["of_equal_share"], place) / n_arms)] * n_arms
+
+
+def _in_steps(values: Any, place: str) -> Any:
+    """Return swept values that are evenly spaced as a list, and all else as it is."""
+    if not isinstance(values, dict):
+        return values
+    first, last = (exact(values["evenly"][end], f"{place}.{end}") for end in ("first", "last"))
+    if first == last:
+        raise ConfigError(f"{place}: first and last must differ, got {first} for both")
+    steps = values["evenly"]["steps"]
+    found = (first + (last - first) * k / steps for k in range(steps + 1))
+    return [int(one) if one.denominator == 1 else float(one) for one in found]
 
 
 def _check_figures(experiments: list[Experiment], where: str) -> None:

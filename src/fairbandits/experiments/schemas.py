@@ -38,6 +38,8 @@ def _find_checkout() -> Path:
 #: that the current folder is in. Without either it is a folder that has nothing; see `checkout`.
 ROOT = _find_checkout()
 SCHEMAS = ROOT / "workflow" / "schemas"
+#: Made by `fairbandits schemas`.
+POLICY_SCHEMAS = SCHEMAS / "policies.schema.yaml"
 
 #: The one in C where PyYAML has it: some ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -87,9 +89,12 @@ def _is_number(_, value: Any) -> bool:
 
 @cache
 def schema_of(schema: str) -> dict[str, Any]:
-    """Return a schema of ours by its name, e.g. ``policies/lfg``."""
+    """Return a schema of ours by its name, or a definition in one, e.g. ``policies/lfg``."""
     checkout()
-    return yaml.load((SCHEMAS / f"{schema}.schema.yaml").read_text(encoding="utf-8"), LOADER)
+    file, _, definition = schema.partition("/")
+    if definition:
+        return schema_of(file)["$defs"][definition]
+    return yaml.load((SCHEMAS / f"{file}.schema.yaml").read_text(encoding="utf-8"), LOADER)
 
 
 @cache
@@ -171,18 +176,23 @@ def meant(word: str, known: Sequence[str]) -> str:
     return f"; known: {', '.join(known)}"
 
 
-def _repeated_key(node: yaml.Node | None) -> yaml.ScalarNode | None:
-    """Return the first key that a mapping has twice; YAML would drop one of them silently."""
-    if isinstance(node, yaml.SequenceNode):
-        return next(filter(None, map(_repeated_key, node.value)), None)
-    if not isinstance(node, yaml.MappingNode):
+def _repeated_key(node: yaml.Node | None, checked: set[int]) -> yaml.ScalarNode | None:
+    """Return the first key that a mapping has twice; YAML would drop one of them silently.
+
+    A key beside one of a merged mapping (``<<``) replaces it, and is not twice. What has an alias
+    is looked at once: by way of merged mappings there can be thousands of paths to it.
+    """
+    if id(node) in checked or not isinstance(node, yaml.CollectionNode):
         return None
+    checked.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        return next(filter(None, (_repeated_key(one, checked) for one in node.value)), None)
     seen: set[str] = set()
     for key, value in node.value:
         if key.value in seen:
             return key
         seen.add(key.value)
-        if (found := _repeated_key(value)) is not None:
+        if (found := _repeated_key(value, checked)) is not None:
             return found
     return None
 
@@ -192,7 +202,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
     try:
         loader = LOADER(file.read_text(encoding="utf-8"))
         node = loader.get_single_node()
-        repeated = _repeated_key(node)
+        repeated = _repeated_key(node, set())
         content = None if node is None else loader.construct_document(node)
     except FileNotFoundError:
         if file.is_relative_to(ROOT):

@@ -81,7 +81,7 @@ def _results(
             known = _from_instance(spec, drawn.true_means, quotas)
             settled, watching = filled(parameters, known), filled(observe, known)
         columns = run(
-            make_policy(spec.policy, settled, where=stream),
+            make_policy(spec.policy, settled, where=stream, source=spec.policy_source),
             instance,
             horizon,
             together,

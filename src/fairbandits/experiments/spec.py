@@ -27,7 +27,9 @@ class RunSpec:
     stream : str
         Name of the streams of rewards and coins.
     policy : str
-        Name of the policy.
+        Name of the policy: a registered one, or ``module:Class``.
+    policy_source : str, optional
+        Of a policy of one's own, the hash of its file.
     parameters : mapping of str
         Its parameters, but for those that are swept. One can be "instance".
     law : str
@@ -73,6 +75,7 @@ class RunSpec:
     law: str
     horizon: int
     checkpoints: Mapping[str, Any]
+    policy_source: str | None = None
     spread: float | str | None = None
     horizons: tuple[int, ...] = ()
     apart: bool = False

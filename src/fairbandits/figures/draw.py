@@ -1,24 +1,33 @@
 """Draw one registered figure from a dataset."""
 
-from collections.abc import Sequence
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from fairbandits import figures
 from fairbandits.experiments.datasets import expect, load_dataset
 from fairbandits.experiments.recorded import Dataset
-from fairbandits.figures import banditq, bf_ucb, fair_ucb, ht_ucb, style
+from fairbandits.figures import style
 from fairbandits.provenance import fingerprint
 from fairbandits.store import read_footer, read_table, write_table
 
-#: Paper -> figure -> the function that draws it, the columns that it needs, and which rows, if not
-#: all of them.
-PAPERS = {
-    "banditq": banditq.FIGURES,
-    "fair_ucb": fair_ucb.FIGURES,
-    "ht_ucb": ht_ucb.FIGURES,
-    "bf_ucb": bf_ucb.FIGURES,
-}
+#: The function that draws a figure, the columns that it needs, and which rows, if not all of them.
+Figure = tuple[Callable, list[str]] | tuple[Callable, list[str], Any]
+
+
+def _papers() -> dict[str, Mapping[str, Figure]]:
+    """Return the figures of the modules beside this one that have some."""
+    names = [one.name for one in pkgutil.iter_modules(figures.__path__) if one.name != "draw"]
+    modules = {name: importlib.import_module(f"{figures.__name__}.{name}") for name in names}
+    return {name: one.FIGURES for name, one in modules.items() if hasattr(one, "FIGURES")}
+
+
+#: Paper -> figure -> what it is drawn by. A paper is a module of `fairbandits.figures`.
+PAPERS = _papers()
 
 
 def draw(

@@ -1,7 +1,9 @@
 """How figures look, and how they are saved so that the same data give the same bytes."""
 
+import hashlib
 import importlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,32 +35,56 @@ def _seaborn() -> Any:
 sns = _seaborn()
 
 PALETTE = sns.color_palette("colorblind")
+
+
+def _picked(choices: Sequence[Any], label: str) -> Any:
+    """Return one of some choices for a label, in every process the same."""
+    digest = hashlib.blake2b(f"{len(choices)} {label}".encode(), digest_size=8).digest()
+    return choices[int.from_bytes(digest, "big") % len(choices)]
+
+
+class Colours(dict):
+    """The colours of policies, arms and quantities by their labels.
+
+    A label without an entry has one that its letters decide, so that it is the same in all figures.
+    Two such labels can have the same; `dash_of` then often tells them apart.
+    """
+
+    def __missing__(self, label: str) -> Any:
+        return _picked(OTHERS, label)
+
+
+#: Of what has no entry: the palette, which colour-blind readers can tell apart, in three shades.
+OTHERS = [sns.utils.set_hls_values(one, l=level) for one in PALETTE for level in (0.3, 0.45, 0.6)]
+OTHER_DASHES = ["-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1))]
 #: One colour for a policy or an arm in all figures.
-COLOURS = {
-    "BanditQ": PALETTE[0],
-    "oracle LFG": PALETTE[1],
-    "LFG": PALETTE[1],
-    "Fair-UCB": PALETTE[2],
-    "Flearn": PALETTE[2],
-    "HT-UCB": PALETTE[4],
-    "HT-UCB, soft threshold": sns.utils.set_hls_values(PALETTE[4], l=0.35),
-    "LFG, even grid": sns.utils.set_hls_values(PALETTE[1], l=0.3),
-    "prophet": PALETTE[7],
-    "BF-UCB": PALETTE[3],
-    "BF-UCB, δ outside": sns.utils.set_hls_values(PALETTE[3], l=0.3),
-    "BF-UCB, whole box": sns.utils.set_hls_values(PALETTE[3], l=0.75),
-    "GEF": sns.utils.set_hls_values(PALETTE[2], l=0.25),
-    "MF": PALETTE[9],
-    "UCB": PALETTE[5],
-    "UCB1, cut off at 1": sns.utils.set_hls_values(PALETTE[5], l=0.35),
-    "UCB, BF-UCB's width": PALETTE[7],
-    "UCB, BF-UCB's width, random ties": PALETTE[6],
-    "UCB1": PALETTE[5],
-    "static benchmark, played": PALETTE[7],
-    "arm 1": PALETTE[0],
-    "arm 2": PALETTE[1],
-    "regret": PALETTE[0],
-}
+COLOURS = Colours(
+    {
+        "BanditQ": PALETTE[0],
+        "oracle LFG": PALETTE[1],
+        "LFG": PALETTE[1],
+        "Fair-UCB": PALETTE[2],
+        "Flearn": PALETTE[2],
+        "HT-UCB": PALETTE[4],
+        "HT-UCB, soft threshold": sns.utils.set_hls_values(PALETTE[4], l=0.35),
+        "LFG, even grid": sns.utils.set_hls_values(PALETTE[1], l=0.3),
+        "prophet": PALETTE[7],
+        "BF-UCB": PALETTE[3],
+        "BF-UCB, δ outside": sns.utils.set_hls_values(PALETTE[3], l=0.3),
+        "BF-UCB, whole box": sns.utils.set_hls_values(PALETTE[3], l=0.75),
+        "GEF": sns.utils.set_hls_values(PALETTE[2], l=0.25),
+        "MF": PALETTE[9],
+        "UCB": PALETTE[5],
+        "UCB1, cut off at 1": sns.utils.set_hls_values(PALETTE[5], l=0.35),
+        "UCB, BF-UCB's width": PALETTE[7],
+        "UCB, BF-UCB's width, random ties": PALETTE[6],
+        "UCB1": PALETTE[5],
+        "static benchmark, played": PALETTE[7],
+        "arm 1": PALETTE[0],
+        "arm 2": PALETTE[1],
+        "regret": PALETTE[0],
+    }
+)
 #: Controls are dashed, since they can lie on another curve.
 DASHES = {
     "static benchmark, played": "--",
@@ -107,6 +133,12 @@ def law_panels(laws: list[str], rows: int = 1, **options) -> tuple[Figure, np.nd
     return figure, axes
 
 
+def dash_of(label: str) -> Any:
+    """Return a label's line style."""
+    known = label in COLOURS or label in DASHES
+    return DASHES.get(label, "-") if known else _picked(OTHER_DASHES, label)
+
+
 def shades(label: str, count: int) -> list:
     """Return shades of a policy's colour, from light to dark."""
     light, dark = (sns.utils.set_hls_values(COLOURS[label], l=level) for level in (0.75, 0.25))
@@ -146,6 +178,8 @@ def draw_curve(
     marker : str
         Of the points of the mean.
     """
+    if dash is None:
+        dash = dash_of(label) if colour is None else DASHES.get(label, "-")
     colour = COLOURS[label] if colour is None else colour
     x = curve.columns[2]
     curve = curve.iloc[np.unique(np.linspace(0, len(curve) - 1, DRAWN).astype(int))]
@@ -154,7 +188,6 @@ def draw_curve(
         axis.fill_between(curve[x], curve[low], curve[high], color=colour, alpha=alpha, lw=0)
     if one_run:
         axis.plot(curve[x], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
-    dash = dash or DASHES.get(label, "-")
     line = {"lw": 1.5, "ls": dash, "marker": marker}
     axis.plot(curve[x], curve["mean"], color=colour, label=name or label, **line)
 

@@ -1,69 +1,105 @@
-"""The policies, one file each, and the one place where they are registered."""
+"""The policies, one file each, and the one place where they are registered.
+
+A policy's file is imported when it is asked for, so that the names are known without Numba.
+"""
 
 import dataclasses
+import importlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairbandits.policies import banditq_lanes  # noqa: F401  BanditQ's form for several replicates
-from fairbandits.policies.banditq import BanditQ
-from fairbandits.policies.bf_ucb import BFUCB
-from fairbandits.policies.epsilon_greedy import EpsilonGreedy
-from fairbandits.policies.exp3 import EXP3
-from fairbandits.policies.fair_learn import FairLearn
-from fairbandits.policies.fairx_ucb import FairXUCB
-from fairbandits.policies.group_oracle import GroupOracle
-from fairbandits.policies.group_ucb import GroupUCB
-from fairbandits.policies.hedge import Hedge
-from fairbandits.policies.ht_ucb import HTUCB
-from fairbandits.policies.lfg import LFG
-from fairbandits.policies.mixture import Mixture
-from fairbandits.policies.own_reward import OwnReward
-from fairbandits.policies.prophet import Prophet
-from fairbandits.policies.queue_ucb import QueueUCB
-from fairbandits.policies.resampled import Resampled
-from fairbandits.policies.simple import Constant, SmallestDeficit, Uniform
-from fairbandits.policies.static import Static
-from fairbandits.policies.t_fair_learn import TFairLearn
-from fairbandits.policies.thompson import Thompson
-from fairbandits.policies.ucb1 import UCB1
+from fairbandits.policies import own
+
+#: Name in configuration files -> file and class. This line is all that registers a policy.
+HOMES = {
+    "banditq": "banditq:BanditQ",
+    "bf_ucb": "bf_ucb:BFUCB",
+    "constant": "simple:Constant",
+    "epsilon_greedy": "epsilon_greedy:EpsilonGreedy",
+    "exp3": "exp3:EXP3",
+    "fair_learn": "fair_learn:FairLearn",
+    "fairx_ucb": "fairx_ucb:FairXUCB",
+    "group_oracle": "group_oracle:GroupOracle",
+    "group_ucb": "group_ucb:GroupUCB",
+    "hedge": "hedge:Hedge",
+    "ht_ucb": "ht_ucb:HTUCB",
+    "lfg": "lfg:LFG",
+    "mixture": "mixture:Mixture",
+    "own_reward": "own_reward:OwnReward",
+    "prophet": "prophet:Prophet",
+    "queue_ucb": "queue_ucb:QueueUCB",
+    "resampled": "resampled:Resampled",
+    "smallest_deficit": "simple:SmallestDeficit",
+    "static": "static:Static",
+    "t_fair_learn": "t_fair_learn:TFairLearn",
+    "thompson": "thompson:Thompson",
+    "ucb1": "ucb1:UCB1",
+    "uniform": "simple:Uniform",
+}
+#: Class -> the file that it is in.
+CLASSES = {home.partition(":")[2]: home.partition(":")[0] for home in HOMES.values()}
+
+
+class Registry(Mapping[str, type]):
+    """The registered policies by name, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> type:
+        return _imported(HOMES[name].partition(":")[2])
+
+    def __contains__(self, name: object) -> bool:
+        return name in HOMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(HOMES)
+
+    def __len__(self) -> int:
+        return len(HOMES)
+
+
+def _imported(found: str) -> type:
+    return getattr(importlib.import_module(f"{__name__}.{CLASSES[found]}"), found)
+
 
 #: Name in configuration files -> policy.
-POLICIES = {
-    "banditq": BanditQ,
-    "bf_ucb": BFUCB,
-    "constant": Constant,
-    "epsilon_greedy": EpsilonGreedy,
-    "exp3": EXP3,
-    "fair_learn": FairLearn,
-    "fairx_ucb": FairXUCB,
-    "group_oracle": GroupOracle,
-    "group_ucb": GroupUCB,
-    "hedge": Hedge,
-    "ht_ucb": HTUCB,
-    "lfg": LFG,
-    "mixture": Mixture,
-    "own_reward": OwnReward,
-    "prophet": Prophet,
-    "queue_ucb": QueueUCB,
-    "resampled": Resampled,
-    "smallest_deficit": SmallestDeficit,
-    "static": Static,
-    "t_fair_learn": TFairLearn,
-    "thompson": Thompson,
-    "ucb1": UCB1,
-    "uniform": Uniform,
-}
+POLICIES = Registry()
 
 
-def make_policy(name: str, parameters: dict[str, Any], where: str = "") -> Any:
-    """Return the registered policy `name` with these hyper-parameters.
+def __getattr__(name: str) -> type:
+    if name not in CLASSES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _imported(name)
+
+
+def make_policy(
+    name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
+) -> Any:
+    """Return the registered policy `name`, or one's own, with these hyper-parameters.
+
+    Parameters
+    ----------
+    name : str
+        A registered name, or ``module:Class``.
+    parameters : dict
+        The hyper-parameters.
+    where : str
+        The place in the configuration.
+    source : str, optional
+        Of a policy of one's own, the hash of the file that it must be in.
 
     Raises
     ------
     ValueError
         If the name or a parameter is unknown, or a value is out of range; the message starts
-        with `where`, the place in the configuration.
+        with `where`.
     """
     place = f"{where}: " if where else ""
+    if own.is_own(name):
+        try:
+            if source is not None and own.source_hash(name) != source:
+                raise ValueError(f"the file of policy {name} has changed since the run was planned")
+            return own.make_own(name, parameters)
+        except ValueError as error:
+            raise ValueError(f"{place}{error}") from error
     if name not in POLICIES:
         raise ValueError(f"{place}policy must be one of {', '.join(POLICIES)}, got {name!r}")
     known = [field.name for field in dataclasses.fields(POLICIES[name])]

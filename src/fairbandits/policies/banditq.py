@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from itertools import chain
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -12,9 +13,12 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks, learners
 from fairbandits.policies.learners import absorb, ascend
+from fairbandits.policies.parameters import Targets, not_zero, number, one_of
 from fairbandits.policies.simplex import sample
 
 PROBES = ("queue", "idleness", "queue_max", "probability")
+#: The learners for each feedback, the first being the default.
+SUBROUTINES = {"bandit": ("ftrl", "exp3p"), "full": ("oga", "adahedge", "squint")}
 
 
 class FullState(NamedTuple):
@@ -103,29 +107,27 @@ class BanditQ:
     10.0
     """
 
-    targets: tuple[float, ...]
-    feedback: str = "bandit"
-    subroutine: str | None = None
-    V: float | None = None
+    targets: Targets
+    feedback: Annotated[str, one_of(*SUBROUTINES)] = "bandit"
+    subroutine: Annotated[str | None, one_of(*chain(*SUBROUTINES.values()))] = None
+    V: Annotated[float | None, number(at_least=0)] = None
     V_exponent: float = 0.5
-    surrogate_index: str = "post"
-    step_c: float = math.sqrt(0.5)
-    gamma_rule: int = 1
-    tolerance: float = 1e-10
-    confidence: float = 0.01
-    gain: float = 1.0
+    surrogate_index: Annotated[str, one_of("post", "pre")] = "post"
+    step_c: Annotated[float, number(above=0)] = math.sqrt(0.5)
+    gamma_rule: Annotated[int, one_of(1, 2)] = 1
+    tolerance: Annotated[float, number(above=0)] = 1e-10
+    confidence: Annotated[float, number(above=0, below=1)] = 0.01
+    gain: Annotated[float, not_zero()] = 1.0
     probes: ClassVar[tuple[str, ...]] = PROBES
 
     def __post_init__(self):
         object.__setattr__(self, "targets", tuple(float(target) for target in self.targets))
         checks.non_negative("targets", self.targets)
-        checks.one_of("feedback", self.feedback, ("bandit", "full"))
-        fitting = {"full": ("oga", "adahedge", "squint"), "bandit": ("ftrl", "exp3p")}
+        checks.one_of("feedback", self.feedback, tuple(SUBROUTINES))
+        fitting = SUBROUTINES[self.feedback]
         if self.subroutine is None:
-            object.__setattr__(self, "subroutine", fitting[self.feedback][0])
-        checks.one_of(
-            f"subroutine with {self.feedback} feedback", self.subroutine, fitting[self.feedback]
-        )
+            object.__setattr__(self, "subroutine", fitting[0])
+        checks.one_of(f"subroutine with {self.feedback} feedback", self.subroutine, fitting)
         if self.V is not None:
             checks.non_negative("V", [self.V])
         if not math.isfinite(self.V_exponent):

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -14,6 +14,14 @@ from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
+from fairbandits.policies.parameters import (
+    Confidence,
+    GroupFractions,
+    GroupSizes,
+    Means,
+    number,
+    one_of,
+)
 
 PROBES = (
     "probability",
@@ -201,20 +209,20 @@ class BFUCB:
     'released'
     """
 
-    groups: tuple[int, ...]
-    quotas: tuple
-    delta: float | None = 0.01
-    version: str = "paper"
-    initialisation: str | None = None
-    width: str | None = None
-    running_mean: str | None = None
-    draw: str | None = None
-    box: str = "upper"
-    policy_from: str = "maximiser"
-    merit: str = "power"
-    merit_parameter: float = 1.0
-    learner: str = "optimistic"
-    reference: tuple[float, ...] | None = None
+    groups: GroupSizes
+    quotas: GroupFractions
+    delta: Confidence = 0.01
+    version: layout.Version = "paper"
+    initialisation: layout.Version | None = None
+    width: Annotated[str | None, one_of(*WIDTHS)] = None
+    running_mean: layout.Version | None = None
+    draw: layout.Version | None = None
+    box: Annotated[str, one_of("upper", "exact", "uncut")] = "upper"
+    policy_from: Annotated[str, one_of("maximiser", "mean")] = "maximiser"
+    merit: Annotated[str, one_of(*merits.MERITS)] = "power"
+    merit_parameter: Annotated[float, number(at_least=0)] = 1.0
+    learner: Annotated[str, one_of(*LEARNERS)] = "optimistic"
+    reference: Means | None = None
     feedback: ClassVar[str] = "bandit"
 
     def __post_init__(self):

@@ -1,12 +1,13 @@
 """Epsilon-greedy with a constant rate."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
+from fairbandits.policies.parameters import number
 
 
 class EpsilonGreedyState(NamedTuple):
@@ -37,7 +38,7 @@ class EpsilonGreedy:
     Arms never pulled go first where the policy is greedy; ties go to the lowest index.
     """
 
-    epsilon: float = 0.1
+    epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

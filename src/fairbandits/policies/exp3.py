@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
+from fairbandits.policies.parameters import number
 from fairbandits.policies.simplex import sample
 
 
@@ -42,8 +43,8 @@ class EXP3:
     problem", SIAM Journal on Computing 32 (2002), Corollary 3.2.
     """
 
-    scale: float = 1.0
-    gamma: float | None = None
+    scale: Annotated[float, number(above=0)] = 1.0
+    gamma: Annotated[float | None, number(above=0, at_most=1)] = None
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fairbandits.engine.protocol import (
 )
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, exact, one_of
 from fairbandits.policies.waits import paces, wait, whole
 from fairbandits.rationals import below_equal_share, common_denominator, quota_numerators, rational
 
@@ -81,11 +82,11 @@ class FairLearn:
     True
     """
 
-    quotas: tuple
-    tolerance: Any = 0
-    learner: str = "ucb1"
-    learner_parameters: Any = ()
-    first_rounds: str = "learner"
+    quotas: ArmFractions
+    tolerance: Annotated[Any, exact(at_least=0)] = 0
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+    first_rounds: Annotated[str, one_of("learner", "round_robin")] = "learner"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

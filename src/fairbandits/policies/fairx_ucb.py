@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -14,6 +14,7 @@ from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import bf_ucb, checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
+from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, Means, one_of
 
 PROBES = ("probability", "share", "initial_plays", "initial_reward")
 
@@ -103,17 +104,17 @@ class FairXUCB:
     'own'
     """
 
-    groups: tuple[int, ...]
-    delta: float | None = 0.01
-    version: str = "paper"
-    width: str | None = None
-    clock: str | None = None
-    counts: str | None = None
-    initialisation: str | None = None
-    running_mean: str | None = None
-    draw: str | None = None
-    quotas: tuple | None = None
-    shadow_means: tuple[float, ...] | None = None
+    groups: GroupSizes
+    delta: Confidence = 0.01
+    version: layout.Version = "paper"
+    width: layout.Version | None = None
+    clock: Annotated[str | None, one_of("horizon", "round")] = None
+    counts: Annotated[str | None, one_of("own", "bf_ucb")] = None
+    initialisation: layout.Version | None = None
+    running_mean: layout.Version | None = None
+    draw: layout.Version | None = None
+    quotas: GroupFractions | None = None
+    shadow_means: Means | None = None
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = PROBES
 

@@ -1,7 +1,7 @@
 """Policies that know the means and keep the groups' quotas: the controls of BF-UCB."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
+from fairbandits.policies.parameters import GroupFractions, GroupSizes, Means, number, one_of
 from fairbandits.policies.simplex import sample
 
 
@@ -73,13 +74,13 @@ class GroupOracle:
     1
     """
 
-    groups: tuple[int, ...]
-    quotas: tuple
-    means: tuple[float, ...]
-    within: str = "merit"
-    schedule: str = "deficit"
-    merit: str = "power"
-    merit_parameter: float = 1.0
+    groups: GroupSizes
+    quotas: GroupFractions
+    means: Means
+    within: Annotated[str, one_of("merit", "uniform", "best")] = "merit"
+    schedule: Annotated[str, one_of("deficit", "floor")] = "deficit"
+    merit: Annotated[str, one_of(*merits.MERITS)] = "power"
+    merit_parameter: Annotated[float, number(at_least=0)] = 1.0
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ("probability",)
 

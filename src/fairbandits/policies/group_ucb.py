@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -13,6 +13,7 @@ from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.policies import bf_ucb, checks, leader
 from fairbandits.policies import groups as layout
 from fairbandits.policies.leader import ARM, LOW, RIVAL, UNTIL, Leader
+from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, one_of
 from fairbandits.policies.ties import best_arm
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
@@ -111,15 +112,15 @@ class GroupUCB:
     'released'
     """
 
-    groups: tuple[int, ...]
-    quotas: tuple | None = None
-    version: str = "paper"
-    index: str | None = None
+    groups: GroupSizes
+    quotas: GroupFractions | None = None
+    version: layout.Version = "paper"
+    index: Annotated[str | None, one_of(*INDICES)] = None
     cap: bool | None = None
-    ties: str | None = None
-    initialisation: str | None = None
-    running_mean: str | None = None
-    delta: float | None = 0.01
+    ties: Annotated[str | None, one_of(*TIES)] = None
+    initialisation: layout.Version | None = None
+    running_mean: layout.Version | None = None
+    delta: Confidence = 0.01
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = PROBES
 

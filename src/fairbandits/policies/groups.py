@@ -2,16 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
 from fairbandits.policies import checks
+from fairbandits.policies.parameters import one_of
 from fairbandits.rationals import common_denominator
 
 #: Two readings of BF-UCB: as printed, and as its authors' program does it.
 VERSIONS = ("paper", "released")
+#: The type of a switch between them.
+Version = Annotated[str, one_of(*VERSIONS)]
 
 
 def check_groups(groups: Sequence[int]) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -12,6 +12,7 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements, shortened
 from fairbandits.policies import checks, lead, leader
 from fairbandits.policies.lead import Lead
+from fairbandits.policies.parameters import ArmFractions, Rates, one_of
 from fairbandits.policies.ties import RULES, best_arm
 from fairbandits.policies.waits import paces, wait, whole
 from fairbandits.rationals import quota_numerators
@@ -88,11 +89,11 @@ class HTUCB:
     [709, 241, 50]
     """
 
-    quotas: tuple
-    penalties: Any
-    clock: str = "round"
-    threshold: str = "hard"
-    ties: str = "lowest"
+    quotas: ArmFractions
+    penalties: Rates
+    clock: Annotated[str, one_of(*CLOCKS)] = "round"
+    threshold: Annotated[str, one_of(*THRESHOLDS)] = "hard"
+    ties: Annotated[str, one_of(*RULES)] = "lowest"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

@@ -3,12 +3,13 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
+from fairbandits.policies.parameters import ArmFractions, number, one_of, per_arm
 from fairbandits.policies.ties import RULES, best_arm
 from fairbandits.rationals import common_denominator
 
@@ -74,14 +75,14 @@ class LFG:
     Transactions on Network Science and Engineering 7 (2019), for one pull a round and no sleeping.
     """
 
-    fractions: tuple
-    eta: float | None = None
+    fractions: ArmFractions
+    eta: Annotated[float | None, number(at_least=0)] = None
     eta_exponent: float | None = None
-    constant: float = 1.5
-    cap: float | None = 1.0
-    weights: tuple[float, ...] | None = None
-    arrivals: str = "after"
-    ties: str = "lowest"
+    constant: Annotated[float, number(above=0)] = 1.5
+    cap: Annotated[float | None, number(above=0, null=True)] = 1.0
+    weights: Annotated[tuple[float, ...] | None, per_arm(number(at_least=0))] = None
+    arrivals: Annotated[str, one_of("after", "before")] = "after"
+    ties: Annotated[str, one_of(*RULES)] = "lowest"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ("queue",)
 

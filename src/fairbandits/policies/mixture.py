@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters
 from fairbandits.rationals import quota_numerators
 
 #: Which further word of the round's coin says who chooses; the learner may use any of the first.
@@ -57,9 +58,9 @@ class Mixture:
     policy is another one.
     """
 
-    quotas: tuple
-    learner: str = "ucb1"
-    learner_parameters: Any = ()
+    quotas: ArmFractions
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

@@ -1,13 +1,14 @@
 """A policy with bandit feedback where the rewards of all arms are drawn in every round."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.arrays import fill
 from fairbandits.engine.protocol import choose, implements, learn, probe
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.parameters import Learner, LearnerParameters
 
 
 class OwnRewardState(NamedTuple):
@@ -41,8 +42,8 @@ class OwnReward:
     learner by itself would meet that of its t-th pull.
     """
 
-    learner: str = "ucb1"
-    learner_parameters: Any = ()
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
     feedback: ClassVar[str] = "full"
 
     def __post_init__(self):

@@ -1,12 +1,13 @@
 """The prophet: it knows the means and divides the horizon so that the penalised loss is least."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
+from fairbandits.policies.parameters import ArmFractions, Rates
 from fairbandits.rationals import quota_numerators, rational
 
 
@@ -54,9 +55,9 @@ class Prophet:
     array([85, 22,  0])
     """
 
-    means: tuple
-    quotas: tuple
-    penalties: Any
+    means: ArmFractions
+    quotas: ArmFractions
+    penalties: Rates
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from fairbandits.engine.arrays import assign
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
 from fairbandits.policies.banditq import BanditQ, lengthen, surrogate_gain
+from fairbandits.policies.parameters import Targets, number, one_of
 from fairbandits.policies.ties import best_arm
 
 
@@ -73,11 +74,11 @@ class QueueUCB:
     scheduling (Tassiulas and Ephremides 1992) in place of a black box.
     """
 
-    targets: tuple[float, ...]
-    index: str = "surrogate"
-    V: float | None = None
+    targets: Targets
+    index: Annotated[str, one_of("surrogate", "max_weight")] = "surrogate"
+    V: Annotated[float | None, number(at_least=0)] = None
     V_exponent: float = 0.5
-    scale: float = 1.0
+    scale: Annotated[float, number(above=0)] = 1.0
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ("queue", "idleness", "queue_max")
 

@@ -1,13 +1,14 @@
 """Rewards in [0, 1] turned into coins, for a learner that is meant for Bernoulli rewards."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.parameters import Learner, LearnerParameters
 
 #: Which further word of the round's coin is thrown; the learner may use any of the first.
 WORD = 2**33
@@ -50,8 +51,8 @@ class Resampled:
     the stochastic multi-armed bandit problem", section 2.1, who reduce all rewards to it.
     """
 
-    learner: str = "ucb1"
-    learner_parameters: Any = ()
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

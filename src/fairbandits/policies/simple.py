@@ -1,13 +1,14 @@
 """Policies that learn nothing: the extremes that a fairness guarantee must survive."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
 from fairbandits.policies import checks
+from fairbandits.policies.parameters import ArmFractions, not_zero
 from fairbandits.rationals import quota_numerators
 
 
@@ -59,7 +60,7 @@ class Constant:
         If there is no such arm.
     """
 
-    arm: int = 1
+    arm: Annotated[int, not_zero("integer")] = 1
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 
@@ -94,7 +95,7 @@ class SmallestDeficit:
     In round t the deficit is r_i (t-1) - N_i(t-1); ties go to the lowest index.
     """
 
-    quotas: tuple
+    quotas: ArmFractions
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

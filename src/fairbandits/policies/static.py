@@ -7,6 +7,7 @@ import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks
+from fairbandits.policies.parameters import ArmFractions
 from fairbandits.policies.simplex import sample
 from fairbandits.rationals import rational
 
@@ -32,7 +33,7 @@ class Static:
         If the probabilities are negative or do not sum to 1.
     """
 
-    distribution: tuple
+    distribution: ArmFractions
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

@@ -1,13 +1,14 @@
 """T-Fair-Learn: all quotas first, knowing the horizon, and then the learner."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import choose, implements, learn, standing, streak, streaked
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, one_of
 from fairbandits.rationals import quota_numerators
 
 
@@ -55,10 +56,10 @@ class TFairLearn:
     bandit problem", App. C, Algorithm 2.
     """
 
-    quotas: tuple
-    learner: str = "ucb1"
-    learner_parameters: Any = ()
-    order: str = "round_robin"
+    quotas: ArmFractions
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+    order: Annotated[str, one_of("round_robin", "sequential")] = "round_robin"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

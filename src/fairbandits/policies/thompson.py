@@ -1,13 +1,14 @@
 """Thompson sampling with beta posteriors."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.laws import beta_of
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner
+from fairbandits.policies.parameters import number, several
 
 
 class ThompsonState(NamedTuple):
@@ -42,7 +43,7 @@ class Thompson:
     COLT 2012; their Algorithm 2 draws a coin where this adds the fraction.
     """
 
-    prior: tuple[float, float] = (1.0, 1.0)
+    prior: Annotated[tuple[float, float], several(number(at_least=0.05), 2, 2)] = (1.0, 1.0)
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -11,6 +11,7 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import checks, lead, leader
 from fairbandits.policies.lead import Lead
+from fairbandits.policies.parameters import number, one_of
 from fairbandits.policies.ties import RULES, best_arm
 
 ROUND, PREVIOUS, OWN = range(3)
@@ -58,9 +59,9 @@ class UCB1:
     problem", Machine Learning 47 (2002), whose t is the number of rounds played so far.
     """
 
-    scale: float = 1.0
-    clock: str = "round"
-    ties: str = "lowest"
+    scale: Annotated[float, number(above=0)] = 1.0
+    clock: Annotated[str, one_of(*CLOCKS)] = "round"
+    ties: Annotated[str, one_of(*RULES)] = "lowest"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 

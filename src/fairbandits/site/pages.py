@@ -420,7 +420,23 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _plain(value: Any) -> str:
+    """Return a value for reading.
+
+    Examples
+    --------
+    >>> _plain({"of_equal_share": 0.2}), _plain({"clock": "round"})
+    ('0.2 / k each', 'clock: round')
+    >>> _plain({"evenly": {"first": 1, "last": 0, "steps": 100}})
+    '1 to 0 in 100 steps'
+    """
     if isinstance(value, dict):
+        if list(value) == ["of_equal_share"]:
+            return f"{_plain(value['of_equal_share'])} / k each"
+        if "steps" in value.get("evenly", {}):
+            first, last, steps = (
+                _plain(value["evenly"][key]) for key in ("first", "last", "steps")
+            )
+            return f"{first} to {last} in {steps} steps"
         return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
     if isinstance(value, int):
         return number(value)

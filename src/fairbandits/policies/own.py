@@ -1,0 +1,126 @@
+"""Policies outside the package, which configuration files name as ``module:Class``.
+
+Neither Numba nor NumPy is imported here, though a policy's module may do so.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def is_own(name: str) -> bool:
+    """Return whether a policy's name is ``module:Class``."""
+    return ":" in name
+
+
+def source_hash(name: str) -> str:
+    """Return a hash of the file that an own policy's module is, without importing it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module.
+    """
+    return hashlib.sha256(_file(name).read_bytes()).hexdigest()[:16]
+
+
+def find(name: str) -> Any:
+    """Return the class, or whatever makes the policy, of ``module:Class``.
+
+    The module is looked for in the current folder first.
+
+    Raises
+    ------
+    ValueError
+        If the module cannot be imported, or has nothing of this name that can be called.
+    """
+    module, found = _parts(name)
+    file = _file(name)
+    try:
+        with _current_folder():
+            imported = importlib.import_module(module)
+    except Exception as error:  # whatever a user's module does on import
+        raise ValueError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+    made = getattr(imported, found, None)
+    if not callable(made):
+        there = [key for key, one in vars(imported).items() if inspect.isclass(one)]
+        known = f"; its classes: {', '.join(there)}" if there else ""
+        raise ValueError(f"{file} has no class {found!r}{known}")
+    return made
+
+
+def check_arguments(name: str, parameters: dict[str, Any]) -> None:
+    """Raise ValueError unless an own policy can be made with parameters of these names."""
+    try:
+        signature = inspect.signature(find(name))
+    except TypeError:  # of what is written in C nothing is known
+        return
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        raise ValueError(f"policy {name}: {error}; it is made by {name}{signature}") from error
+
+
+def make_own(name: str, parameters: dict[str, Any]) -> Any:
+    """Return an own policy with these parameters.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be found or made, or has no feedback or no start.
+    """
+    check_arguments(name, parameters)
+    try:
+        policy = find(name)(**parameters)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"policy {name}: {error}") from error
+    feedback = getattr(policy, "feedback", None)
+    if feedback not in ("bandit", "full"):
+        raise ValueError(
+            f"policy {name} needs an attribute feedback, 'bandit' or 'full', got {feedback!r}"
+        )
+    if not callable(getattr(policy, "start", None)):
+        raise ValueError(f"policy {name} needs a method start(n_arms, horizon)")
+    return policy
+
+
+def _parts(name: str) -> tuple[str, str]:
+    module, _, found = name.partition(":")
+    if not (found.isidentifier() and all(part.isidentifier() for part in module.split("."))):
+        raise ValueError(f"a policy of one's own is named module:Class, got {name!r}")
+    return module, found
+
+
+def _file(name: str) -> Path:
+    """Return the file of an own policy's module."""
+    module, _ = _parts(name)
+    importlib.invalidate_caches()  # the file can be new
+    try:
+        with _current_folder():
+            spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise ValueError(
+            f"policy {name}: there is no module {module!r} in {os.getcwd()} or on Python's path"
+        )
+    if not spec.has_location:
+        raise ValueError(f"policy {name}: module {module!r} is no file")
+    return Path(spec.origin)
+
+
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    """Let modules be looked for in the current folder first, as installed commands do not."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        yield
+    finally:
+        sys.path.pop(0)

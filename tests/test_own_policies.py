@@ -1,0 +1,200 @@
+"""Policies outside the package, named in a configuration as module:Class."""
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairbandits import Instance, run
+from fairbandits.experiments.bundles import bundles_of, simulations
+from fairbandits.experiments.config import build_config
+from fairbandits.experiments.schemas import ConfigError
+from fairbandits.experiments.simulate import simulate_chunk
+from fairbandits.policies import make_policy
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+GREEDY = next(
+    re.search(r"(import fairbandits as fb\n.*?)\n\narms = ", block, re.DOTALL)[1]
+    for block in re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    if "class Greedy" in block
+)
+ROUND_ROBIN = '''
+class InTurn:
+    """Pull the arms in turn."""
+
+    feedback = "bandit"
+
+    def __init__(self, first=1, quotas=()):
+        self.first, self.quotas = first, quotas
+
+    def start(self, n_arms, horizon):
+        fresh = InTurn(self.first)
+        fresh.n_arms = n_arms
+        return fresh
+
+    def choose(self, t, coin):
+        return (t + self.first - 2) % self.n_arms
+
+    def learn(self, t, arm, reward):
+        pass
+
+
+class Nothing:
+    pass
+
+
+class NoStart:
+    feedback = "bandit"
+
+
+class Refusing:
+    def __init__(self):
+        raise ValueError("it is never made")
+
+
+number = 3
+'''
+
+
+def sourced(value):
+    return {"value": value, "provenance": "chosen", "source": "a test"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current folder, with the modules that tests import from it."""
+    monkeypatch.chdir(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def configured(folder):
+    """Return a function that loads a configuration with one policy."""
+
+    def load(policy, parameters=None, **others):
+        parameters = {key: sourced(value) for key, value in (parameters or {}).items()}
+        block = {
+            "title": "One policy",
+            "figures": [],
+            "horizon": sourced(30),
+            "replicates": sourced(2),
+            "means": sourced([0.9, 0.5, 0.1]),
+            "quotas": sourced(["1/6", "1/6", "1/6"]),
+            "laws": sourced(["bernoulli"]),
+            "checkpoints": {"at": [30]},
+            "chunk": 2,
+            "policies": {"mine": {"policy": policy, "label": "Mine", "parameters": parameters}},
+        }
+        block["policies"]["mine"] |= others
+        content = {"paper": "toy", "title": "Toy", "experiments": {"one": block}}
+        file = folder / "papers" / "toy" / "experiments.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content))
+        settings = {"seed": 1, "scale": "paper", "papers": ["toy"]}
+        settings["pathvars"] = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x")
+        return build_config(settings, "test", folder)
+
+    return load
+
+
+def spec_of(config):
+    return config.runs[0].spec
+
+
+def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
+    (folder / "my_policies.py").write_text(GREEDY)
+    spec = spec_of(configured("my_policies:Greedy"))
+    columns = simulate_chunk(spec, 1, range(2))
+    greedy = make_policy("my_policies:Greedy", {})
+    arms = Instance((0.9, 0.5, 0.1), "bernoulli")
+    settings = {"seed": 1, "checkpoints": [30], "stream": "toy/one", "quotas": ["1/6"] * 3}
+    assert columns["plays"].tolist() == run(greedy, arms, 30, 2, **settings).plays.ravel().tolist()
+    assert columns["plays"].sum() == 2 * 30
+
+
+def test_parameters_are_passed_as_they_are_given(folder, configured):
+    (folder / "turns.py").write_text(ROUND_ROBIN)
+    assert make_policy("turns:InTurn", {"first": 2}).first == 2
+    spec = spec_of(configured("turns:InTurn", {"first": 2, "quotas": "instance"}))
+    columns = simulate_chunk(
+        dataclasses.replace(spec, horizon=31, checkpoints={"at": [31]}), 1, [0]
+    )
+    assert columns["plays"].tolist() == [10, 11, 10]
+    swept = configured("turns:InTurn", sweep={"first": sourced([1, 3])})
+    columns = simulate_chunk(spec_of(swept), 1, [0])
+    assert columns["first"].tolist() == [1, 1, 1, 3, 3, 3]
+
+
+def test_an_edit_of_the_file_is_another_run(folder, configured):
+    file = folder / "turns.py"
+    file.write_text(ROUND_ROBIN)
+    first = configured("turns:InTurn")
+    assert spec_of(configured("turns:InTurn")) == spec_of(first)
+    file.write_text(ROUND_ROBIN + "# edited\n")
+    second = configured("turns:InTurn")
+    assert spec_of(second).policy_source != spec_of(first).policy_source
+    plans = [simulations(one, bundles_of(one))[0].plan for one in (first, second)]
+    assert plans[0] != plans[1]
+    with pytest.raises(ValueError, match=r"^toy/one: the file of policy turns:InTurn has changed"):
+        simulate_chunk(spec_of(first), 1, [0])
+
+
+def test_a_registered_policy_has_no_file_of_its_own(configured):
+    assert "policy_source" not in spec_of(configured("ucb1")).to_json()
+
+
+WRONG = [
+    ("turn:InTurn", {}, "policy turn:InTurn: there is no module 'turn' in "),
+    ("no.such:InTurn", {}, "policy no.such:InTurn: there is no module 'no.such' in "),
+    ("turns:In Turn", {}, "a policy of one's own is named module:Class, got 'turns:In Turn'"),
+    ("turns:", {}, "a policy of one's own is named module:Class, got 'turns:'"),
+    ("turns:OutOfTurn", {}, "turns.py has no class 'OutOfTurn'; its classes: InTurn, Nothing"),
+    ("turns:number", {}, "turns.py has no class 'number'"),
+    ("broken:Policy", {}, "broken.py cannot be imported: ZeroDivisionError: division by zero"),
+    ("turns:InTurn", {"last": 1}, "got an unexpected keyword argument 'last'; it is made by "),
+]
+
+
+@pytest.mark.parametrize(("policy", "parameters", "text"), WRONG, ids=[row[0] for row in WRONG])
+def test_what_cannot_be_found_is_said_at_once(policy, parameters, text, folder, configured):
+    (folder / "turns.py").write_text(ROUND_ROBIN)
+    (folder / "broken.py").write_text("1 / 0\n")
+    with pytest.raises(ConfigError) as error:
+        configured(policy, parameters)
+    message = str(error.value)
+    assert message.startswith("papers/toy/experiments.yaml: experiments.one.policies.mine.policy: ")
+    assert text in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"),
+    [
+        ("turns:Nothing", "needs an attribute feedback, 'bandit' or 'full', got None"),
+        ("turns:NoStart", "needs a method start(n_arms, horizon)"),
+        ("turns:Refusing", "it is never made"),
+    ],
+)
+def test_what_is_no_policy_is_refused(policy, text, folder):
+    (folder / "turns.py").write_text(ROUND_ROBIN)
+    with pytest.raises(ValueError, match=r"^here: policy turns:") as error:
+        make_policy(policy, {}, where="here")
+    assert str(error.value).endswith(text)
+
+
+def test_names_are_known_without_numba():
+    code = (
+        "import sys, fairbandits, fairbandits.policies as policies;"
+        "assert {'UCB1', 'run'} <= set(dir(fairbandits)) and 'ucb1' in policies.POLICIES;"
+        "print(sorted({'numba', 'numpy'} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
