@@ -216,7 +216,7 @@ def test_run_that_is_no_object(tmp_path, wrong, plan):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"polcy": "ucb1"}, "a run's specification has no key 'polcy'"),
+        ({"stage": "ucb1"}, "a run's specification has no key 'stage'"),
         ({"policy": None}, "a run's specification needs the key 'policy'"),
     ],
 )

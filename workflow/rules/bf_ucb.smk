@@ -2,77 +2,87 @@
 
 
 use rule figure as bf_ucb_fig1a with:
-    pathvars:
-        figure="bf_ucb/fig1a",
     input:
         data=datasets_shown_in("bf_ucb", "fig1a"),
     output:
         **drawn("BF-UCB", "1a", "reward regret, high separation", caption="bf_ucb_regret.rst"),
+    pathvars:
+        figure="bf_ucb/fig1a",
     params:
         shows=facts_shown_in("bf_ucb", "fig1a"),
 
 
 use rule figure as bf_ucb_fig1b with:
-    pathvars:
-        figure="bf_ucb/fig1b",
     input:
         data=datasets_shown_in("bf_ucb", "fig1b"),
     output:
         **drawn("BF-UCB", "1b", "reward regret, low separation", caption="bf_ucb_regret.rst"),
+    pathvars:
+        figure="bf_ucb/fig1b",
     params:
         shows=facts_shown_in("bf_ucb", "fig1b"),
 
 
 use rule figure as bf_ucb_fig2a with:
-    pathvars:
-        figure="bf_ucb/fig2a",
     input:
         data=datasets_shown_in("bf_ucb", "fig2a"),
     output:
-        **drawn("BF-UCB", "2a", "distance to the fair policy, high separation", caption="bf_ucb_distance.rst"),
+        **drawn(
+            "BF-UCB",
+            "2a",
+            "distance to the fair policy, high separation",
+            caption="bf_ucb_distance.rst",
+        ),
+    pathvars:
+        figure="bf_ucb/fig2a",
     params:
         shows=facts_shown_in("bf_ucb", "fig2a"),
 
 
 use rule figure as bf_ucb_fig2b with:
-    pathvars:
-        figure="bf_ucb/fig2b",
     input:
         data=datasets_shown_in("bf_ucb", "fig2b"),
     output:
-        **drawn("BF-UCB", "2b", "distance to the fair policy, low separation", caption="bf_ucb_distance.rst"),
+        **drawn(
+            "BF-UCB",
+            "2b",
+            "distance to the fair policy, low separation",
+            caption="bf_ucb_distance.rst",
+        ),
+    pathvars:
+        figure="bf_ucb/fig2b",
     params:
         shows=facts_shown_in("bf_ucb", "fig2b"),
 
 
 use rule figure as bf_ucb_fig3a with:
-    pathvars:
-        figure="bf_ucb/fig3a",
     input:
         data=datasets_shown_in("bf_ucb", "fig3a"),
     output:
         **drawn("BF-UCB", "3a", "rewards over UCB's", caption="bf_ucb_rewards.rst"),
+    pathvars:
+        figure="bf_ucb/fig3a",
     params:
         shows=facts_shown_in("bf_ucb", "fig3a"),
 
 
 use rule figure as bf_ucb_fig3b with:
-    pathvars:
-        figure="bf_ucb/fig3b",
     input:
         data=datasets_shown_in("bf_ucb", "fig3b"),
     output:
         **drawn("BF-UCB", "3b", "pulls of the groups", caption="bf_ucb_groups.rst"),
+    pathvars:
+        figure="bf_ucb/fig3b",
     params:
         shows=facts_shown_in("bf_ucb", "fig3b"),
 
 
 use rule figure as bf_ucb_fig3c with:
-    pathvars:
-        figure="bf_ucb/fig3c",
     input:
         data=datasets_shown_in("bf_ucb", "fig3c"),
     output:
         **drawn("BF-UCB", "3c", "pulls of the minority's arms", caption="bf_ucb_arms.rst"),
+    pathvars:
+        figure="bf_ucb/fig3c",
     params:
         shows=facts_shown_in("bf_ucb", "fig3c"),

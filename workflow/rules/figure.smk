@@ -35,8 +35,6 @@ def name_of_figure(wildcards, output):
 
 # Not run itself: the rules of the figures are made of it.
 rule figure:
-    pathvars:
-        figure="none/none",
     input:
         data=[],
     output:
@@ -45,6 +43,8 @@ rule figure:
         "<logs>/<figure>.log",
     benchmark:
         "<benchmarks>/<figure>.tsv"
+    pathvars:
+        figure="none/none",
     priority: SOON
     conda:
         "../../environment.yml"
