@@ -84,6 +84,38 @@ def all_datasets():
     return [f"<results>/{one.dataset}" for one in CONFIG.experiments]
 
 
+def datasets_shown_in(paper, figure):
+    """The datasets that a figure shows, its own first."""
+    return [f"<results>/{one.dataset}" for one in CONFIG.shown_in(paper, figure)]
+
+
+def facts_shown_in(paper, figure):
+    """What the datasets that a figure shows are of."""
+    return [one.facts() for one in CONFIG.shown_in(paper, figure)]
+
+
+def drawn(paper, number, quantity, caption):
+    """What a figure's rule makes: the image in two formats, and the numbers it shows."""
+    svg = report(
+        "<figures>/<figure>.svg",
+        caption=f"../report/{caption}",
+        category=paper,
+        labels={"figure": number, "quantity": quantity},
+    )
+    return {"svg": svg, "png": "<figures>/<figure>.png", "table": "<results>/<figure>.parquet"}
+
+
+def published_option(wildcards, input):
+    """The option that draws the published run beside ours, where it can be replayed."""
+    return f"--published {input.published}" if "published" in input.keys() else ""
+
+
+def name_of_figure(wildcards, output):
+    """Paper and figure, as the command takes them."""
+    table = Path(output.table)
+    return [table.parent.name, table.stem]
+
+
 def verdict_lines():
     """How many claims have which verdict."""
     table = Path(CONFIG.folders.get("audit", "")) / "verdicts.csv"
