@@ -95,7 +95,7 @@ def facts_shown_in(paper, figure):
 
 
 def drawn(paper, number, quantity, caption):
-    """What a figure's rule makes: the image in two formats, and the numbers it shows."""
+    """The outputs of a figure: the image in two formats, and the numbers it shows."""
     svg = report(
         "<figures>/<figure>.svg",
         caption=f"../report/{caption}",

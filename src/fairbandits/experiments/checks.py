@@ -237,12 +237,12 @@ def _check_lengths(schema: str, parameters: dict[str, Any], n_arms: int, place: 
 
 def observers_of(observe: list, place: str) -> list[list]:
     """Return observers as pairs of a name and parameters, without where their values come from."""
-    observers = [[*(one.items() if isinstance(one, dict) else [(one, {})])] for one in observe]
-    found = [[name, _values(given)] for ((name, given),) in observers]
-    names = [name for name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
+    found: list[list] = []
+    for one in observe:
+        ((name, given),) = one.items() if isinstance(one, dict) else [(one, {})]
+        if name in [known for known, _ in found]:
             raise ConfigError(f"{place}: {name!r} is there twice")
+        found.append([name, _values(given)])
     return found
 
 
