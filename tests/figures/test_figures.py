@@ -26,7 +26,7 @@ from fairbandits.figures.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw
 from fairbandits.figures.summary import summarise
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SEED = 20240719
 REPLICATES = 3
 HORIZON = 60

@@ -5,26 +5,6 @@ import math
 
 import numpy as np
 import pytest
-
-import naive
-import naive_banditq_audit as twins
-from fairbandits import (
-    BanditQ,
-    BanditQInequalities,
-    FairLearn,
-    Instance,
-    OwnReward,
-    PlaysSum,
-    QueueSquares,
-    QueueUCB,
-    Starvation,
-    SurrogateGains,
-    run,
-)
-from fairbandits.engine import protocol
-from fairbandits.engine.watching import watched
-from fairbandits.observers.surrogate_gains import ENDS
-from fairbandits.optima.static import static_benchmark
 from test_policies_against_naive import (
     EXP3P,
     FTRL,
@@ -53,6 +33,26 @@ from test_policies_against_naive import (
     two,
     weight,
 )
+
+import naive
+import naive_banditq_audit as twins
+from fairbandits import (
+    BanditQ,
+    BanditQInequalities,
+    FairLearn,
+    Instance,
+    OwnReward,
+    PlaysSum,
+    QueueSquares,
+    QueueUCB,
+    Starvation,
+    SurrogateGains,
+    run,
+)
+from fairbandits.engine import protocol
+from fairbandits.engine.watching import watched
+from fairbandits.observers.surrogate_gains import ENDS
+from fairbandits.optima.static import static_benchmark
 
 VARIANTS = [*({"feedback": "full", **one} for one in FULL), *FTRL, *EXP3P]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=label)

@@ -16,7 +16,7 @@ from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.policies import make_policy
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+README = Path(__file__).resolve().parents[2] / "README.md"
 GREEDY = next(
     re.search(r"(import fairbandits as fb\n.*?)\n\narms = ", block, re.DOTALL)[1]
     for block in re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)

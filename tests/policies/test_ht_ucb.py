@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 from scipy.optimize import linprog
+from test_compiled_equals_interpreted import EXAMPLES
+from test_fair_ucb_against_naive import arms_of, as_texts, random_quotas, recorded, twin_history
 
 import naive_fair_ucb as twins
 import naive_ht_ucb as naive
@@ -26,8 +28,6 @@ from fairbandits.metrics.penalised import (
 from fairbandits.optima.fluid import fluid_pulls
 from fairbandits.optima.penalised import arm_sets, oracle_allocation, oracle_loss
 from fairbandits.policies import POLICIES
-from test_compiled_equals_interpreted import EXAMPLES
-from test_fair_ucb_against_naive import arms_of, as_texts, random_quotas, recorded, twin_history
 
 ROUNDS = 250
 SEED = 20240901

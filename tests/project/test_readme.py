@@ -11,7 +11,7 @@ from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 

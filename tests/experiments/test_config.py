@@ -23,7 +23,7 @@ from fairbandits.experiments.spec import filled
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES, make_policy
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
 FILES = [*ROOT.glob("papers/*/experiments.yaml"), *ROOT.glob("papers/*/audit.yaml")]

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import fairbandits
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK_TEXT = (ROOT / "uv.lock").read_text(encoding="utf-8")
 LOCK = tomllib.loads(LOCK_TEXT)

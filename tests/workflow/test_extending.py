@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 #: What is copied; the workflow reads no more to say what it would run.
 COPIED = ("Snakefile", "config", "papers", "src", "workflow", "notebooks", "environment.yml")
 DOCS = {

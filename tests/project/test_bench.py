@@ -19,7 +19,7 @@ from numba import config
 
 import naive_bf_ucb
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 needs_c = pytest.mark.skipif(
     not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler"
