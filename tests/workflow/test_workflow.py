@@ -17,7 +17,7 @@ import yaml
 from fairbandits.experiments.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
-CLAIM_IDS = (ROOT / "tests" / "claim_ids.txt").read_text().split()
+CLAIM_IDS = (ROOT / "tests" / "audit" / "claim_ids.txt").read_text().split()
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 #: Where the jobs that simulate say what they do.
 LOGS = "results/smoke/logs/simulate"
