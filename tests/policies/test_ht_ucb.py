@@ -236,9 +236,9 @@ def test_large_denominators_and_long_runs():
     state = HTUCB((f"{denominator // 2 - 1}/{denominator}", 0), 1e6).start(2, n)
     state.unpulled[0] = 0
     state.lead.pulls[:] = n // 2 - 1, n // 2
-    state.lead.leader.width[:] = state.lead.pulls**-0.5
+    state.lead.leader.inverse_root[:] = state.lead.pulls**-0.5
     for short, missing in ((1, 0), (0, 1)):
-        state.served[:] = (state.lead.pulls - [missing, 0]) * denominator
+        state.scaled_pulls[:] = (state.lead.pulls - [missing, 0]) * denominator
         state.lead.leader.mean[1] = 1.0
         assert protocol.choose(state, n, 0) == short
 

@@ -6,10 +6,10 @@ So inlining is forced. Numba also makes a C entry point for each function; nothi
 it takes time to compile, so it is switched off.
 
 A function without options of its own inherits those of its caller, forced inlining too. A large
-function that must not be inlined therefore says so (`APART`).
+function that must not be inlined therefore says so (`NOT_INLINED`).
 """
 
 #: For what is small, or called from one place.
 INLINE = {"forceinline": True, "no_cfunc_wrapper": True}
 #: For what is large and called from several places, or seldom reached.
-APART = {"forceinline": False, "no_cfunc_wrapper": True}
+NOT_INLINED = {"forceinline": False, "no_cfunc_wrapper": True}

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
 
 UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = range(6)
@@ -79,7 +79,7 @@ def beta_of(a, b, w):
     return x / (x + y)
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def _gamma(w, j, shape):
     """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
 

@@ -10,10 +10,10 @@ import math
 
 from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def quantile(p):
     """Return z with P(Z <= z) = p for p in (0, 1)."""
     q = p - 0.5

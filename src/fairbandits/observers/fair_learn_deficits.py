@@ -87,11 +87,16 @@ class FairLearnDeficits:
 
 @implements("watch", DeficitsState)
 def _watch(observer, state, t, arm, reward):
-    quotas, served, level, crowd = state.quotas, state.served, observer.level, observer.crowd
+    quotas, scaled_pulls, level, crowd = (
+        state.quotas,
+        state.scaled_pulls,
+        observer.level,
+        observer.crowd,
+    )
     n_arms, denominator = quotas.size, state.denominator
     above = False
     for k in range(n_arms):
-        excess = quotas[k] * t - served[k] - state.tolerance
+        excess = quotas[k] * t - scaled_pulls[k] - state.tolerance
         if k == arm:
             observer.pulled_excess[k] = max(observer.pulled_excess[k], excess)
             for c in range(2):  # the one arm whose class can fall

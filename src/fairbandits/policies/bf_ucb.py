@@ -8,7 +8,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import nonnegative
-from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import checks
@@ -417,7 +417,7 @@ def _squares(state, g):
     return total
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
     """Do the same for any merit function, and for the maximum over the whole box; and the value."""
     mean, root, weight = state.mean[g], state.root[g], state.weight[g]

@@ -30,7 +30,7 @@ class FairLearnState(NamedTuple):
 
     learner: NamedTuple
     quotas: np.ndarray
-    served: np.ndarray
+    scaled_pulls: np.ndarray
     pace: np.ndarray
     quiet: np.ndarray
     denominator: int
@@ -142,7 +142,7 @@ def _streak(state, t):
 
 @implements("streaked", FairLearnState)
 def _streaked(state, arm, terms, n):
-    state.served[arm] += n * state.denominator
+    state.scaled_pulls[arm] += n * state.denominator
     streaked(state.learner, arm, terms, n)
 
 
@@ -151,18 +151,18 @@ def _choose(state, t, coin):
     if t <= state.forced_start:
         return t - 1
     if t > state.quiet[0]:
-        quotas, served = state.quotas, state.served
+        quotas, scaled_pulls = state.quotas, state.scaled_pulls
         arm = 0
-        worst = quotas[0] * (t - 1) - served[0]
+        worst = quotas[0] * (t - 1) - scaled_pulls[0]
         for k in range(1, quotas.size):
-            deficit = quotas[k] * (t - 1) - served[k]
+            deficit = quotas[k] * (t - 1) - scaled_pulls[k]
             arm = k if deficit > worst else arm  # no branch: which arm it is cannot be predicted
             worst = max(worst, deficit)
         if worst > state.tolerance:
             return arm
         calm = math.inf
         for k in range(quotas.size):
-            room = state.tolerance - (quotas[k] * (t - 1) - served[k])
+            room = state.tolerance - (quotas[k] * (t - 1) - scaled_pulls[k])
             calm = min(calm, wait(room, state.pace[k]))
         state.quiet[0] = t + whole(calm)
     return choose(state.learner, t, coin)
@@ -170,5 +170,5 @@ def _choose(state, t, coin):
 
 @implements("learn", FairLearnState)
 def _learn(state, t, arm, reward):
-    state.served[arm] += state.denominator
+    state.scaled_pulls[arm] += state.denominator
     learn(state.learner, t, arm, reward)

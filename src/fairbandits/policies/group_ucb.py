@@ -230,7 +230,7 @@ def _leads(state, lead):
     """
     bounds = lead.bounds
     arm = nonnegative(lead.marks[ARM])
-    index = lead.mean[arm] + bounds[LOW] * lead.width[arm]
+    index = lead.mean[arm] + bounds[LOW] * lead.inverse_root[arm]
     if bounds[RIVAL] < state.cap:
         return index > bounds[RIVAL]
     return index >= state.cap and bounds[PRECEDING] < state.cap

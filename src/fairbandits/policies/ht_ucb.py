@@ -32,7 +32,7 @@ class HTUCBState(NamedTuple):
     index: np.ndarray
     penalties: np.ndarray
     quotas: np.ndarray
-    served: np.ndarray
+    scaled_pulls: np.ndarray
     pace: np.ndarray
     quiet: np.ndarray
     denominator: int
@@ -136,7 +136,7 @@ def _standing(state, t):
     if t > state.quiet[0]:
         return -1
     arm = nonnegative(state.lead.leader.marks[leader.ARM])
-    missing = state.quotas[arm] * t - state.served[arm]
+    missing = state.quotas[arm] * t - state.scaled_pulls[arm]
     raised = state.penalties[arm] if missing > 0 else 0.0
     clock = t - 1 if state.previous else t
     return arm if lead.stands(state.lead, clock, raised) else -1
@@ -146,13 +146,13 @@ def _standing(state, t):
 def _streak(state, t):
     arm = nonnegative(state.lead.leader.marks[leader.ARM])
     terms = lead.streak(state.lead, t, t - 1 if state.previous else t, 1.0)
-    penalised = state.quotas[arm] * t > state.served[arm]  # its lead rests on the penalty
+    penalised = state.quotas[arm] * t > state.scaled_pulls[arm]  # its lead rests on the penalty
     return shortened(terms, 0 if penalised else state.quiet[0])
 
 
 @implements("streaked", HTUCBState)
 def _streaked(state, arm, terms, n):
-    state.served[arm] += n * state.denominator
+    state.scaled_pulls[arm] += n * state.denominator
     lead.streaked(state.lead, arm, terms, n)
 
 
@@ -163,22 +163,22 @@ def _choose(state, t, coin):
             if state.lead.pulls[k] == 0:
                 return k
     lead.settle(state.lead)
-    mean, width, index = state.lead.leader.mean, state.lead.leader.width, state.index
+    mean, inverse_root, index = state.lead.leader.mean, state.lead.leader.inverse_root, state.index
     clock = t - 1 if state.previous else t
     bonus = _bonus(clock)
     if state.soft:  # no leader: these penalties move in every round
         for k in range(index.size):
             entitled = state.quotas[k] * t
-            missing = max(0, entitled - state.served[k])
+            missing = max(0, entitled - state.scaled_pulls[k])
             raised = state.penalties[k] * (missing / max(1, entitled))
-            index[k] = mean[k] + raised + bonus * width[k]
+            index[k] = mean[k] + raised + bonus * inverse_root[k]
         return best_arm(index, state.random_ties, coin)
     short = 0
     for k in range(index.size):
-        missing = state.quotas[k] * t - state.served[k]
+        missing = state.quotas[k] * t - state.scaled_pulls[k]
         raised = state.penalties[k] if missing > 0 else 0.0
         short += 1 if missing > 0 else 0
-        index[k] = mean[k] + raised + bonus * width[k]
+        index[k] = mean[k] + raised + bonus * inverse_root[k]
     arm = best_arm(index, state.random_ties, coin)
     _look_ahead(state, t, clock, bonus, arm, short)
     return arm
@@ -192,7 +192,7 @@ def _look_ahead(state, t, clock, bonus, arm, short):
     longer short of its quota, the leader's turn goes on.
     """
     arms = state.lead.leader
-    penalised = state.quotas[arm] * t > state.served[arm]
+    penalised = state.quotas[arm] * t > state.scaled_pulls[arm]
     if short > (1 if penalised else 0):
         state.quiet[0] = t
         return
@@ -206,7 +206,7 @@ def _look_ahead(state, t, clock, bonus, arm, short):
     stays = arms.marks[leader.ARM]
     calm = math.inf
     for k in range(state.quotas.size):
-        room = state.served[k] - state.quotas[k] * t
+        room = state.scaled_pulls[k] - state.quotas[k] * t
         room += state.denominator if k == arm else 0
         calm = min(calm, wait(room, state.pace[k]) if k != stays else math.inf)
     state.quiet[0] = t + whole(calm)
@@ -214,6 +214,6 @@ def _look_ahead(state, t, clock, bonus, arm, short):
 
 @implements("learn", HTUCBState)
 def _learn(state, t, arm, reward):
-    state.served[arm] += state.denominator
+    state.scaled_pulls[arm] += state.denominator
     if lead.learn(state.lead, arm, reward) == 1:
         state.unpulled[0] -= 1

@@ -9,8 +9,8 @@ lies above RIVAL if
 and between two numbers of pulls sqrt(N) lies above its chord. So a bound of the left side changes
 by the reward minus a constant in each pull. The leader stands as long as this bound is above
 `MARGIN`, which is many times all that rounding can have done to it and to the computed index: what
-stands is what the full comparison would give. The leader's own mean and width are computed only
-when it has to be compared.
+stands is what the full comparison would give. The leader's own mean and 1 / sqrt(N) are computed
+only when it has to be compared.
 """
 
 import math
@@ -71,12 +71,12 @@ def stands(lead, clock, extra=0.0):
 
 @register_jitable(**INLINE)
 def settle(lead):
-    """Compute the leader's mean and width, for a comparison."""
+    """Compute the leader's mean and 1 / sqrt(N), for a comparison."""
     arm = nonnegative(lead.leader.marks[ARM])
     if lead.pulls[arm] > 0:
         _compute(lead, arm)
         lead.leader.upper[arm] = (
-            lead.leader.mean[arm] + lead.leader.bounds[HIGH] * lead.leader.width[arm]
+            lead.leader.mean[arm] + lead.leader.bounds[HIGH] * lead.leader.inverse_root[arm]
         )
 
 
@@ -84,7 +84,7 @@ def settle(lead):
 def _compute(lead, arm):
     pulls = lead.pulls[arm]
     lead.leader.mean[arm] = lead.sums[arm] / pulls
-    lead.leader.width[arm] = 1.0 / math.sqrt(pulls)
+    lead.leader.inverse_root[arm] = 1.0 / math.sqrt(pulls)
 
 
 @register_jitable(**INLINE)

@@ -1,7 +1,7 @@
 """The leader: the arm of largest index, known in most rounds without a look at all arms.
 
-An upper confidence index is mean_k + b(t) w_k, where b grows slowly with the clock, and mean_k and
-w_k change only when arm k is pulled. A block of rounds is from one clock to a later one, `UNTIL`;
+An upper confidence index is mean_k + b(t) / sqrt(N_k), where b grows slowly with the clock, and mean_k and
+N_k, its number of pulls, change only when arm k is pulled. A block of rounds is from one clock to a later one, `UNTIL`;
 b lies between `LOW` and `HIGH` in all of them. Floating-point multiplication and addition are
 monotone, so that no arm's computed index lies above `upper`, the one with b = `HIGH`. The arm whose
 index with b = `LOW` lies strictly above all others' `upper` is what the full comparison would give:
@@ -22,7 +22,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import nonnegative
-from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
 
 ARM, UNTIL, COUNT = range(3)
 RIVAL, LOW, HIGH, REST = range(4)
@@ -30,14 +30,14 @@ CONTENDERS = 16
 
 
 class Leader(NamedTuple):
-    """Indices mean_k + b w_k, and who leads: `marks` and `bounds`, see the constants above.
+    """Indices mean_k + b / sqrt(N_k), and who leads: `marks` and `bounds`, see the constants above.
 
     `RIVAL` is at least the largest `upper` of all arms but the leader, and `COUNT` the number of
     contenders.
     """
 
     mean: np.ndarray
-    width: np.ndarray
+    inverse_root: np.ndarray
     upper: np.ndarray
     contenders: np.ndarray
     marks: np.ndarray
@@ -63,11 +63,11 @@ def begin(leader, low, high, until, most):
     leader.bounds[HIGH] = most
     leader.bounds[RIVAL] = math.inf  # nobody leads yet
     for k in range(low, high):
-        leader.upper[k] = leader.mean[k] + most * leader.width[k]
+        leader.upper[k] = leader.mean[k] + most * leader.inverse_root[k]
     _choose_contenders(leader, low, high)
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def _choose_contenders(leader, low, high):
     """Choose the arms of largest `upper`."""
     upper, contenders = leader.upper, leader.contenders
@@ -117,11 +117,11 @@ def find(leader, low, high, bonus, lowest, cap=math.inf):
 def _best_contender(leader, bonus, lowest):
     """Return the contender of largest index, this index, and whether others that matter have it."""
     arm = nonnegative(leader.contenders[0])
-    best = leader.mean[arm] + bonus * leader.width[arm]
+    best = leader.mean[arm] + bonus * leader.inverse_root[arm]
     equal = False
     for j in range(1, leader.marks[COUNT]):
         k = nonnegative(leader.contenders[j])
-        value = leader.mean[k] + bonus * leader.width[k]
+        value = leader.mean[k] + bonus * leader.inverse_root[k]
         if value == best:
             equal = not lowest
             arm = min(arm, k)
@@ -157,9 +157,9 @@ def crown(leader, low, high, arm, bonus):
 
 @register_jitable(**INLINE)
 def update(leader, arm):
-    """Take note that an arm's mean and width have changed."""
+    """Take note that an arm's mean and 1 / sqrt(N) have changed."""
     bounds = leader.bounds
-    upper = leader.mean[arm] + bounds[HIGH] * leader.width[arm]
+    upper = leader.mean[arm] + bounds[HIGH] * leader.inverse_root[arm]
     leader.upper[arm] = upper
     if arm != leader.marks[ARM]:
         bounds[RIVAL] = max(bounds[RIVAL], upper)

@@ -14,7 +14,7 @@ from numba.core import types
 from numba.extending import overload, register_jitable
 
 from fairbandits.engine.arrays import fill, largest
-from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, project_step
 
 
@@ -272,7 +272,7 @@ def _raise_bound(bound, size):
     return True
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def _log_evidence(regret, variance):
     """Return log of the integral over [0, 1/2] of exp(eta R - eta^2 V) d eta."""
     if variance < 1e-4:  # the differences below would lose digits; the integrand is nearly flat
@@ -293,7 +293,7 @@ def _log_evidence(regret, variance):
     return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def _erfcx(x):
     """Return exp(x^2) erfc(x) for x >= 0."""
     if x < 20.0:

@@ -24,7 +24,7 @@ class LFGState(NamedTuple):
     denominator: int
     weights: np.ndarray
     mean: np.ndarray
-    width: np.ndarray  # 1 / sqrt(pulls)
+    inverse_root: np.ndarray  # 1 / sqrt(pulls)
     top: np.ndarray  # where the arm's bound is cut off
     index: np.ndarray
     constant: float
@@ -147,7 +147,7 @@ class LFG:
 def _choose(state, t, coin):
     bonus = math.sqrt(state.constant * math.log(t))
     for k in range(state.index.size):
-        bound = min(state.mean[k] + bonus * state.width[k], state.top[k])
+        bound = min(state.mean[k] + bonus * state.inverse_root[k], state.top[k])
         state.index[k] = state.queue[k] / state.denominator + state.weights[k] * bound
     return best_arm(state.index, state.random_ties, coin)
 
@@ -158,7 +158,7 @@ def _learn(state, t, arm, reward):
     state.pulls[arm] = pulls
     state.sums[arm] += reward
     state.mean[arm] = state.sums[arm] / pulls
-    state.width[arm] = 1.0 / math.sqrt(pulls)
+    state.inverse_root[arm] = 1.0 / math.sqrt(pulls)
     state.top[arm] = state.cap
     queue = state.queue
     queue[arm] -= state.denominator

@@ -11,7 +11,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import nonnegative
-from fairbandits.engine.inlining import APART, INLINE
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.streams import unit
 
 BLOCK = 8
@@ -200,7 +200,7 @@ def draw_inside(weight, ends, block, size, target):
     return min(place, size - 1)
 
 
-@register_jitable(**APART)
+@register_jitable(**NOT_INLINED)
 def _sort(p, order, ranks, size):
     """Sort by increasing p, equal ones by rank; by insertion, since nearly all are in place."""
     for j in range(1, size):

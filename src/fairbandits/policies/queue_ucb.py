@@ -25,7 +25,7 @@ class QueueUCBState(NamedTuple):
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
-    width: np.ndarray
+    inverse_root: np.ndarray
     index: np.ndarray
     memory: np.ndarray  # largest surrogate reward; arms never pulled
     penalty: float
@@ -118,7 +118,7 @@ def _choose(state, t, coin):
     bonus = math.sqrt(2.0 * math.log(t))
     bonus *= state.scale if state.max_weight else state.memory[LARGEST]
     for k in range(state.index.size):
-        bound = state.mean[k] + bonus * state.width[k]
+        bound = state.mean[k] + bonus * state.inverse_root[k]
         state.index[k] = (state.queue[k] + state.penalty) * bound if state.max_weight else bound
     return best_arm(state.index, False, coin)
 
@@ -138,7 +138,7 @@ def _learn(state, t, arm, reward):
     state.pulls[arm] = pulls
     state.sums[arm] += observed
     state.mean[arm] = state.sums[arm] / pulls
-    state.width[arm] = 1.0 / math.sqrt(pulls)
+    state.inverse_root[arm] = 1.0 / math.sqrt(pulls)
 
 
 @implements("probe", QueueUCBState)

@@ -132,7 +132,7 @@ def _choose(state, t, coin):
     arm = leader.find(arms, 0, n_arms, bonus, not state.random_ties)
     if arm < 0:
         for k in range(n_arms):
-            state.index[k] = arms.mean[k] + bonus * arms.width[k]
+            state.index[k] = arms.mean[k] + bonus * arms.inverse_root[k]
         arm = best_arm(state.index, state.random_ties, coin)
         leader.crown(arms, 0, n_arms, arm, bonus)
     lead.measure(state.lead, clock)

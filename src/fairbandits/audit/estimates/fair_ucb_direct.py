@@ -130,7 +130,7 @@ class _State:
         bonus = math.sqrt(2.0 * math.log(t))
         lead.settle(self.known.lead)
         known = self.known.lead.leader
-        return max(awake, key=lambda arm: known.mean[arm] + bonus * known.width[arm])
+        return max(awake, key=lambda arm: known.mean[arm] + bonus * known.inverse_root[arm])
 
     def learn(self, t: int, arm: int, reward: float) -> None:
         self.pulls[arm] += 1
