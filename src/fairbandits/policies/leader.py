@@ -1,12 +1,12 @@
 """The leader: the arm of largest index, known in most rounds without a look at all arms.
 
-An upper confidence index is mean_k + b(t) / sqrt(N_k), where b grows slowly with the clock, and mean_k and
-N_k, its number of pulls, change only when arm k is pulled. A block of rounds is from one clock to a later one, `UNTIL`;
-b lies between `LOW` and `HIGH` in all of them. Floating-point multiplication and addition are
-monotone, so that no arm's computed index lies above `upper`, the one with b = `HIGH`. The arm whose
-index with b = `LOW` lies strictly above all others' `upper` is what the full comparison would give:
-the same arm, without any tolerance. As long as that can be said, neither a logarithm nor the other
-arms are needed.
+An upper confidence index is mean_k + b(t) / sqrt(N_k), where b grows slowly with the clock, and
+mean_k and N_k, its number of pulls, change only when arm k is pulled. A block of rounds is from one
+clock to a later one, `UNTIL`; b lies between `LOW` and `HIGH` in all of them. Floating-point
+multiplication and addition are monotone, so that no arm's computed index lies above `upper`, the
+one with b = `HIGH`. The arm whose index with b = `LOW` lies strictly above all others' `upper` is
+what the full comparison would give: the same arm, without any tolerance. As long as that can be
+said, neither a logarithm nor the other arms are needed.
 
 Of many arms, those with the largest `upper` are the contenders. An arm whose index lies strictly
 above `REST`, the largest `upper` of the others, has to be compared with contenders only.
