@@ -13,6 +13,7 @@ from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
+from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import (
     Confidence,
@@ -41,7 +42,8 @@ LEARNERS = {
     "random": RANDOM,
     "least_owed": LEAST_OWED,
 }
-GROUP, OPTIONAL = range(2)
+#: Place in `now` besides that of the group.
+OPTIONAL = 1
 #: In place of a value that nobody has asked for yet: rounds of groups behind need none.
 STALE = -1.0
 #: Below every numerator of a deficit.
@@ -256,7 +258,7 @@ class BFUCB:
     @property
     def initial_rounds(self) -> int:
         """Number of rounds m max k_g of the initial phase."""
-        return len(self.groups) * max(self.groups)
+        return initial.n_rounds(self.groups)
 
     def start(self, n_arms: int, horizon: int) -> BFUCBState:
         """Return the state before the first round."""
@@ -265,6 +267,7 @@ class BFUCB:
         n_groups, columns = sizes.size, merits.padded(max(self.groups))
         shape = (n_groups, columns)
         delta = layout.delta_for(self.delta, horizon)
+        log_factor, factor = initial.width_factors(delta, self.width == "released")
         numerators, denominator = layout.group_quotas(self.quotas, n_groups)
         inside = np.arange(columns) < sizes[:, None]
         kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
@@ -327,8 +330,8 @@ class BFUCB:
             denominator=denominator,
             largest=max(self.groups),
             initial_rounds=self.initial_rounds,
-            log_factor=4.0 if self.width == "released" else 4.0 / delta,
-            factor=2.0 / delta if self.width == "released" else 2.0,
+            log_factor=log_factor,
+            factor=factor,
             horizon=float(horizon),
             by_horizon=self.width == "horizon",
             learner=LEARNERS[self.learner],
@@ -347,18 +350,12 @@ class BFUCB:
 
 
 @register_jitable(**INLINE)
-def _n_blocks(state, g):
-    size = state.start[g + 1] - state.start[g]
-    return (size + merits.BLOCK - 1) // merits.BLOCK
-
-
-@register_jitable(**INLINE)
 def _refresh(state, g, k, mean, root):
     """Work out group g's width, optimistic means and weights, its k-th arm having a new mean."""
     size = state.start[g + 1] - state.start[g]
-    n_blocks = _n_blocks(state, g)
+    n_blocks = initial.n_blocks(state, g)
     count = state.horizon if state.by_horizon else float(state.served[g])
-    width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
+    width = initial.group_width(state, count, size)
     state.width[g] = width
     if state.summed:
         _refresh_sums(state, g, n_blocks, width, k, mean, root)
@@ -407,7 +404,7 @@ def _not_taken(state, g, k):
 @register_jitable(**INLINE)
 def _squares(state, g):
     """Return the sum of the squares of group g's optimistic means."""
-    n_blocks = _n_blocks(state, g)
+    n_blocks = initial.n_blocks(state, g)
     if not state.summed:
         return merits.sum_squares(state.weight[g], n_blocks)
     moments, width = state.moments[g], state.width[g]
@@ -473,22 +470,12 @@ def _expose(state, g, coin):
     """Draw an arm of group g by merit, and account for the probabilities."""
     if state.summed:
         return _expose_sums(state, g, coin)
-    size = state.start[g + 1] - state.start[g]
-    weight, policy, probability = state.weight[g], state.policy[g], state.probability[g]
-    total = state.total[g]
-    n_blocks = _n_blocks(state, g)
-    # what passes the number 1.000 depends on the last bits: divide, as they do
-    merits.expose(weight, total, state.rounded, n_blocks, policy, probability)
+    arm = initial.draw(
+        state, g, state.weight[g], state.ends[g], state.total[g], state.policy[g], coin
+    )
     if state.measures:
-        _measure(state, g, size)
-    if state.rounded:
-        drawn = merits.draw_rounded(
-            *(policy, state.order[g], state.ranks[g], size, coin),
-            *(state.ascending[g], state.ascending_ends[g]),
-        )
-        return 0 if drawn < 0 else state.start[g] + drawn
-    drawn = merits.draw_by_weight(weight, state.ends[g], size, unit(coin) * total)
-    return state.start[g] + drawn
+        _measure(state, g, state.start[g + 1] - state.start[g])
+    return arm
 
 
 @register_jitable(**INLINE)
@@ -501,28 +488,6 @@ def _measure(state, g, size):
         merit_regret[k] += abs(policy[k] - target[k])
         outside[k] += 1.0 if abs(mean[k] - reference[k]) > width * root[k] else 0.0
         expected_root[k] += policy[k] * root[k]
-
-
-@register_jitable(**INLINE)
-def _initial_arm(state, t, coin):
-    """Return the arm of round t of the initial phase, or -1 if it is to be drawn by merit."""
-    n_groups = state.quotas.size
-    if state.sequential:
-        g = (t - 1) // state.largest
-        turn = (t - 1) % state.largest
-    else:
-        g = (t - 1) % n_groups
-        turn = (t - 1) // n_groups
-    state.now[GROUP] = g
-    size = state.start[g + 1] - state.start[g]
-    if turn < size:
-        state.probability[g, turn] += 1.0
-        return state.start[g] + turn
-    if state.sequential:
-        for k in range(size):
-            state.probability[g, k] += 1.0 / size
-        return state.start[g] + int(unit(coin) * size)
-    return -1
 
 
 @register_jitable(**INLINE)
@@ -556,40 +521,38 @@ def _optional_group(state, t, coin):
 def _choose(state, t, coin):
     state.now[OPTIONAL] = 0
     if t <= state.initial_rounds:
-        arm = _initial_arm(state, t, coin)
+        arm = initial.fixed_arm(state, t, coin)
         if arm >= 0:
             return arm
-        g = state.now[GROUP]
+        g = state.now[initial.GROUP]
     else:
         g = layout.most_owed(state.quotas, state.denominator, state.served, t)
         if g < 0:
             g = _optional_group(state, t, coin)
             state.now[OPTIONAL] = 1
     g = nonnegative(g)
-    state.now[GROUP] = g
+    state.now[initial.GROUP] = g
     return nonnegative(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    g = nonnegative(state.now[GROUP])
+    g = nonnegative(state.now[initial.GROUP])
     arm = nonnegative(arm)
     if t > 1:  # a group is furthest behind right before it is served
         owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
         state.owed_sup[g] = max(state.owed_sup[g], owed)
     state.served[g] += 1
-    own = g
-    if arm < state.start[g] or arm >= state.start[g + 1]:
-        own = nonnegative(state.group_of[arm])  # a rounded draw that no arm of the group took
+    own = initial.credited(state, g, arm)
     k = nonnegative(arm - state.start[own])
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
-    initial = t <= state.initial_rounds
-    if initial:
+    early = t <= state.initial_rounds
+    if early:
         state.initial_plays[arm] += 1
         state.initial_reward[arm] += reward
     state.optional[arm] += state.now[OPTIONAL]
-    released = state.released_mean and not initial
+    released = state.released_mean and not early
     mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
     root = 1.0 / math.sqrt(n)
     while True:

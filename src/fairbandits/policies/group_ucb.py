@@ -9,9 +9,11 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import largest, nonnegative
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.loops import NEVER
 from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.policies import bf_ucb, checks, leader
+from fairbandits.policies import checks, leader
 from fairbandits.policies import groups as layout
+from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies.leader import ARM, LOW, RIVAL, UNTIL, Leader
 from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, one_of
 from fairbandits.policies.ties import best_arm
@@ -28,13 +30,13 @@ PRECEDING = 4
 
 
 class GroupUCBState(NamedTuple):
-    """BF-UCB for the initial rounds, and what the indices need of all arms.
+    """The initial rounds, and what the indices need of all arms.
 
     There is a leader of each group and, in the last row, one of all arms; see
     `fairbandits.policies.leader` for the four arrays.
     """
 
-    first: bf_ucb.BFUCBState
+    first: initial.InitialState
     start: np.ndarray
     group_of: np.ndarray
     quotas: np.ndarray
@@ -147,30 +149,26 @@ class GroupUCB:
     @property
     def initial_rounds(self) -> int:
         """Number of rounds m max k_g of the initial phase."""
-        return len(self.groups) * max(self.groups)
+        return initial.n_rounds(self.groups)
 
     def start(self, n_arms: int, horizon: int) -> GroupUCBState:
         """Return the state before the first round."""
         n_groups = len(self.groups)
         quotas = (0,) * n_groups if self.quotas is None else self.quotas
-        first = bf_ucb.BFUCB(
-            self.groups,
-            (0,) * n_groups,
-            delta=self.delta,
-            version=self.version,
-            initialisation=self.initialisation,
-        )
+        layout.check_layout(self.groups, n_arms)
         numerators, denominator = layout.group_quotas(quotas, n_groups)
         delta = layout.delta_for(self.delta, horizon)
         scopes = n_groups + 1
         ranked = self.ties == "released"
+        released = self.version == "released"
+        sequential = self.initialisation == "released"
         return GroupUCBState(
-            first=first.start(n_arms, horizon),
+            first=initial.begin(self.groups, delta, sequential, released, released),
             start=layout.starts(self.groups),
             group_of=layout.group_of(self.groups),
             quotas=np.array(numerators, np.int64),
             served=np.zeros(n_groups, np.int64),
-            owed_sup=np.full(n_groups, bf_ucb.NEVER),
+            owed_sup=np.full(n_groups, NEVER),
             pulls=np.zeros(n_arms, np.int64),
             sums=np.zeros(n_arms),
             mean=np.zeros(n_arms),
@@ -300,8 +298,8 @@ def _first_of_best(state, low, high, bonus, coin):
 
 @implements("learn", GroupUCBState)
 def _learn(state, t, arm, reward):
-    initial = t <= state.first.initial_rounds
-    if initial:
+    early = t <= state.first.initial_rounds
+    if early:
         learn(state.first, t, arm, reward)
     g = state.group_of[arm]
     if t > 1:
@@ -311,7 +309,7 @@ def _learn(state, t, arm, reward):
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
     state.optional[arm] += state.now[0]
-    released = state.released_mean and not initial
+    released = state.released_mean and not early
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     state.root[arm] = 1.0 / math.sqrt(n)
     for scope in (g, state.quotas.size):
