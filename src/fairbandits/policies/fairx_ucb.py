@@ -17,7 +17,7 @@ from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, Means, one_of
 
-PROBES = ("probability", "share", "initial_plays", "initial_reward")
+PROBES = ("probability", "share")
 
 
 class FairXUCBState(NamedTuple):
@@ -278,9 +278,6 @@ def _learn(state, t, arm, reward):
 
 @implements("probe", FairXUCBState)
 def _probe(state, out):
-    first = state.first
     for k in range(state.order.size):
         out[0, k] = state.probability[k]
         out[1, k] = state.policy[k]
-        out[2, k] = first.initial_plays[k]
-        out[3, k] = first.initial_reward[k]

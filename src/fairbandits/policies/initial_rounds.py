@@ -42,8 +42,6 @@ class InitialState(NamedTuple):
     ranks: np.ndarray
     ascending: np.ndarray
     ascending_ends: np.ndarray
-    initial_plays: np.ndarray
-    initial_reward: np.ndarray
     initial_rounds: int
     largest: int
     log_factor: float
@@ -101,8 +99,6 @@ def begin(
         ranks=np.tile(np.arange(columns), (n_groups, 1)),
         ascending=np.zeros(shape),
         ascending_ends=np.zeros((n_groups, blocks)),
-        initial_plays=np.zeros(sizes.sum(), np.int64),
-        initial_reward=np.zeros(sizes.sum()),
         initial_rounds=n_rounds(groups),
         largest=max(groups),
         log_factor=log_factor,
@@ -193,7 +189,5 @@ def _learn(state, t, arm, reward):
     k = nonnegative(arm - state.start[own])
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
-    state.initial_plays[arm] += 1
-    state.initial_reward[arm] += reward
     state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, False)
     state.root[own, k] = 1.0 / math.sqrt(n)
