@@ -23,6 +23,10 @@ _HOMES = {
     "fairbandits.observers": (
         "BanditQInequalities",
         "FairLearnDeficits",
+        "GroupDeficits",
+        "InitialPhase",
+        "MeritRegret",
+        "OptionalPulls",
         "PlaysSum",
         "QueueSquares",
         "Starvation",

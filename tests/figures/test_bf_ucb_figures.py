@@ -19,6 +19,7 @@ from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.metrics import groups as measures
+from fairbandits.observers import MeritRegret
 from fairbandits.policies import make_policy
 from fairbandits.simulation import run
 from fairbandits.site import bf_ucb as page
@@ -185,15 +186,15 @@ def test_experiments_that_share_instances_meet_the_same_ones(config):
     assert not np.array_equal(high["plays"], variant["plays"])
 
 
-def test_means_of_the_instance_reach_the_policy(config):
+def test_means_of_the_instance_reach_the_observer(config):
     spec = short(config, "bf_ucb/low/paper_02-bernoulli", record=("merit_regret",))
-    spec = replace(spec, parameters={**spec.parameters, "reference": "instance"})
+    spec = replace(spec, observe=(["merit_regret", {"reference": "instance"}],))
     found = simulate_chunk(spec, SEED, [0, 4])
     for place, replicate in enumerate((0, 4)):
         drawn = instance_of(spec).draw(SEED, spec.stream, replicate)
-        known = {"groups": (10, 5), "reference": drawn.means}
-        policy = make_policy("bf_ucb", {**spec.parameters, **known}, where="test")
+        policy = make_policy("bf_ucb", {**spec.parameters, "groups": (10, 5)}, where="test")
         options = {"seed": SEED, "stream": spec.stream, "checkpoints": [HORIZON // 2, HORIZON]}
+        options["observe"] = [MeritRegret(drawn.means)]
         alone = run(policy, drawn, HORIZON, [replicate], **options)
         own = found["merit_regret"].reshape(2, 2, 15)[place]
         assert np.array_equal(own, alone.probes["merit_regret"][0])

@@ -13,7 +13,19 @@ from numba import config, njit
 import naive
 import naive_bf_ucb as twins
 import naive_fair_ucb
-from fairbandits import BFUCB, FairXUCB, GroupOracle, GroupUCB, Instance, RandomInstance, run
+from fairbandits import (
+    BFUCB,
+    FairXUCB,
+    GroupDeficits,
+    GroupOracle,
+    GroupUCB,
+    InitialPhase,
+    Instance,
+    MeritRegret,
+    OptionalPulls,
+    RandomInstance,
+    run,
+)
 from fairbandits.engine import protocol
 from fairbandits.metrics import groups as measures
 from fairbandits.policies import merit
@@ -71,10 +83,22 @@ def problem(scenario, rng):
     return sizes, quotas, means, Instance(means, law)
 
 
-def recorded(policy, instance, rounds=ROUNDS):
+def recorded(policy, instance, rounds=ROUNDS, observe=()):
     """Return a run with a checkpoint at every round."""
-    every = range(1, rounds + 1)
-    return run(policy, instance, rounds, [REPLICATE], seed=SEED, stream=STREAM, checkpoints=every)
+    options = {"seed": SEED, "stream": STREAM, "checkpoints": range(1, rounds + 1)}
+    return run(policy, instance, rounds, [REPLICATE], observe=observe, **options)
+
+
+def observers_of(policy, reference=None):
+    """Return all observers of groups that can watch a policy."""
+    observers = []
+    if isinstance(policy, BFUCB | GroupUCB):
+        observers += [OptionalPulls(), GroupDeficits()]
+    if hasattr(policy, "initial_rounds"):
+        observers.append(InitialPhase())
+    if reference is not None:
+        observers.append(MeritRegret(reference))
+    return observers
 
 
 def arms_of(result):
@@ -121,13 +145,13 @@ class Watched:
         self.rows.append(row)
 
 
-def assert_same_run(policy, twin, instance, rounds=ROUNDS):
-    """Compare arms, rewards, and every probe after every round."""
+def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None):
+    """Compare arms, rewards, and every column after every round."""
     watched = Watched(twin)
     extras = {"m": instance.spread} if instance.law == "beta" else {}
     address = (SEED, STREAM, REPLICATE)
     history = naive_fair_ucb.play(watched, instance.means, instance.law, rounds, *address, **extras)
-    result = recorded(policy, instance, rounds)
+    result = recorded(policy, instance, rounds, observers_of(policy, reference))
     assert arms_of(result) == [record["arm"] for record in history]
     accrued = np.array([record["accrued"] for record in history])
     np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
@@ -152,7 +176,8 @@ def test_bf_ucb_is_its_twin(name, scenario, rng):
     parameters = SWITCHES[name]
     reference = None if scenario == "sure" else means
     twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=reference, **parameters)
-    assert_same_run(BFUCB(sizes, quotas, reference=reference, **parameters), twin, instance)
+    policy = BFUCB(sizes, quotas, **parameters)
+    assert_same_run(policy, twin, instance, reference=reference)
 
 
 @pytest.mark.parametrize("scenario", ["low", "uneven", "poor"])
@@ -161,9 +186,9 @@ def test_bf_ucb_is_its_twin(name, scenario, rng):
 def test_merit_functions_are_the_twins(name, box, scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     ours, theirs = MERITS[name]
-    policy = BFUCB(sizes, quotas, box=box, reference=means, **ours)
+    policy = BFUCB(sizes, quotas, box=box, **ours)
     twin = twins.BFUCB(sizes, quotas, ROUNDS, box=box, reference=means, **theirs)
-    assert_same_run(policy, twin, instance)
+    assert_same_run(policy, twin, instance, reference=means)
 
 
 def test_the_released_version_is_all_four_switches(rng):
@@ -433,17 +458,17 @@ def fair_problems(draw):
 
 
 def worst(policy, sizes, rounds, seed):
-    """Return the largest floor(beta_g t) - N_g(t), by arithmetic and by the policy's own probe."""
+    """Return the largest floor(beta_g t) - N_g(t), by arithmetic and by the observer."""
     means = np.random.default_rng(seed).uniform(0.1, 0.9, sum(sizes))
     every = range(1, rounds + 1)
-    result = run(policy, Instance(means), rounds, seed=seed, checkpoints=every)
+    observe = [GroupDeficits()]
+    result = run(policy, Instance(means), rounds, seed=seed, checkpoints=every, observe=observe)
     served = measures.per_group(result.plays, sizes)
     behind = measures.group_deficits(result.rounds, served, policy.quotas)
     assert behind.dtype == np.int64
-    if "group_deficit_sup" in result.probes:
-        first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        sup = result.probes["group_deficit_sup"][..., first]
-        assert np.array_equal(sup, np.maximum.accumulate(behind, axis=1))
+    first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    sup = result.probes["group_deficit_sup"][..., first]
+    assert np.array_equal(sup, np.maximum.accumulate(behind, axis=1))
     return int(behind.max())
 
 
@@ -559,9 +584,8 @@ def test_rounded_draw_credits_another_group():
     sizes, quotas = (2, 2), (0.3, 0.3)
     instance = Instance((0.6, 0.7, 0.65, 0.8))
     rounds = 2000 if config.DISABLE_JIT else 50_000
-    result = run(
-        BFUCB(sizes, quotas, draw="released"), instance, rounds, checkpoints=[rounds], seed=11
-    )
+    options = {"checkpoints": [rounds], "seed": 11, "observe": [GroupDeficits()]}
+    result = run(BFUCB(sizes, quotas, draw="released"), instance, rounds, **options)
     counted = result.probes["group_plays"][0, 0, [0, 2]]
     pulled = measures.per_group(result.plays[0, 0], sizes)
     assert counted.sum() == pulled.sum() == rounds
@@ -569,7 +593,7 @@ def test_rounded_draw_credits_another_group():
     assert moved >= 0
     if not config.DISABLE_JIT:  # at most the 0.0005 of the second group's rounds with 1.000
         assert 0 < moved < 0.001 * counted[1]
-    exact = run(BFUCB(sizes, quotas), instance, rounds, checkpoints=[rounds], seed=11)
+    exact = run(BFUCB(sizes, quotas), instance, rounds, **options)
     counted = exact.probes["group_plays"][0, 0, [0, 2]]
     assert counted.tolist() == measures.per_group(exact.plays[0, 0], sizes).tolist()
 
@@ -801,8 +825,8 @@ def test_released_version_gives_the_plotted_regret(beta, plotted):
     """Compare with values read off the program's plots, +-600, of one run each."""
     horizon, sizes, quotas = 10_000_000, (10, 5), (beta, beta)
     policy = BFUCB(sizes, quotas, version="released")
-    checkpoints = [100_000, 200_000, horizon]
-    result = run(policy, Instance(MEANS_9), horizon, 8, seed=SEED, checkpoints=checkpoints)
+    options = {"checkpoints": [100_000, 200_000, horizon], "observe": [InitialPhase()]}
+    result = run(policy, Instance(MEANS_9), horizon, 8, seed=SEED, **options)
     pathwise = measures.released_regret(
         *(result.rounds, result.rewards, result.probes["initial_reward"]),
         *(MEANS_9, sizes, quotas),

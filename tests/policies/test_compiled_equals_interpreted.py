@@ -21,11 +21,15 @@ from fairbandits import (
     FairLearn,
     FairLearnDeficits,
     FairXUCB,
+    GroupDeficits,
     GroupOracle,
     GroupUCB,
     Hedge,
+    InitialPhase,
     Instance,
+    MeritRegret,
     Mixture,
+    OptionalPulls,
     OwnReward,
     PlaysSum,
     Prophet,
@@ -85,10 +89,10 @@ EXAMPLES = {
     ],
     "bf_ucb": [
         BFUCB((3, 2), (0.4, "1/3")),
-        BFUCB((3, 2), (0.4, 0.4), version="released", reference=SHARES),
-        BFUCB((1, 4), (0, 0), None, width="horizon", box="exact", reference=SHARES),
+        BFUCB((3, 2), (0.4, 0.4), version="released"),
+        BFUCB((1, 4), (0, 0), None, width="horizon", box="exact"),
         BFUCB((5,), (0.5,), policy_from="mean", draw="released"),
-        BFUCB((3, 2), (0.1, 0.2), box="uncut", reference=SHARES),
+        BFUCB((3, 2), (0.1, 0.2), box="uncut"),
         BFUCB((2, 2, 1), (0.1, 0.2, 0.3), merit_parameter=2, box="exact", learner="random"),
         BFUCB((2, 3), (0.1, 0.2), merit="exponential", merit_parameter=2, learner="least_owed"),
         BFUCB((2, 3), (0.1, 0.2), merit_parameter=0.5, learner="first"),
@@ -166,6 +170,8 @@ SUMS = (QueueSquares(), Starvation(), PlaysSum())
 INEQUALITIES = (BanditQInequalities(MEANS),)
 SURROGATES = (SurrogateGains(),)
 DEFICITS = (FairLearnDeficits(),)
+MERIT = (MeritRegret(SHARES),)
+OF_GROUPS = (OptionalPulls(), InitialPhase(), GroupDeficits())
 NINE_FIFTIETHS = ("9/50",) * 5
 #: At least one example of every registered observer, with a policy to watch.
 WATCHED = {
@@ -182,6 +188,24 @@ WATCHED = {
             FairLearn(NINE_FIFTIETHS, 1, "smallest_deficit", {"quotas": NINE_FIFTIETHS}),
             DEFICITS,
         ),
+    ],
+    "group_deficits": [
+        (BFUCB((3, 2), (0.4, "1/3")), (GroupDeficits(),)),
+        (GroupUCB((3, 2), ("1/3", 0.1), version="released"), (GroupDeficits(), Starvation())),
+    ],
+    "initial_phase": [
+        (BFUCB((2, 3), (0.1, 0.2), version="released"), (InitialPhase(),)),
+        (FairXUCB((3, 2)), (InitialPhase(),)),
+    ],
+    "merit_regret": [
+        (BFUCB((3, 2), (0.4, 0.4), version="released"), MERIT),
+        (BFUCB((1, 4), (0, 0), None, width="horizon", box="exact"), (*OF_GROUPS, *MERIT)),
+        (BFUCB((3, 2), (0.1, 0.2), box="uncut"), MERIT),
+        (BFUCB((2, 3), (0.1, 0.2), draw="released", merit="exponential"), MERIT),
+    ],
+    "optional_pulls": [
+        (BFUCB((2, 2, 1), (0.1, 0.2, 0.3), learner="random"), OF_GROUPS),
+        (GroupUCB((3, 2)), OF_GROUPS),
     ],
     "plays_sum": [
         (HTUCB(QUOTAS, 0.3), (PlaysSum(),)),

@@ -7,12 +7,14 @@ import pytest
 
 import fairbandits
 from fairbandits import (
+    BFUCB,
     UCB1,
     BanditQ,
     BanditQInequalities,
     FairLearn,
     FairLearnDeficits,
     Instance,
+    MeritRegret,
     PlaysSum,
     QueueSquares,
     Starvation,
@@ -183,7 +185,10 @@ def test_observers_are_checked():
 
 
 def test_make_observer():
-    required = {"banditq_inequalities": {"means": [0.5, 0.25]}}
+    required = {
+        "banditq_inequalities": {"means": [0.5, 0.25]},
+        "merit_regret": {"reference": [0.5, 0.25]},
+    }
     for name, kind in OBSERVERS.items():
         made = make_observer(name, required.get(name, {}))
         assert type(made) is kind
@@ -216,14 +221,34 @@ CONFIGURED = [
     ("fair_learn", {"quotas": [0.1, 0, 0.2]}),
     ("t_fair_learn", {"quotas": [0.1, 0, 0.2]}),
     ("resampled", {"learner": "fair_learn", "learner_parameters": {"quotas": [0.1, 0, 0.2]}}),
+    ("bf_ucb", {"groups": [1, 2], "quotas": ["1/3", 0.1]}),
+    ("fairx_ucb", {"groups": [1, 2]}),
+    ("group_oracle", {"groups": [1, 2], "quotas": ["1/3", 0.1], "means": [0.5, 0.25, 1]}),
+    ("group_ucb", {"groups": [1, 2]}),
     ("ucb1", {}),
     ("hedge", {}),
 ]
 
 
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ((0, 1, 2), r"\[0, 1\].*2\.0.*arm 3"),
+        ((0.1,), r"one entry per arm \(3\), got 1"),
+        ((1, 0, 0), "above 0 in every group, group 2 has none"),
+    ],
+)
+def test_merits_of_the_reference_are_checked(reference, words):
+    with pytest.raises(ValueError, match=f"reference must .*{words}"):
+        played(BFUCB((1, 2), (0, 0)), [MeritRegret(reference)])
+
+
 @pytest.mark.parametrize("name", OBSERVERS)
 def test_the_configuration_knows_what_an_observer_can_watch(name):
-    own = {"banditq_inequalities": {"means": [0.6, 0.3, 0.8]}}.get(name, {})
+    own = {
+        "banditq_inequalities": {"means": [0.6, 0.3, 0.8]},
+        "merit_regret": {"reference": [0.6, 0.3, 0.8]},
+    }.get(name, {})
     observer = make_observer(name, own)
     class_name = type(observer).__name__
     fitting = [

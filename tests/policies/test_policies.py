@@ -70,15 +70,8 @@ ERRORS = [
     (lambda: BFUCB((1, 1), (0, 0), merit="x"), ["merit", "power, exponential", "'x'"]),
     (lambda: BFUCB((1, 1), (0, 0), merit_parameter=-1), ["merit_parameter", "at least 0", "-1"]),
     (lambda: BFUCB((1, 1), (0, 0), learner="x"), ["learner", "optimistic, first", "'x'"]),
-    (lambda: BFUCB((1, 1), (0, 0), reference=(0, 2)), ["reference", "[0, 1]", "2.0", "arm 2"]),
-    (
-        lambda: BFUCB((1, 1), (0, 0), reference=(0.1,)).start(2, 9),
-        ["reference", "one entry per arm (2)", "got 1"],
-    ),
-    (
-        lambda: BFUCB((1, 1), (0, 0), reference=(1, 0)).start(2, 9),
-        ["reference", "above 0", "group 2"],
-    ),
+    (lambda: GroupUCB((2, 1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
+    (lambda: FairXUCB((2, 1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
     (lambda: GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "18/10"]),
     (lambda: GroupUCB((1, 1), index="x"), ["index", "ucb1, paper, released", "'x'"]),
     (lambda: GroupUCB((1, 1), cap=2), ["cap", "True, False", "got 2"]),

@@ -114,7 +114,7 @@ def released_regret(
     """Return the regret as the released program counts it, shape (..., n_rounds).
 
     That is R*_beta(t - 1) less the rewards seen since the initial rounds, whose own rewards
-    (probe ``initial_reward``) are left out although their rounds are not.
+    (`InitialPhase`'s ``initial_reward``) are left out although their rounds are not.
     """
     optimum = fair_optimum(np.asarray(rounds) - 1, means, groups, quotas)
     return optimum - (rewards - initial_rewards).sum(axis=-1)
@@ -181,7 +181,7 @@ def pseudo_reward(
 ) -> np.ndarray:
     """Return sum_i mu_i (N_i(t) - initial pulls), shape (..., n_rounds).
 
-    With the probe ``initial_plays`` only the rounds after the initial ones count.
+    With `InitialPhase`'s ``initial_plays`` only the rounds after the initial ones count.
     """
     return (plays - initial_plays) @ np.asarray(means, float)
 

@@ -5,6 +5,10 @@ from typing import Any
 
 from fairbandits.observers.banditq_inequalities import BanditQInequalities
 from fairbandits.observers.fair_learn_deficits import FairLearnDeficits
+from fairbandits.observers.group_deficits import GroupDeficits
+from fairbandits.observers.initial_phase import InitialPhase
+from fairbandits.observers.merit_regret import MeritRegret
+from fairbandits.observers.optional_pulls import OptionalPulls
 from fairbandits.observers.plays_sum import PlaysSum
 from fairbandits.observers.queue_squares import QueueSquares
 from fairbandits.observers.starvation import Starvation
@@ -14,6 +18,10 @@ from fairbandits.observers.surrogate_gains import SurrogateGains
 OBSERVERS = {
     "banditq_inequalities": BanditQInequalities,
     "fair_learn_deficits": FairLearnDeficits,
+    "group_deficits": GroupDeficits,
+    "initial_phase": InitialPhase,
+    "merit_regret": MeritRegret,
+    "optional_pulls": OptionalPulls,
     "plays_sum": PlaysSum,
     "queue_squares": QueueSquares,
     "starvation": Starvation,

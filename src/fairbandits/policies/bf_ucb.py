@@ -13,26 +13,17 @@ from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
+from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import (
     Confidence,
     GroupFractions,
     GroupSizes,
-    Means,
     number,
     one_of,
 )
 
-PROBES = (
-    "probability",
-    "share",
-    "optional",
-    "initial_plays",
-    "initial_reward",
-    "group_plays",
-    "group_deficit_sup",
-)
-MEASURES = ("merit_regret", "outside", "expected_root")
+PROBES = ("probability", "share")
 WIDTHS = ("paper", "released", "horizon")
 OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
 LEARNERS = {
@@ -41,11 +32,8 @@ LEARNERS = {
     "random": RANDOM,
     "least_owed": LEAST_OWED,
 }
-GROUP, OPTIONAL = range(2)
 #: In place of a value that nobody has asked for yet: rounds of groups behind need none.
 STALE = -1.0
-#: Below every numerator of a deficit.
-NEVER = -(2**62)
 
 
 class BFUCBState(NamedTuple):
@@ -65,7 +53,6 @@ class BFUCBState(NamedTuple):
     group_of: np.ndarray
     quotas: np.ndarray
     served: np.ndarray
-    owed_sup: np.ndarray
     value: np.ndarray
     total: np.ndarray
     width: np.ndarray
@@ -82,9 +69,6 @@ class BFUCBState(NamedTuple):
     ranks: np.ndarray
     ascending: np.ndarray
     ascending_ends: np.ndarray
-    initial_plays: np.ndarray
-    initial_reward: np.ndarray
-    optional: np.ndarray
     moments: np.ndarray
     given: np.ndarray
     taken: np.ndarray
@@ -93,11 +77,6 @@ class BFUCBState(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     point: np.ndarray
-    reference: np.ndarray
-    target: np.ndarray
-    merit_regret: np.ndarray
-    outside: np.ndarray
-    expected_root: np.ndarray
     denominator: int
     largest: int
     initial_rounds: int
@@ -114,7 +93,6 @@ class BFUCBState(NamedTuple):
     summed: bool
     exact: bool
     from_mean: bool
-    measures: bool
     kind: int
     c: float
 
@@ -165,9 +143,6 @@ class BFUCB:
         c >= 0; 1 is the paper's f(x) = x, and 0 gives a uniform draw.
     learner : {"optimistic", "first", "random", "least_owed"}
         Which group is served if none is behind: as above, or without learning.
-    reference : sequence of float, optional
-        True means, in [0, 1]. They only measure: with them, probes are added that need each
-        round's probabilities.
 
     Raises
     ------
@@ -186,15 +161,9 @@ class BFUCB:
     in the program, so that N_g is no longer the sum of its arms' pulls.
 
     The probes are, per arm: ``probability``, the sum over the rounds of the probability that the
-    arm was drawn with (1 in the rounds whose arm is fixed), ``share``, its probability within its
-    group in the group's last round that drew by merit, ``optional``, its pulls in rounds when no
-    group was behind, ``initial_plays`` and ``initial_reward``, those of the initial rounds,
-    and, the same for all arms of a group, ``group_plays`` N_g and ``group_deficit_sup``, the
-    largest floor(beta_g s) - N_g(s) of the rounds s <= t.
-
-    With `reference` there are three more: ``merit_regret`` sums |p_i - f(mu_i) / sum f(mu_j)| over
-    the rounds that drew from the group by merit, ``outside`` counts those in which mu_i lay outside
-    the confidence interval, ``expected_root`` sums p_i / sqrt(N_i).
+    arm was drawn with (1 in the rounds whose arm is fixed), and ``share``, its probability within
+    its group in the group's last round that drew by merit. What else there is to see, observers
+    record: `fairbandits.InitialPhase`, `GroupDeficits`, `OptionalPulls` and `MeritRegret`.
 
     References
     ----------
@@ -222,8 +191,8 @@ class BFUCB:
     merit: Annotated[str, one_of(*merits.MERITS)] = "power"
     merit_parameter: Annotated[float, number(at_least=0)] = 1.0
     learner: Annotated[str, one_of(*LEARNERS)] = "optimistic"
-    reference: Means | None = None
     feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = PROBES
 
     def __post_init__(self):
         object.__setattr__(self, "groups", layout.check_groups(self.groups))
@@ -237,14 +206,6 @@ class BFUCB:
         checks.one_of("merit", self.merit, tuple(merits.MERITS))
         checks.merit_parameter(self.merit_parameter)
         checks.one_of("learner", self.learner, tuple(LEARNERS))
-        if self.reference is not None:
-            object.__setattr__(self, "reference", tuple(float(mu) for mu in self.reference))
-            checks.means("reference", self.reference)
-
-    @property
-    def probes(self) -> tuple[str, ...]:
-        """Names of what the policy reports; more of them with a reference."""
-        return PROBES if self.reference is None else PROBES + MEASURES
 
     @property
     def in_stated_range(self) -> bool:
@@ -256,7 +217,7 @@ class BFUCB:
     @property
     def initial_rounds(self) -> int:
         """Number of rounds m max k_g of the initial phase."""
-        return len(self.groups) * max(self.groups)
+        return initial.n_rounds(self.groups)
 
     def start(self, n_arms: int, horizon: int) -> BFUCBState:
         """Return the state before the first round."""
@@ -265,23 +226,12 @@ class BFUCB:
         n_groups, columns = sizes.size, merits.padded(max(self.groups))
         shape = (n_groups, columns)
         delta = layout.delta_for(self.delta, horizon)
+        log_factor, factor = initial.width_factors(delta, self.width == "released")
         numerators, denominator = layout.group_quotas(self.quotas, n_groups)
         inside = np.arange(columns) < sizes[:, None]
         kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
         plain = self.box != "exact" and self.policy_from == "maximiser"
         plain = plain and (kind, c) == (merits.POWER, 1.0)
-        measured = shape if self.reference is not None else (0, 0)
-        reference, target = np.zeros(measured), np.zeros(measured)
-        if self.reference is not None:
-            checks.length("reference", self.reference, n_arms)
-            reference[inside] = self.reference
-            for g, size in enumerate(self.groups):
-                row = [merits.merit_of(mu, kind, c) for mu in reference[g, :size].tolist()]
-                if sum(row) == 0:
-                    raise ValueError(
-                        f"reference must have a mean above 0 in every group, group {g + 1} has none"
-                    )
-                target[g, :size] = np.array(row) / sum(row)
 
         def rows(dtype=float):
             return np.zeros(shape, dtype)
@@ -291,11 +241,10 @@ class BFUCB:
             group_of=layout.group_of(self.groups),
             quotas=np.array(numerators, np.int64),
             served=np.zeros(n_groups, np.int64),
-            owed_sup=np.full(n_groups, NEVER),
             value=np.zeros(n_groups),
             total=np.zeros(n_groups),
             width=np.zeros(n_groups),
-            now=np.zeros(2, np.int64),
+            now=np.zeros(1, np.int64),
             pulls=rows(np.int64),
             sums=rows(),
             mean=rows(),
@@ -308,9 +257,6 @@ class BFUCB:
             ranks=np.tile(np.arange(columns), (n_groups, 1)),
             ascending=rows(),
             ascending_ends=np.zeros((n_groups, columns // merits.BLOCK)),
-            initial_plays=np.zeros(n_arms, np.int64),
-            initial_reward=np.zeros(n_arms),
-            optional=np.zeros(n_arms, np.int64),
             moments=np.zeros((n_groups, 5, columns // merits.BLOCK)),
             given=np.zeros((n_groups, 2)),
             taken=np.zeros((n_groups, columns, 2)),
@@ -319,16 +265,11 @@ class BFUCB:
             lower=np.zeros(columns),
             upper=np.zeros(columns),
             point=np.zeros(columns),
-            reference=reference,
-            target=target,
-            merit_regret=np.zeros(measured),
-            outside=np.zeros(measured),
-            expected_root=np.zeros(measured),
             denominator=denominator,
             largest=max(self.groups),
             initial_rounds=self.initial_rounds,
-            log_factor=4.0 if self.width == "released" else 4.0 / delta,
-            factor=2.0 / delta if self.width == "released" else 2.0,
+            log_factor=log_factor,
+            factor=factor,
             horizon=float(horizon),
             by_horizon=self.width == "horizon",
             learner=LEARNERS[self.learner],
@@ -340,25 +281,18 @@ class BFUCB:
             summed=plain and self.box == "uncut" and self.draw == "paper",
             exact=self.box == "exact",
             from_mean=self.policy_from == "mean",
-            measures=self.reference is not None,
             kind=kind,
             c=c,
         )
 
 
 @register_jitable(**INLINE)
-def _n_blocks(state, g):
-    size = state.start[g + 1] - state.start[g]
-    return (size + merits.BLOCK - 1) // merits.BLOCK
-
-
-@register_jitable(**INLINE)
 def _refresh(state, g, k, mean, root):
     """Work out group g's width, optimistic means and weights, its k-th arm having a new mean."""
     size = state.start[g + 1] - state.start[g]
-    n_blocks = _n_blocks(state, g)
+    n_blocks = initial.n_blocks(state, g)
     count = state.horizon if state.by_horizon else float(state.served[g])
-    width = math.sqrt(state.factor * math.log(state.log_factor * count * size))
+    width = initial.group_width(state, count, size)
     state.width[g] = width
     if state.summed:
         _refresh_sums(state, g, n_blocks, width, k, mean, root)
@@ -407,7 +341,7 @@ def _not_taken(state, g, k):
 @register_jitable(**INLINE)
 def _squares(state, g):
     """Return the sum of the squares of group g's optimistic means."""
-    n_blocks = _n_blocks(state, g)
+    n_blocks = initial.n_blocks(state, g)
     if not state.summed:
         return merits.sum_squares(state.weight[g], n_blocks)
     moments, width = state.moments[g], state.width[g]
@@ -452,10 +386,6 @@ def _expose_sums(state, g, coin):
     share = 1.0 / total if total > 0.0 else 0.0
     state.given[g, 0] += share
     state.given[g, 1] += share * width
-    if state.measures:
-        for k in range(size):
-            policy[k] = (mean[k] + width * root[k]) * share
-        _measure(state, g, size)
     target = unit(coin) * total
     block = merits.block_of(state.ends[g], size, target)
     for k in range(merits.BLOCK * block, merits.BLOCK * block + merits.BLOCK):
@@ -473,56 +403,9 @@ def _expose(state, g, coin):
     """Draw an arm of group g by merit, and account for the probabilities."""
     if state.summed:
         return _expose_sums(state, g, coin)
-    size = state.start[g + 1] - state.start[g]
-    weight, policy, probability = state.weight[g], state.policy[g], state.probability[g]
-    total = state.total[g]
-    n_blocks = _n_blocks(state, g)
-    # what passes the number 1.000 depends on the last bits: divide, as they do
-    merits.expose(weight, total, state.rounded, n_blocks, policy, probability)
-    if state.measures:
-        _measure(state, g, size)
-    if state.rounded:
-        drawn = merits.draw_rounded(
-            *(policy, state.order[g], state.ranks[g], size, coin),
-            *(state.ascending[g], state.ascending_ends[g]),
-        )
-        return 0 if drawn < 0 else state.start[g] + drawn
-    drawn = merits.draw_by_weight(weight, state.ends[g], size, unit(coin) * total)
-    return state.start[g] + drawn
-
-
-@register_jitable(**INLINE)
-def _measure(state, g, size):
-    mean, root, policy, width = state.mean[g], state.root[g], state.policy[g], state.width[g]
-    reference, target = state.reference[g], state.target[g]
-    merit_regret, outside = state.merit_regret[g], state.outside[g]
-    expected_root = state.expected_root[g]
-    for k in range(size):
-        merit_regret[k] += abs(policy[k] - target[k])
-        outside[k] += 1.0 if abs(mean[k] - reference[k]) > width * root[k] else 0.0
-        expected_root[k] += policy[k] * root[k]
-
-
-@register_jitable(**INLINE)
-def _initial_arm(state, t, coin):
-    """Return the arm of round t of the initial phase, or -1 if it is to be drawn by merit."""
-    n_groups = state.quotas.size
-    if state.sequential:
-        g = (t - 1) // state.largest
-        turn = (t - 1) % state.largest
-    else:
-        g = (t - 1) % n_groups
-        turn = (t - 1) // n_groups
-    state.now[GROUP] = g
-    size = state.start[g + 1] - state.start[g]
-    if turn < size:
-        state.probability[g, turn] += 1.0
-        return state.start[g] + turn
-    if state.sequential:
-        for k in range(size):
-            state.probability[g, k] += 1.0 / size
-        return state.start[g] + int(unit(coin) * size)
-    return -1
+    return initial.draw(
+        state, g, state.weight[g], state.ends[g], state.total[g], state.policy[g], coin
+    )
 
 
 @register_jitable(**INLINE)
@@ -554,42 +437,30 @@ def _optional_group(state, t, coin):
 
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
-    state.now[OPTIONAL] = 0
     if t <= state.initial_rounds:
-        arm = _initial_arm(state, t, coin)
+        arm = initial.fixed_arm(state, t, coin)
         if arm >= 0:
             return arm
-        g = state.now[GROUP]
+        g = state.now[initial.GROUP]
     else:
         g = layout.most_owed(state.quotas, state.denominator, state.served, t)
         if g < 0:
             g = _optional_group(state, t, coin)
-            state.now[OPTIONAL] = 1
     g = nonnegative(g)
-    state.now[GROUP] = g
+    state.now[initial.GROUP] = g
     return nonnegative(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    g = nonnegative(state.now[GROUP])
+    g = nonnegative(state.now[initial.GROUP])
     arm = nonnegative(arm)
-    if t > 1:  # a group is furthest behind right before it is served
-        owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
-        state.owed_sup[g] = max(state.owed_sup[g], owed)
     state.served[g] += 1
-    own = g
-    if arm < state.start[g] or arm >= state.start[g + 1]:
-        own = nonnegative(state.group_of[arm])  # a rounded draw that no arm of the group took
+    own = initial.credited(state, g, arm)
     k = nonnegative(arm - state.start[own])
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
-    initial = t <= state.initial_rounds
-    if initial:
-        state.initial_plays[arm] += 1
-        state.initial_reward[arm] += reward
-    state.optional[arm] += state.now[OPTIONAL]
-    released = state.released_mean and not initial
+    released = state.released_mean and t > state.initial_rounds
     mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
     root = 1.0 / math.sqrt(n)
     while True:
@@ -601,14 +472,9 @@ def _learn(state, t, arm, reward):
 
 @implements("probe", BFUCBState)
 def _probe(state, out):
-    # The loop calls this at the end of a round, which is the one its counts add up to.
-    t = 0
-    for g in range(state.served.size):
-        t += state.served[g]
     for arm in range(state.group_of.size):
         g = state.group_of[arm]
         k = arm - state.start[g]
-        owed = state.quotas[g] * t - state.denominator * state.served[g]
         out[0, arm] = state.probability[g, k]
         out[1, arm] = state.policy[g, k]
         if state.summed:
@@ -616,12 +482,3 @@ def _probe(state, out):
             if k != state.drawn[g]:  # whose mean is a new one
                 u = state.mean[g, k] + state.last[g, 1] * state.root[g, k]
                 out[1, arm] = u * state.last[g, 0]
-        out[2, arm] = state.optional[arm]
-        out[3, arm] = state.initial_plays[arm]
-        out[4, arm] = state.initial_reward[arm]
-        out[5, arm] = state.served[g]
-        out[6, arm] = max(state.owed_sup[g], owed) // state.denominator
-        if state.measures:
-            out[7, arm] = state.merit_regret[g, k]
-            out[8, arm] = state.outside[g, k]
-            out[9, arm] = state.expected_root[g, k]

@@ -13,19 +13,20 @@ from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies import bf_ucb, checks
 from fairbandits.policies import groups as layout
+from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, Means, one_of
 
-PROBES = ("probability", "share", "initial_plays", "initial_reward")
+PROBES = ("probability", "share")
 
 
 class FairXUCBState(NamedTuple):
-    """BF-UCB for the initial rounds, or for all of them, and what the draw needs of all arms.
+    """The initial rounds, or BF-UCB for all rounds, and what the draw needs of all arms.
 
     Rows are padded with zeros (see `fairbandits.policies.merit`).
     """
 
-    first: bf_ucb.BFUCBState
+    first: initial.InitialState | bf_ucb.BFUCBState
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
@@ -144,25 +145,18 @@ class FairXUCB:
     @property
     def initial_rounds(self) -> int:
         """Number of rounds m max k_g of the initial phase."""
-        return len(self.groups) * max(self.groups)
+        return initial.n_rounds(self.groups)
 
     def start(self, n_arms: int, horizon: int) -> FairXUCBState:
         """Return the state before the first round."""
         shadow = self.counts == "bf_ucb"
-        first = bf_ucb.BFUCB(
-            self.groups,
-            self.quotas if shadow else (0,) * len(self.groups),
-            delta=self.delta,
-            version=self.version,
-            initialisation=self.initialisation,
-            running_mean=self.running_mean,
-            draw=self.draw,
-        )
+        delta = layout.delta_for(self.delta, horizon)
+        layout.check_layout(self.groups, n_arms)
         if shadow:
             checks.length("shadow_means", self.shadow_means, n_arms)
         columns = merits.padded(n_arms)
         return FairXUCBState(
-            first=first.start(n_arms, horizon),
+            first=self._first(n_arms, horizon),
             pulls=np.zeros(n_arms, np.int64),
             sums=np.zeros(n_arms),
             mean=np.zeros(columns),
@@ -180,13 +174,29 @@ class FairXUCB:
             shadow_arm=np.zeros(1, np.int64),
             width=np.zeros(1),
             horizon=horizon,
-            inverse_delta=1.0 / layout.delta_for(self.delta, horizon),
+            inverse_delta=1.0 / delta,
             outside=self.width == "released",
             by_round=self.clock == "round",
             shadow=shadow,
             released_mean=self.running_mean == "released",
             rounded=self.draw == "released",
         )
+
+    def _first(self, n_arms: int, horizon: int) -> initial.InitialState | bf_ucb.BFUCBState:
+        if self.counts == "own":
+            return initial.begin(
+                self.groups,
+                layout.delta_for(self.delta, horizon),
+                self.initialisation == "released",
+                self.version == "released",
+                self.draw == "released",
+            )
+        shadow = bf_ucb.BFUCB(
+            *(self.groups, self.quotas, self.delta, self.version, self.initialisation),
+            running_mean=self.running_mean,
+            draw=self.draw,
+        )
+        return shadow.start(n_arms, horizon)
 
 
 @register_jitable(**INLINE)
@@ -217,10 +227,10 @@ def _refresh_one(state, k):
 
 @implements("choose", FairXUCBState)
 def _choose(state, t, coin):
-    initial = state.first.initial_rounds
-    if t <= initial:
+    last = state.first.initial_rounds
+    if t <= last:
         return choose(state.first, t, coin)
-    if state.by_round or t == initial + 1:
+    if state.by_round or t == last + 1:
         _refresh(state, t)
     if state.shadow:
         state.shadow_arm[0] = choose(state.first, t, inner(coin, 1))
@@ -244,23 +254,23 @@ def _choose(state, t, coin):
 
 @implements("learn", FairXUCBState)
 def _learn(state, t, arm, reward):
-    initial = t <= state.first.initial_rounds
-    if initial:
+    early = t <= state.first.initial_rounds
+    if early:
         learn(state.first, t, arm, reward)
         for k in range(state.order.size):
             g = state.first.group_of[k]
             state.probability[k] = state.first.probability[g, k - state.first.start[g]]
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
-    released = state.released_mean and not initial
+    released = state.released_mean and not early
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
-    if not state.shadow or initial:
+    if not state.shadow or early:
         state.root[arm] = 1.0 / math.sqrt(n)
     else:
         other = state.shadow_arm[0]
         g = state.first.group_of[other]
         state.root[other] = state.first.root[g, other - state.first.start[g]]
-    if not (state.by_round or initial):
+    if not (state.by_round or early):
         _refresh_one(state, arm)
         if state.shadow:
             _refresh_one(state, state.shadow_arm[0])
@@ -268,9 +278,6 @@ def _learn(state, t, arm, reward):
 
 @implements("probe", FairXUCBState)
 def _probe(state, out):
-    first = state.first
     for k in range(state.order.size):
         out[0, k] = state.probability[k]
         out[1, k] = state.policy[k]
-        out[2, k] = first.initial_plays[k]
-        out[3, k] = first.initial_reward[k]

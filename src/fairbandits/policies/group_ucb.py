@@ -10,8 +10,9 @@ from numba.extending import register_jitable
 from fairbandits.engine.arrays import largest, nonnegative
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.policies import bf_ucb, checks, leader
+from fairbandits.policies import checks, leader
 from fairbandits.policies import groups as layout
+from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies.leader import ARM, LOW, RIVAL, UNTIL, Leader
 from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, one_of
 from fairbandits.policies.ties import best_arm
@@ -19,8 +20,6 @@ from fairbandits.policies.ties import best_arm
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
 INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
 TIES = ("lowest", "random", "released")
-PROBES = ("optional", "initial_plays", "initial_reward", "group_plays", "group_deficit_sup")
-
 
 #: Among the bounds of a leader: the largest `upper` of all arms that come before it where indices
 #: are equal.
@@ -28,26 +27,23 @@ PRECEDING = 4
 
 
 class GroupUCBState(NamedTuple):
-    """BF-UCB for the initial rounds, and what the indices need of all arms.
+    """The initial rounds, and what the indices need of all arms.
 
     There is a leader of each group and, in the last row, one of all arms; see
     `fairbandits.policies.leader` for the four arrays.
     """
 
-    first: bf_ucb.BFUCBState
+    first: initial.InitialState
     start: np.ndarray
     group_of: np.ndarray
     quotas: np.ndarray
     served: np.ndarray
-    owed_sup: np.ndarray
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     root: np.ndarray
     index: np.ndarray
     rank: np.ndarray
-    optional: np.ndarray
-    now: np.ndarray
     upper: np.ndarray
     contenders: np.ndarray
     marks: np.ndarray
@@ -97,7 +93,6 @@ class GroupUCB:
 
     Notes
     -----
-    The probes are those of `BFUCB` with the same names; a round is optional if no group was behind.
     The pulled arm's group is credited, in every round. While capped indices tie at 1, the tie rule
     decides everything.
 
@@ -122,7 +117,7 @@ class GroupUCB:
     running_mean: layout.Version | None = None
     delta: Confidence = 0.01
     feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = PROBES
+    probes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self):
         object.__setattr__(self, "groups", layout.check_groups(self.groups))
@@ -147,38 +142,31 @@ class GroupUCB:
     @property
     def initial_rounds(self) -> int:
         """Number of rounds m max k_g of the initial phase."""
-        return len(self.groups) * max(self.groups)
+        return initial.n_rounds(self.groups)
 
     def start(self, n_arms: int, horizon: int) -> GroupUCBState:
         """Return the state before the first round."""
         n_groups = len(self.groups)
         quotas = (0,) * n_groups if self.quotas is None else self.quotas
-        first = bf_ucb.BFUCB(
-            self.groups,
-            (0,) * n_groups,
-            delta=self.delta,
-            version=self.version,
-            initialisation=self.initialisation,
-        )
+        layout.check_layout(self.groups, n_arms)
         numerators, denominator = layout.group_quotas(quotas, n_groups)
         delta = layout.delta_for(self.delta, horizon)
         scopes = n_groups + 1
         ranked = self.ties == "released"
+        released = self.version == "released"
+        sequential = self.initialisation == "released"
         return GroupUCBState(
-            first=first.start(n_arms, horizon),
+            first=initial.begin(self.groups, delta, sequential, released, released),
             start=layout.starts(self.groups),
             group_of=layout.group_of(self.groups),
             quotas=np.array(numerators, np.int64),
             served=np.zeros(n_groups, np.int64),
-            owed_sup=np.full(n_groups, bf_ucb.NEVER),
             pulls=np.zeros(n_arms, np.int64),
             sums=np.zeros(n_arms),
             mean=np.zeros(n_arms),
             root=np.zeros(n_arms),
             index=np.zeros(n_arms),
             rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
-            optional=np.zeros(n_arms, np.int64),
-            now=np.zeros(1, np.int64),
             upper=np.zeros((scopes, n_arms)),
             contenders=np.zeros((scopes, min(n_arms, leader.CONTENDERS)), np.int64),
             marks=np.zeros((scopes, 3), np.int64),
@@ -244,22 +232,18 @@ def _standing(state, t):
     lead = _leader(state, scope)
     if t > lead.marks[UNTIL] or not _leads(state, lead):
         return -1
-    state.now[0] = 1 if scope == state.quotas.size else 0
     return lead.marks[ARM]
 
 
 @implements("choose", GroupUCBState)
 def _choose(state, t, coin):
-    state.now[0] = 0
     if t <= state.first.initial_rounds:
         return choose(state.first, t, coin)
     scope = _scope(state, t)
     lead = _leader(state, scope)
     low = 0
     high = state.pulls.size
-    if scope == state.quotas.size:
-        state.now[0] = 1
-    else:
+    if scope < state.quotas.size:
         low = state.start[scope]
         high = state.start[scope + 1]
     bonus = _bonus(state, high - low, t)
@@ -300,18 +284,14 @@ def _first_of_best(state, low, high, bonus, coin):
 
 @implements("learn", GroupUCBState)
 def _learn(state, t, arm, reward):
-    initial = t <= state.first.initial_rounds
-    if initial:
+    early = t <= state.first.initial_rounds
+    if early:
         learn(state.first, t, arm, reward)
     g = state.group_of[arm]
-    if t > 1:
-        owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
-        state.owed_sup[g] = max(state.owed_sup[g], owed)
     state.served[g] += 1
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
-    state.optional[arm] += state.now[0]
-    released = state.released_mean and not initial
+    released = state.released_mean and not early
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     state.root[arm] = 1.0 / math.sqrt(n)
     for scope in (g, state.quotas.size):
@@ -319,18 +299,3 @@ def _learn(state, t, arm, reward):
         leader.update(lead, arm)
         if state.rank[arm] < state.rank[lead.marks[ARM]]:
             lead.bounds[PRECEDING] = max(lead.bounds[PRECEDING], lead.upper[arm])
-
-
-@implements("probe", GroupUCBState)
-def _probe(state, out):
-    t = 0
-    for g in range(state.served.size):
-        t += state.served[g]
-    for arm in range(state.group_of.size):
-        g = state.group_of[arm]
-        owed = state.quotas[g] * t - state.denominator * state.served[g]
-        out[0, arm] = state.optional[arm]
-        out[1, arm] = state.first.initial_plays[arm]
-        out[2, arm] = state.first.initial_reward[arm]
-        out[3, arm] = state.served[g]
-        out[4, arm] = max(state.owed_sup[g], owed) // state.denominator

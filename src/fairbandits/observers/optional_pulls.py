@@ -1,0 +1,84 @@
+"""The pulls in rounds when no group is behind its quota."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.arrays import assign
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import implements
+from fairbandits.observers.refusal import refuse
+from fairbandits.policies.bf_ucb import BFUCBState
+from fairbandits.policies.group_ucb import GroupUCBState
+from fairbandits.policies.initial_rounds import GROUP
+
+
+class ServedState(NamedTuple):
+    """Pulls of each arm so far, of BF-UCB, which says which group it serves."""
+
+    optional: np.ndarray
+    rounds: int  # of the initial phase
+
+
+class PulledState(NamedTuple):
+    """The same where the pulled arm's group is the one that is served."""
+
+    optional: np.ndarray
+    rounds: int
+
+
+@dataclass(frozen=True)
+class OptionalPulls:
+    """The pulls of each arm after the initial rounds when no group is behind its quota.
+
+    Notes
+    -----
+    A group is behind in round t if beta_g (t-1) - N_g is above 0. The column is ``optional``.
+
+    References
+    ----------
+    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
+    bandits", AAMAS 2024, Algorithm 1.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("optional",)
+
+    def start(
+        self, policy: Any, state: Any, n_arms: int, horizon: int
+    ) -> ServedState | PulledState:
+        """Return the state before the first round."""
+        if not isinstance(state, BFUCBState | GroupUCBState):
+            refuse(self, policy, "BF-UCB, GEF and UCB over groups")
+        kind = ServedState if isinstance(state, BFUCBState) else PulledState
+        return kind(np.zeros(n_arms, np.int64), policy.initial_rounds)
+
+
+@implements("watch", ServedState)
+def _watch_served(observer, state, t, arm, reward):
+    _take(observer, state, t, arm, state.now[GROUP])
+
+
+@implements("watch", PulledState)
+def _watch_pulled(observer, state, t, arm, reward):
+    _take(observer, state, t, arm, state.group_of[arm])
+
+
+@register_jitable(**INLINE)
+def _take(observer, state, t, arm, served):
+    if t <= observer.rounds:
+        return
+    for g in range(state.quotas.size):
+        before = state.served[g] - 1 if g == served else state.served[g]
+        if state.quotas[g] * (t - 1) > state.denominator * before:
+            return
+    observer.optional[arm] += 1
+
+
+def _report(observer, state, out):
+    assign(out[0], observer.optional)
+
+
+implements("report", ServedState)(_report)
+implements("report", PulledState)(_report)
