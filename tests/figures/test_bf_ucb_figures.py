@@ -202,12 +202,13 @@ def test_means_of_the_instance_reach_the_observer(config):
 
 
 def collected(config, tmp_path, name="low_released"):
-    """Return the dataset of an experiment with few rounds and two replicates, and its blocks."""
+    """Return the dataset of a short experiment with two replicates, its facts and its chunks."""
     one = config.experiment("bf_ucb", name)
-    blocks = {each.name: short(config, each.key) for each in one.runs}
-    facts = one.facts() | {"replicates": 2, "horizon": HORIZON, "runs": blocks}
-    files = [tmp_path / each / "0-1.parquet" for each in blocks]
-    for file, spec in zip(files, blocks.values(), strict=True):
+    specs = {each.name: short(config, each.key) for each in one.runs}
+    runs = {each: spec.to_json() for each, spec in specs.items()}
+    facts = one.facts() | {"replicates": 2, "horizon": HORIZON, "runs": runs}
+    files = [tmp_path / each / "0-1.parquet" for each in specs]
+    for file, spec in zip(files, specs.values(), strict=True):
         write_chunk(spec, SEED, range(2), file)
     out = tmp_path / f"{name}.parquet"
     collect(files, facts, SEED, out)

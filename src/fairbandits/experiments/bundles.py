@@ -33,10 +33,13 @@ COSTS = {
 }
 #: Of all others, and of those in plain Python outside the package.
 COST, OWN_COST = (50, 5), (20_000, 500)
-#: What observers add: one that has to look at much, and any other.
+#: What observers add: one that has to look at much or at next to nothing, and any other.
 OBSERVING = {
     "banditq_inequalities": (40, 2),
     "fair_learn_deficits": (10, 3),
+    "group_deficits": (1, 0),
+    "initial_phase": (0, 0),
+    "optional_pulls": (1, 0),
     "surrogate_gains": (40, 3),
 }
 OBSERVED = (5, 0)

@@ -17,13 +17,13 @@ from fairbandits.policies.bf_ucb import BFUCBState
 class MeritState(NamedTuple):
     """Sums over the rounds, in rows of one group each as in BF-UCB's state.
 
-    ``mean``, ``root`` and ``width`` are those of the policy before the round.
+    ``mean``, ``inverse_root`` and ``width`` are those of the policy before the round.
     """
 
     reference: np.ndarray
     target: np.ndarray
     mean: np.ndarray
-    root: np.ndarray
+    inverse_root: np.ndarray
     width: np.ndarray
     merit_regret: np.ndarray
     outside: np.ndarray
@@ -83,7 +83,7 @@ class MeritRegret:
             reference,
             target,
             state.mean.copy(),
-            state.root.copy(),
+            state.inverse_root.copy(),
             np.zeros(state.served.size),
             *np.zeros((3, *state.mean.shape)),
         )
@@ -97,19 +97,19 @@ def _watch(observer, state, t, arm, reward):
     if not (by_merit or state.sequential):
         by_merit = (t - 1) // state.served.size >= size
     if by_merit:
-        mean, root, width = observer.mean[g], observer.root[g], observer.width[g]
+        mean, inverse_root, width = observer.mean[g], observer.inverse_root[g], observer.width[g]
         for k in range(size):
             p = state.policy[g, k]
             if state.summed:
-                p = (mean[k] + width * root[k]) * state.last[g, 0]
-            off = abs(mean[k] - observer.reference[g, k]) > width * root[k]
+                p = (mean[k] + width * inverse_root[k]) * state.last[g, 0]
+            off = abs(mean[k] - observer.reference[g, k]) > width * inverse_root[k]
             observer.merit_regret[g, k] += abs(p - observer.target[g, k])
             observer.outside[g, k] += 1.0 if off else 0.0
-            observer.expected_root[g, k] += p * root[k]
+            observer.expected_root[g, k] += p * inverse_root[k]
     own = nonnegative(state.group_of[arm])
     k = nonnegative(arm - state.start[own])
     observer.mean[own, k] = state.mean[own, k]
-    observer.root[own, k] = state.root[own, k]
+    observer.inverse_root[own, k] = state.inverse_root[own, k]
     observer.width[own] = state.width[own]
     observer.width[g] = state.width[g]
 

@@ -39,11 +39,11 @@ STALE = -1.0
 class BFUCBState(NamedTuple):
     """What is known of the arms, in rows of one group each, and of the groups.
 
-    Rows are padded with zeros (see `fairbandits.policies.merit`); ``root`` is 1 / sqrt(pulls),
-    infinite before the first pull, or 0 if nothing cuts the optimistic means.
+    Rows are padded with zeros (see `fairbandits.policies.merit`). ``inverse_root`` is r, 1 /
+    sqrt(pulls): infinite before the first pull, or 0 if nothing cuts the optimistic means.
 
     If nothing cuts the optimistic means, sums over the arms follow from ``moments``, the sums over
-    each block of mean, root, mean**2, mean * root and root**2, of which a pull changes one block's.
+    each block of mean, r, mean**2, mean * r and r**2, of which a pull changes one block's.
     Probabilities are then added up when an arm is pulled: ``given`` holds each group's sums of
     1 / total and width / total over the rounds, ``taken`` what of them is in ``probability``.
     ``drawn`` is the arm drawn last, ``last`` the 1 / total and the width of then.
@@ -60,7 +60,7 @@ class BFUCBState(NamedTuple):
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
-    root: np.ndarray
+    inverse_root: np.ndarray
     weight: np.ndarray
     ends: np.ndarray
     policy: np.ndarray
@@ -248,7 +248,7 @@ class BFUCB:
             pulls=rows(np.int64),
             sums=rows(),
             mean=rows(),
-            root=np.where(inside & (self.box != "uncut"), np.inf, 0.0),
+            inverse_root=np.where(inside & (self.box != "uncut"), np.inf, 0.0),
             weight=rows(),
             ends=np.zeros((n_groups, columns // merits.BLOCK)),
             policy=rows(),
@@ -287,7 +287,7 @@ class BFUCB:
 
 
 @register_jitable(**INLINE)
-def _refresh(state, g, k, mean, root):
+def _refresh(state, g, k, mean, inverse_root):
     """Work out group g's width, optimistic means and weights, its k-th arm having a new mean."""
     size = state.start[g + 1] - state.start[g]
     n_blocks = initial.n_blocks(state, g)
@@ -295,27 +295,35 @@ def _refresh(state, g, k, mean, root):
     width = initial.group_width(state, count, size)
     state.width[g] = width
     if state.summed:
-        _refresh_sums(state, g, n_blocks, width, k, mean, root)
+        _refresh_sums(state, g, n_blocks, width, k, mean, inverse_root)
     elif state.plain:
         weight = state.weight[g]
         merits.upper_bounds(
-            *(state.mean[g], state.root[g], width, state.cap, n_blocks, weight), k, mean, root
+            *(state.mean[g], state.inverse_root[g], width, state.cap, n_blocks, weight),
+            k,
+            mean,
+            inverse_root,
         )
         state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
         state.value[g] = STALE
     else:
-        _refresh_any(state, g, size, n_blocks, width, k, mean, root)
+        _refresh_any(state, g, size, n_blocks, width, k, mean, inverse_root)
 
 
 @register_jitable(**INLINE)
-def _refresh_sums(state, g, n_blocks, width, k, mean, root):
+def _refresh_sums(state, g, n_blocks, width, k, mean, inverse_root):
     """Do the same from sums over blocks: the total only, and no weights."""
-    means, roots, moments, ends = state.mean[g], state.root[g], state.moments[g], state.ends[g]
+    means, roots, moments, ends = (
+        state.mean[g],
+        state.inverse_root[g],
+        state.moments[g],
+        state.ends[g],
+    )
     state.probability[g, k] += _not_taken(state, g, k)
     state.taken[g, k, 0] = state.given[g, 0]
     state.taken[g, k, 1] = state.given[g, 1]
     means[k] = mean
-    roots[k] = root
+    roots[k] = inverse_root
     own = k // merits.BLOCK
     o = merits.BLOCK * own
     moments[0, own] = merits.block_sum(means, o)
@@ -335,7 +343,9 @@ def _refresh_sums(state, g, n_blocks, width, k, mean, root):
 def _not_taken(state, g, k):
     """Return the probability that arm k of group g had in the rounds since its last pull."""
     shares = state.given[g, 0] - state.taken[g, k, 0]
-    return state.mean[g, k] * shares + state.root[g, k] * (state.given[g, 1] - state.taken[g, k, 1])
+    return state.mean[g, k] * shares + state.inverse_root[g, k] * (
+        state.given[g, 1] - state.taken[g, k, 1]
+    )
 
 
 @register_jitable(**INLINE)
@@ -354,13 +364,13 @@ def _squares(state, g):
 @register_jitable(**NOT_INLINED)
 def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
     """Do the same for any merit function, and for the maximum over the whole box; and the value."""
-    mean, root, weight = state.mean[g], state.root[g], state.weight[g]
+    mean, inverse_root, weight = state.mean[g], state.inverse_root[g], state.weight[g]
     merits.upper_bounds(
-        *(mean, root, width, state.cap, n_blocks, state.upper), changed, new_mean, new_root
+        *(mean, inverse_root, width, state.cap, n_blocks, state.upper), changed, new_mean, new_root
     )
     if state.exact:
         for k in range(size):
-            state.lower[k] = min(1.0, max(0.0, mean[k] - width * root[k]))
+            state.lower[k] = min(1.0, max(0.0, mean[k] - width * inverse_root[k]))
         state.value[g] = merits.best_vertex(
             state.lower, state.upper, size, state.kind, state.c, state.point
         )
@@ -381,7 +391,11 @@ def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
 @register_jitable(**INLINE)
 def _expose_sums(state, g, coin):
     """Do the same from sums over blocks: only the block of the draw needs its weights."""
-    size, mean, root = state.start[g + 1] - state.start[g], state.mean[g], state.root[g]
+    size, mean, inverse_root = (
+        state.start[g + 1] - state.start[g],
+        state.mean[g],
+        state.inverse_root[g],
+    )
     weight, policy, width, total = state.weight[g], state.policy[g], state.width[g], state.total[g]
     share = 1.0 / total if total > 0.0 else 0.0
     state.given[g, 0] += share
@@ -389,7 +403,7 @@ def _expose_sums(state, g, coin):
     target = unit(coin) * total
     block = merits.block_of(state.ends[g], size, target)
     for k in range(merits.BLOCK * block, merits.BLOCK * block + merits.BLOCK):
-        weight[k] = mean[k] + width * root[k]
+        weight[k] = mean[k] + width * inverse_root[k]
     k = merits.draw_inside(weight, state.ends[g], block, size, target)
     policy[k] = weight[k] * share
     state.drawn[g] = k
@@ -462,9 +476,9 @@ def _learn(state, t, arm, reward):
     state.pulls[own, k] = n
     released = state.released_mean and t > state.initial_rounds
     mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
-    root = 1.0 / math.sqrt(n)
+    inverse_root = 1.0 / math.sqrt(n)
     while True:
-        _refresh(state, own, k, mean, root)
+        _refresh(state, own, k, mean, inverse_root)
         if own == g:
             break
         own, k = g, -1
@@ -480,5 +494,5 @@ def _probe(state, out):
         if state.summed:
             out[0, arm] += _not_taken(state, g, k)
             if k != state.drawn[g]:  # whose mean is a new one
-                u = state.mean[g, k] + state.last[g, 1] * state.root[g, k]
+                u = state.mean[g, k] + state.last[g, 1] * state.inverse_root[g, k]
                 out[1, arm] = u * state.last[g, 0]

@@ -30,7 +30,7 @@ class FairXUCBState(NamedTuple):
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
-    root: np.ndarray
+    inverse_root: np.ndarray
     weight: np.ndarray
     blocks: np.ndarray
     ends: np.ndarray
@@ -160,7 +160,7 @@ class FairXUCB:
             pulls=np.zeros(n_arms, np.int64),
             sums=np.zeros(n_arms),
             mean=np.zeros(columns),
-            root=np.zeros(columns),
+            inverse_root=np.zeros(columns),
             weight=np.zeros(columns),
             blocks=np.zeros(columns // merits.BLOCK),
             ends=np.zeros(columns // merits.BLOCK),
@@ -210,7 +210,7 @@ def _refresh(state, t):
         state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n * state.inverse_delta))
     n_blocks = state.blocks.size
     merits.upper_bounds(
-        *(state.mean, state.root, state.width[0], 1.0, n_blocks, state.weight), -1, 0.0, 0.0
+        *(state.mean, state.inverse_root, state.width[0], 1.0, n_blocks, state.weight), -1, 0.0, 0.0
     )
     for b in range(n_blocks):
         state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
@@ -219,7 +219,7 @@ def _refresh(state, t):
 @register_jitable(**INLINE)
 def _refresh_one(state, k):
     """Do the same for one arm, the width being what it was."""
-    bound = state.mean[k] + state.width[0] * state.root[k]
+    bound = state.mean[k] + state.width[0] * state.inverse_root[k]
     state.weight[k] = min(1.0, max(0.0, bound))
     b = k // merits.BLOCK
     state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
@@ -265,11 +265,11 @@ def _learn(state, t, arm, reward):
     released = state.released_mean and not early
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
     if not state.shadow or early:
-        state.root[arm] = 1.0 / math.sqrt(n)
+        state.inverse_root[arm] = 1.0 / math.sqrt(n)
     else:
         other = state.shadow_arm[0]
         g = state.first.group_of[other]
-        state.root[other] = state.first.root[g, other - state.first.start[g]]
+        state.inverse_root[other] = state.first.inverse_root[g, other - state.first.start[g]]
     if not (state.by_round or early):
         _refresh_one(state, arm)
         if state.shadow:

@@ -41,7 +41,7 @@ class GroupUCBState(NamedTuple):
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
-    root: np.ndarray
+    inverse_root: np.ndarray
     index: np.ndarray
     rank: np.ndarray
     upper: np.ndarray
@@ -164,7 +164,7 @@ class GroupUCB:
             pulls=np.zeros(n_arms, np.int64),
             sums=np.zeros(n_arms),
             mean=np.zeros(n_arms),
-            root=np.zeros(n_arms),
+            inverse_root=np.zeros(n_arms),
             index=np.zeros(n_arms),
             rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
             upper=np.zeros((scopes, n_arms)),
@@ -202,7 +202,7 @@ def _scope(state, t):
 def _leader(state, scope):
     return Leader(
         state.mean,
-        state.root,
+        state.inverse_root,
         state.upper[scope],
         state.contenders[scope],
         state.marks[scope],
@@ -269,7 +269,7 @@ def _first_of_best(state, low, high, bonus, coin):
     """Return the arm of largest index among the arms low .. high - 1, in a full comparison."""
     index = state.index[low:high]
     for k in range(index.size):
-        index[k] = min(state.cap, state.mean[low + k] + bonus * state.root[low + k])
+        index[k] = min(state.cap, state.mean[low + k] + bonus * state.inverse_root[low + k])
     if state.random_ties:
         return low + best_arm(index, True, coin)
     best = largest(index)
@@ -293,7 +293,7 @@ def _learn(state, t, arm, reward):
     state.pulls[arm] = n
     released = state.released_mean and not early
     state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
-    state.root[arm] = 1.0 / math.sqrt(n)
+    state.inverse_root[arm] = 1.0 / math.sqrt(n)
     for scope in (g, state.quotas.size):
         lead = _leader(state, scope)
         leader.update(lead, arm)

@@ -33,7 +33,7 @@ class InitialState(NamedTuple):
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
-    root: np.ndarray
+    inverse_root: np.ndarray
     probability: np.ndarray
     weight: np.ndarray
     ends: np.ndarray
@@ -90,7 +90,7 @@ def begin(
         pulls=np.zeros(shape, np.int64),
         sums=np.zeros(shape),
         mean=np.zeros(shape),
-        root=np.where(np.arange(columns) < sizes[:, None], np.inf, 0.0),
+        inverse_root=np.where(np.arange(columns) < sizes[:, None], np.inf, 0.0),
         probability=np.zeros(shape),
         weight=np.zeros(columns),
         ends=np.zeros(blocks),
@@ -176,7 +176,9 @@ def _choose(state, t, coin):
     size = state.start[g + 1] - state.start[g]
     width = group_width(state, float(state.served[g]), size)
     blocks, weight = n_blocks(state, g), state.weight
-    merits.upper_bounds(state.mean[g], state.root[g], width, 1.0, blocks, weight, -1, 0.0, 0.0)
+    merits.upper_bounds(
+        state.mean[g], state.inverse_root[g], width, 1.0, blocks, weight, -1, 0.0, 0.0
+    )
     total = merits.sum_blocks(weight, blocks, state.ends)
     return nonnegative(draw(state, g, weight, state.ends, total, state.policy, coin))
 
@@ -190,4 +192,4 @@ def _learn(state, t, arm, reward):
     n = state.pulls[own, k] + 1
     state.pulls[own, k] = n
     state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, False)
-    state.root[own, k] = 1.0 / math.sqrt(n)
+    state.inverse_root[own, k] = 1.0 / math.sqrt(n)

@@ -111,19 +111,19 @@ def block_sum(w, o):
 
 
 @register_jitable(**INLINE)
-def upper_bounds(mean, root, width, cap, n_blocks, out, changed, new_mean, new_root):
-    """Write min(cap, mean + width * root), not below 0, over the first blocks.
+def upper_bounds(mean, inverse_root, width, cap, n_blocks, out, changed, new_mean, new_root):
+    """Write min(cap, mean + width * inverse_root), not below 0, over the first blocks.
 
-    Entry `changed`, if it is not -1, gets its new mean and root here: a processor that reads
-    several numbers at once waits for one of them that was just written alone.
+    Entry `changed`, if it is not -1, gets its new mean and inverse root here: a processor that
+    reads several numbers at once waits for one of them that was just written alone.
     """
     for k in range(BLOCK * n_blocks):
         m = new_mean if k == changed else mean[k]
-        r = new_root if k == changed else root[k]
+        r = new_root if k == changed else inverse_root[k]
         out[k] = min(cap, max(0.0, m + width * r))
     if changed >= 0:
         mean[changed] = new_mean
-        root[changed] = new_root
+        inverse_root[changed] = new_root
 
 
 @register_jitable(**INLINE)
