@@ -470,7 +470,7 @@ def test_random_instances_have_bounds_of_their_own(evidence):
     recorded = next(evidence.recorded("learning_bound_random", ["plays", "mean", "quota"]))
     run = recorded.runs[1]
     assert run.cell["tolerance"] == 100
-    found = regret.excess_over_own_bound(recorded, run, clipped=False)
+    found = regret.excess_over_own_bound(run, clipped=False)
     replicate, place = 3, -1
     t = int(run.rounds[place])
     means = run.values["mean"][replicate, 0].tolist()

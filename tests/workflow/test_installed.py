@@ -177,7 +177,7 @@ def test_a_folder_that_is_gone_is_in_no_checkout(installed):
 @pytest.fixture
 def elsewhere(tmp_path):
     """Return another checkout, with the code that is installed."""
-    for name in ("Snakefile", "src", "config", "workflow"):
+    for name in ("Snakefile", "src", "config", "papers", "workflow"):
         copy = shutil.copytree if (CHECKOUT / name).is_dir() else shutil.copy
         copy(CHECKOUT / name, tmp_path / name)
     return tmp_path
