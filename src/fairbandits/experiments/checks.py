@@ -188,8 +188,14 @@ def source_of(policy: str, place: str) -> str | None:
 
 def check_policy(
     policy: str, parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
-) -> None:
-    """Raise ConfigError unless a policy is there and can have these parameters."""
+) -> dict[str, Any]:
+    """Return a policy's parameters, with stand-ins for those that the instance gives.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such policy, or it cannot have these parameters.
+    """
     if not is_own(policy) and policy not in (known := _policies()):
         if policy in HOMES:
             raise ConfigError(
@@ -200,11 +206,12 @@ def check_policy(
     complete = with_stand_ins(parameters, n_arms, given, where)
     if not is_own(policy):
         check_parameters(policy, complete, n_arms, where)
-        return
+        return complete
     try:
         check_arguments(policy, parameters)
     except ValueError as error:
         raise ConfigError(f"{place}.policy: {error}") from None
+    return complete
 
 
 #: Parameters that were found right, by policy and number of arms: most are those of many cells.

@@ -375,8 +375,7 @@ def _experiment(
         check_sweep(sweep, f"{inside}.sweep")
         observe = observers_of(policy.get("observe", []), f"{inside}.observe")
         for cell in cells_of_sweep(sweep):
-            check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
-            known = with_stand_ins(parameters | cell, n_arms, given, where)
+            known = check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
             for observer, own in observe:
                 own = with_stand_ins(own, n_arms, given, f"{inside}.observe.{observer}")
                 check_observer(observer, own, policy["policy"], known, n_arms, f"{inside}.observe")

@@ -1,6 +1,5 @@
 """The observers, one file each, and the one place where they are registered."""
 
-import dataclasses
 from typing import Any
 
 from fairbandits.observers.banditq_inequalities import BanditQInequalities
@@ -13,6 +12,7 @@ from fairbandits.observers.plays_sum import PlaysSum
 from fairbandits.observers.queue_squares import QueueSquares
 from fairbandits.observers.starvation import Starvation
 from fairbandits.observers.surrogate_gains import SurrogateGains
+from fairbandits.policies import make_registered
 
 #: Name in configuration files -> observer.
 OBSERVERS = {
@@ -39,16 +39,4 @@ def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any
         with `where`, the place in the configuration.
     """
     place = f"{where}: " if where else ""
-    if name not in OBSERVERS:
-        raise ValueError(f"{place}observer must be one of {', '.join(OBSERVERS)}, got {name!r}")
-    known = [field.name for field in dataclasses.fields(OBSERVERS[name])]
-    for key in parameters:
-        if key not in known:
-            allowed = ", ".join(known) or "none"
-            raise ValueError(
-                f"{place}observer {name} has no parameter {key!r}; it takes: {allowed}"
-            )
-    try:
-        return OBSERVERS[name](**parameters)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}observer {name}: {error}") from error
+    return make_registered("observer", OBSERVERS, name, parameters, place)

@@ -100,14 +100,40 @@ def make_policy(
             return own.make_own(name, parameters)
         except ValueError as error:
             raise ValueError(f"{place}{error}") from error
-    if name not in POLICIES:
-        raise ValueError(f"{place}policy must be one of {', '.join(POLICIES)}, got {name!r}")
-    known = [field.name for field in dataclasses.fields(POLICIES[name])]
+    return make_registered("policy", POLICIES, name, parameters, place)
+
+
+def make_registered(
+    kind: str, registry: Mapping[str, type], name: str, parameters: dict[str, Any], place: str
+) -> Any:
+    """Return what is registered under `name`, with these parameters.
+
+    Parameters
+    ----------
+    kind : str
+        What the registry holds, as messages say it: "policy".
+    registry : mapping of str to type
+        Dataclasses by name.
+    name : str
+        A key of it.
+    parameters : dict
+        Values of the dataclass's fields.
+    place : str
+        What a message begins with.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown, or a value is out of range.
+    """
+    if name not in registry:
+        raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}")
+    known = [field.name for field in dataclasses.fields(registry[name])]
     for key in parameters:
         if key not in known:
             allowed = ", ".join(known) or "none"
-            raise ValueError(f"{place}policy {name} has no parameter {key!r}; it takes: {allowed}")
+            raise ValueError(f"{place}{kind} {name} has no parameter {key!r}; it takes: {allowed}")
     try:
-        return POLICIES[name](**parameters)
+        return registry[name](**parameters)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}policy {name}: {error}") from error
+        raise ValueError(f"{place}{kind} {name}: {error}") from error
