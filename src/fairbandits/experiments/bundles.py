@@ -21,14 +21,14 @@ from fairbandits.policies.own import is_own
 COSTS = {
     "banditq, bandit": (40, 8),
     "banditq, full": (10, 4),
-    "bf_ucb": (60, 0.5),
-    "fair_learn": (10, 0.2),
+    "bf_ucb": (100, 1.2),
+    "fair_learn": (25, 0.2),
     "fairx_ucb": (100, 2),
     "group_ucb": (15, 0.5),
-    "ht_ucb": (15, 0.5),
+    "ht_ucb": (30, 1.2),
     "lfg": (25, 1.5),
     "static": (15, 1),
-    "t_fair_learn": (10, 0.2),
+    "t_fair_learn": (25, 0.2),
     "ucb1": (10, 0.2),
 }
 #: Of all others, and of those in plain Python outside the package.
