@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fairbandits.audit.cases import questions
 from fairbandits.audit.estimates import Estimator, Question
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import (
@@ -147,7 +148,12 @@ def _unusable(claim: Claim, evidence: Evidence) -> str:
 
 
 def _of_test(claim: Claim, test: Test, evidence: Evidence, estimators: Estimators) -> list[Answer]:
-    estimator = estimators.get((claim.id, test.name))
+    if test.plan:
+
+        def estimator(evidence: Evidence) -> Iterator[Question]:
+            return questions(test.plan, claim.readings, evidence)
+    else:
+        estimator = estimators.get((claim.id, test.name))
     if estimator is None:
         return [Answer(claim.id, test.name, message="it has no estimator")]
     evidence.read.clear()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from fairbandits.audit.cases import Plan, Selection, check_plan
+from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import Config
@@ -23,6 +25,8 @@ from fairbandits.experiments.schemas import (
     read_yaml,
 )
 
+#: What says of which cells a test asks, in a record or in one of its tests.
+ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -70,6 +74,7 @@ class Test:
     inputs: Mapping[str, Any]
     each: str = ""
     decides: bool = True
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True)
@@ -183,6 +188,10 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
         settings = rule.get("settings", {}) | block.get("settings", {})
         _check_rule(rule["procedure"], settings, here, complete=True)
         _check_inputs(rule["procedure"], block["inputs"], here)
+        plan = (
+            None if "experiments" in record else _plan(record, block, rule["procedure"], settings)
+        )
+        each = block.get("each", "")
         tests.append(
             Test(
                 name,
@@ -191,14 +200,46 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
                 rule["procedure"],
                 settings,
                 block["inputs"],
-                block.get("each", ""),
+                ", ".join(plan.each) if plan else each,
                 block.get("decides", True),
+                plan,
             )
         )
     if tests and not any(test.decides for test in tests):
         raise LedgerError(f"{place}.tests: at least one must decide")
-    plain = {name: value for name, value in record.items() if name not in ("tests", "changes")}
+    left_out = ("tests", "changes", *ASKING)
+    plain = {name: value for name, value in record.items() if name not in left_out}
+    if tests and "experiments" not in record:
+        read = (one for test in tests for one in test.plan.experiments)
+        plain["experiments"] = list(dict.fromkeys(read))
     return Claim(key, content["paper"], tests=tuple(tests), **_tuples(plain))
+
+
+def _plan(
+    record: dict[str, Any], block: dict[str, Any], procedure: str, settings: dict[str, Any]
+) -> Plan:
+    """Return what a test asks; what it leaves out is as its claim says."""
+    given = {name: block.get(name, record.get(name)) for name in ASKING}
+    cells = block.get("cells", {})
+    if "cells" in record or cells:
+        cells = {**record.get("cells", {}), **cells}
+    each = given["each"] or {}
+    return Plan(
+        cells=Selection.of(cells) if cells else None,
+        inputs=block["inputs"],
+        procedure=procedure,
+        companions={
+            name: Selection.of(one)
+            for name, one in {**record.get("with", {}), **block.get("with", {})}.items()
+        },
+        each=dict.fromkeys(each, ()) if isinstance(each, list) else each,
+        over=given["over"] or "",
+        arms=given["arms"] or "",
+        rounds=given["rounds"] or "",
+        keep=given["keep"] or "",
+        reading=given["reading"] or "",
+        paired=settings.get("paired", True),
+    )
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
@@ -272,12 +313,24 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
         paper = "" if one in own else f"{one.paper}/"
         experiments += [f"{paper}{name}" for name in (one.name, one.suite) if name]
     figures = [figure for one in own for figure in one.figures]
+    parameters = {
+        name
+        for one in config.experiments
+        for run in one.runs
+        for name in (*run.spec.parameters, *run.spec.sweep)
+    } | {"tolerance"}
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"
         for experiment in claim.experiments:
             _entry(experiments, experiment, f"{place}.experiments")
         for reading in claim.readings:
             _entry(ledger.readings, reading, f"{place}.readings")
+        for test in claim.tests:
+            if test.plan:
+                try:
+                    check_plan(test.plan, parameters)
+                except ExpressionError as error:
+                    raise LedgerError(f"{place}.tests.{test.name}: {error}") from None
         if claim.family:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:

@@ -8,30 +8,9 @@ alone: margins, levels and rules stand in the ledger.
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
 
+from fairbandits.audit.cases import Question as Question
 from fairbandits.audit.evidence import Evidence
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question that a test puts to its procedure.
-
-    Attributes
-    ----------
-    data : mapping of str
-        The procedure's data parameters.
-    each : str
-        Which of the things that the test is repeated for, for reading; empty if it is not.
-    reading : str
-        Of the ledger's readings; empty where the claim names none. A question without one, of a
-        claim that names some, belongs to all of them.
-    """
-
-    data: Mapping[str, Any]
-    each: str = ""
-    reading: str = ""
 
 
 Estimator = Callable[[Evidence], Iterator[Question]]

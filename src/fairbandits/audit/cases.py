@@ -1,0 +1,657 @@
+"""From a record of the ledger to the data that its procedure judges.
+
+A test says which cells it reads, what it is repeated for, what is stacked, which readings they
+have, and each input as an expression. This module does what it says, and knows no paper.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fairbandits.audit import measures
+from fairbandits.audit.cells import COORDINATES, Cell
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.expressions import (
+    Expression,
+    ExpressionError,
+    parse,
+    same_unit,
+    unknown,
+)
+from fairbandits.rationals import rational
+
+#: Data of a procedure that have a value for each replicate, or are a number.
+EITHER = ("one", "other", "larger", "smaller", "wider", "narrower")
+#: Those that have a value for each replicate, and those that are one number.
+SAMPLES, NUMBERS = ("sample", "outcomes"), ("limit", "value", "most", "least")
+#: Those that have one number for each point.
+POINTS = ("horizons", "x", "limits", "reference")
+#: Those that stand in the ledger as they are: text with its digits, and lists of numbers.
+LITERAL = ("contrasts",)
+#: Data of a procedure that must have the same unit.
+LIKE = (
+    ("sample", "limit"),
+    ("samples", "limits"),
+    ("one", "other"),
+    ("larger", "smaller"),
+    ("wider", "narrower"),
+    ("sample", "printed"),
+)
+#: Procedures that take the replicates at each point apart, since their number may differ.
+APART = ("growth_exponent", "logarithmic_growth", "bounded_remainder", "proportionality")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which cells: those of some experiments with some coordinates.
+
+    Attributes
+    ----------
+    experiments : tuple of str
+        Experiments or suites.
+    wanted : mapping of str
+        Coordinate -> its value, or a list of values.
+    where : str
+        An expression that has to hold; empty if none has.
+    match : tuple of str, optional
+        Of a companion: coordinates in which it is like the cell that it goes with; those that the
+        test is repeated for, if left out.
+    """
+
+    experiments: tuple[str, ...] = ()
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+    match: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, block: Mapping[str, Any]) -> "Selection":
+        """Return what a block of the ledger says."""
+        own = ("experiments", "where", "match")
+        match = block.get("match")
+        return cls(
+            tuple(block.get("experiments", ())),
+            {name: value for name, value in block.items() if name not in own},
+            block.get("where", ""),
+            None if match is None else tuple(match),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a test asks, as its record says.
+
+    Attributes
+    ----------
+    cells : Selection, optional
+        None for a test that reads no recorded run.
+    companions : mapping of str to Selection
+        Cells that go with each of these, by the name that expressions use.
+    each : mapping of str
+        Coordinates that it is repeated for; with the values of those that no cell has.
+    over : str
+        The coordinate whose cells are stacked, as points; empty if none.
+    arms, rounds, keep : str
+        Expressions: which arms or rounds it is repeated for, and which replicates are meant.
+    reading : str, sequence of str, or mapping of str
+        Coordinates that name the reading, or an expression for each reading; empty if the cells
+        belong to all of them.
+    inputs : mapping of str
+        Data parameter of the procedure -> number, expression, or list of these.
+    procedure : str
+        What judges them.
+    paired : bool
+        Whether replicates of a cell and its companions belong together.
+    """
+
+    cells: Selection | None
+    inputs: Mapping[str, Any]
+    procedure: str
+    companions: Mapping[str, Selection] = field(default_factory=dict)
+    each: Mapping[str, Sequence] = field(default_factory=dict)
+    over: str = ""
+    arms: str = ""
+    rounds: str = ""
+    keep: str = ""
+    reading: Any = ""
+    paired: bool = True
+
+    @cached_property
+    def expressions(self) -> list[Expression]:
+        """All expressions, but for those that companions are chosen by."""
+        texts = [self.arms, self.rounds, self.keep]
+        if self.cells:
+            texts.append(self.cells.where)
+        if isinstance(self.reading, Mapping):
+            texts += [one for one in self.reading.values() if isinstance(one, str)]
+        for name, value in self.inputs.items():
+            texts += _texts(self.procedure, name, value)
+        return [parse(text) for text in texts if text]
+
+    def columns(self, companion: str = "") -> list[str]:
+        """Return the recorded columns that the cells, or a companion's, are read with."""
+        known, called = measures.measures(), measures.functions()
+        expressions = list(self.expressions)
+        found = {
+            column
+            for one in expressions
+            for name, place in one.names()
+            if place == companion and name in known
+            for column in known[name].columns
+        }
+        if companion and self.companions[companion].where:
+            where = parse(self.companions[companion].where)
+            names = [name for name, _ in where.names() if name in known]
+            found |= {column for name in names for column in known[name].columns}
+        for one in expressions:
+            for name in one.calls():
+                found |= set(called[name].columns)
+        return sorted(found)
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """All experiments and suites that are read."""
+        own = self.cells.experiments if self.cells else ()
+        of_companions = [one for with_ in self.companions.values() for one in with_.experiments]
+        return tuple(dict.fromkeys((*own, *of_companions)))
+
+
+def _texts(procedure: str, name: str, value: Any) -> list[str]:
+    """Return the expressions of an input; text that is printed is none."""
+    if name in LITERAL or (name == "printed" and procedure == "printed_number"):
+        return []
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, str)]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question that a test puts to its procedure.
+
+    Attributes
+    ----------
+    data : mapping of str
+        The procedure's data parameters.
+    each : str
+        Which of the things that the test is repeated for, for reading; empty if it is not.
+    reading : str
+        Of the ledger's readings; empty where the claim names none. A question without one, of a
+        claim that names some, belongs to all of them.
+    coordinates : tuple of (str, str)
+        What sets it apart from the test's other questions.
+    """
+
+    data: Mapping[str, Any]
+    each: str = ""
+    reading: str = ""
+    coordinates: tuple[tuple[str, str], ...] = ()
+
+
+# --------------------------------------------------------------------------------------- scopes
+
+
+@dataclass(frozen=True)
+class CaseScope:
+    """What names stand for in one case.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        For functions that read more than a cell.
+    cell : Cell, optional
+        None where no run is read.
+    known : mapping of str
+        Coordinates of the case: those that no cell has, and arm, round and reading.
+    companions : callable, optional
+        Name -> the companion of this cell.
+    """
+
+    evidence: Evidence
+    cell: Cell | None
+    known: Mapping[str, Any]
+    find: Callable[[Cell, str], Cell] | None = None
+
+    def value(self, name: str) -> Any:
+        """Return what a name stands for."""
+        if name in self.known:
+            return self.known[name]
+        found = measures.measures().get(name)
+        if self.cell is None:
+            raise ExpressionError(f"{name!r} needs a cell, and the test names none")
+        if found is None:
+            try:
+                return self.cell.coordinate(name)
+            except KeyError:
+                raise ExpressionError(
+                    f"{self.cell.recorded.experiment.name}: policy {self.cell.run.policy!r} "
+                    f"has no {name!r}"
+                ) from None
+        values = found(self.cell)
+        if "arm" in self.known and values.shape[2] > 1:
+            values = values[:, :, [self.known["arm"] - 1]]
+        return values
+
+    def companion(self, name: str) -> "CaseScope":
+        """Return the scope of the companion of this name."""
+        return replace(self, cell=self.find(self.cell, name))
+
+    def at(self, value: Any, rounds: Any) -> Any:
+        """Return a value at the last recorded round at or before each of some."""
+        if np.ndim(value) == 0 or value.shape[1] == 1:
+            return value
+        wanted = np.ravel(np.asarray(rounds, float))
+        # at least the first: a short run may not have recorded so early a round
+        places = np.searchsorted(self.cell.rounds, wanted * (1 + 1e-12), side="right") - 1
+        return value[:, np.maximum(places, 0)]
+
+    def call(self, name: str, arguments: list[Any]) -> Any:
+        """Return what a function makes of some values."""
+        found = measures.functions()[name]
+        return found.of(self, *arguments) if found.in_cell else found.of(*arguments)
+
+
+# ------------------------------------------------------------------------------------- questions
+
+
+def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
+    """Yield the questions of a test.
+
+    Parameters
+    ----------
+    plan : Plan
+        What the test asks.
+    readings : sequence of str
+        Those that its claim is judged under.
+    evidence : Evidence
+        Recorded runs.
+
+    Raises
+    ------
+    ValueError
+        If the recorded runs are not what the plan needs; it says what there is.
+    """
+    yield from _Asking(plan, readings, evidence).all()
+
+
+class _Asking:
+    """A plan, and the evidence that it is asked of."""
+
+    def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
+        self.plan, self.readings, self.evidence = plan, readings, evidence
+        self.cells = self._cells(plan.cells, plan.columns()) if plan.cells else [None]
+        if not self.cells:
+            raise ValueError("no cell of its experiments is what the test asks for")
+        self._companions: dict[str, list[Cell]] = {}
+
+    # -------------------------------------------------------------------------- choosing cells
+
+    def _cells(self, chosen: Selection, columns: list[str]) -> list[Cell]:
+        return [
+            cell
+            for name in chosen.experiments
+            for recorded in self.evidence.recorded(name, columns)
+            for run in recorded.runs
+            if self._is_wanted(cell := Cell(self.evidence, recorded, run), chosen)
+        ]
+
+    def _is_wanted(self, cell: Cell, chosen: Selection) -> bool:
+        for name, wanted in chosen.wanted.items():
+            try:
+                found = cell.coordinate(name)
+            except KeyError:  # another policy, which has no such parameter
+                return False
+            if not _is_one_of(found, wanted):
+                return False
+        if not chosen.where:
+            return True
+        return bool(np.all(parse(chosen.where).evaluate(self._scope(cell))))
+
+    def _companion(self, cell: Cell, name: str) -> Cell:
+        chosen = self.plan.companions[name]
+        if name not in self._companions:
+            columns = self.plan.columns(name)
+            self._companions[name] = self._cells(
+                chosen
+                if chosen.experiments
+                else replace(chosen, experiments=self.plan.cells.experiments),
+                columns,
+            )
+        alike = self._alike(chosen)
+        found = [
+            other
+            for other in self._companions[name]
+            if all(_coordinate(other, one) == _coordinate(cell, one) for one in alike)
+        ]
+        if len(found) != 1:
+            given = ", ".join(f"{one} = {_coordinate(cell, one)}" for one in alike)
+            raise ValueError(
+                f"companion {name!r} must be one cell"
+                + (f" for {given}" if given else "")
+                + f", got {len(found)}"
+            )
+        both = min(cell.n_replicates, found[0].n_replicates)
+        return replace(found[0], replicates=both) if self.plan.paired else found[0]
+
+    def _alike(self, chosen: Selection) -> list[str]:
+        if chosen.match is not None:
+            return list(chosen.match)
+        return [
+            one
+            for one in (*self._of_cells(), *filter(None, [self.plan.over]))
+            if one not in chosen.wanted
+        ]
+
+    def _limited(self, cell: Cell) -> Cell:
+        """Return a cell with the replicates that all its companions have."""
+        if not self.plan.paired or not self.plan.companions:
+            return cell
+        used = {place for one in self.plan.expressions for _, place in one.names() if place}
+        sizes = [self._companion(cell, name).n_replicates for name in used]
+        return replace(cell, replicates=min([cell.n_replicates, *sizes]))
+
+    # ------------------------------------------------------------------------------- the cases
+
+    def _of_cells(self) -> list[str]:
+        """Return the coordinates it is repeated for that cells have."""
+        return [
+            name
+            for name, values in self.plan.each.items()
+            if not values and name not in ("arm", "round")
+        ]
+
+    def _scope(self, cell: Cell | None, **known: Any) -> CaseScope:
+        return CaseScope(self.evidence, cell, known, self._companion)
+
+    def all(self) -> Iterator[Question]:
+        """Yield the questions, reading by reading."""
+        asked = False
+        for reading, cells in self._by_reading():
+            groups: dict[tuple, list] = {}
+            for cell in cells:
+                key = tuple(_coordinate(cell, name) for name in self._of_cells())
+                groups.setdefault(key, []).append(cell)
+            for group in groups.values():
+                for known in self._repeated(group[0]):
+                    for question in self._asked(reading, group, known):
+                        asked = True
+                        yield question
+        if not asked:
+            raise ValueError("no arm or round of its cells is what the test asks for")
+
+    def _by_reading(self) -> Iterator[tuple[str, list]]:
+        given = self.plan.reading
+        if not given:
+            yield "", self.cells
+            return
+        for reading in self.readings:
+            if isinstance(given, Mapping):
+                if reading not in given:
+                    continue
+                rule = given[reading]
+                if rule is True:
+                    yield reading, self.cells
+                    continue
+                found = []
+                for cell in self.cells:
+                    holds = parse(rule).evaluate(self._scope(cell, reading=reading))
+                    # of replicates that differ in it some may belong: `_kept` chooses them
+                    if np.any(holds):
+                        found.append(cell)
+            else:
+                names = [given] if isinstance(given, str) else given
+                found = [
+                    cell
+                    for cell in self.cells
+                    if any(_coordinate(cell, name) == reading for name in names)
+                ]
+            if found:
+                yield reading, found
+
+    def _repeated(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
+        """Yield the coordinates of each repetition that no cell has."""
+        given = {name: values for name, values in self.plan.each.items() if values}
+        rows: list[dict[str, Any]] = [{}]
+        for name, values in given.items():
+            rows = [{**row, name: value} for row in rows for value in values]
+        for row in rows:
+            rounds: Iterable[Any] = [None]
+            if "round" in self.plan.each:
+                found = parse(self.plan.rounds).evaluate(self._scope(cell, **row))
+                places = self._scope(cell).at(cell.rounds[None, :, None], np.ravel(found))
+                rounds = dict.fromkeys(places.ravel().tolist())
+            for t in rounds:
+                more = row if t is None else {**row, "round": t}
+                if "arm" not in self.plan.each:
+                    yield more
+                    continue
+                scope = self._scope(cell, **more)
+                chosen = np.asarray(
+                    parse(self.plan.arms).evaluate(scope) if self.plan.arms else True
+                )
+                if t is not None and chosen.ndim == 3:
+                    chosen = scope.at(chosen, t)
+                chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
+                for k in np.flatnonzero(chosen).tolist():
+                    yield {**more, "arm": k + 1}
+
+    def _asked(
+        self, reading: str, group: list[Cell | None], known: dict[str, Any]
+    ) -> Iterator[Question]:
+        plan = self.plan
+        scopes = []
+        for cell in group:
+            used = self._limited(cell) if cell is not None else None
+            extra = {"reading": reading} if reading else {}
+            scopes.append(self._scope(used, **known, **extra))
+        if plan.over:
+            scopes.sort(key=lambda scope: float(_coordinate(scope.cell, plan.over)))
+            sizes = [_coordinate(scope.cell, plan.over) for scope in scopes]
+            if len(set(sizes)) < len(sizes):
+                raise ValueError(
+                    f"cells that are stacked must differ in {plan.over}, got {sizes}; "
+                    "what else they differ in has to be among `each`"
+                )
+        elif len(scopes) > 1 and plan.procedure != "invariant":
+            names = [f"{one.cell.recorded.experiment.name}/{one.cell.run.name}" for one in scopes]
+            raise ValueError(f"a case must be one cell, got {len(names)}: {', '.join(names[:4])}")
+        data = self._data(scopes)
+        if data is None:
+            return
+        where = {name: _coordinate(group[0], name) for name in self._of_cells()} | known
+        ordered = {name: where[name] for name in plan.each}
+        coordinates = tuple((name, str(value)) for name, value in ordered.items())
+        each = ", ".join(_in_words(name, value) for name, value in ordered.items())
+        yield Question(data, each, reading, coordinates)
+
+    # -------------------------------------------------------------------------------- the data
+
+    def _data(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
+        plan = self.plan
+        if plan.procedure == "invariant":
+            return self._pooled(scopes)
+        data = {}
+        for name, given in plan.inputs.items():
+            if name in LITERAL or (name == "printed" and plan.procedure == "printed_number"):
+                data[name] = given
+                continue
+            parts = given if isinstance(given, list) else [given]
+            found = [self._one(one, scope) for scope in scopes for one in parts]
+            data[name] = _fitted(plan.procedure, name, found)
+        return data
+
+    def _pooled(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
+        """Return the excess of all cells of a case one after the other, and its scale."""
+        excess, scales = [], []
+        for scope in scopes:
+            found = np.asarray(self._one(self.plan.inputs["excess"], scope))
+            scale = np.asarray(self._one(self.plan.inputs.get("scale", 1.0), scope), float)
+            excess.append(found.ravel())
+            scales.append(np.broadcast_to(scale, found.shape).ravel())
+        joined = np.concatenate(excess)
+        if not joined.size:
+            return None
+        if joined.dtype == bool:
+            joined = joined.astype(int)
+        data: dict[str, Any] = {"excess": joined}
+        if "scale" in self.plan.inputs:
+            data["scale"] = np.concatenate(scales)
+        return data
+
+    def _one(self, given: Any, scope: CaseScope) -> Any:
+        if not isinstance(given, str):
+            return given
+        found = parse(given).evaluate(scope)
+        return self._kept(found, scope)
+
+    def _kept(self, found: Any, scope: CaseScope) -> Any:
+        """Return the replicates that are meant, of a value that has replicates."""
+        if np.ndim(found) != 3 or found.shape[0] == 1:
+            return found
+        rules = [self.plan.keep]
+        if isinstance(self.plan.reading, Mapping):
+            rules.append(self.plan.reading.get(scope.known.get("reading"), ""))
+        for rule in rules:
+            if isinstance(rule, str) and rule:
+                meant = np.asarray(parse(rule).evaluate(scope))
+                if meant.ndim == 3 and meant.shape[0] > 1:
+                    found = found[meant[:, 0, 0]] if len(found) == len(meant) else found
+        return found
+
+
+def _coordinate(cell: Cell | None, name: str) -> Any:
+    try:
+        return cell.coordinate(name)
+    except KeyError:
+        raise ValueError(
+            f"{cell.recorded.experiment.name}: policy {cell.run.policy!r} has no {name!r}"
+        ) from None
+
+
+def _is_one_of(found: Any, wanted: Any) -> bool:
+    values = wanted if isinstance(wanted, list) else [wanted]
+    return any(
+        found == (rational("a coordinate", one) if _is_fraction(one, found) else one)
+        for one in values
+    )
+
+
+def _is_fraction(wanted: Any, found: Any) -> bool:
+    return isinstance(wanted, str) and not isinstance(found, str) and found is not None
+
+
+def _in_words(name: str, value: Any) -> str:
+    if name == "arm":
+        return f"arm {value}"
+    if name == "round":
+        return f"t = {value}"
+    if isinstance(value, str):
+        return value.replace("_", " ")
+    if name == "tolerance":
+        return f"alpha = {value}"
+    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+
+
+def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
+    """Return values in the form that a data parameter of a procedure has."""
+    arrays = [np.asarray(one) for one in parts]
+    if name == "samples":
+        columns = [column for one in arrays for column in _columns(one)]
+        if procedure in APART:
+            return columns
+        sizes = {len(one) for one in columns}
+        if len(sizes) > 1:
+            raise ValueError(f"points must have the same replicates, got {sorted(sizes)}")
+        return np.stack(columns, axis=1)
+    if name in POINTS or (name == "printed" and procedure != "prediction_interval"):
+        return np.concatenate([one.reshape(-1) for one in arrays])
+    (one,) = arrays
+    if one.size == 1 and name in (*NUMBERS, *EITHER, "printed"):
+        return float(one.reshape(()))
+    if one.ndim != 3 or one.shape[1:] != (1, 1):
+        raise ValueError(
+            f"{name} must have one value for each replicate, got (replicates, rounds, arms) = "
+            f"{one.shape}; choose a round with @, and an arm"
+        )
+    return one[:, 0, 0]
+
+
+def _columns(one: np.ndarray) -> list[np.ndarray]:
+    """Return the replicates at each round, or arm, of an array."""
+    if one.ndim != 3:
+        raise ValueError(f"samples must be of recorded runs, got {one.ndim} axes")
+    flat = one.reshape(len(one), -1)
+    return list(flat.T)
+
+
+# ------------------------------------------------------------------------------------- checking
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the expressions of a test can name: see `fairbandits.audit.expressions.Vocabulary`."""
+
+    parameters: frozenset[str]
+    each: frozenset[str]
+    companions: frozenset[str]
+
+    def check_name(self, name: str) -> str:
+        """Return the unit of a name, empty if it has none."""
+        if name in measures.measures():
+            return measures.measures()[name].unit
+        known = {*COORDINATES, *self.parameters, *self.each}
+        if name in known:
+            return "rounds" if name in ("T", "round") else ""
+        raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
+
+    def check_call(self, name: str, n_arguments: int) -> None:
+        """Raise ExpressionError unless there is such a function."""
+        found = measures.functions().get(name)
+        if found is None:
+            raise unknown("function", name, sorted(measures.functions()))
+        least, most = found.arguments
+        if not least <= n_arguments <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
+
+    def check_companion(self, name: str) -> None:
+        """Raise ExpressionError unless there is such a companion."""
+        if name not in self.companions:
+            raise unknown("companion", name, sorted(self.companions))
+
+
+def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
+    """Check every name and unit of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        What a test asks.
+    parameters : iterable of str
+        Parameters that policies of its experiments have.
+
+    Raises
+    ------
+    ExpressionError
+        For the first that does not exist or fit.
+    """
+    words = Words(frozenset(parameters), frozenset(plan.each), frozenset(plan.companions))
+    for selection in (*filter(None, [plan.cells]), *plan.companions.values()):
+        for name in (*selection.wanted, *(selection.match or ())):
+            words.check_name(name)
+        if selection.where:
+            parse(selection.where).check(words)
+    for name in (*plan.each, *filter(None, [plan.over])):
+        words.check_name(name)
+    units: dict[str, str] = {}
+    for one in plan.expressions:
+        one.check(words)
+    for name, given in plan.inputs.items():
+        texts = _texts(plan.procedure, name, given)
+        units[name] = same_unit([parse(text).check(words) for text in texts])
+    for pair in LIKE:
+        try:
+            same_unit([units.get(name, "") for name in pair])
+        except ExpressionError as error:
+            raise ExpressionError(f"{' and '.join(pair)}: {error}") from None

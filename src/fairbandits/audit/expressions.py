@@ -1,0 +1,343 @@
+"""Expressions of a ledger: arithmetic over measures and coordinates, and nothing else.
+
+An expression is Python's syntax with a list of allowed nodes. Every value has three axes,
+(replicate, round, arm); an axis that does not matter has size 1, so that NumPy's broadcasting joins
+them. ``x @ r`` takes the last recorded round at or before r, of one round or of a list of them, and
+``x[name]`` takes x from the companion of that name (see `fairbandits.audit.cases`).
+"""
+
+import ast
+import io
+import operator
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from fairbandits.experiments.schemas import meant
+
+#: Node of the syntax tree -> what it does to values.
+BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: lambda one, other: one < other,
+    ast.LtE: lambda one, other: one <= other,
+    ast.Gt: lambda one, other: one > other,
+    ast.GtE: lambda one, other: one >= other,
+    ast.Eq: lambda one, other: one == other,
+    ast.NotEq: lambda one, other: one != other,
+    ast.In: lambda one, other: one in other,
+    ast.NotIn: lambda one, other: one not in other,
+}
+#: Quantities that must not be added or compared with each other.
+UNITS = ("pulls", "rounds", "reward", "reward per round", "arms")
+#: Product or ratio of two units, where it is another one.
+PRODUCTS = {
+    frozenset(("reward per round", "rounds")): "reward",
+    frozenset(("reward per round", "pulls")): "reward",
+}
+RATIOS = {("reward", "rounds"): "reward per round", ("reward", "reward per round"): "rounds"}
+
+
+class ExpressionError(ValueError):
+    """An expression that is not allowed, or names what does not exist."""
+
+
+class Scope(Protocol):
+    """What gives names their values: a cell, or nothing but functions."""
+
+    def value(self, name: str) -> Any:
+        """Return a measure's or coordinate's value."""
+
+    def companion(self, name: str) -> "Scope":
+        """Return the scope of a companion."""
+
+    def at(self, value: np.ndarray, rounds: Any) -> np.ndarray:
+        """Return a value at one or several rounds."""
+
+    def call(self, name: str, arguments: list[Any]) -> Any:
+        """Return what a function makes of some values."""
+
+
+class Vocabulary(Protocol):
+    """What an expression can name."""
+
+    def check_name(self, name: str) -> str:
+        """Return the unit of a name, empty if it has none, or raise ExpressionError."""
+
+    def check_call(self, name: str, n_arguments: int) -> None:
+        """Raise ExpressionError unless there is such a function with so many arguments."""
+
+    def check_companion(self, name: str) -> None:
+        """Raise ExpressionError unless there is such a companion."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression that was parsed.
+
+    Attributes
+    ----------
+    text : str
+        As in the ledger.
+    tree : ast.expr
+        Its syntax tree, of allowed nodes alone.
+    """
+
+    text: str
+    tree: ast.expr
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Yield the names that stand for values, each with the companion it is taken from."""
+        yield from _names(self.tree, "")
+
+    def calls(self) -> Iterator[str]:
+        """Yield the functions that are called."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call):
+                yield node.func.id
+
+    def check(self, vocabulary: Vocabulary) -> str:
+        """Return the unit of the value, empty if it has none.
+
+        Raises
+        ------
+        ExpressionError
+            If a name or function does not exist, or units do not fit.
+        """
+        return _unit(self.tree, vocabulary)
+
+    def evaluate(self, scope: Scope) -> Any:
+        """Return the value: a number, text or array of shape (replicates, rounds, arms)."""
+        return _value(self.tree, scope)
+
+
+@cache
+def parse(text: str) -> Expression:
+    """Return an expression.
+
+    Raises
+    ------
+    ExpressionError
+        For what is no expression, or has parts that are not allowed.
+
+    Examples
+    --------
+    >>> sorted(parse("0.05 * target - (regret[lfg] @ T) / T").names())
+    [('T', ''), ('T', ''), ('regret', 'lfg'), ('target', '')]
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        _check_at(text)
+    except (SyntaxError, tokenize.TokenError) as error:
+        reason = getattr(error, "msg", error)
+        raise ExpressionError(f"{text!r} is no expression: {reason}") from None
+    _check_nodes(tree, text)
+    return Expression(text, tree)
+
+
+def _check_at(text: str) -> None:
+    """Refuse ``x @ T / 10``: a reader takes it for x at T / 10, and Python for (x at T) / 10."""
+    skipped = (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
+    tokens = [
+        one.string
+        for one in tokenize.generate_tokens(io.StringIO(text.strip()).readline)
+        if one.type not in skipped
+    ]
+    for place, token in enumerate(tokens):
+        if token != "@":
+            continue
+        depth, end = 0, place + 1
+        while end < len(tokens):
+            depth += (tokens[end] in "([") - (tokens[end] in ")]")
+            end += 1
+            follows = tokens[end] if end < len(tokens) else ""
+            if depth <= 0 and follows not in ("(", "["):
+                break
+        if end < len(tokens) and tokens[end] in ("*", "/", "**"):
+            raise ExpressionError(
+                f"{text!r}: what is at a round needs parentheses before {tokens[end]!r}: "
+                "write x @ (T / 10), or (x @ T) / 10"
+            )
+
+
+def _check_nodes(node: ast.AST, text: str) -> None:
+    match node:
+        case ast.Name(id=name):
+            if name.startswith("_"):
+                raise ExpressionError(f"{text!r}: {name!r}: names do not start with underscores")
+        case ast.Constant(value=value):
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise ExpressionError(f"{text!r}: {value!r} is neither a number nor text")
+        case ast.BinOp(op=op):
+            if type(op) not in BINARY and not isinstance(op, ast.MatMult):
+                raise _not_allowed(op, text)
+        case ast.UnaryOp(op=op):
+            if not isinstance(op, ast.USub | ast.Not):
+                raise _not_allowed(op, text)
+        case ast.Compare(ops=ops):
+            for op in ops:
+                if type(op) not in COMPARISONS:
+                    raise _not_allowed(op, text)
+        case ast.Call(func=func, keywords=keywords):
+            if not isinstance(func, ast.Name) or keywords:
+                raise ExpressionError(f"{text!r}: a call is name(value, ...), without keywords")
+        case ast.Subscript(value=value, slice=index):
+            if not isinstance(value, ast.Name) or not isinstance(index, ast.Name):
+                raise ExpressionError(f"{text!r}: what stands in brackets is a companion: x[name]")
+        case ast.BoolOp() | ast.List():
+            pass
+        case _:
+            raise _not_allowed(node, text)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            _check_nodes(child, text)
+
+
+def _not_allowed(node: ast.AST, text: str) -> ExpressionError:
+    return ExpressionError(
+        f"{text!r}: {type(node).__name__} is not allowed; an expression has numbers, text, names, "
+        "+ - * / **, @, comparisons, and, or, not, in, lists, name[companion] and function calls"
+    )
+
+
+def _names(node: ast.AST, companion: str) -> Iterator[tuple[str, str]]:
+    match node:
+        case ast.Name(id=name):
+            yield name, companion
+        case ast.Subscript(value=value, slice=index):
+            yield from _names(value, index.id)
+        case ast.Call(args=arguments):
+            for argument in arguments:
+                yield from _names(argument, companion)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _names(child, companion)
+
+
+def _unit(node: ast.expr, known: Vocabulary) -> str:
+    match node:
+        case ast.Name(id=name):
+            return known.check_name(name)
+        case ast.Subscript(value=value, slice=index):
+            known.check_companion(index.id)
+            return _unit(value, known)
+        case ast.BinOp(left=left, op=op, right=right):
+            one, other = _unit(left, known), _unit(right, known)
+            match op:
+                case ast.MatMult():
+                    if other not in ("", "rounds"):
+                        raise ExpressionError(f"what stands after @ is a round, got {other}")
+                    return one
+                case ast.Add() | ast.Sub():
+                    return same_unit([one, other])
+                case ast.Mult() if isinstance(left, ast.Constant):
+                    return other
+                case ast.Mult() | ast.Div() if isinstance(right, ast.Constant):
+                    return one
+                case ast.Mult():
+                    return PRODUCTS.get(frozenset((one, other)), "")
+                case ast.Div():
+                    return RATIOS.get((one, other), "")
+            return ""
+        case ast.UnaryOp(operand=operand):
+            return _unit(operand, known)
+        case ast.Compare(left=left, comparators=others):
+            same_unit([_unit(one, known) for one in (left, *others)])
+            return ""
+        case ast.BoolOp(values=values):
+            for one in values:
+                _unit(one, known)
+            return ""
+        case ast.Call(func=func, args=arguments):
+            known.check_call(func.id, len(arguments))
+            units = [_unit(one, known) for one in arguments]
+            if func.id in ("min", "max"):
+                return same_unit(units)
+            keeps = ("mean", "largest", "total", "worst", "peak", "late", "abs", "highest")
+            return units[0] if func.id in keeps else ""
+        case ast.List(elts=values):
+            return same_unit([_unit(one, known) for one in values])
+    return ""
+
+
+def same_unit(units: Iterable[str]) -> str:
+    """Return the unit that all have that have one.
+
+    Raises
+    ------
+    ExpressionError
+        If there are two.
+    """
+    found = sorted({unit for unit in units if unit})
+    if len(found) > 1:
+        raise ExpressionError(f"units do not fit: {' and '.join(found)}")
+    return found[0] if found else ""
+
+
+def _value(node: ast.expr, scope: Scope) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return scope.value(name)
+        case ast.Subscript(value=value, slice=index):
+            return _value(value, scope.companion(index.id))
+        case ast.BinOp(left=left, op=op, right=right):
+            one, other = _value(left, scope), _value(right, scope)
+            if isinstance(op, ast.MatMult):
+                return scope.at(one, other)
+            return BINARY[type(op)](*_plain(one, other))
+        case ast.UnaryOp(op=op, operand=operand):
+            value = _value(operand, scope)
+            return np.logical_not(value) if isinstance(op, ast.Not) else -value
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            values = [_value(one, scope) for one in (left, *others)]
+            found: Any = True
+            for op, one, other in zip(ops, values, values[1:], strict=False):
+                found = np.logical_and(found, COMPARISONS[type(op)](one, other))
+            return found
+        case ast.BoolOp(op=op, values=values):
+            join = np.logical_and if isinstance(op, ast.And) else np.logical_or
+            return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
+        case ast.Call(func=func, args=arguments):
+            return scope.call(func.id, [_value(one, scope) for one in arguments])
+        case ast.List(elts=values):
+            return [_value(one, scope) for one in values]
+    raise AssertionError(ast.dump(node))  # _check_nodes refuses all others
+
+
+def _short(op: ast.boolop, nodes: list[ast.expr], scope: Scope) -> list[Any]:
+    """Return the values up to the first that decides alone, as Python itself does."""
+    found: list[Any] = []
+    for node in nodes:
+        found.append(_value(node, scope))
+        if np.ndim(found[-1]) == 0 and bool(found[-1]) == isinstance(op, ast.Or):
+            return found[-1:]
+    return list(np.broadcast_arrays(*found))
+
+
+def _plain(*values: Any) -> list[Any]:
+    """Return values for NumPy: fractions between arrays as whole numbers or doubles."""
+    if not any(isinstance(one, np.ndarray) for one in values):
+        return list(values)
+    return [_number(one) if isinstance(one, Fraction) else one for one in values]
+
+
+def _number(value: Fraction) -> int | float:
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> ExpressionError:
+    """Return the error that names what does not exist, and what does."""
+    listed = list(known)
+    return ExpressionError(f"no {what} {name!r}{meant(name, listed)}")

@@ -1,0 +1,160 @@
+"""The words of the ledgers: measures of a cell, recorded columns, and functions.
+
+A measure is made by `fairbandits.metrics` or `fairbandits.optima`, and has one meaning for all
+papers. What is registered here by its name is all that an expression can name, besides coordinates.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fairbandits.audit.cells import Cell
+
+#: Axes of all values.
+AXES = "rta"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity of a cell.
+
+    Attributes
+    ----------
+    name, what : str
+        `what` is its description, in one line.
+    unit : str
+        One of `fairbandits.audit.expressions.UNITS`, or empty.
+    columns : tuple of str
+        Recorded columns that it needs.
+    axes : str
+        Which axes `of` returns, of replicate, time and arm: some of "rta", in this order.
+    of : callable
+        Cell -> array.
+    """
+
+    name: str
+    what: str
+    unit: str
+    columns: tuple[str, ...]
+    axes: str
+    of: Callable[[Cell], Any]
+
+    def __call__(self, cell: Cell) -> np.ndarray:
+        """Return its values with all three axes."""
+        found = np.asarray(self.of(cell))
+        return np.expand_dims(found, [k for k, axis in enumerate(AXES) if axis not in self.axes])
+
+
+@dataclass(frozen=True)
+class Function:
+    """Something that can be called in an expression.
+
+    Attributes
+    ----------
+    name, what : str
+        `what` is its description, in one line.
+    of : callable
+        From values, and from the scope first if `in_cell`.
+    arguments : (int, int)
+        How many values it takes, at least and at most.
+    in_cell : bool
+        Whether it needs the scope.
+    columns : tuple of str
+        Recorded columns that it needs besides those of its arguments.
+    """
+
+    name: str
+    what: str
+    of: Callable[..., Any]
+    arguments: tuple[int, int]
+    in_cell: bool = False
+    columns: tuple[str, ...] = ()
+
+
+_MEASURES: dict[str, Measure] = {}
+_FUNCTIONS: dict[str, Function] = {}
+
+
+def measure(*columns: str, axes: str, unit: str = "") -> Callable[[Callable], Callable]:
+    """Register a function of a cell as the measure of its name."""
+
+    def register(of: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
+        _add(_MEASURES, Measure(of.__name__, _first_line(of), unit, columns, axes, of))
+        return of
+
+    return register
+
+
+def recorded(unit: str = "", axes: str = AXES, **columns: str) -> None:
+    """Register recorded columns as measures of their names.
+
+    Parameters
+    ----------
+    unit : str
+        Of all of them.
+    axes : str
+        "rt" for a column that has the same value for all arms.
+    **columns
+        What each is.
+    """
+    for name, what in columns.items():
+
+        def of(cell: Cell, name: str = name) -> np.ndarray:
+            values = cell.column(name)
+            return values if axes == AXES else values[:, :, 0]
+
+        _add(_MEASURES, Measure(name, what, unit, (name,), axes, of))
+
+
+def function(
+    *, in_cell: bool = False, columns: tuple[str, ...] = ()
+) -> Callable[[Callable], Callable]:
+    """Register something that can be called; with `in_cell` it gets the scope first."""
+
+    def register(of: Callable) -> Callable:
+        given = list(inspect.signature(of).parameters.values())[int(in_cell) :]
+        least = sum(
+            one.default is one.empty and one.kind is not one.VAR_POSITIONAL for one in given
+        )
+        many = any(one.kind is one.VAR_POSITIONAL for one in given)
+        name = of.__name__.rstrip("_")
+        what = _first_line(of)
+        found = Function(name, what, of, (least, 99 if many else len(given)), in_cell, columns)
+        _add(_FUNCTIONS, found)
+        return of
+
+    return register
+
+
+def _first_line(of: Callable) -> str:
+    return (inspect.getdoc(of) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _add(entries: dict[str, Any], one: Any) -> None:
+    if one.name in _MEASURES or one.name in _FUNCTIONS:
+        raise ValueError(f"there are two measures or functions {one.name!r}")
+    entries[one.name] = one
+
+
+@cache
+def _load() -> None:
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
+
+
+def measures() -> Mapping[str, Measure]:
+    """Return all measures by name."""
+    _load()
+    return _MEASURES
+
+
+def functions() -> Mapping[str, Function]:
+    """Return all functions by name."""
+    _load()
+    return _FUNCTIONS
