@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from fairbandits.audit.cases import Question as Question
 from fairbandits.audit.evidence import Evidence
 
-
 Estimator = Callable[[Evidence], Iterator[Question]]
 
 #: Claim and test -> its estimator.

@@ -51,7 +51,7 @@ def shortfall(cell: Cell) -> np.ndarray:
 
 
 @measure(axes="")
-def V(cell: Cell) -> float:  # noqa: N802 - the paper's symbol
+def V(cell: Cell) -> float:
     """Weight V of the reward against the queues."""
     if cell.parameters.get("V") is not None:
         return float(cell.parameters["V"])

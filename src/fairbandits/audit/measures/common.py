@@ -200,7 +200,7 @@ def late_spread(scope: CaseScope, x: np.ndarray) -> np.ndarray:
 
 @function(in_cell=True)
 def logspaced(scope: CaseScope, number: int, first: float = 1) -> np.ndarray:
-    """Recorded rounds nearest to so many log-spaced ones, from the first at or after `first` to T."""
+    """Recorded rounds nearest to so many log-spaced ones from `first` on, to T."""
     rounds = scope.cell.rounds
     start = min(int(np.searchsorted(rounds, _scalar(first))), rounds.size - 1)
     if rounds.size - start <= number:

@@ -20,7 +20,7 @@ def regret(cell: Cell) -> np.ndarray:
 
 @measure("plays", axes="rt", unit="reward")
 def r_regret(cell: Cell) -> np.ndarray:
-    """r-Regret, beyond what the quotas cost: sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha))."""
+    """r-Regret sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha))."""
     free = pulls.entitled(cell.rounds, cell.quotas, cell.tolerance)
     return (cell.column("plays") - free) @ cell.gaps
 
