@@ -11,9 +11,10 @@ import yaml
 
 import shrunk
 from fairbandits.audit import run
-from fairbandits.audit.estimates import Question
+from fairbandits.audit.cases import Question
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import (
+    DEPENDS,
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
@@ -132,13 +133,18 @@ def asking(*means, readings=("",), eaches=("",), limit=1.0):
     return estimator
 
 
+def asks(estimators):
+    """Return what puts the questions of these estimators, by claim and test."""
+    return lambda claim, test, evidence: estimators[claim.id, test.name](evidence)
+
+
 @pytest.fixture
 def judged(tmp_path):
     """Return a function from claims and estimators to verdict rows, by claim and reading."""
 
     def function(claims, estimators):
         ledgers = ledgers_of(tmp_path, claims)
-        found = answers(ledgers["banditq"], Nothing(tmp_path), estimators)
+        found = answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(estimators))
         return {(row.claim.id, row.reading): row for row in judge(ledgers, list(found))}
 
     return function
@@ -224,12 +230,39 @@ def test_a_claim_that_failed_still_counts_in_its_family(judged):
 # ----------------------------------------------------------------------------------- readings
 
 
-def test_each_reading_has_its_verdict_and_the_first_is_the_headline(judged):
+def test_readings_that_disagree_are_the_headline_and_none_of_them_is(judged):
     block = claim(readings=["one", "two"])
     rows = judged({"t-a": block}, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
-    one, two = rows["t-a", "one"], rows["t-a", "two"]
-    assert (one.outcome, one.headline, one.tags) == (REPRODUCED, True, ("READING",))
+    head, one, two = rows["t-a", ""], rows["t-a", "one"], rows["t-a", "two"]
+    assert (head.outcome, head.headline, head.finding) == (DEPENDS, True, None)
+    assert (one.outcome, one.headline, one.tags) == (REPRODUCED, False, ())
     assert (two.outcome, two.headline, two.tags) == (NOT_REPRODUCED, False, ())
+
+
+@pytest.mark.parametrize(
+    ("means", "outcome", "decides"),
+    [((0.5, 0.9), REPRODUCED, "two"), ((1.2, 1.9), NOT_REPRODUCED, "two")],
+)
+def test_of_readings_that_agree_the_deciding_case_is_the_headline(means, outcome, decides, judged):
+    block = claim(readings=["one", "two"])
+    rows = judged({"t-a": block}, {("t-a", "mean"): asking(*means, readings=["one", "two"])})
+    head = rows["t-a", ""]
+    assert (head.outcome, head.each) == (outcome, decides)
+    assert head.finding.statistic == rows["t-a", decides].finding.statistic
+
+
+@pytest.mark.parametrize(("means", "decides"), [((0.5, 0.9), "y"), ((1.2, 1.9), "y")])
+def test_the_case_nearest_to_its_margin_decides_or_the_farthest_beyond(means, decides, judged):
+    block = claim()
+    block["tests"]["mean"] |= {"each": "a"}
+    row = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches=["x", "y"])})["t-a", ""]
+    assert row.each == decides
+
+
+def test_a_statement_that_is_not_printed_is_tagged(judged):
+    block = claim(basis="lost", reconstructed="The bound.")
+    row = judged({"t-a": block}, {("t-a", "mean"): asking(0.5)})["t-a", ""]
+    assert (row.outcome, row.tags) == (REPRODUCED, ("CONDITIONAL",))
 
 
 def test_a_question_without_reading_belongs_to_all(judged):
@@ -240,8 +273,7 @@ def test_a_question_without_reading_belongs_to_all(judged):
         ("t-a", "other"): asking(0.6, 0.7, readings=["one", "two"]),
     }
     rows = judged({"t-a": block}, estimators)
-    assert [row.outcome for row in rows.values()] == [REPRODUCED] * 2
-    assert "READING" not in rows["t-a", "one"].tags
+    assert [row.outcome for row in rows.values()] == [REPRODUCED] * 3
 
 
 def test_readings_are_apart_in_a_family(judged):
@@ -264,7 +296,7 @@ def test_aliases_carry_the_verdicts_of_their_targets(judged):
         "t-a": claim(readings=["one", "two"]),
     }
     rows = judged(claims, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
-    for reading in ("one", "two"):
+    for reading in ("", "one", "two"):
         same, own = rows["t-same", reading], rows["t-a", reading]
         assert (same.claim.id, own.claim.id) == ("t-same", "t-a")
         assert (same.outcome, same.tags, same.finding) == (own.outcome, own.tags, own.finding)
@@ -303,9 +335,8 @@ def test_judged_by_others_under_their_readings(judged):
         ("t-c", "mean"): asking(0.5),
     }
     rows = judged(claims, estimators)
-    one, two = rows["t-sum", "one"], rows["t-sum", "two"]
-    assert (one.outcome, one.headline, one.tags) == (REPRODUCED, True, ("READING",))
-    assert (two.outcome, two.headline) == (NOT_REPRODUCED, False)
+    outcomes = [rows["t-sum", reading].outcome for reading in ("", "one", "two")]
+    assert outcomes == [DEPENDS, REPRODUCED, NOT_REPRODUCED]
 
 
 def test_judged_by_headlines_says_that_readings_differ(judged):
@@ -319,7 +350,7 @@ def test_judged_by_headlines_says_that_readings_differ(judged):
         ("t-b", "mean"): asking(0.5),
     }
     row = judged(claims, estimators)["t-sum", ""]
-    assert (row.outcome, row.tags) == (REPRODUCED, ("READING",))
+    assert (row.outcome, row.headline) == (DEPENDS, True)
 
 
 def test_not_testable(judged):
@@ -341,8 +372,7 @@ def broken(error):
 REPEATED = {"tests": {"mean": claim()["tests"]["mean"] | {"each": "arm"}}}
 READINGS = {"readings": ["one", "two"]}
 FAILURES = [
-    ({}, None, "test mean: it has no estimator"),
-    ({}, lambda evidence: iter(()), "test mean: its estimator returned no data"),
+    ({}, lambda evidence: iter(()), "test mean: nothing was asked"),
     ({}, asking(0.5, eaches="a"), "the ledger says that it is not repeated, got each = 'a'"),
     (REPEATED, asking(0.5), "the ledger says that it is for each arm, got each = ''"),
     (REPEATED, asking(0.5, 0.6, eaches="aa"), "there are two questions with reading '' and each"),
@@ -351,7 +381,7 @@ FAILURES = [
     (REPEATED, broken(StoreError("x is stale")), "test mean: x is stale"),
     ({}, asking(0.5, readings=["one"]), "'one' is not a reading of the claim"),
     (READINGS, asking(0.5, readings=["tw"]), "reading of the claim; did you mean 'two'?"),
-    (READINGS, asking(0.5, readings=["one"]), "returned no data under reading 'two'"),
+    (READINGS, asking(0.5, readings=["one"]), "nothing was asked under reading 'two'"),
     ({}, lambda e: iter([Question({"sample": [1.0, 2.0]})]), "bound needs limit"),
     ({}, lambda e: iter([Question({"samples": [1.0]})]), "bound has no data 'samples'; did you"),
     ({}, lambda e: iter([Question({"sample": [1.0], "limit": 1})]), "needs at least 2 replicates"),
@@ -383,7 +413,7 @@ def test_a_failure_is_no_verdict_and_the_claims_own(changes, estimator, words, j
 def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
     ledgers = ledgers_of(tmp_path, {"t-a": claim(**REPEATED)})
     estimators = {("t-a", "mean"): asking(0.5, math.nan, 0.7, eaches="abc")}
-    found = list(answers(ledgers["banditq"], Nothing(tmp_path), estimators))
+    found = list(answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(estimators)))
     assert [one.finding is None for one in found] == [False, True, False]
     (row,) = judge(ledgers, found)
     assert row.outcome == FAILED
@@ -410,7 +440,9 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
         ):
             yield Question({"excess": [excess]}, each)
 
-    found = list(answers(ledgers["banditq"], Nothing(tmp_path), {("t-a", "mean"): estimator}))
+    found = list(
+        answers(ledgers["banditq"], Nothing(tmp_path), ask=asks({("t-a", "mean"): estimator}))
+    )
     (row,) = judge(ledgers, found)
     assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
 
@@ -423,14 +455,19 @@ def test_order_does_not_matter(tmp_path):
     def estimator(evidence):
         for reading in ("one", "two"):
             for each in "xyz":
-                yield Question({"sample": np.exp(spread(0, sd=1)), "limit": 3.0}, each, reading)
+                data = {"sample": np.exp(spread(0, sd=1)), "limit": 3.0}
+                yield Question(data, each, reading, (("a", each),))
 
     def backwards(evidence):
         return reversed(list(estimator(evidence)))
 
     ledgers = ledgers_of(tmp_path, claims)
     forth, back = (
-        list(answers(ledgers["banditq"], Nothing(tmp_path), {(k, "mean"): one for k in claims}))
+        list(
+            answers(
+                ledgers["banditq"], Nothing(tmp_path), ask=asks({(k, "mean"): one for k in claims})
+            )
+        )
         for one in (estimator, backwards)
     )
     shuffled = random.Random(1).sample(back, len(back))
@@ -483,7 +520,7 @@ REAL_ESTIMATORS = {
 def real(folder, results, estimators=REAL_ESTIMATORS):
     ledgers = ledgers_of(folder, REAL_CLAIMS)
     evidence = Evidence(config(), "banditq", results)
-    found = list(answers(ledgers["banditq"], evidence, estimators))
+    found = list(answers(ledgers["banditq"], evidence, ask=asks(estimators)))
     return ledgers, found, evidence
 
 
@@ -581,9 +618,8 @@ def test_findings_come_back_as_they_were(tmp_path, written):
 
 def test_findings_that_are_not_finite_come_back(tmp_path, judged):
     ledgers = ledgers_of(tmp_path, {"t-a": claim()})
-    (found,) = answers(
-        ledgers["banditq"], Nothing(tmp_path), {("t-a", "mean"): asking(0.5, limit=0.0)}
-    )
+    ask = asks({("t-a", "mean"): asking(0.5, limit=0.0)})
+    (found,) = answers(ledgers["banditq"], Nothing(tmp_path), ask=ask)
     odd = Answer(**vars(found) | {"finding": copy.copy(found.finding)})
     object.__setattr__(odd.finding, "statistic", math.nan)
     object.__setattr__(odd.finding, "high", math.inf)

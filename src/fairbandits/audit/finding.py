@@ -11,14 +11,17 @@ NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
+#: What a claim is of which the readings disagree; no single finding is that.
+DEPENDS = "depends on the reading"
 #: What stands in place of a verdict where the audit itself could not be done.
 FAILED = "failed"
-OUTCOMES = (*VERDICTS, FAILED)
+OUTCOMES = (REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED)
 
 #: What a verdict on an inconsistency says: it is on what the paper says in spite of it.
 OF_INCONSISTENCY = {
     REPRODUCED: "both ways give the same, or what the paper says holds all the same",
     NOT_REPRODUCED: "the ways differ, or what the paper says does not hold",
+    DEPENDS: "whether it makes a difference depends on what else the paper leaves open",
     INCONCLUSIVE: "whether it makes a difference is not decided",
 }
 
@@ -33,7 +36,6 @@ TAGS = {
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",
     "ROUNDING": "broken by less than the numerical tolerance only",
     "HOLM": "decided by itself, but not after the correction for its family",
-    "READING": "another reading of what the paper leaves open has another verdict",
 }
 
 

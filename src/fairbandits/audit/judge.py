@@ -6,21 +6,21 @@ audit cannot be done - a dataset is missing, an estimator breaks, a procedure re
 failed: that is no verdict, and leaves the other claims alone.
 """
 
-import functools
 import hashlib
 import inspect
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairbandits.audit.cases import questions
-from fairbandits.audit.estimates import Estimator, Question
+from fairbandits.audit.cases import Question, questions
+from fairbandits.audit.estimates import load_estimators
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import (
+    DEPENDS,
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
@@ -34,7 +34,7 @@ from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_
 from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.store import StoreError
 
-Estimators = Mapping[tuple[str, str], Estimator]
+Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Verdict:
     claim : Claim
         The claim.
     reading : str
-        Of its readings; empty where it has none.
+        Of its readings; empty where it has none, and for all of several together.
     headline : bool
-        Whether this stands for the claim: the first of its readings.
+        Whether this stands for the claim.
     outcome : str
-        One of `fairbandits.audit.finding.VERDICTS`, or ``failed``.
+        One of `fairbandits.audit.finding.OUTCOMES`.
     tags : tuple of str
         Of `fairbandits.audit.finding.TAGS`.
     finding : Finding or None
@@ -111,8 +111,16 @@ class Verdict:
 # ---------------------------------------------------------------------------- from data to findings
 
 
+def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
+    """Yield the questions of a test, as its record says."""
+    if test.plan:
+        yield from questions(test.plan, claim.readings, evidence)
+    else:
+        yield from load_estimators()[claim.id, test.name](evidence)
+
+
 def answers(
-    ledger: Ledger, evidence: Evidence, estimators: Estimators, only: Sequence[str] = ()
+    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
 ) -> Iterator[Answer]:
     """Yield what each test of a paper's claims finds, in the order of the ledger.
 
@@ -122,10 +130,10 @@ def answers(
         The paper's.
     evidence : Evidence
         Its datasets.
-    estimators : mapping of (str, str) to callable
-        Claim and test -> estimator.
     only : sequence of str
         Ids of claims; all by default.
+    ask : callable
+        From claim, test and evidence to its questions.
     """
     for claim in ledger.claims.values():
         if not claim.tests or (only and claim.id not in only):
@@ -134,7 +142,7 @@ def answers(
             yield Answer(claim.id, message=problem)
             continue
         for test in claim.tests:
-            yield from _of_test(claim, test, evidence, estimators)
+            yield from _of_test(claim, test, evidence, ask)
 
 
 def _unusable(claim: Claim, evidence: Evidence) -> str:
@@ -147,33 +155,25 @@ def _unusable(claim: Claim, evidence: Evidence) -> str:
     return ""
 
 
-def _of_test(claim: Claim, test: Test, evidence: Evidence, estimators: Estimators) -> list[Answer]:
-    if test.plan:
-
-        def estimator(evidence: Evidence) -> Iterator[Question]:
-            return questions(test.plan, claim.readings, evidence)
-    else:
-        estimator = estimators.get((claim.id, test.name))
-    if estimator is None:
-        return [Answer(claim.id, test.name, message="it has no estimator")]
+def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[Answer]:
     evidence.read.clear()
     found: list[Answer] = []
-    asked: set[tuple[str, str]] = set()
+    put: set[tuple[str, str]] = set()
     try:
-        for question in estimator(evidence):
-            found.append(_put(claim, test, question, asked))
-            asked.add((question.reading, question.each))
-        _need_all_readings(claim, test, asked)
+        for question in ask(claim, test, evidence):
+            found.append(_put(claim, test, question, put))
+            put.add((question.reading, question.each))
+        _need_all_readings(claim, test, put)
         _need_named(claim, evidence)
-    except Exception as error:  # whatever an estimator does, the other claims are judged
+    except Exception as error:  # whatever a test does, the other claims are judged
         found.append(Answer(claim.id, test.name, message=_words(error)))
     read = tuple(file.relative_to(evidence.results).as_posix() for file in evidence.read)
     return [replace(one, data=read) for one in found]
 
 
-def _put(claim: Claim, test: Test, question: Question, asked: set[tuple[str, str]]) -> Answer:
+def _put(claim: Claim, test: Test, question: Question, put: set[tuple[str, str]]) -> Answer:
     """Put a question to its test's procedure."""
-    _check_question(claim, test, question, asked)
+    _check_question(claim, test, question, put)
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure = PROCEDURES[test.procedure]
     random = "rng" in inspect.signature(procedure).parameters
@@ -188,12 +188,13 @@ def _put(claim: Claim, test: Test, question: Question, asked: set[tuple[str, str
 
 def _generator(claim: Claim, test: Test, question: Question) -> np.random.Generator:
     """Return random numbers that belong to this question alone."""
-    name = "\0".join((claim.id, test.name, question.reading, question.each))
+    place = (f"{name}={value}" for name, value in question.coordinates)
+    name = "\0".join((claim.id, test.name, question.reading, *place))
     return np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
 
 
 def _check_question(
-    claim: Claim, test: Test, question: Question, asked: set[tuple[str, str]]
+    claim: Claim, test: Test, question: Question, put: set[tuple[str, str]]
 ) -> None:
     """Raise ValueError unless a question is one that the ledger plans."""
     if question.reading and question.reading not in claim.readings:
@@ -202,7 +203,7 @@ def _check_question(
     if bool(question.each) != bool(test.each):
         planned = f"for each {test.each}" if test.each else "not repeated"
         raise ValueError(f"the ledger says that it is {planned}, got each = {question.each!r}")
-    if (question.reading, question.each) in asked:
+    if (question.reading, question.each) in put:
         raise ValueError(
             f"there are two questions with reading {question.reading!r} and each {question.each!r}"
         )
@@ -214,14 +215,14 @@ def _check_question(
         raise ValueError(f"{test.procedure} needs {', '.join(missing)}")
 
 
-def _need_all_readings(claim: Claim, test: Test, asked: set[tuple[str, str]]) -> None:
+def _need_all_readings(claim: Claim, test: Test, put: set[tuple[str, str]]) -> None:
     """Raise ValueError unless a test that decides says something under every reading."""
-    given = {reading for reading, _ in asked}
+    given = {reading for reading, _ in put}
     if not given:
-        raise ValueError("its estimator returned no data")
+        raise ValueError("nothing was asked")
     missing = [one for one in claim.readings if not given & {one, ""}]
     if test.decides and missing:
-        raise ValueError(f"its estimator returned no data under reading {missing[0]!r}")
+        raise ValueError(f"nothing was asked under reading {missing[0]!r}")
 
 
 def _need_named(claim: Claim, evidence: Evidence) -> None:
@@ -230,7 +231,7 @@ def _need_named(claim: Claim, evidence: Evidence) -> None:
     for file in evidence.read:
         if file not in named:
             raise ValueError(
-                f"its estimator reads {file.relative_to(evidence.results)}, which the claim does "
+                f"it reads {file.relative_to(evidence.results)}, which the claim does "
                 "not name among its experiments"
             )
 
@@ -267,8 +268,8 @@ def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdic
     Returns
     -------
     list of Verdict
-        In the order of the ledgers, a claim's readings in the order of its record; the first is
-        the headline.
+        In the order of the ledgers; of each claim first the headline, then those under its
+        readings, in the order of its record, if it has several.
     """
     of_claim: dict[str, list[Answer]] = {}
     for one in found:
@@ -341,15 +342,38 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
                 for one in found
                 if one.test == test.name and one.reading in ("", reading)
             ]
-            own.sort(key=functools.partial(_first, test.procedure))
-            tests.append(combine(own, how="all", level=level))
-    return combine(tests, how=claim.combine, level=level)
+            tests.append(_together(own, "all", level))
+    return _together(tests, claim.combine, level)
 
 
-def _first(procedure: str, finding: _Of) -> tuple[float, str, str]:
-    """Return what goes first where several decide alike: of invariants the largest excess."""
-    largest = -finding.statistic if procedure == "invariant" else 0.0
-    return largest, finding.answer.each, finding.answer.reading
+def _together(found: list[_Of], how: str, level: float) -> _Of:
+    """Return the finding of several: the one that decides, with the tags that all cases have."""
+    found.sort(key=lambda one: _first(one, one.answer.against))
+    joined = combine(found, how=how, level=level)
+    own = [one for one in found if one.verdict == joined.verdict] or found
+    shared = set.intersection(*(set(one.tags) for one in own))
+    before = {tag for one in found for tag in one.tags}
+    # those that joining itself has set stay
+    tags = tuple(tag for tag in joined.tags if tag in shared or tag not in before)
+    return replace(joined, tags=tags)
+
+
+def _first(finding: Finding, against: Mapping[str, float]) -> tuple[float, str, str]:
+    """Return what goes first of findings that decide alike.
+
+    Of claims that hold it is the one nearest to its margin, of others the one farthest beyond, in
+    units of its own uncertainty.
+    """
+    distances = [abs(finding.statistic - value) for value in against.values()]
+    spread = (finding.high - finding.low) / 2
+    distance = min(distances, default=0.0)
+    if np.isfinite(spread) and spread > 0:
+        distance /= spread
+    elif finding.verdict == REPRODUCED and not np.isfinite(spread):
+        distance = 0.0
+    sign = -1.0 if finding.verdict == NOT_REPRODUCED else 1.0
+    answer = getattr(finding, "answer", None)
+    return sign * distance, answer.each if answer else "", answer.reading if answer else ""
 
 
 def _rows(
@@ -360,8 +384,8 @@ def _rows(
 ) -> list[Verdict]:
     rows = []
     decides = {test.name for test in claim.tests if test.decides}
-    for place, reading in enumerate(claim.readings or ("",)):
-        row = Verdict(claim, reading, place == 0, FAILED, message=failure)
+    for reading in claim.readings or ("",):
+        row = Verdict(claim, reading, False, FAILED, message=failure)
         finding = decided[claim.id, reading]
         if finding is not None:
             read = dict.fromkeys(
@@ -371,10 +395,11 @@ def _rows(
                 for file in one.data
             )
             answer = finding.answer
+            conditional = ("CONDITIONAL",) if claim.basis != "printed" else ()
             row = replace(
                 row,
                 outcome=finding.verdict,
-                tags=finding.tags,
+                tags=(*conditional, *finding.tags),
                 finding=finding,
                 test=answer.test,
                 each=answer.each,
@@ -382,14 +407,36 @@ def _rows(
                 data=tuple(read),
             )
         rows.append(row)
-    return _marked(rows)
+    return _headed(rows)
 
 
-def _marked(rows: list[Verdict]) -> list[Verdict]:
-    """Say of the headline whether the other readings have other verdicts."""
-    if len({row.outcome for row in rows}) > 1:
-        return [replace(rows[0], tags=(*rows[0].tags, "READING")), *rows[1:]]
-    return rows
+def _headed(rows: list[Verdict]) -> list[Verdict]:
+    """Return the verdicts under a claim's readings with the claim's own before them.
+
+    Readings that disagree leave it open: which of them is meant is the paper's to say, and none is
+    the right one because it was listed first. Where they agree the deciding case of all stands for
+    the claim.
+    """
+    if len(rows) == 1:
+        return [replace(rows[0], headline=True)]
+    outcomes = {row.outcome for row in rows}
+    first = rows[0]
+    if FAILED in outcomes:
+        head = next(row for row in rows if row.outcome == FAILED)
+    elif len(outcomes) > 1:
+        head = Verdict(first.claim, "", True, DEPENDS, data=_data_of(rows))
+    else:
+        answers = [row for row in rows if row.finding is not None]
+        decides = min(answers, key=lambda row: _first(row.finding, row.against), default=first)
+        shared = set.intersection(*(set(row.tags) for row in rows))
+        tags = tuple(tag for tag in decides.tags if tag in shared)
+        words = ", ".join(filter(None, [decides.each, decides.reading.replace("_", " ")]))
+        head = replace(decides, tags=tags, data=_data_of(rows), each=words)
+    return [replace(head, reading="", headline=True), *rows]
+
+
+def _data_of(rows: Iterable[Verdict]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(file for row in rows for file in row.data))
 
 
 def _judged_by_others(claim: Claim, judges: Sequence[Sequence[Verdict]]) -> list[Verdict]:
@@ -398,26 +445,11 @@ def _judged_by_others(claim: Claim, judges: Sequence[Sequence[Verdict]]) -> list
     Under a reading it is judged by those that have this reading, or none at all; where none of
     them has it, and where the claim names no reading, by their headlines.
     """
-    rows = [
-        replace(_joined(claim, judges, reading), headline=place == 0)
-        for place, reading in enumerate(claim.readings or ("",))
-    ]
-    if claim.readings:
-        return _marked(rows)
-    theirs = dict.fromkeys(row.reading for judge in judges for row in judge)
-    other = {_joined(claim, judges, reading, others=True).outcome for reading in theirs}
-    if other - {rows[0].outcome}:
-        rows[0] = replace(rows[0], tags=("READING",))
-    return rows
+    return _headed([_joined(claim, judges, reading) for reading in claim.readings or ("",)])
 
 
-def _joined(
-    claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str, *, others: bool = False
-) -> Verdict:
-    """Return the verdict of the judges under a reading.
-
-    With `others`, judges without that reading have their say by their headlines.
-    """
+def _joined(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) -> Verdict:
+    """Return the verdict of the judges under a reading."""
     headlines = [judge[0] for judge in judges]
     under = [[row for row in judge if row.reading == reading] for judge in judges]
     if not reading or not any(under):
@@ -425,19 +457,17 @@ def _joined(
     else:
         chosen = [
             row
-            for own, headline in zip(under, headlines, strict=True)
-            for row in own or [headline] * (others or not headline.reading)
+            for own, judge in zip(under, judges, strict=True)
+            for row in own or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
         ]
     outcomes = {row.outcome for row in chosen}
-    row = Verdict(claim, reading, True, INCONCLUSIVE)
-    row = replace(row, data=tuple(dict.fromkeys(file for one in chosen for file in one.data)))
+    row = Verdict(claim, reading, False, INCONCLUSIVE, data=_data_of(chosen))
     if FAILED in outcomes:
         failed = next(one for one in chosen if one.outcome == FAILED)
         return replace(
             row, outcome=FAILED, data=(), message=f"judged by {failed.claim.id}: {failed.message}"
         )
-    if outcomes == {REPRODUCED}:
-        return replace(row, outcome=REPRODUCED)
-    if NOT_REPRODUCED in outcomes:
-        return replace(row, outcome=NOT_REPRODUCED)
-    return row
+    for outcome in (NOT_REPRODUCED, DEPENDS):
+        if outcome in outcomes:
+            return replace(row, outcome=outcome)
+    return replace(row, outcome=REPRODUCED) if outcomes == {REPRODUCED} else row

@@ -64,6 +64,10 @@ class Test:
         What the test is repeated for, or empty.
     decides : bool
         Whether the verdict depends on it.
+    plan : Plan
+        Which data it judges.
+    meaning : str
+        What it asks, in words, for one that qualifies a verdict without deciding it.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Test:
     each: str = ""
     decides: bool = True
     plan: Plan | None = None
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,8 @@ class Claim:
     primary: bool
     extension: bool = False
     exploratory: bool = False
+    basis: str = "printed"
+    reconstructed: str = ""
     version: int = 0
     estimand: str = ""
     experiments: tuple[str, ...] = ()
@@ -181,6 +188,11 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
             f"{place}: an inconsistency, and nothing else, says between what it is; "
             f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
         )
+    if ("reconstructed" in record) != (record.get("basis", "printed") != "printed"):
+        raise LedgerError(
+            f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
+            f"basis is {record.get('basis', 'printed')!r}"
+        )
     tests = []
     for name, block in record.get("tests", {}).items():
         here = f"{place}.tests.{name}"
@@ -203,6 +215,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
                 ", ".join(plan.each) if plan else each,
                 block.get("decides", True),
                 plan,
+                block.get("meaning", ""),
             )
         )
     if tests and not any(test.decides for test in tests):

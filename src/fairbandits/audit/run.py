@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import show
-from fairbandits.audit.estimates import load_estimators
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, answers, judge
@@ -67,7 +66,7 @@ def find(
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
     evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
-    found = list(answers(ledger, evidence, load_estimators(), only))
+    found = list(answers(ledger, evidence, only))
     return found, "smoke" if evidence.small or config.scale == "smoke" else "paper"
 
 
