@@ -593,14 +593,14 @@ class Words:
     """What the expressions of a test can name: see `fairbandits.audit.expressions.Vocabulary`."""
 
     parameters: frozenset[str]
-    each: frozenset[str]
+    given: frozenset[str]
     companions: frozenset[str]
 
     def check_name(self, name: str) -> str:
         """Return the unit of a name, empty if it has none."""
         if name in measures.measures():
             return measures.measures()[name].unit
-        known = {*COORDINATES, *self.parameters, *self.each}
+        known = {*COORDINATES, *self.parameters, *self.given}
         if name in known:
             return "rounds" if name in ("T", "round") else ""
         raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
@@ -636,7 +636,8 @@ def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
     ExpressionError
         For the first that does not exist or fit.
     """
-    words = Words(frozenset(parameters), frozenset(plan.each), frozenset(plan.companions))
+    given = frozenset(name for name, values in plan.each.items() if values)
+    words = Words(frozenset(parameters), given, frozenset(plan.companions))
     for selection in (*filter(None, [plan.cells]), *plan.companions.values()):
         for name in (*selection.wanted, *(selection.match or ())):
             words.check_name(name)

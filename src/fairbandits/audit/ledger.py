@@ -340,14 +340,39 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
             _entry(ledger.readings, reading, f"{place}.readings")
         for test in claim.tests:
             if test.plan:
+                here = f"{place}.tests.{test.name}"
                 try:
                     check_plan(test.plan, parameters)
                 except ExpressionError as error:
-                    raise LedgerError(f"{place}.tests.{test.name}: {error}") from None
+                    raise LedgerError(f"{here}: {error}") from None
+                _check_runs(test.plan, claim, config, here)
         if claim.family:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
             _entry(figures, claim.figure, f"{place}.figure")
+
+
+def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
+    """Check that runs with the policies, laws and readings that a test names are configured."""
+    for selection in (*filter(None, [plan.cells]), *plan.companions.values()):
+        names = selection.experiments or plan.cells.experiments
+        found = [one for name in names for one in config.named(claim.paper, name)]
+        there = {
+            "policy": {
+                run.name.removesuffix(f"-{run.spec.law}") for one in found for run in one.runs
+            },
+            "law": {run.spec.law for one in found for run in one.runs},
+        }
+        for name, values in there.items():
+            wanted = selection.wanted.get(name, [])
+            for value in wanted if isinstance(wanted, list) else [wanted]:
+                _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
+        if plan.reading in there and selection is plan.cells:
+            for reading in claim.readings:
+                _entry(sorted(there[plan.reading]), reading, f"{place}.reading: nobody runs it")
+    if isinstance(plan.reading, Mapping):
+        for reading in plan.reading:
+            _entry(claim.readings, reading, f"{place}.reading")
 
 
 def _check_references(ledgers: Mapping[str, Ledger]) -> None:

@@ -1,0 +1,305 @@
+"""From a record to the data of its procedure: choosing, repeating, stacking, reading; bad records."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fairbandits.audit.cases import Plan, Selection, check_plan, questions
+from fairbandits.audit.evidence import Recorded
+from fairbandits.audit.expressions import ExpressionError
+from fairbandits.experiments.recorded import RunData
+from fairbandits.experiments.spec import RunSpec
+
+MEANS = (0.5, 0.75, 0.25)
+
+
+def run_of(policy, law, horizon, replicates, *, factor=1, sweep=None, cell=None, parameters=None):
+    """Return a run of three arms recorded at T/10, T/2 and T; pulls are k t factor of arm k + 1."""
+    rounds = np.array([horizon // 10, horizon // 2, horizon])
+    plays = (factor * rounds[:, None] * np.arange(1, 4) * np.ones((replicates, 1, 1))).astype(int)
+    plays = plays + np.arange(replicates)[:, None, None]
+    spec = RunSpec(
+        stream="s",
+        policy="lfg" if policy == "lfg" else "ucb1",
+        parameters=parameters or {},
+        law=law,
+        horizon=horizon,
+        checkpoints={},
+        means=MEANS,
+        sweep=sweep or {},
+    )
+    values = {"plays": plays, "reward": plays / 2.0}
+    return RunData(f"{policy}-{law}", policy, law, rounds, values, cell or {}, spec)
+
+
+class Fake:
+    """Evidence with experiments made up by hand."""
+
+    def __init__(self, **experiments):
+        self.experiments = experiments
+        self.columns = {}
+
+    def recorded(self, name, columns):
+        self.columns[name] = columns
+        for instance, runs in self.experiments[name].items():
+            experiment = SimpleNamespace(
+                name=f"{name}_{instance}", suite=name, instance=instance, paper="banditq"
+            )
+            labels = {run.policy: run.policy.upper() for run in runs}
+            footer = {
+                "labels": labels,
+                "replicates": len(runs[0].values["plays"]),
+                "targets": [0.1, 0.0, 0.2],
+            }
+            yield Recorded(experiment, footer, runs)
+
+
+@pytest.fixture
+def evidence():
+    return Fake(
+        suite={
+            "five_100": [run_of("ucb", "beta", 100, 4), run_of("ucb", "coin", 100, 4, factor=2)],
+            "five_1000": [run_of("ucb", "beta", 1000, 4), run_of("ucb", "coin", 1000, 4, factor=2)],
+        },
+        rivals={
+            "": [
+                run_of("lfg", "beta", 1000, 3, cell={"eta": 10.0}, sweep={"eta": [10, "1/2"]}),
+                run_of("lfg", "beta", 1000, 3, cell={"eta": 0.5}, sweep={"eta": [10, "1/2"]}),
+                run_of("ucb", "beta", 1000, 3, factor=3),
+            ]
+        },
+    )
+
+
+def asked(evidence, readings=(), cells=None, **record):
+    """Return the questions of a plan; cells are those of the suite unless said otherwise."""
+    record = {"procedure": "bound"} | record
+    cells = {"experiments": ["suite"]} if cells is None else cells
+    plan = Plan(cells=Selection.of(cells) if cells else None, **record)
+    return list(questions(plan, readings, evidence))
+
+
+def test_a_case_for_each_combination_of_coordinates(evidence):
+    found = asked(
+        evidence,
+        each={"T": (), "law": (), "arm": ()},
+        arms="target > 0",
+        inputs={"sample": "plays @ T", "limit": "0.5 * T"},
+    )
+    assert [one.each for one in found][:3] == [
+        "T = 100, beta, arm 1",
+        "T = 100, beta, arm 3",
+        "T = 100, coin, arm 1",
+    ]
+    assert len(found) == 8
+    assert found[1].coordinates == (("T", "100"), ("law", "beta"), ("arm", "3"))
+    np.testing.assert_array_equal(found[1].data["sample"], 300 + np.arange(4))
+    assert found[1].data["limit"] == 50.0
+    assert evidence.columns["suite"] == ["plays"]
+
+
+def test_rounds_are_recorded_ones_each_once(evidence):
+    found = asked(
+        evidence,
+        cells={"experiments": ["suite"], "T": 1000, "law": "beta"},
+        each={"round": ()},
+        rounds="[T / 3, T / 2, T]",
+        inputs={"sample": "total(plays) @ round", "limit": "round"},
+    )
+    assert [(one.each, one.data["limit"]) for one in found] == [
+        ("t = 100", 100.0),
+        ("t = 500", 500.0),
+        ("t = 1000", 1000.0),
+    ]
+    assert found[0].data["sample"][0] == 600
+
+
+def test_cells_are_stacked_as_points_in_their_order(evidence):
+    (found,) = asked(
+        evidence,
+        cells={"experiments": ["suite"], "law": "coin"},
+        over="T",
+        procedure="growth_exponent",
+        inputs={"horizons": "T", "samples": "largest(plays) @ T"},
+    )
+    np.testing.assert_array_equal(found.data["horizons"], [100, 1000])
+    assert [len(one) for one in found.data["samples"]] == [4, 4]
+    assert found.data["samples"][1][0] == 6000
+
+
+def test_rounds_of_one_cell_are_points_too(evidence):
+    (found,) = asked(
+        evidence,
+        cells={"experiments": ["suite"], "law": "beta", "T": 1000},
+        procedure="bound_everywhere",
+        inputs={"samples": "largest(plays)", "limits": "4 * t"},
+    )
+    assert found.data["samples"].shape == (4, 3)
+    np.testing.assert_array_equal(found.data["limits"], [400, 2000, 4000])
+
+
+def test_a_list_of_expressions_is_points(evidence):
+    (found,) = asked(
+        evidence,
+        cells={"experiments": ["suite"], "law": "beta", "T": 1000},
+        procedure="shape",
+        inputs={
+            "samples": ["total(plays) @ (T / 10)", "total(plays) @ T"],
+            "contrasts": [[-1, 1]],
+        },
+    )
+    np.testing.assert_array_equal(found.data["samples"][0], [600, 6000])
+    assert found.data["contrasts"] == [[-1, 1]]
+
+
+def test_companions_have_the_replicates_that_both_have(evidence):
+    record = {
+        "cells": {"experiments": ["suite"], "law": "beta", "T": 1000},
+        "companions": {"lfg": Selection(("rivals",), {"policy": "lfg", "eta": 10}, match=("law",))},
+        "procedure": "equivalence",
+        "inputs": {"one": "total(plays) @ T", "other": "total(plays[lfg]) @ T"},
+    }
+    (found,) = asked(evidence, **record)
+    assert len(found.data["one"]) == len(found.data["other"]) == 3
+    (apart,) = asked(evidence, **record, paired=False)
+    assert len(apart.data["one"]) == 4 and len(apart.data["other"]) == 3
+
+
+def test_a_companion_must_be_one_cell(evidence):
+    with pytest.raises(ValueError, match="companion 'lfg' must be one cell for law = beta, got 2"):
+        asked(
+            evidence,
+            cells={"experiments": ["suite"], "law": "beta", "T": 1000},
+            companions={"lfg": Selection(("rivals",), {"policy": "lfg"}, match=("law",))},
+            inputs={"sample": "total(plays[lfg]) @ T", "limit": 1},
+        )
+
+
+def test_several_cells_are_an_error_unless_they_are_pooled_or_stacked(evidence):
+    with pytest.raises(ValueError, match="a case must be one cell, got 2"):
+        asked(evidence, each={"T": ()}, inputs={"sample": "total(plays) @ T", "limit": 1})
+    with pytest.raises(ValueError, match="must differ in T, got"):
+        asked(
+            evidence,
+            over="T",
+            procedure="growth_exponent",
+            inputs={"horizons": "T", "samples": "total(plays) @ T"},
+        )
+    (found,) = asked(evidence, procedure="invariant", inputs={"excess": "plays @ T"})
+    assert found.data["excess"].shape == (4 * 4 * 3,) and found.data["excess"].dtype.kind == "i"
+
+
+def test_a_scale_is_pooled_as_its_excess_is(evidence):
+    (found,) = asked(evidence, procedure="invariant", inputs={"excess": "plays", "scale": "t"})
+    assert found.data["scale"].shape == found.data["excess"].shape
+    assert set(found.data["scale"]) == {10, 50, 100, 500, 1000}
+
+
+def test_readings_by_coordinate_by_rule_and_by_replicate(evidence):
+    record = {"inputs": {"sample": "total(plays) @ T", "limit": 1}, "each": {"T": ()}}
+    found = asked(evidence, ["coin", "beta"], reading="law", **record)
+    assert [(one.reading, one.each) for one in found] == [
+        ("coin", "T = 100"),
+        ("coin", "T = 1000"),
+        ("beta", "T = 100"),
+        ("beta", "T = 1000"),
+    ]
+    rule = {"coin": "law == 'coin' and T > 100", "beta": "law == 'beta'"}
+    found = asked(evidence, ["coin", "beta"], reading=rule, **record)
+    assert [(one.reading, one.each) for one in found] == [
+        ("coin", "T = 1000"),
+        ("beta", "T = 100"),
+        ("beta", "T = 1000"),
+    ]
+    cells = {"experiments": ["suite"], "law": "beta", "T": 1000}
+    rule = {"few": "total(plays) @ T < 6006", "many": "total(plays) @ T >= 6006", "all": True}
+    inputs = {"sample": "total(plays) @ T", "limit": 1}
+    found = asked(evidence, ["few", "many", "all"], cells, reading=rule, inputs=inputs)
+    assert [(one.reading, len(one.data["sample"])) for one in found] == [
+        ("few", 2),
+        ("many", 2),
+        ("all", 4),
+    ]
+
+
+def test_kept_replicates(evidence):
+    (found,) = asked(
+        evidence,
+        cells={"experiments": ["suite"], "law": "beta", "T": 1000},
+        keep="total(plays) @ T > 6003",
+        inputs={"sample": "total(plays) @ T", "limit": 1},
+    )
+    np.testing.assert_array_equal(found.data["sample"], [6006, 6009])
+
+
+def test_cells_are_chosen_by_values_lists_and_rules(evidence):
+    sample = {"inputs": {"sample": "total(plays) @ T", "limit": "eta"}, "each": {"eta": ()}}
+    for cells, etas in (
+        ({"policy": "lfg", "eta": "1/2"}, [0.5]),
+        ({"policy": ["lfg", "other"]}, [10.0, 0.5]),
+        ({"policy": "lfg", "where": "eta > 1"}, [10.0]),
+        ({"eta": [10, 0.5]}, [10.0, 0.5]),  # UCB1 has none, and is left out
+    ):
+        found = asked(evidence, cells={"experiments": ["rivals"]} | cells, **sample)
+        assert [one.data["limit"] for one in found] == etas
+
+
+def test_what_is_not_there_is_an_error(evidence):
+    sample = {"inputs": {"sample": "total(plays) @ T", "limit": 1}}
+    with pytest.raises(ValueError, match="no cell of its experiments"):
+        asked(evidence, cells={"experiments": ["suite"], "law": "gauss"}, **sample)
+    with pytest.raises(ValueError, match="policy 'ucb' has no 'eta'"):
+        asked(evidence, each={"eta": ()}, **sample)
+    with pytest.raises(ValueError, match="no arm or round"):
+        asked(evidence, each={"T": (), "law": (), "arm": ()}, arms="target > 1", **sample)
+    with pytest.raises(ValueError, match="sample must have one value for each replicate"):
+        asked(evidence, each={"T": (), "law": ()}, inputs={"sample": "plays @ T", "limit": 1})
+    with pytest.raises(ValueError, match="does not record 'queue'"):
+        asked(evidence, each={"T": (), "law": ()}, inputs={"sample": "queue @ T", "limit": 1})
+
+
+def test_a_test_without_cells_asks_functions(evidence):
+    found = asked(
+        evidence,
+        cells={},
+        each={"base": (1.0, 4.0)},
+        procedure="printed_number",
+        inputs={"value": "sqrt(base)", "printed": "2"},
+    )
+    assert [(one.each, one.data) for one in found] == [
+        ("base = 1", {"value": 1.0, "printed": "2"}),
+        ("base = 4", {"value": 2.0, "printed": "2"}),
+    ]
+
+
+# ------------------------------------------------------------------------------------ bad records
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"inputs": {"sample": "plais @ T", "limit": 1}}, "no measure or coordinate 'plais'; did"),
+        ({"inputs": {"sample": "plays[lfg] @ T", "limit": 1}}, "no companion 'lfg'"),
+        ({"inputs": {"sample": "totl(plays) @ T", "limit": 1}}, "no function 'totl'; did you mean"),
+        ({"inputs": {"sample": "total() @ T", "limit": 1}}, "total takes 1 values, got 0"),
+        ({"inputs": {"sample": "plays @ T", "limit": "reward"}}, "sample and limit: units do not"),
+        ({"inputs": {"sample": "plays @ T / 2", "limit": 1}}, "needs parentheses before '/'"),
+        ({"each": {"lawn": ()}}, "no measure or coordinate 'lawn'"),
+        ({"over": "horizn"}, "no measure or coordinate 'horizn'"),
+        ({"arms": "target > reward"}, "units do not fit"),
+        ({"reading": {"one": "lw == 'beta'"}}, "no measure or coordinate 'lw'"),
+        ({"cells": Selection.of({"experiments": ["suite"], "etta": 1})}, "coordinate 'etta'"),
+        ({"cells": Selection.of({"experiments": ["suite"], "where": "x.y"})}, "Attribute is not"),
+        ({"companions": {"a": Selection(match=("lawn",))}}, "no measure or coordinate 'lawn'"),
+    ],
+)
+def test_a_record_that_cannot_be_meant_is_refused(record, words):
+    plan = {
+        "cells": Selection(("suite",)),
+        "procedure": "bound",
+        "inputs": {"sample": "plays @ T", "limit": 1},
+    }
+    with pytest.raises(ExpressionError) as error:
+        check_plan(Plan(**plan | record), ["eta"])
+    assert words in str(error.value)
