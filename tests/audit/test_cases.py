@@ -1,4 +1,4 @@
-"""From a record to the data of its procedure: choosing, repeating, stacking, reading; bad records."""
+"""From a record to the data of its procedure: choosing, repeating, stacking; bad records."""
 
 from types import SimpleNamespace
 
@@ -163,7 +163,7 @@ def test_companions_have_the_replicates_that_both_have(evidence):
     (found,) = asked(evidence, **record)
     assert len(found.data["one"]) == len(found.data["other"]) == 3
     (apart,) = asked(evidence, **record, paired=False)
-    assert len(apart.data["one"]) == 4 and len(apart.data["other"]) == 3
+    assert [len(apart.data[name]) for name in ("one", "other")] == [4, 3]
 
 
 def test_a_companion_must_be_one_cell(evidence):
@@ -187,7 +187,8 @@ def test_several_cells_are_an_error_unless_they_are_pooled_or_stacked(evidence):
             inputs={"horizons": "T", "samples": "total(plays) @ T"},
         )
     (found,) = asked(evidence, procedure="invariant", inputs={"excess": "plays @ T"})
-    assert found.data["excess"].shape == (4 * 4 * 3,) and found.data["excess"].dtype.kind == "i"
+    assert found.data["excess"].shape == (4 * 4 * 3,)
+    assert found.data["excess"].dtype.kind == "i"
 
 
 def test_a_scale_is_pooled_as_its_excess_is(evidence):

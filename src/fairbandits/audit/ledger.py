@@ -367,9 +367,10 @@ def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
             wanted = selection.wanted.get(name, [])
             for value in wanted if isinstance(wanted, list) else [wanted]:
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
-        if plan.reading in there and selection is plan.cells:
+        named = plan.reading if isinstance(plan.reading, str) else ""
+        if named in there and selection is plan.cells:
             for reading in claim.readings:
-                _entry(sorted(there[plan.reading]), reading, f"{place}.reading: nobody runs it")
+                _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
     if isinstance(plan.reading, Mapping):
         for reading in plan.reading:
             _entry(claim.readings, reading, f"{place}.reading")
