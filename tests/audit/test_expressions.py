@@ -38,13 +38,14 @@ class Plain:
         )
 
 
-class Words:
-    units = {"plays": "pulls", "reward": "reward", "rate": "reward per round", "T": "rounds"}
+UNITS = {"plays": "pulls", "reward": "reward", "rate": "reward per round", "T": "rounds"}
 
+
+class Words:
     def check_name(self, name):
-        if name not in (*self.units, "x", "law"):
+        if name not in (*UNITS, "x", "law"):
             raise ExpressionError(f"no {name}")
-        return self.units.get(name, "")
+        return UNITS.get(name, "")
 
     def check_call(self, name, n_arguments):
         if name not in ("max", "mean", "log"):
