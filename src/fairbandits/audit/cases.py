@@ -241,6 +241,11 @@ class CaseScope:
         """Return a value at the last recorded round at or before each of some."""
         if np.ndim(value) == 0 or value.shape[1] == 1:
             return value
+        if value.shape[1] != self.cell.rounds.size:
+            raise ExpressionError(
+                f"what is at a round must have the rounds of its cell, {self.cell.rounds.size}, "
+                f"got {value.shape[1]}; take each of two cells' values at the round by itself"
+            )
         wanted = np.ravel(np.asarray(rounds, float))
         # at least the first: a short run may not have recorded so early a round
         places = np.searchsorted(self.cell.rounds, wanted * (1 + 1e-12), side="right") - 1
