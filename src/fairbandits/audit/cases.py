@@ -484,16 +484,19 @@ class _Asking:
             parts = given if isinstance(given, list) else [given]
             found = [self._one(one, scope) for scope in scopes for one in parts]
             data[name] = _fitted(plan.procedure, name, found)
-        return data
+        return _completed(plan.procedure, data)
 
     def _pooled(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
         """Return the excess of all cells of a case one after the other, and its scale."""
         excess, scales = [], []
+        given = self.plan.inputs["excess"]
+        parts = given if isinstance(given, list) else [given]
         for scope in scopes:
-            found = np.asarray(self._one(self.plan.inputs["excess"], scope))
             scale = np.asarray(self._one(self.plan.inputs.get("scale", 1.0), scope), float)
-            excess.append(found.ravel())
-            scales.append(np.broadcast_to(scale, found.shape).ravel())
+            for part in parts:
+                found = np.asarray(self._one(part, scope))
+                excess.append(found.ravel())
+                scales.append(np.broadcast_to(scale, found.shape).ravel())
         joined = np.concatenate(excess)
         if not joined.size:
             return None
@@ -580,6 +583,15 @@ def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
             f"{one.shape}; choose a round with @, and an arm"
         )
     return one[:, 0, 0]
+
+
+def _completed(procedure: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Return data where one number stands for all points, or for all replicates."""
+    if procedure == "bound_everywhere" and data["limits"].size == 1:
+        return data | {"limits": np.repeat(data["limits"], data["samples"].shape[1])}
+    if procedure == "paired_comparison" and np.ndim(data["larger"]) == 0:
+        return data | {"larger": np.full(np.shape(data["smaller"]), data["larger"])}
+    return data
 
 
 def _columns(one: np.ndarray) -> list[np.ndarray]:
