@@ -53,7 +53,7 @@ class Selection:
     experiments : tuple of str
         Experiments or suites.
     wanted : mapping of str
-        Coordinate -> its value, or a list of values.
+        Coordinate -> its value, or a list of values; ``arm`` says which arm of them is meant.
     where : str
         An expression that has to hold; empty if none has.
     match : tuple of str, optional
@@ -303,6 +303,8 @@ class _Asking:
 
     def _is_wanted(self, cell: Cell, chosen: Selection) -> bool:
         for name, wanted in chosen.wanted.items():
+            if name == "arm":
+                continue
             try:
                 found = cell.coordinate(name)
             except KeyError:  # another policy, which has no such parameter
@@ -417,7 +419,8 @@ class _Asking:
     def _repeated(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
         """Yield the coordinates of each repetition that no cell has."""
         given = {name: values for name, values in self.plan.each.items() if values}
-        rows: list[dict[str, Any]] = [{}]
+        arm = self.plan.cells.wanted.get("arm") if self.plan.cells else None
+        rows: list[dict[str, Any]] = [{} if arm is None else {"arm": arm}]
         for name, values in given.items():
             rows = [{**row, name: value} for row in rows for value in values]
         for row in rows:
@@ -428,7 +431,7 @@ class _Asking:
                 rounds = dict.fromkeys(places.ravel().tolist())
             for t in rounds:
                 more = row if t is None else {**row, "round": t}
-                if "arm" not in self.plan.each:
+                if "arm" not in self.plan.each or "arm" in more:
                     yield more
                     continue
                 scope = self._scope(cell, **more)
@@ -464,7 +467,7 @@ class _Asking:
         data = self._data(scopes)
         if data is None:
             return
-        where = {name: _coordinate(group[0], name) for name in self._of_cells()} | known
+        where = known | {name: _coordinate(group[0], name) for name in self._of_cells()}
         ordered = {name: where[name] for name in plan.each}
         coordinates = tuple((name, str(value)) for name, value in ordered.items())
         each = ", ".join(_in_words(name, value) for name, value in ordered.items())
