@@ -121,11 +121,15 @@ class Plan:
     @cached_property
     def expressions(self) -> list[Expression]:
         """All expressions, but for those that companions are chosen by."""
-        texts = [self.arms, self.rounds, self.keep]
-        if self.cells:
-            texts.append(self.cells.where)
+        texts = [self.cells.where] if self.cells else []
         if isinstance(self.reading, Mapping):
             texts += [one for one in self.reading.values() if isinstance(one, str)]
+        return [*self.judged, *(parse(text) for text in texts if text)]
+
+    @cached_property
+    def judged(self) -> list[Expression]:
+        """Those that say what of the cells is judged."""
+        texts = [self.arms, self.rounds, self.keep]
         for name, value in self.inputs.items():
             texts += _texts(self.procedure, name, value)
         return [parse(text) for text in texts if text]
@@ -289,6 +293,7 @@ class _Asking:
         if not self.cells:
             raise ValueError("no cell of its experiments is what the test asks for")
         self._companions: dict[str, list[Cell]] = {}
+        self._of_replicates = False
 
     # -------------------------------------------------------------------------- choosing cells
 
@@ -374,18 +379,36 @@ class _Asking:
     def all(self) -> Iterator[Question]:
         """Yield the questions, reading by reading."""
         asked = False
-        for reading, cells in self._by_reading():
-            groups: dict[tuple, list] = {}
-            for cell in cells:
-                key = tuple(_coordinate(cell, name) for name in self._of_cells())
-                groups.setdefault(key, []).append(cell)
-            for group in groups.values():
-                for known in self._repeated(group[0]):
-                    for question in self._asked(reading, group, known):
-                        asked = True
-                        yield question
+        for reading, group in self._groups():
+            for known in self._repeated(group[0]):
+                for question in self._asked(reading, group, known):
+                    asked = True
+                    yield question
         if not asked:
             raise ValueError("no arm or round of its cells is what the test asks for")
+
+    def _groups(self) -> Iterator[tuple[str, list]]:
+        """Yield the cells of each case, with its reading; that is empty if it is of all."""
+        found: dict[tuple, dict[str, list]] = {}
+        for reading, cells in self._by_reading():
+            for cell in cells:
+                key = tuple(_coordinate(cell, name) for name in self._of_cells())
+                found.setdefault(key, {}).setdefault(reading, []).append(cell)
+        # in the order of the readings, whatever cells come first
+        for reading in ("", *self.readings):
+            for groups in found.values():
+                if reading in groups and self._is_of_all(groups):
+                    yield "", groups[reading]
+                    groups.clear()
+                elif reading in groups:
+                    yield reading, groups[reading]
+
+    def _is_of_all(self, groups: Mapping[str, list]) -> bool:
+        """Whether a case has the same cells, and all their replicates, under all readings."""
+        one, *others = ([id(cell) for cell in group] for group in groups.values())
+        own = any(name == "reading" for text in self.plan.judged for name, _ in text.names())
+        complete = len(self.readings) == len(groups) > 1 and all(one == other for other in others)
+        return complete and not own and not self._of_replicates
 
     def _by_reading(self) -> Iterator[tuple[str, list]]:
         given = self.plan.reading
@@ -404,6 +427,7 @@ class _Asking:
                 for cell in self.cells:
                     holds = parse(rule).evaluate(self._scope(cell, reading=reading))
                     # of replicates that differ in it some may belong: `_kept` chooses them
+                    self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
                     if np.any(holds):
                         found.append(cell)
             else:
@@ -467,7 +491,7 @@ class _Asking:
         data = self._data(scopes)
         if data is None:
             return
-        where = known | {name: _coordinate(group[0], name) for name in self._of_cells()}
+        where = {name: _coordinate(group[0], name) for name in self._of_cells()} | known
         ordered = {name: where[name] for name in plan.each}
         coordinates = tuple((name, str(value)) for name, value in ordered.items())
         each = ", ".join(_in_words(name, value) for name, value in ordered.items())
