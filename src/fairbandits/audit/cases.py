@@ -53,7 +53,7 @@ class Selection:
     experiments : tuple of str
         Experiments or suites.
     wanted : mapping of str
-        Coordinate -> its value, or a list of values.
+        Coordinate -> its value, or a list of values; ``arm`` says which arm of them is meant.
     where : str
         An expression that has to hold; empty if none has.
     match : tuple of str, optional
@@ -121,11 +121,15 @@ class Plan:
     @cached_property
     def expressions(self) -> list[Expression]:
         """All expressions, but for those that companions are chosen by."""
-        texts = [self.arms, self.rounds, self.keep]
-        if self.cells:
-            texts.append(self.cells.where)
+        texts = [self.cells.where] if self.cells else []
         if isinstance(self.reading, Mapping):
             texts += [one for one in self.reading.values() if isinstance(one, str)]
+        return [*self.judged, *(parse(text) for text in texts if text)]
+
+    @cached_property
+    def judged(self) -> list[Expression]:
+        """Those that say what of the cells is judged."""
+        texts = [self.arms, self.rounds, self.keep]
         for name, value in self.inputs.items():
             texts += _texts(self.procedure, name, value)
         return [parse(text) for text in texts if text]
@@ -241,6 +245,11 @@ class CaseScope:
         """Return a value at the last recorded round at or before each of some."""
         if np.ndim(value) == 0 or value.shape[1] == 1:
             return value
+        if value.shape[1] != self.cell.rounds.size:
+            raise ExpressionError(
+                f"what is at a round must have the rounds of its cell, {self.cell.rounds.size}, "
+                f"got {value.shape[1]}; take each of two cells' values at the round by itself"
+            )
         wanted = np.ravel(np.asarray(rounds, float))
         # at least the first: a short run may not have recorded so early a round
         places = np.searchsorted(self.cell.rounds, wanted * (1 + 1e-12), side="right") - 1
@@ -284,6 +293,7 @@ class _Asking:
         if not self.cells:
             raise ValueError("no cell of its experiments is what the test asks for")
         self._companions: dict[str, list[Cell]] = {}
+        self._of_replicates = False
 
     # -------------------------------------------------------------------------- choosing cells
 
@@ -298,6 +308,8 @@ class _Asking:
 
     def _is_wanted(self, cell: Cell, chosen: Selection) -> bool:
         for name, wanted in chosen.wanted.items():
+            if name == "arm":
+                continue
             try:
                 found = cell.coordinate(name)
             except KeyError:  # another policy, which has no such parameter
@@ -367,18 +379,36 @@ class _Asking:
     def all(self) -> Iterator[Question]:
         """Yield the questions, reading by reading."""
         asked = False
-        for reading, cells in self._by_reading():
-            groups: dict[tuple, list] = {}
-            for cell in cells:
-                key = tuple(_coordinate(cell, name) for name in self._of_cells())
-                groups.setdefault(key, []).append(cell)
-            for group in groups.values():
-                for known in self._repeated(group[0]):
-                    for question in self._asked(reading, group, known):
-                        asked = True
-                        yield question
+        for reading, group in self._groups():
+            for known in self._repeated(group[0]):
+                for question in self._asked(reading, group, known):
+                    asked = True
+                    yield question
         if not asked:
             raise ValueError("no arm or round of its cells is what the test asks for")
+
+    def _groups(self) -> Iterator[tuple[str, list]]:
+        """Yield the cells of each case, with its reading; that is empty if it is of all."""
+        found: dict[tuple, dict[str, list]] = {}
+        for reading, cells in self._by_reading():
+            for cell in cells:
+                key = tuple(_coordinate(cell, name) for name in self._of_cells())
+                found.setdefault(key, {}).setdefault(reading, []).append(cell)
+        # in the order of the readings, whatever cells come first
+        for reading in ("", *self.readings):
+            for groups in found.values():
+                if reading in groups and self._is_of_all(groups):
+                    yield "", groups[reading]
+                    groups.clear()
+                elif reading in groups:
+                    yield reading, groups[reading]
+
+    def _is_of_all(self, groups: Mapping[str, list]) -> bool:
+        """Whether a case has the same cells, and all their replicates, under all readings."""
+        one, *others = ([id(cell) for cell in group] for group in groups.values())
+        own = any(name == "reading" for text in self.plan.judged for name, _ in text.names())
+        complete = len(self.readings) == len(groups) > 1 and all(one == other for other in others)
+        return complete and not own and not self._of_replicates
 
     def _by_reading(self) -> Iterator[tuple[str, list]]:
         given = self.plan.reading
@@ -397,6 +427,7 @@ class _Asking:
                 for cell in self.cells:
                     holds = parse(rule).evaluate(self._scope(cell, reading=reading))
                     # of replicates that differ in it some may belong: `_kept` chooses them
+                    self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
                     if np.any(holds):
                         found.append(cell)
             else:
@@ -412,7 +443,8 @@ class _Asking:
     def _repeated(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
         """Yield the coordinates of each repetition that no cell has."""
         given = {name: values for name, values in self.plan.each.items() if values}
-        rows: list[dict[str, Any]] = [{}]
+        arm = self.plan.cells.wanted.get("arm") if self.plan.cells else None
+        rows: list[dict[str, Any]] = [{} if arm is None else {"arm": arm}]
         for name, values in given.items():
             rows = [{**row, name: value} for row in rows for value in values]
         for row in rows:
@@ -423,7 +455,7 @@ class _Asking:
                 rounds = dict.fromkeys(places.ravel().tolist())
             for t in rounds:
                 more = row if t is None else {**row, "round": t}
-                if "arm" not in self.plan.each:
+                if "arm" not in self.plan.each or "arm" in more:
                     yield more
                     continue
                 scope = self._scope(cell, **more)
@@ -479,16 +511,19 @@ class _Asking:
             parts = given if isinstance(given, list) else [given]
             found = [self._one(one, scope) for scope in scopes for one in parts]
             data[name] = _fitted(plan.procedure, name, found)
-        return data
+        return _completed(plan.procedure, data)
 
     def _pooled(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
         """Return the excess of all cells of a case one after the other, and its scale."""
         excess, scales = [], []
+        given = self.plan.inputs["excess"]
+        parts = given if isinstance(given, list) else [given]
         for scope in scopes:
-            found = np.asarray(self._one(self.plan.inputs["excess"], scope))
             scale = np.asarray(self._one(self.plan.inputs.get("scale", 1.0), scope), float)
-            excess.append(found.ravel())
-            scales.append(np.broadcast_to(scale, found.shape).ravel())
+            for part in parts:
+                found = np.asarray(self._one(part, scope))
+                excess.append(found.ravel())
+                scales.append(np.broadcast_to(scale, found.shape).ravel())
         joined = np.concatenate(excess)
         if not joined.size:
             return None
@@ -577,6 +612,15 @@ def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
     return one[:, 0, 0]
 
 
+def _completed(procedure: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Return data where one number stands for all points, or for all replicates."""
+    if procedure == "bound_everywhere" and data["limits"].size == 1:
+        return data | {"limits": np.repeat(data["limits"], data["samples"].shape[1])}
+    if procedure == "paired_comparison" and np.ndim(data["larger"]) == 0:
+        return data | {"larger": np.full(np.shape(data["smaller"]), data["larger"])}
+    return data
+
+
 def _columns(one: np.ndarray) -> list[np.ndarray]:
     """Return the replicates at each round, or arm, of an array."""
     if one.ndim != 3:
@@ -649,8 +693,9 @@ def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
     for one in plan.expressions:
         one.check(words)
     for name, given in plan.inputs.items():
-        texts = _texts(plan.procedure, name, given)
-        units[name] = same_unit([parse(text).check(words) for text in texts])
+        found = [parse(text).check(words) for text in _texts(plan.procedure, name, given)]
+        # several excesses are checks of their own, and not compared
+        units[name] = "" if name == "excess" else same_unit(found)
     for pair in LIKE:
         try:
             same_unit([units.get(name, "") for name in pair])

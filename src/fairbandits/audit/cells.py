@@ -19,7 +19,7 @@ from fairbandits.rationals import quota_numerators, rational
 
 #: Coordinates of a cell that no parameter of a policy gives, and what they are.
 COORDINATES = {
-    "arm": "number of an arm, from 1; a case has one if it is repeated for arms",
+    "arm": "number of an arm, from 1; a case has one if it is of one arm, or repeated for arms",
     "experiment": "name of the experiment",
     "feedback": "what the policy sees: bandit, or full",
     "instance": "name of a suite's instance, without the horizon if that is part of it",

@@ -295,7 +295,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
         case ast.BinOp(left=left, op=op, right=right):
             one, other = _value(left, scope), _value(right, scope)
             if isinstance(op, ast.MatMult):
-                return scope.at(one, other)
+                return _own(scope, left).at(one, other)
             return BINARY[type(op)](*_plain(one, other))
         case ast.UnaryOp(op=op, operand=operand):
             value = _value(operand, scope)
@@ -310,10 +310,17 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             join = np.logical_and if isinstance(op, ast.And) else np.logical_or
             return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
         case ast.Call(func=func, args=arguments):
-            return scope.call(func.id, [_value(one, scope) for one in arguments])
+            given = [_value(one, scope) for one in arguments]
+            return _own(scope, *arguments).call(func.id, given)
         case ast.List(elts=values):
             return [_value(one, scope) for one in values]
     raise AssertionError(ast.dump(node))  # _check_nodes refuses all others
+
+
+def _own(scope: Scope, *nodes: ast.expr) -> Scope:
+    """Return the scope of a companion that all names are taken from: its rounds are its own."""
+    places = {place for node in nodes for _, place in _names(node, "")}
+    return scope.companion(*places) if len(places) == 1 and "" not in places else scope
 
 
 def _short(op: ast.boolop, nodes: list[ast.expr], scope: Scope) -> list[Any]:
