@@ -14,6 +14,10 @@ VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
 #: What stands in place of a verdict where the audit itself could not be done.
 FAILED = "failed"
 OUTCOMES = (*VERDICTS, FAILED)
+#: What a claim comes to whose readings disagree; no single finding says so.
+DEPENDS = "depends on the reading"
+#: What can be said of a claim, beside what can be said of a finding.
+CLAIM_OUTCOMES = (*VERDICTS, DEPENDS, FAILED)
 
 #: What a verdict on an inconsistency says: it is on what the paper says in spite of it.
 OF_INCONSISTENCY = {
@@ -27,13 +31,19 @@ TAGS = {
     "LOOSE": "the claimed upper bound on growth is far above what is seen",
     "TRIVIAL": "the quantity is nowhere positive, so that any bound on its growth holds",
     "SIGN": "the quantity is positive at some horizons only; the others are left out of the fit",
-    "CONSTANT": "all replicates are equal, and the interval is a point",
-    "TIE": "the difference is proven smaller than what matters",
+    "CONSTANT": "all replicates are equal; how far a run may deviate is not known",
+    "RARE": "the mean hangs on too few replicates: nearly all agree, or hardly any carries it",
+    "TIE": "equal in most replicates, or the difference is proven smaller than what matters",
     "IMMATERIAL": "there is a difference, but smaller than what matters",
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",
     "ROUNDING": "broken by less than the numerical tolerance only",
     "HOLM": "decided by itself, but not after the correction for its family",
     "READING": "another reading of what the paper leaves open has another verdict",
+    "VACUOUS": "no data could have broken the bound",
+    "PRE-ASYMPTOTIC": "the slope seen is beyond the claimed rate, which is one of the limit",
+    "UNDERPOWERED": "there are too few replicates for this verdict at the level asked for",
+    "CONDITIONAL": "the statement judged is reconstructed: the text lost it, or never printed it",
+    "EXPLORATORY": "the rules were written, or changed, after the runs they judge were seen",
 }
 
 
