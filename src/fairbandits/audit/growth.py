@@ -93,8 +93,8 @@ def growth_exponent(
         Means that are not positive cannot be fitted: with none positive a claim "at most" holds if
         that is shown with confidence (TRIVIAL), with fewer than three there is no verdict, and else
         the others are fitted (SIGN). RARE, and inconclusive, where too few replicates carry the
-        slope's variance, or nearly all agree at a horizon. All means, the window, the local exponents per
-        decade and by how much these change per decade (``curvature``) are in `also`.
+        slope's variance, or nearly all agree at a horizon. All means, the window, the local
+        exponents per decade and by how much these change per decade (``curvature``) are in `also`.
     """
     one_of("claim", claim, ("at most", "at least", "equal"))
     one_of("fit", fit, ("weighted", "ordinary"))
