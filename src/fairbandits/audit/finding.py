@@ -30,12 +30,18 @@ TAGS = {
     "LOOSE": "the claimed upper bound on growth is far above what is seen",
     "TRIVIAL": "the quantity is nowhere positive, so that any bound on its growth holds",
     "SIGN": "the quantity is positive at some horizons only; the others are left out of the fit",
-    "CONSTANT": "all replicates are equal, and the interval is a point",
-    "TIE": "the difference is proven smaller than what matters",
+    "CONSTANT": "all replicates are equal; how far a run may deviate is not known",
+    "RARE": "the mean hangs on too few replicates: nearly all agree, or hardly any carries it",
+    "TIE": "equal in most replicates, or the difference is proven smaller than what matters",
     "IMMATERIAL": "there is a difference, but smaller than what matters",
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",
     "ROUNDING": "broken by less than the numerical tolerance only",
     "HOLM": "decided by itself, but not after the correction for its family",
+    "VACUOUS": "no data could have broken the bound",
+    "PRE-ASYMPTOTIC": "the slope seen is beyond the claimed rate, which is one of the limit",
+    "UNDERPOWERED": "there are too few replicates for this verdict at the level asked for",
+    "CONDITIONAL": "the statement judged is reconstructed: the text lost it, or never printed it",
+    "EXPLORATORY": "the rules were written, or changed, after the runs they judge were seen",
 }
 
 

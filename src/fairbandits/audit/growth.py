@@ -21,7 +21,8 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.resampling import LEAST_SCALE, batch, needed, without_interval
+from fairbandits.audit.limits import CARRIERS, carriers, cautious, hardly_varies, mean_test, reach
+from fairbandits.audit.resampling import batch, needed, tail, without_interval
 
 #: A bootstrap of fewer replicates than these says nothing.
 FEWEST = 10
@@ -42,6 +43,7 @@ def growth_exponent(
     clustered: bool,
     loose: float,
     resamples: int,
+    asymptotic: bool = True,
     rng: np.random.Generator | None = None,
 ) -> Finding:
     """Judge a claim that a mean grows like a power: the slope of log mean on log horizon.
@@ -75,15 +77,24 @@ def growth_exponent(
         LOOSE is said of a claim "at most" when the upper limit is below a by more than this.
     resamples : int
         Of the bootstrap.
+    asymptotic : bool
+        Whether a claim "at most" or "at least" is one of the limit, O(T^a) or Omega(T^a), as
+        papers mean it; if not it is about these horizons.
     rng : numpy.random.Generator
         For the bootstrap.
 
     Returns
     -------
     Finding
-        About the slope. Means that are not positive cannot be fitted: with none positive a claim
-        "at most" holds (TRIVIAL), with fewer than three there is no verdict, and else the others
-        are fitted (SIGN). All means, and the local exponents per decade, are in `also`.
+        About the slope. A slope that keeps a claim "at most" or "at least" supports it. One that
+        does not refutes it only if it is not asymptotic: a finite window cannot contradict O(T^a),
+        so that the verdict is inconclusive, PRE-ASYMPTOTIC, and the same of Omega(T^a). A claim
+        "equal" is about the exponent that is seen, and can be refuted.
+        Means that are not positive cannot be fitted: with none positive a claim "at most" holds if
+        that is shown with confidence (TRIVIAL), with fewer than three there is no verdict, and else
+        the others are fitted (SIGN). RARE, and inconclusive, where too few replicates carry the
+        slope's variance, or nearly all agree at a horizon. All means, the window, the local
+        exponents per decade and by how much these change per decade (``curvature``) are in `also`.
     """
     one_of("claim", claim, ("at most", "at least", "equal"))
     one_of("fit", fit, ("weighted", "ordinary"))
@@ -98,14 +109,15 @@ def growth_exponent(
     x = np.log(np.log(horizons)) if of == "ln T" else np.log(horizons)
     means = np.array([sample.mean() for sample in samples])
     n = min(map(len, samples))
-    also = {f"mean at {t:g}": float(m) for t, m in zip(horizons, means, strict=True)}
+    also = _described(horizons, means)
     positive = means > 0
     if positive.sum() < 3:
         if positive.any():
-            return Finding(np.nan, -np.inf, np.inf, n, None, INCONCLUSIVE, ("SIGN",), also)
-        verdict = REPRODUCED if claim == "at most" else NOT_REPRODUCED
-        return Finding(np.nan, np.nan, np.nan, n, None, verdict, ("TRIVIAL",), also)
-    also |= _local_exponents(horizons, means)
+            return Finding(np.nan, -np.inf, np.inf, n, 1.0, INCONCLUSIVE, ("SIGN",), also)
+        if claim == "at least" and asymptotic:
+            tags = ("TRIVIAL", "PRE-ASYMPTOTIC")
+            return Finding(np.nan, np.nan, np.nan, n, 1.0, INCONCLUSIVE, tags, also)
+        return _never_positive(samples, level, REPRODUCED if claim == "at most" else None, also)
     slope = _Slope(x, samples, fit, clustered, level, resamples, rng)
     above, below = slope.above, slope.below
     most, least = exponent + margin, exponent - margin
@@ -116,6 +128,9 @@ def growth_exponent(
     }[claim]
     verdict, p = decide(p_for, p_against, level)
     tags = () if positive.all() else ("SIGN",)
+    verdict, tags = _of_a_limit(verdict, tags, asymptotic and claim != "equal")
+    if slope.rare:
+        tags = (*tags, "RARE")
     if claim == "at most" and slope.high < exponent - loose:
         tags = (*tags, "LOOSE")
     return Finding(slope.value, slope.low, slope.high, n, p, verdict, tags, also)
@@ -131,13 +146,14 @@ def logarithmic_growth(
     points: int,
     clustered: bool,
     resamples: int,
+    asymptotic: bool = True,
     rng: np.random.Generator | None = None,
 ) -> Finding:
     """Judge a claim O(log T) by the local exponent over the last decade of horizons.
 
     Parameters
     ----------
-    horizons, samples, points, clustered, resamples, rng
+    horizons, samples, points, clustered, resamples, asymptotic, rng
         As in `growth_exponent`.
     level : float
         Confidence of each of the one-sided limits of the exponent.
@@ -145,7 +161,8 @@ def logarithmic_growth(
         Reproduced when the upper limit is at most this, or twice the exponent of ln T itself
         between the median horizon of the decade and the last.
     refuted_above : float
-        Not reproduced when the lower limit is above this.
+        When the lower limit is above this, not reproduced if the claim is not asymptotic, and else
+        inconclusive, PRE-ASYMPTOTIC.
     """
     horizons, samples = _grid(horizons, samples, "top decade", points, clustered)
     confidence(level)
@@ -157,17 +174,20 @@ def logarithmic_growth(
         )
     means = np.array([sample.mean() for sample in samples])
     n = min(map(len, samples))
-    also = {f"mean at {t:g}": float(m) for t, m in zip(horizons, means, strict=True)}
+    also = _described(horizons, means)
     if (means <= 0).all():
-        return Finding(np.nan, np.nan, np.nan, n, None, REPRODUCED, ("TRIVIAL",), also)
+        return _never_positive(samples, level, REPRODUCED, also)
     if (means > 0).sum() < 3:
-        return Finding(np.nan, -np.inf, np.inf, n, None, INCONCLUSIVE, ("SIGN",), also)
+        return Finding(np.nan, -np.inf, np.inf, n, 1.0, INCONCLUSIVE, ("SIGN",), also)
     slope = _Slope(np.log(horizons), samples, "ordinary", clustered, level, resamples, rng)
     middle, last = float(np.median(horizons)), horizons[-1]
     own = np.log(np.log(last) / np.log(middle)) / np.log(last / middle)
     allowed = max(ceiling, 2 * own)
     verdict, p = decide(slope.below(allowed), slope.above(max(refuted_above, allowed)), level)
     tags = () if (means > 0).all() else ("SIGN",)
+    verdict, tags = _of_a_limit(verdict, tags, asymptotic)
+    if slope.rare:
+        tags = (*tags, "RARE")
     also |= {"exponent of ln T": float(own)}
     return Finding(slope.value, slope.low, slope.high, n, p, verdict, tags, also)
 
@@ -184,13 +204,14 @@ def bounded_remainder(
     points: int,
     clustered: bool,
     resamples: int,
+    asymptotic: bool = True,
     rng: np.random.Generator | None = None,
 ) -> Finding:
     """Judge a claim that a mean is at most g(T) + O(1).
 
     Parameters
     ----------
-    horizons, samples, points, clustered, resamples, rng
+    horizons, samples, points, clustered, resamples, asymptotic, rng
         As in `growth_exponent`; the horizons must span two decades.
     reference : sequence of float, length n_horizons
         g(T).
@@ -204,9 +225,10 @@ def bounded_remainder(
     -------
     Finding
         About that rise. Reproduced when the mean is at most g everywhere, or the upper limit of
-        the rise is within the slack. Not reproduced when the slope of the remainder on ln T over
-        the upper half is above 0 with confidence, and the remainder at the end is at least twice
-        that at the median.
+        the rise is within the slack. When the slope of the remainder on ln T over the upper half is
+        above 0 with confidence, and the remainder at the end is at least twice that at the median,
+        not reproduced if the claim is not asymptotic, and else inconclusive, PRE-ASYMPTOTIC. RARE,
+        and inconclusive, where too few replicates carry the variance of the rise.
     """
     horizons, samples = _grid(horizons, samples, "all", points, clustered)
     reference = numbers("reference", reference)
@@ -239,8 +261,27 @@ def bounded_remainder(
         samples, lambda m: np.stack([excess_rise(m), slope(m)]), clustered, resamples, rng
     )
     rises, slopes = drawn
-    p_for = 0.0 if not rest.any() else _share(rises >= 0, rises)
-    p_against = _share(slopes <= 0, slopes)
+    # the allowance for skewness, for the difference of means that the rise is
+    part = max(0.0, 1 + (slack_part if slack_part * rest[middle] > slack else 0.0))
+    ends = np.zeros(len(samples))
+    ends[-1], ends[middle] = 1.0, -part if rest[middle] > 0 else 0.0
+    risen = _Linear(ends, samples, clustered)
+    up = np.zeros(len(samples))
+    up[middle:] = upper - upper.mean()
+    sloped = _Linear(up, samples, clustered)
+    p_for = p_against = 1.0
+    if not risen.rare:
+        excess = float(excess_rise(means))
+        p_for = max(_share(rises >= 0, rises), risen.below(excess)) if rest.any() else 1.0
+    if not rest.any():
+        # at most g everywhere, so far as that is shown
+        p_for = max(
+            mean_test(sample - at, 0.0, level).below
+            for sample, at in zip(samples, reference, strict=True)
+        )
+    if not sloped.rare:
+        rise = float(slope(means)) * ((upper - upper.mean()) ** 2).sum()
+        p_against = max(_share(slopes <= 0, slopes), sloped.above(rise))
     doubled = rest[-1] >= 2 * rest[middle] and rest[-1] > 0
     n = min(map(len, samples))
     verdict, p = INCONCLUSIVE, min(p_for, p_against)
@@ -248,11 +289,16 @@ def bounded_remainder(
         verdict, p = REPRODUCED, p_for
     elif p_against <= 1 - level_against and doubled:
         verdict, p = NOT_REPRODUCED, p_against
+    tags = () if rest.any() else ("TRIVIAL",)
+    verdict, tags = _of_a_limit(verdict, tags, asymptotic)
+    if (risen.rare and rest.any()) or sloped.rare:
+        tags = (*tags, "RARE")
     allowed = max(slack, slack_part * rest[middle])
     also = {
         f"remainder at {t:g}": float(m) for t, m in zip(horizons, means - reference, strict=True)
     }
     also |= {"allowed rise": float(allowed), "slope on ln T": float(slope(means))}
+    also |= {"first horizon": float(horizons[0]), "last horizon": float(horizons[-1])}
     return Finding(
         float(rest[-1] - rest[middle]),
         float(np.quantile(rises, 1 - level) + allowed),
@@ -260,7 +306,7 @@ def bounded_remainder(
         n,
         float(p),
         verdict,
-        () if rest.any() else ("TRIVIAL",),
+        tags,
         also,
     )
 
@@ -297,6 +343,7 @@ def proportionality(
     -------
     Finding
         About the log-log slope, with R^2 of y = b x (against y = 0) and of y = a + b x in `also`.
+        RARE as in `growth_exponent`.
     """
     x, samples = _grid(x, samples, "all", 3, clustered)
     confidence(level)
@@ -320,8 +367,9 @@ def proportionality(
         "a": float(line.intercept),
         "b": float(through),
     }
-    n = min(map(len, samples))
-    return Finding(slope.value, slope.low, slope.high, n, p, verdict, (), also)
+    also |= _described(x, means)
+    n, tags = min(map(len, samples)), ("RARE",) if slope.rare else ()
+    return Finding(slope.value, slope.low, slope.high, n, p, verdict, tags, also)
 
 
 def _grid(
@@ -357,12 +405,79 @@ def _grid(
     return horizons, arrays
 
 
+def _of_a_limit(
+    verdict: str, tags: tuple[str, ...], asymptotic: bool
+) -> tuple[str, tuple[str, ...]]:
+    """Return a verdict and its tags where finite horizons cannot refute the claim."""
+    if asymptotic and verdict == NOT_REPRODUCED:
+        return INCONCLUSIVE, (*tags, "PRE-ASYMPTOTIC")
+    return verdict, tags
+
+
+def _never_positive(
+    samples: list[np.ndarray], level: float, kept: str | None, also: dict[str, float]
+) -> Finding:
+    """Return the finding on growth of means none of which is above 0.
+
+    It is `kept`, or against the claim if that is None, where each mean is at most 0 with
+    confidence.
+    """
+    tests = [mean_test(sample, 0.0, level) for sample in samples]
+    p = max(test.below for test in tests)
+    tags = ("TRIVIAL",)
+    verdict = INCONCLUSIVE
+    if p <= 1 - level:
+        verdict = kept or NOT_REPRODUCED
+    elif any(test.rare for test in tests):
+        tags = ("TRIVIAL", "RARE")
+    n = min(map(len, samples))
+    return Finding(np.nan, np.nan, np.nan, n, p, verdict, tags, also)
+
+
+class _Linear:
+    """A weighted sum of the means at several horizons, with its error and the allowance for skew.
+
+    `rare` says that too few replicates carry its variance, or that nearly all agree at a horizon
+    with a weight.
+    """
+
+    def __init__(self, weights: np.ndarray, samples: list[np.ndarray], clustered: bool) -> None:
+        parts = [
+            weight * (sample - sample.mean()) / sample.size
+            for weight, sample in zip(weights, samples, strict=True)
+        ]
+        if clustered:
+            parts = [np.sum(parts, axis=0)]
+        pooled = np.concatenate(parts)
+        self.n = min(map(len, samples))
+        self.df = self.n - 1
+        # n / (n - 1), as a variance has it
+        self.error = float(
+            np.sqrt(sum((part**2).sum() * part.size / (part.size - 1) for part in parts))
+        )
+        self.skew = float((pooled**3).sum() / self.error**3) if self.error else 0.0
+        still = any(
+            hardly_varies(sample) for weight, sample in zip(weights, samples, strict=True) if weight
+        )
+        self.rare = still or not self.error
+        self.rare = self.rare or carriers(pooled) < min(CARRIERS, self.n / 2)
+
+    def below(self, distance: float) -> float:
+        """Return the p-value that the sum is below what it is `distance` above."""
+        return cautious(distance / self.error, self.skew, self.n, self.df)
+
+    def above(self, distance: float) -> float:
+        """Return the p-value that the sum is above what it is `distance` above."""
+        return cautious(-distance / self.error, -self.skew, self.n, self.df)
+
+
 class _Slope:
     """The slope of log mean on x, with studentised bootstrap limits and p-values.
 
     Percentiles of the resampled slopes would be too narrow where few replicates are skewed, most
-    of all at the high levels that Holm's correction asks for. A resample's standard error counts as
-    at least `LEAST_SCALE` of the sample's (see `studentised`).
+    of all at the high levels that Holm's correction asks for. Neither limits nor p-values are
+    better than those that the slope has when made linear, with the allowance for skewness of
+    `fairbandits.audit.limits`.
     """
 
     def __init__(
@@ -376,36 +491,48 @@ class _Slope:
         rng: np.random.Generator | None,
     ) -> None:
         def fitted(*drawn: np.ndarray, axis: int = -1) -> np.ndarray:
-            return np.stack(_slope_and_error(x, drawn, fit, clustered))
+            return np.stack(_slope_and_error(x, drawn, fit, clustered)[:2])
 
-        value, self.error = fitted(*samples)
-        self.value = float(value)
+        slope, error, pull = _slope_and_error(x, samples, fit, clustered)
+        self.value, self.error = float(slope), float(error)
+        self.linear = _Linear(pull, samples, clustered)
+        self.rare = self.linear.rare
+        self.low, self.high = -np.inf, np.inf
         slopes, errors = _distribution(fitted, samples, clustered, resamples, rng)
+        if self.rare:
+            return
         with np.errstate(invalid="ignore", divide="ignore"):
-            self.deviation = (slopes - self.value) / np.maximum(errors, LEAST_SCALE * self.error)
+            self.deviation = (slopes - self.value) / errors
+        n, df, skew = self.linear.n, self.linear.df, self.linear.skew
         # the limit that a resample without a slope would give is the one that decides nothing
-        high = _quantile(self.deviation, 1 - level, -np.inf)
+        high = -_quantile(self.deviation, 1 - level, -np.inf)
         low = _quantile(self.deviation, level, np.inf)
-        self.high = self.value - high * self.error if self.error else self.value
-        self.low = self.value - low * self.error if self.error else self.value
+        self.high = self.value + max(high, reach(level, skew, n, df)) * self.error
+        self.low = self.value - max(low, reach(level, -skew, n, df)) * self.error
 
     def below(self, value: float) -> float:
         """Return the p-value against the slope being `value` or more."""
-        if not self.error:
-            return float(self.value > value)
-        return _share(self.deviation <= (self.value - value) / self.error, self.deviation)
+        if self.rare:
+            return 1.0
+        distance = self.value - value
+        resampled = tail(-self.deviation, -distance / self.error, self.linear.df)
+        return max(resampled, self.linear.below(distance))
 
     def above(self, value: float) -> float:
         """Return the p-value against the slope being `value` or less."""
-        if not self.error:
-            return float(self.value < value)
-        return _share(self.deviation >= (self.value - value) / self.error, self.deviation)
+        if self.rare:
+            return 1.0
+        distance = self.value - value
+        resampled = tail(self.deviation, distance / self.error, self.linear.df)
+        return max(resampled, self.linear.above(distance))
 
 
 def _slope_and_error(
     x: np.ndarray, samples: Sequence[np.ndarray], fit: str, clustered: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the slope of log mean on x and its standard error; NaN below two positive means.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the slope of log mean on x, its standard error, and what each mean does to it.
+
+    NaN below two positive means.
 
     Samples have replicates on their last axis. The error is that of the linearised slope, a sum
     over replicates.
@@ -428,8 +555,8 @@ def _slope_and_error(
     pull = pull / safe
     if clustered:
         parts = sum(pull[..., [k]] * sample for k, sample in enumerate(samples))
-        return slope, np.sqrt(parts.var(axis=-1, ddof=1) / parts.shape[-1])
-    return slope, np.sqrt((pull**2 * variances).sum(axis=-1))
+        return slope, np.sqrt(parts.var(axis=-1, ddof=1) / parts.shape[-1]), pull
+    return slope, np.sqrt((pull**2 * variances).sum(axis=-1)), pull
 
 
 def _resampled(
@@ -476,6 +603,21 @@ def _quantile(drawn: np.ndarray, level: float, missing: float) -> float:
 def _share(against: np.ndarray, drawn: np.ndarray) -> float:
     """Return a bootstrap p-value; a resample without a slope counts against a verdict."""
     return float((1 + (against | np.isnan(drawn)).sum()) / (1 + drawn.size))
+
+
+def _described(horizons: np.ndarray, means: np.ndarray) -> dict[str, float]:
+    """Return the means, their window, the local exponents, and by how much these change.
+
+    The curvature is the change of the local exponent per decade, from a parabola in log T.
+    """
+    also = {f"mean at {t:g}": float(m) for t, m in zip(horizons, means, strict=True)}
+    also |= {"first horizon": float(horizons[0]), "last horizon": float(horizons[-1])}
+    also |= _local_exponents(horizons, means)
+    positive = means > 0
+    if positive.sum() >= 3:
+        x, y = np.log10(horizons[positive]), np.log10(means[positive])
+        also["curvature"] = float(2 * np.polyfit(x - x.mean(), y, 2)[0])
+    return also
 
 
 def _local_exponents(horizons: np.ndarray, means: np.ndarray) -> dict[str, float]:

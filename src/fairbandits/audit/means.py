@@ -1,7 +1,7 @@
 """Procedures about expectations: bounds, comparisons, equivalence, shapes, spreads, shares."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -17,28 +17,31 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
+from fairbandits.audit.limits import (
+    FEWEST,
+    LEAST_P,
+    MeanTest,
+    bet,
+    cautious,
+    hardly_varies,
+    is_constant,
+    mean_test,
+    rare,
+    reach,
+    skewness,
+    within,
+)
 from fairbandits.audit.resampling import batch, needed, studentised, tail
 
-#: How limits of a mean are found.
-METHODS = ("t", "bca", "bootstrap-t")
-#: A bootstrap of fewer replicates than these says nothing.
-FEWEST = {"t": 2, "bca": 10, "bootstrap-t": 10}
-
-
-class MeanTest(NamedTuple):
-    """A mean against a value: limits, and the p-values that it is below, and above."""
-
-    mean: float
-    low: float
-    high: float
-    below: float
-    above: float
-    constant: bool
+#: Points at which most values are bounded one by one, or all by one number.
+Ends = Sequence[float] | float | None
 
 
 def bound(
     sample: Sequence[float],
     limit: float,
+    least: float | None = None,
+    most: float | None = None,
     *,
     side: Literal["at most", "at least"],
     level: float,
@@ -54,12 +57,16 @@ def bound(
         The statistic in each replicate.
     limit : float
         The claimed bound.
+    least, most : float, optional
+        Smallest and largest possible value of a replicate. They make a verdict possible where
+        nearly all replicates agree.
     side : {"at most", "at least"}
         Which of the two is claimed.
     level : float
         Confidence of each of the one-sided limits.
     method : {"t", "bca", "bootstrap-t"}
-        Student's t, or a bootstrap where the statistic is skewed.
+        Student's t, or a bootstrap where the statistic is skewed; each with the allowance for
+        skewness of `fairbandits.audit.limits`.
     resamples : int
         Of a bootstrap.
     rng : numpy.random.Generator
@@ -69,26 +76,34 @@ def bound(
     -------
     Finding
         Reproduced when the limit on the far side keeps the bound, not reproduced when the limit on
-        the near side breaks it. ``tightness`` is mean / limit.
+        the near side breaks it. ``tightness`` is mean / limit. RARE where too few replicates carry
+        the variance: then `most` is needed for an upper limit, `least` for a lower one, and
+        without it the limit is infinite. VACUOUS where no possible value breaks the bound.
     """
     one_of("side", side, ("at most", "at least"))
-    limit = number("limit", limit)
-    test = _test_mean(numbers("sample", sample), limit, level, method, resamples, rng)
+    limit, sample = number("limit", limit), numbers("sample", sample)
+    test = mean_test(sample, limit, level, method, resamples, rng, least, most)
     p_for, p_against = test.below, test.above
+    end, vacuous = most, most is not None and limit >= most
     if side == "at least":
         p_for, p_against = p_against, p_for
-    if test.mean == limit and test.constant:  # the bound is not strict
-        p_for, p_against = 0.0, 1.0
+        end, vacuous = least, least is not None and limit <= least
     verdict, p = decide(p_for, p_against, level)
-    also = {"limit": limit} | ({"tightness": test.mean / limit} if limit else {})
-    return Finding(
-        test.mean, test.low, test.high, len(sample), p, verdict, _constant(test.constant), also
-    )
+    also = {"limit": limit} | ({"tightness": test.mean / limit} if limit > 0 else {})
+    if end is not None:
+        also["possible"] = float(end)
+    also |= _unseen(test.constant, sample.size, level)
+    tags = _scarce(test)
+    if vacuous:
+        verdict, p, tags = INCONCLUSIVE, 1.0, (*tags, "VACUOUS")
+    return Finding(test.mean, test.low, test.high, sample.size, p, verdict, tags, also)
 
 
 def bound_everywhere(
     samples: Sequence[Sequence[float]],
     limits: Sequence[float],
+    least: Ends = None,
+    most: Ends = None,
     *,
     level: float,
     resamples: int,
@@ -99,11 +114,13 @@ def bound_everywhere(
     Parameters
     ----------
     samples : shape (n_replicates, n_points)
-        The statistic of each replicate at each point, such as a round.
+        The statistic of each replicate at each point, such as a round, or of each arm.
     limits : shape (n_points,)
         The claimed bounds.
+    least, most : float or sequence of float, shape (n_points,), optional
+        Smallest and largest possible value of a replicate, at each point.
     level : float
-        Simultaneous confidence of the limits, of each side.
+        Simultaneous confidence of either verdict.
     resamples : int
         Bootstrap resamples of replicates.
     rng : numpy.random.Generator
@@ -112,9 +129,17 @@ def bound_everywhere(
     Returns
     -------
     Finding
-        About the largest mean minus bound: ``statistic``, ``low`` and ``high`` are its values for
-        the means and for the lower and upper ends of the simultaneous band of studentised
-        maxima. ``worst point`` is the index of the largest, ``tightness`` the largest mean / bound.
+        About the largest mean minus bound. Reproduced when every upper limit keeps its bound, not
+        reproduced when the lower end of the simultaneous band breaks one. ``worst point`` is the
+        index of the largest, ``tightness`` the largest mean / bound where the bound is above 0.
+        Points whose bound no possible value breaks are no evidence and left out (``vacuous
+        points``); VACUOUS if none is left. RARE as in `bound`, if it stands in the way.
+
+    Notes
+    -----
+    That all means keep their bounds is shown by showing it of each, each at the full level (the
+    p-value is the largest). That one of them does not is shown by the band of studentised maxima,
+    or where too few replicates carry the variance at a point, by Bonferroni's correction.
     """
     samples = numbers("samples", samples, ndim=2, least=FEWEST["bootstrap-t"])
     limits = numbers("limits", limits)
@@ -122,38 +147,76 @@ def bound_everywhere(
     if limits.size != points:
         raise ValueError(f"limits must have one entry per point ({points}), got {limits.size}")
     confidence(level)
-    excess = samples - limits
-    mean, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / np.sqrt(n)
-    varies = error > 1e-12 * np.abs(excess).max(axis=0)
-    fixed = mean[~varies]
-    also = {"worst point": float(mean.argmax())}
+    rng = needed(rng)
+    lowest, highest = _ends("least", least, points), _ends("most", most, points)
+    for column, low, high in zip(samples.T, lowest, highest, strict=True):
+        within("samples", column, low, high)
+    mean = samples.mean(axis=0)
+    also = {"worst point": float((mean - limits).argmax())}
     positive = limits > 0
     if positive.any():
-        also["tightness"] = float((samples.mean(axis=0)[positive] / limits[positive]).max())
-    if not varies.any():
-        kept = bool((fixed <= 0).all())
-        verdict = REPRODUCED if kept else NOT_REPRODUCED
-        worst = float(mean.max())
-        return Finding(worst, worst, worst, n, 0.0, verdict, ("CONSTANT",), also)
-    moved, spread = excess[:, varies], error[varies]
-    deviation = studentised(moved, resamples, needed(rng))
-    up, down = (-deviation).max(axis=1), deviation.max(axis=1)
-    reach_up, reach_down = np.quantile(up, level), np.quantile(down, level)
-    score = (mean[varies] / spread).max()
-    p_for, p_against = tail(up, -score), tail(down, score)
-    if fixed.size and fixed.max() > 0:
-        p_for, p_against = 1.0, 0.0
-    verdict, p = decide(p_for, p_against, level)
-    ends = [
-        max([(mean[varies] + reach * spread).max(), *fixed])
-        for reach in (-reach_down, 0.0, reach_up)
-    ]
-    return Finding(float(ends[1]), float(ends[0]), float(ends[2]), n, p, verdict, (), also)
+        also["tightness"] = float((mean[positive] / limits[positive]).max())
+    can_break = np.array(
+        [high is None or limit < high for limit, high in zip(limits, highest, strict=True)]
+    )
+    if not can_break.all():
+        also["vacuous points"] = float((~can_break).sum())
+    if not can_break.any():
+        worst = float((mean - limits).max())
+        return Finding(worst, -np.inf, np.inf, n, 1.0, INCONCLUSIVE, ("VACUOUS",), also)
+    kept = np.flatnonzero(can_break)
+    scarce = np.array([rare(samples[:, k]) for k in kept])
+    groups = int(scarce.any()) + int(not scarce.all())
+    # one group of points has a band, the other Bonferroni's correction
+    alpha = (1 - level) / groups
+
+    def each(confidence: float) -> list[MeanTest]:
+        return [
+            mean_test(samples[:, k], limits[k], confidence, least=lowest[k], most=highest[k])
+            for k in kept
+        ]
+
+    tests = each(level)
+    below, above = (np.array([getattr(one, name) for one in tests]) for name in ("below", "above"))
+    high = np.array([one.high for one in tests]) - limits[kept]
+    strict = each(1 - alpha / max(1, scarce.sum()))
+    low = np.array([one.low for one in strict]) - limits[kept]
+    p_against = 1.0
+    if scarce.any():
+        p_against = groups * scarce.sum() * above[scarce].min()
+    if not scarce.all():
+        usual = ~scarce
+        excess = samples[:, kept[usual]] - limits[kept[usual]]
+        middle, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / np.sqrt(n)
+        deviation = studentised(excess, resamples, rng)
+        score, down = middle / error, deviation.max(axis=1)
+        up = -np.quantile(deviation, 1 - level, axis=0, method="lower")
+        own = [tail(-one, -at, n - 1) for one, at in zip(deviation.T, score, strict=True)]
+        high[usual] = np.maximum(high[usual], middle + up * error)
+        below[usual] = np.maximum(below[usual], own)
+        band = middle - np.quantile(down, 1 - alpha, method="higher") * error
+        low[usual] = np.minimum(low[usual], band)
+        p_band = max(tail(down, float(score.max()), n - 1), float(above[usual].min()))
+        p_against = min(p_against, groups * p_band)
+        for place in np.flatnonzero(usual)[np.isinf(up)]:
+            k, scarce[place] = kept[place], True
+            below[place], end = bet(samples[:, k], limits[k], level, highest[k])
+            high[place] = end - limits[k]
+    p_for = float(below.max())
+    verdict, p = decide(p_for, min(1.0, float(p_against)), level)
+    tags = ("CONSTANT",) if all(one.constant for one in tests) else ()
+    if scarce.any() and verdict == INCONCLUSIVE and below[scarce].max() > 1 - level:
+        tags = (*tags, "RARE")
+    also |= _unseen("CONSTANT" in tags, n, level)
+    worst = float((mean - limits)[kept].max())
+    return Finding(worst, float(low.max()), float(high.max()), n, p, verdict, tags, also)
 
 
 def paired_comparison(
     larger: Sequence[float],
     smaller: Sequence[float] | float,
+    least: float | None = None,
+    most: float | None = None,
     *,
     level: float,
     materiality: float,
@@ -169,6 +232,8 @@ def paired_comparison(
         What is claimed to be larger.
     smaller : sequence of float, shape (n_replicates,), or float
         What is claimed to be smaller, in the same replicates, or a number.
+    least, most : float, optional
+        Smallest and largest possible difference in a replicate, as in `bound`.
     level : float
         Confidence of each of the one-sided limits of the mean difference.
     materiality : float
@@ -184,35 +249,36 @@ def paired_comparison(
     -------
     Finding
         Reproduced for a difference that is above 0 with confidence, and material; not reproduced
-        for one that is not above 0 with confidence, and material. ``share larger`` is the part of
-        replicates in which `larger` is, ``sign p`` and ``wilcoxon p`` are of the two-sided tests.
-        TIE: the 90 % interval is within the materiality.
+        for one that is below 0 with confidence, and material: a tie refutes nothing. ``share
+        larger`` is the part of replicates in which `larger` is, ``sign p`` and ``wilcoxon p`` are
+        of the two-sided tests. TIE: inconclusive, and equal in most replicates, or the 90 %
+        interval is within the materiality. RARE as in `bound`.
     """
     larger = numbers("larger", larger)
     smaller = np.broadcast_to(_same_length("smaller", smaller, larger), larger.shape)
     if not 0 <= number("materiality", materiality) < 1:
         raise ValueError(f"materiality must be at least 0 and less than 1, got {materiality!r}")
     difference = larger - smaller
-    test = _test_mean(difference, 0.0, level, method, resamples, rng)
-    p_for, p_against = test.above, test.below
-    if test.constant and test.mean == 0:  # equal is not larger
-        p_for, p_against = 1.0, 0.0
-    verdict, p = decide(p_for, p_against, level)
+    test = mean_test(difference, 0.0, level, method, resamples, rng, least, most)
+    verdict, p = decide(test.above, test.below, level)
     matters = materiality * (abs(larger.mean()) + abs(smaller.mean())) / 2
-    tags = list(_constant(test.constant))
+    tags = list(_scarce(test))
     if materiality and verdict != INCONCLUSIVE and abs(test.mean) <= matters:
         verdict = INCONCLUSIVE
         tags.append("IMMATERIAL")
+    tied = verdict == INCONCLUSIVE and 2 * np.count_nonzero(difference) < difference.size
     if materiality:
-        narrow = _test_mean(difference, 0.0, 0.95, method, resamples, rng)
-        if -matters <= narrow.low and narrow.high <= matters:
-            tags.append("TIE")
+        narrow = mean_test(difference, 0.0, 0.95, method, resamples, rng, least, most)
+        tied = tied or (-matters <= narrow.low and narrow.high <= matters)
+    if tied:
+        tags.append("TIE")
     unequal = difference[difference != 0]
     also = {"share larger": float((difference > 0).mean()), "material from": float(matters)}
     if unequal.size:
         above = int((unequal > 0).sum())
         also["sign p"] = float(scipy.stats.binomtest(above, unequal.size).pvalue)
         also["wilcoxon p"] = float(scipy.stats.wilcoxon(unequal).pvalue)
+    also |= _unseen(test.constant, difference.size, level)
     return Finding(test.mean, test.low, test.high, difference.size, p, verdict, tuple(tags), also)
 
 
@@ -254,11 +320,12 @@ def equivalence(
     one: Sequence[float],
     other: Sequence[float] | float,
     *,
-    ratio: Sequence[float],
     level: float,
     paired: bool,
+    ratio: Sequence[float] | None = None,
+    difference: Sequence[float] | None = None,
 ) -> Finding:
-    """Judge whether two means are comparable: two one-sided tests on their ratio (TOST).
+    """Judge whether two means are comparable: two one-sided tests (TOST).
 
     Parameters
     ----------
@@ -266,18 +333,24 @@ def equivalence(
         Numerator.
     other : sequence of float or float
         Denominator: a sample, or a reference value.
-    ratio : (float, float)
-        Smallest and largest ratio that counts as comparable, both above 0.
     level : float
         Confidence of each of the two tests.
     paired : bool
         Whether the two samples are of the same replicates.
+    ratio : (float, float), optional
+        Smallest and largest ratio that counts as comparable, both above 0.
+    difference : (float, float), optional
+        In its place, the smallest and largest difference one - other, in units of the statistic;
+        for means that may be 0 or change their sign.
 
     Returns
     -------
     Finding
-        Reproduced when the ratio is inside the margin with confidence, not reproduced when it is
-        outside with confidence. Limits are Fieller's; infinite where the denominator may be 0.
+        About the ratio, or the difference. Reproduced when it is inside the margin with
+        confidence, not reproduced when it is outside with confidence. Limits of a ratio are
+        Fieller's, moved outwards by the allowance for skewness; infinite where the denominator may
+        be 0. RARE, and inconclusive, where too few
+        replicates carry the variance of a sample.
 
     Notes
     -----
@@ -285,29 +358,52 @@ def equivalence(
     means are negative, both signs are turned.
     """
     one = numbers("one", one, least=2)
-    smallest, largest = numbers("ratio", ratio, least=2)
-    if not 0 < smallest <= 1 <= largest:
+    if (ratio is None) == (difference is None):
+        raise ValueError("either ratio or difference is needed, and not both")
+    smallest, largest = numbers(
+        "ratio" if difference is None else "difference",
+        ratio if difference is None else difference,
+        least=2,
+    )
+    if difference is None and not 0 < smallest <= 1 <= largest:
         raise ValueError(f"ratio must be two numbers around 1 and above 0, got {list(ratio)}")
+    if difference is not None and not smallest < 0 < largest:
+        raise ValueError(f"difference must be two numbers around 0, got {list(difference)}")
     confidence(level)
+    samples = [one]
     if np.ndim(other) == 0:
         other, paired = np.full(one.size, number("other", other)), True
-    other = numbers("other", other, least=2)
+    else:
+        samples.append(numbers("other", other, least=2))
+        other = samples[1]
     if paired:
         _same_length("other", other, one)
-    if other.mean() < 0:
-        one, other = -one, -other
-    above_low = _contrast(one, other, smallest, paired)
-    above_high = _contrast(one, other, largest, paired)
-    p_for = max(above_low.above, above_high.below)
-    # each side is another way to be outside, and only one of the two can be true
-    p_against = min(above_low.below, above_high.above)
-    verdict, p = decide(p_for, p_against, level)
-    low, high = _fieller(one, other, level, paired)
-    denominator = other.mean()
-    statistic = float(one.mean() / denominator) if denominator else np.nan
-    constant = above_low.constant and above_high.constant
     n = min(one.size, other.size)
-    return Finding(statistic, low, high, n, p, verdict, _constant(constant))
+    if difference is None:
+        if other.mean() < 0:
+            one, other = -one, -other
+        over_low = _contrast(one, smallest * other, 0.0, level, paired)
+        over_high = _contrast(one, largest * other, 0.0, level, paired)
+        denominator = other.mean()
+        statistic = float(one.mean() / denominator) if denominator else np.nan
+        low, high = _ratios(one, other, level, paired)
+    else:
+        over_low = _contrast(one, other, smallest, level, paired)
+        over_high = _contrast(one, other, largest, level, paired)
+        statistic, low, high = over_low.mean, over_low.low, over_low.high
+    p_for = max(over_low.above, over_high.below)
+    # each side is another way to be outside, and only one of the two can be true
+    p_against = min(over_low.below, over_high.above)
+    # paired samples may differ by rare events only, which have to be known as well
+    scarce = any(map(hardly_varies, samples)) or over_low.rare or over_high.rare
+    if scarce:
+        p_for = p_against = 1.0
+        low, high = -np.inf, np.inf
+    verdict, p = decide(p_for, p_against, level)
+    tags = ("CONSTANT",) if all(map(is_constant, samples)) else ()
+    tags = (*tags, "RARE") if scarce else tags
+    also = {"mean of one": float(samples[0].mean()), "mean of the other": float(other.mean())}
+    return Finding(statistic, low, high, n, p, verdict, tags, also)
 
 
 def shape(
@@ -330,9 +426,9 @@ def shape(
     Returns
     -------
     Finding
-        Reproduced when each contrast is above 0 with confidence; not reproduced when one is not
-        above 0 with the confidence that is left to each. Statistic and limits are those of the
-        contrast with the least support.
+        Reproduced when each contrast is above 0 with confidence; not reproduced when one is below
+        0 with the confidence that is left to each. Statistic and limits are those of the contrast
+        with the least support. RARE and TIE as in `paired_comparison`.
     """
     samples = numbers("samples", samples, ndim=2, least=2)
     contrasts = numbers("contrasts", contrasts, ndim=2)
@@ -344,9 +440,8 @@ def shape(
             f"got {contrasts.shape[1]}"
         )
     values = samples @ contrasts.T
-    tests = [_test_mean(column, 0.0, level, "t", 0, None) for column in values.T]
-    ups = [1.0 if one.constant and one.mean == 0 else one.above for one in tests]
-    downs = [0.0 if one.constant and one.mean == 0 else one.below for one in tests]
+    tests = [mean_test(column, 0.0, level) for column in values.T]
+    ups, downs = [one.above for one in tests], [one.below for one in tests]
     verdict, p = decide(max(ups), min(1.0, len(tests) * min(downs)), level)
     least = tests[int(np.argmax(ups))]
     also = {f"contrast {k}": one.mean for k, one in enumerate(tests, start=1)}
@@ -354,9 +449,12 @@ def shape(
         f"share above 0, contrast {k}": float((column > 0).mean())
         for k, column in enumerate(values.T, start=1)
     }
-    return Finding(
-        least.mean, least.low, least.high, len(samples), p, verdict, _constant(least.constant), also
-    )
+    tags = _scarce(least)
+    if verdict == INCONCLUSIVE and 2 * np.count_nonzero(values[:, int(np.argmax(ups))]) < len(
+        values
+    ):
+        tags = (*tags, "TIE")
+    return Finding(least.mean, least.low, least.high, len(samples), p, verdict, tags, also)
 
 
 def spread_comparison(
@@ -491,99 +589,166 @@ def prediction_interval(
     n, mean = sample.size, sample.mean()
     error = sample.std(ddof=1) * np.sqrt(1 / runs + 1 / n)
     half = float(scipy.stats.t.ppf((1 + confidence(level)) / 2, n - 1) * error)
-    inside = abs(printed - mean) <= half + reading_error
     beyond = max(0.0, abs(printed - mean) - reading_error)
-    p = float(2 * scipy.stats.t.sf(beyond / error, n - 1)) if error else float(beyond == 0)
+    verdict = REPRODUCED if beyond <= half else NOT_REPRODUCED
+    tags: tuple[str, ...] = ()
+    if is_constant(sample):
+        # that one more run is the only one that deviates has this chance
+        tags, p = ("CONSTANT",), 1 / (n + 1) if beyond > half else 1.0
+        if beyond > half and p > 1 - level:
+            verdict, tags = INCONCLUSIVE, ("CONSTANT", "UNDERPOWERED")
+    else:
+        p = max(LEAST_P, float(2 * scipy.stats.t.sf(beyond / error, n - 1)))
     return Finding(
         float(mean),
         float(mean - half - reading_error),
         float(mean + half + reading_error),
         n,
         p,
-        REPRODUCED if inside else NOT_REPRODUCED,
-        _constant(not error),
+        verdict,
+        tags,
         {"printed": printed},
     )
 
 
-def _test_mean(
-    sample: np.ndarray,
-    value: float,
+def curve_inside(
+    samples: Sequence[Sequence[float]],
+    printed: Sequence[float],
+    within: Sequence[float] | float = 0.0,
+    *,
     level: float,
-    method: str,
-    resamples: int,
-    rng: np.random.Generator | None,
-) -> MeanTest:
-    one_of("method", method, METHODS)
+) -> Finding:
+    """Judge whether a published curve is one that a run like ours could have given.
+
+    Parameters
+    ----------
+    samples : shape (n_replicates, n_points)
+        The curve of each of our runs, at the points that were read.
+    printed : shape (n_points,)
+        The published curve there, of one run.
+    within : float or sequence of float, shape (n_points,)
+        Half width of what the reading leaves open; the published curve is moved towards our mean
+        by that much at most.
+    level : float
+        Confidence that a curve of one more run is inside, at all points at once.
+
+    Returns
+    -------
+    Finding
+        The statistic is the published curve's largest deviation over all points, in standard
+        deviations; ``largest inside`` the one up to which a curve is inside. p is the chance that
+        a run deviates as much. Reproduced when it is above 1 - level, else not reproduced. If the
+        published curve deviates more than all of ours and these are fewer than
+        level / (1 - level), the smallest possible p, 1 / (n + 1), is above 1 - level: then
+        inconclusive, UNDERPOWERED. ``worst point`` is where it deviates most, ``t tail p`` what
+        Student's law would make of it there, for information.
+
+    Notes
+    -----
+    The means and standard deviations are those of all n + 1 curves, so that under the claim every
+    one of them is as likely as another to have the largest deviation, whatever their law and
+    however their points hang together (a conformal test; V. Vovk, A. Gammerman and G. Shafer,
+    "Algorithmic learning in a random world", 2005). Deviations from the mean of the others in
+    their standard deviations would give the same order.
+    """
+    samples = numbers("samples", samples, ndim=2, least=FEWEST["bootstrap-t"])
+    printed = numbers("printed", printed)
+    n, points = samples.shape
+    if printed.size != points:
+        raise ValueError(f"printed must have one entry per point ({points}), got {printed.size}")
+    reading = np.broadcast_to(np.asarray(within, dtype=float), (points,))
+    if not (reading >= 0).all() or not np.isfinite(reading).all():
+        raise ValueError(f"within must be at least 0, got {np.min(within)}")
     confidence(level)
-    if sample.size < FEWEST[method]:
-        raise ValueError(
-            f"method {method} needs at least {FEWEST[method]} replicates, got {sample.size}"
-        )
-    mean = float(sample.mean())
-    # a sample without spread: the limits are its value, and what it says is certain
-    if np.ptp(sample) <= 1e-12 * np.abs(sample).max():
-        return MeanTest(mean, mean, mean, float(mean >= value), float(mean <= value), True)
-    if method == "t":
-        below = scipy.stats.ttest_1samp(sample, value, alternative="less")
-        above = scipy.stats.ttest_1samp(sample, value, alternative="greater")
-        low = above.confidence_interval(level).low
-        high = below.confidence_interval(level).high
-        p_below, p_above = below.pvalue, above.pvalue
-    elif method == "bca":
-        low, high, p_below, p_above = _bca(sample, value, level, resamples, needed(rng))
-    else:
-        error = sample.std(ddof=1) / np.sqrt(sample.size)
-        deviation = studentised(sample[:, None], resamples, needed(rng))[:, 0]
-        low = mean - np.quantile(deviation, level) * error
-        high = mean - np.quantile(deviation, 1 - level) * error
-        score = (mean - value) / error
-        p_below, p_above = tail(-deviation, -score), tail(deviation, score)
-    return MeanTest(mean, float(low), float(high), float(p_below), float(p_above), False)
+    mean = samples.mean(axis=0)
+    moved = np.clip(mean, printed - reading, printed + reading)
+    curves = np.vstack([samples, moved])
+    spread = curves.std(axis=0)
+    varies = spread > 1e-12 * np.abs(curves).max(axis=0)
+    deviations = np.abs(curves - curves.mean(axis=0)) / np.where(varies, spread, 1.0)
+    deviations[:, ~varies] = 0.0
+    scores = deviations.max(axis=1)
+    ours, its = np.sort(scores[:-1]), float(scores[-1])
+    # equal but for rounding counts as equal
+    p = float((1 + (ours >= its * (1 - 1e-9)).sum()) / (n + 1))
+    allowed = int(np.ceil(level * (n + 1) - 1e-9))
+    inside = float(ours[allowed - 1]) if allowed <= n else np.inf
+    worst = int(deviations[-1].argmax())
+    own = samples[:, worst].std(ddof=1) * np.sqrt(1 + 1 / n)
+    also = {
+        "worst point": float(worst),
+        "printed": float(printed[worst]),
+        "mean": float(mean[worst]),
+        "lowest of ours": float(samples[:, worst].min()),
+        "highest of ours": float(samples[:, worst].max()),
+        "largest inside": inside,
+    }
+    if own > 0:
+        score = abs(moved[worst] - mean[worst]) / own
+        also["t tail p"] = float(min(1.0, 2 * points * scipy.stats.t.sf(score, n - 1)))
+    verdict, tags = (REPRODUCED, ()) if p > 1 - level else (NOT_REPRODUCED, ())
+    if verdict == REPRODUCED and p * (n + 1) < 1.5 and its > 0:
+        verdict, tags = INCONCLUSIVE, ("UNDERPOWERED",)
+    return Finding(its, 0.0, inside, n, p, verdict, tags, also)
 
 
-def _bca(
-    sample: np.ndarray, value: float, level: float, resamples: int, rng: np.random.Generator
-) -> tuple[float, float, float, float]:
-    def interval(level: float, drawn: object = None):
-        return scipy.stats.bootstrap(
-            (sample,),
-            np.mean,
-            n_resamples=0 if drawn else resamples,
-            batch=batch(sample.size),
-            confidence_level=2 * level - 1,
-            method="BCa",
-            bootstrap_result=drawn,
-            rng=rng,
-        )
-
-    drawn = interval(level)
-    low, high = drawn.confidence_interval
-
-    # the p-value is one minus the level at which the interval just reaches the value
-    def reach(level: float) -> float:
-        ends = interval(level, drawn).confidence_interval
-        return (ends.high if above_middle else ends.low) - value
-
-    finest = 1 - 1 / (resamples + 1)
-    above_middle = value > interval(0.5 + 1e-9, drawn).confidence_interval.high
-    at_edge, at_middle = reach(finest), reach(0.5 + 1e-9)
-    if at_edge * at_middle >= 0:
-        p = 1 - finest if abs(at_edge) < abs(at_middle) else 0.5
-    else:
-        p = 1 - scipy.optimize.brentq(reach, 0.5 + 1e-9, finest, xtol=1e-7)
-    return low, high, *((p, 1 - p) if above_middle else (1 - p, p))
-
-
-def _contrast(one: np.ndarray, other: np.ndarray, ratio: float, paired: bool) -> MeanTest:
+def _contrast(
+    one: np.ndarray, other: np.ndarray, value: float, level: float, paired: bool
+) -> MeanTest:
+    """Return the test of the mean of one minus that of the other against a value."""
     if paired:
-        return _test_mean(one - ratio * other, 0.0, 0.5, "t", 0, None)
-    scaled = ratio * other
-    mean = float(one.mean() - scaled.mean())
-    if not np.ptp(one) and not np.ptp(scaled):
-        return MeanTest(mean, mean, mean, float(mean >= 0), float(mean <= 0), True)
-    below = scipy.stats.ttest_ind(one, scaled, equal_var=False, alternative="less").pvalue
-    return MeanTest(mean, mean, mean, float(below), float(1 - below), False)
+        return mean_test(one - other, value, level)
+    mean = float(one.mean() - other.mean())
+    if is_constant(one) and is_constant(other):
+        return MeanTest(mean, -np.inf, np.inf, 1.0, 1.0, True, True)
+    parts = [sample.var(ddof=1) / sample.size for sample in (one, other)]
+    error = np.sqrt(sum(parts))
+    df = sum(parts) ** 2 / sum(
+        part**2 / (sample.size - 1) for part, sample in zip(parts, (one, other), strict=True)
+    )
+    thirds = [
+        0.0 if not part else skewness(sample) / np.sqrt(sample.size) * part**1.5
+        for part, sample in zip(parts, (one, other), strict=True)
+    ]
+    skew, n = (thirds[0] - thirds[1]) / error**3, min(one.size, other.size)
+    score = (mean - value) / error
+    return MeanTest(
+        mean,
+        float(mean - reach(level, -skew, n, df) * error),
+        float(mean + reach(level, skew, n, df) * error),
+        cautious(score, skew, n, df),
+        cautious(-score, -skew, n, df),
+        False,
+        False,
+    )
+
+
+def _ratios(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> tuple[float, float]:
+    """Return the ratios that `_contrast` does not refuse; without limits if it is no interval."""
+    low, high = _fieller(one, other, level, paired)
+    return _outwards(one, other, level, paired, low, -1), _outwards(
+        one, other, level, paired, high, 1
+    )
+
+
+def _outwards(
+    one: np.ndarray, other: np.ndarray, level: float, paired: bool, start: float, side: int
+) -> float:
+    """Return the ratio from which on `_contrast` refuses, at or beyond a start."""
+
+    def excess(ratio: float) -> float:
+        test = _contrast(one, ratio * other, 0.0, level, paired)
+        return (test.below if side > 0 else test.above) - (1 - level)
+
+    if np.isinf(start) or excess(start) <= 0:
+        return start
+    inner, step = start, max(abs(start), 1e-9) / 8
+    for _ in range(20):
+        outer = inner + side * step
+        if excess(outer) <= 0:
+            return float(scipy.optimize.brentq(excess, inner, outer))
+        inner, step = outer, 2 * step
+    return side * np.inf
 
 
 def _fieller(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> tuple[float, float]:
@@ -610,5 +775,21 @@ def _same_length(name: str, values: object, like: np.ndarray) -> np.ndarray:
     return array
 
 
-def _constant(constant: bool) -> tuple[str, ...]:
-    return ("CONSTANT",) if constant else ()
+def _ends(name: str, ends: Ends, points: int) -> list[float | None]:
+    """Return the smallest or largest possible value at each point."""
+    if np.ndim(ends) == 0:
+        return [None if ends is None else number(name, ends)] * points
+    array = numbers(name, ends)
+    if array.size != points:
+        raise ValueError(f"{name} must have one entry per point ({points}), got {array.size}")
+    return array.tolist()
+
+
+def _scarce(test: MeanTest) -> tuple[str, ...]:
+    """Return the tags of a mean that hangs on too few replicates."""
+    return ("CONSTANT",) * test.constant + ("RARE",) * test.rare
+
+
+def _unseen(constant: bool, n: int, level: float) -> dict[str, float]:
+    """Return the share of runs that may deviate although n did not."""
+    return {"runs that may deviate": 1 - (1 - level) ** (1 / n)} if constant else {}

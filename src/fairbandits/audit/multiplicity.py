@@ -1,8 +1,8 @@
 """Several findings: of one claim, and of a family of claims (Holm's correction)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
+
+#: Of the cells of a claim that something is always so, as many must be won.
+ALWAYS = 2 / 3
+Key = TypeVar("Key", bound=Hashable)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
@@ -40,19 +44,20 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return adjusted
 
 
-def within_family(findings: Mapping[str, Finding], *, level: float) -> dict[str, Finding]:
+def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key, Finding]:
     """Return findings that keep their verdicts after Holm's correction, and say so where not.
 
     Parameters
     ----------
-    findings : mapping of str to Finding
-        Of one family; those without a p-value are not of chance, and pass.
+    findings : mapping of str, or of (str, str), to Finding
+        Of one family; those without a p-value are not of chance, and pass. Where the keys are of a
+        claim and a reading, readings of a claim with the same finding count once.
     level : float
         Confidence that no verdict of the family is wrong.
 
     Returns
     -------
-    dict of str to Finding
+    dict
         With the adjusted p-values; a verdict that does not stand becomes inconclusive, with the
         tag HOLM. Intervals stay those of the single claim.
 
@@ -64,13 +69,14 @@ def within_family(findings: Mapping[str, Finding], *, level: float) -> dict[str,
     8 (1980), for independent statistics).
     """
     confidence(level)
-    tested = {key: one.p for key, one in findings.items() if one.p is not None}
-    if not tested:
+    tests = {key: _test(key, one) for key, one in findings.items() if one.p is not None}
+    if not tests:
         return dict(findings)
-    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    p_values = {test: findings[key].p for key, test in tests.items()}
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     corrected = dict(findings)
-    for key, p in adjusted.items():
-        one = findings[key]
+    for key, test in tests.items():
+        one, p = findings[key], adjusted[test]
         verdict, tags = one.verdict, one.tags
         if p > 1 - level and verdict != INCONCLUSIVE:
             verdict, tags = INCONCLUSIVE, (*tags, "HOLM")
@@ -78,7 +84,17 @@ def within_family(findings: Mapping[str, Finding], *, level: float) -> dict[str,
     return corrected
 
 
-def combine(findings: Sequence[Finding], *, how: Literal["all", "any"], level: float) -> Finding:
+def _test(key: Hashable, one: Finding) -> Hashable:
+    """Return what is the same for the same finding on a claim under two readings."""
+    if not isinstance(key, tuple):
+        return key
+    # as text, in which one NaN is as another
+    return key[0], repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
+
+
+def combine(
+    findings: Sequence[Finding], *, how: Literal["all", "any", "universal"], level: float
+) -> Finding:
     """Return the finding of a claim that several tests decide, or of a test that is repeated.
 
     Parameters
@@ -86,10 +102,11 @@ def combine(findings: Sequence[Finding], *, how: Literal["all", "any"], level: f
     findings : sequence of Finding
         Of one test for each instance, arm or policy that it is repeated for, which must ``all``
         agree; or of a claim's deciding tests.
-    how : {"all", "any"}
+    how : {"all", "any", "universal"}
         With ``all`` a claim is reproduced when all findings say so, and not reproduced when one
         does not stand that test, even after Holm's correction for their number. With ``any`` it
-        is the other way round.
+        is the other way round. With ``universal``, "always", it is reproduced when none is lost
+        and at least `ALWAYS` of them are won, and not reproduced as with ``all``.
     level : float
         Confidence of each verdict.
 
@@ -97,25 +114,33 @@ def combine(findings: Sequence[Finding], *, how: Literal["all", "any"], level: f
     -------
     Finding
         The one that decides: the weakest of those that must all agree, the strongest of those of
-        which one is enough. Its p-value is the claim's, its tags are its own.
+        which one is enough, the weakest of the wins that are needed. Its p-value is the claim's,
+        its tags are its own.
+
+    Notes
+    -----
+    That at least k of n are won has the p-value (n - k + 1) p_(k), with the k-th smallest p_(k)
+    (Y. Benjamini and R. Heller, "Screening for partial conjunction hypotheses", Biometrics 64
+    (2008)).
     """
-    one_of("how", how, ("all", "any"))
+    one_of("how", how, ("all", "any", "universal"))
     confidence(level)
     if not findings:
         raise ValueError("findings must have at least 1 entries, got 0")
-    together, alone = (REPRODUCED, NOT_REPRODUCED) if how == "all" else (NOT_REPRODUCED, REPRODUCED)
+    together, alone = (NOT_REPRODUCED, REPRODUCED) if how == "any" else (REPRODUCED, NOT_REPRODUCED)
     # a finding without a p-value is certain
     p = np.array([0.0 if one.p is None else one.p for one in findings])
     verdicts = np.array([one.verdict for one in findings])
-    certain = all(one.p is None for one in findings)
     n = min(one.n for one in findings)
-    if (verdicts == together).all():
+    if how != "universal" and (verdicts == together).all():
         weakest = int(p.argmax())
         return replace(findings[weakest], n=n)
+    if how == "universal" and not (verdicts == NOT_REPRODUCED).any():
+        return _mostly(findings, np.where(verdicts == REPRODUCED, p, 1.0), n, level)
     adjusted = np.where(verdicts == alone, holm(p), 1.0)
     strongest = int(adjusted.argmin())
     if adjusted[strongest] <= 1 - level:
-        p_value = None if certain else float(adjusted[strongest])
+        p_value = None if findings[strongest].p is None else float(adjusted[strongest])
         return replace(findings[strongest], p=p_value)
     doubtful = int(np.where(verdicts == together, -1.0, p).argmax())
     # no finding decides; its p-value must not look like one that does
@@ -124,3 +149,17 @@ def combine(findings: Sequence[Finding], *, how: Literal["all", "any"], level: f
     if verdicts[doubtful] != INCONCLUSIVE:
         tags = (*tags, "HOLM")
     return replace(findings[doubtful], n=n, p=p_value, verdict=INCONCLUSIVE, tags=tags)
+
+
+def _mostly(findings: Sequence[Finding], p: np.ndarray, n: int, level: float) -> Finding:
+    """Return the finding that decides where none is lost; p is 1 where it is not won."""
+    size = len(findings)
+    least = int(np.ceil(ALWAYS * size - 1e-9))
+    order = np.argsort(p, kind="stable")
+    at = int(order[least - 1])
+    joint = float(min(1.0, (size - least + 1) * p[at]))
+    one = findings[at]
+    if joint <= 1 - level:
+        return replace(one, n=n, p=None if one.p is None else joint)
+    tags = (*one.tags, "HOLM") if one.verdict != INCONCLUSIVE else one.tags
+    return replace(one, n=n, p=joint, verdict=INCONCLUSIVE, tags=tags)

@@ -20,6 +20,7 @@ from fairbandits.audit.growth import (
 from fairbandits.audit.means import (
     bound,
     bound_everywhere,
+    curve_inside,
     equivalence,
     paired_comparison,
     prediction_interval,
@@ -46,6 +47,7 @@ PROCEDURES: dict[str, Callable[..., Finding]] = {
         proportion,
         printed_number,
         prediction_interval,
+        curve_inside,
         shape,
         spread_comparison,
     )
@@ -82,11 +84,12 @@ STATISTICS = {
     "logarithmic_growth": "local growth exponent",
     "paired_comparison": "mean difference",
     "universal_comparison": "share of cells won",
-    "equivalence": "ratio of means",
+    "equivalence": "ratio of means, or their difference",
     "proportionality": "log-log slope",
     "proportion": "share",
     "printed_number": "value",
     "prediction_interval": "mean",
+    "curve_inside": "largest deviation",
     "shape": "weakest contrast",
     "spread_comparison": "ratio of spreads",
 }
@@ -118,6 +121,9 @@ def judged_against(
             found = {"largest": allowed, "refuted above": max(settings["refuted_above"], allowed)}
         case "universal_comparison":
             found = {"share": settings["share"]}
+        case "equivalence" if settings.get("difference") is not None:
+            smallest, largest = settings["difference"]
+            found = {"equal": 0.0, "smallest": smallest, "largest": largest}
         case "equivalence":
             smallest, largest = settings["ratio"]
             found = {"equal": 1.0, "smallest": smallest, "largest": largest}
@@ -129,6 +135,8 @@ def judged_against(
             found = {"limit": settings["limit"]}
         case "printed_number" | "prediction_interval":
             found = {"printed": finding.also["printed"]}
+        case "curve_inside":
+            found = {"largest inside": finding.also["largest inside"]}
         case "spread_comparison":
             found = {"equal": 1.0}
         case _:  # an excess, a difference or a contrast

@@ -5,35 +5,64 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
+import scipy
 
-#: The least standard error of a resample, as a part of the sample's.
-LEAST_SCALE = 0.5
+#: A p-value that fewer resamples than these are behind is read off a fitted tail.
+EDGE = 10
+#: A part of the sample's variance that is rounding only.
+ROUNDING = 1e-12
 
 
 def studentised(samples: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Return (mean* - mean) / standard error* of resampled replicates, (resamples, points).
 
-    A resample's standard error counts as at least `LEAST_SCALE` of the sample's. Where nearly all
-    replicates agree, resamples without the others have next to none, and dividing by it would give
-    limits that depend on nothing else.
+    A resample without any spread is infinitely far off, on the side of its mean. Where nearly all
+    replicates agree, many resamples have none, and the limit on the side of the others is then
+    infinite: what the sample has seen of them is not enough for one.
     """
     n = len(samples)
-    middle = samples.mean(axis=0)
-    centred = samples - middle
+    centred = samples - samples.mean(axis=0)
     parts = []
     for start in range(0, resamples, batch(n)):
         size = min(batch(n), resamples - start)
         weights = rng.multinomial(n, np.full(n, 1 / n), size=size) / n
         mean = weights @ centred
         variance = (weights @ centred**2 - mean**2) / (n - 1)
-        least = LEAST_SCALE**2 * centred.var(axis=0) / (n - 1)
-        parts.append(mean / np.sqrt(np.maximum(variance, np.where(least > 0, least, 1.0))))
+        spread = variance > ROUNDING * centred.var(axis=0) / (n - 1)
+        deviation = mean / np.sqrt(np.where(spread, variance, 1.0))
+        parts.append(np.where(spread, deviation, np.copysign(np.inf, mean)))
     return np.concatenate(parts)
 
 
-def tail(distribution: np.ndarray, value: float) -> float:
-    """Return the bootstrap p-value of a value in the upper tail."""
-    return float((1 + (distribution >= value).sum()) / (1 + distribution.size))
+def tail(distribution: np.ndarray, value: float, df: float) -> float:
+    """Return the bootstrap p-value of a value in the upper tail of a studentised statistic.
+
+    Parameters
+    ----------
+    distribution : ndarray, shape (resamples,)
+        The resampled statistics; those that are not a number count as infinite.
+    value : float
+        The statistic seen.
+    df : float
+        Degrees of freedom of the tail.
+
+    Notes
+    -----
+    With fewer than `EDGE` resamples at or above the value, counting them says little, and never
+    less than 1 / (resamples + 1): too much to survive Holm's correction in a large family. The
+    tail beyond is then taken to be that of Student's t, stretched until it has as much as the
+    resamples above the `EDGE`-th largest of them, and never shrunk.
+    """
+    drawn = np.where(np.isnan(distribution), np.inf, distribution)
+    count, size = int((drawn >= value).sum()), drawn.size
+    counted = (1 + count) / (1 + size)
+    if count >= EDGE or size <= EDGE:
+        return float(counted)
+    edge = np.partition(drawn, size - EDGE)[size - EDGE]
+    stretch = max(1.0, edge / scipy.stats.t.isf((1 + EDGE) / (1 + size), df))
+    beyond = scipy.stats.t.sf(value / stretch, df)
+    endless = np.isinf(drawn).sum() / size
+    return float(min(counted, max(beyond, endless, np.finfo(float).tiny)))
 
 
 def needed(rng: np.random.Generator | None) -> np.random.Generator:

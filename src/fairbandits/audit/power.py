@@ -1,0 +1,146 @@
+"""How many replicates a test needs, from what it finds with those there are."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+
+from fairbandits.audit.finding import Finding, number
+
+#: More replicates than these are not looked for.
+CEILING = 10**7
+
+
+class Regions(NamedTuple):
+    """Where a statistic speaks for a claim (between two values), and where against (beyond two)."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    below: float = -math.inf
+    above: float = math.inf
+
+
+def replicates_needed(
+    procedure: str,
+    data: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    finding: Finding,
+    power: float = 0.9,
+) -> float | None:
+    """Return how many replicates decide a question, if the estimate is the truth.
+
+    Parameters
+    ----------
+    procedure : str
+        Its name.
+    data, settings : mapping
+        What it was given.
+    finding : Finding
+        What it found, in an exploratory run.
+    power : float
+        Probability wanted of the verdict that the estimate points to.
+
+    Returns
+    -------
+    float or None
+        The number of replicates; infinite where the estimate is between the two verdicts, on the
+        margin itself, or has no limit; None where the procedure does not average replicates.
+
+    Notes
+    -----
+    A limit is z_level standard errors from the estimate, and the verdict needs the margin to be
+    z_level + z_power of them away; these shrink as 1 / sqrt(n). Limits of an estimate have the
+    allowance for skewness in them, which shrinks faster, so that for skewed replicates the number
+    is on the safe side. That of a proportion is exact. Of a band it is that of its worst point.
+    """
+    if not 0.5 <= number("power", power) < 1:
+        raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
+    if procedure == "proportion":
+        return _of_a_proportion(finding.statistic, settings, power)
+    regions = _regions(procedure, data, settings, finding)
+    if regions is None:
+        return None
+    value, low, high = finding.statistic, finding.low, finding.high
+    if procedure == "spread_comparison":
+        value, low, high = (math.log(one) if one > 0 else -math.inf for one in (value, low, high))
+    level = scipy.stats.norm.ppf(settings["level"])
+    stretch = 1 + scipy.stats.norm.ppf(power) / level
+
+    def needed(half: float, gap: float) -> float:
+        if not (gap > 0 and np.isfinite(half)):
+            return math.inf
+        # Student's limits are wider than normal ones, by as much as some more replicates make up
+        return math.ceil(finding.n * (half * stretch / gap) ** 2 + level**2 / 2)
+
+    if regions.low < value < regions.high:
+        ends = []
+        if np.isfinite(regions.low):
+            ends.append(needed(value - low, value - regions.low))
+        if np.isfinite(regions.high):
+            ends.append(needed(high - value, regions.high - value))
+        return max(ends, default=math.inf)
+    if value < regions.below:
+        return needed(high - value, regions.below - value)
+    if value > regions.above:
+        return needed(value - low, value - regions.above)
+    return math.inf
+
+
+def _regions(
+    procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
+) -> Regions | None:
+    limit = settings.get("asymptotic", True)
+    match procedure:
+        case "bound":
+            end = float(data["limit"])
+            if settings["side"] == "at most":
+                return Regions(high=end, above=end)
+            return Regions(low=end, below=end)
+        case "bound_everywhere":
+            return Regions(high=0.0, above=0.0)
+        case "paired_comparison" | "shape":
+            return Regions(low=0.0, below=0.0)
+        case "spread_comparison":
+            return Regions(low=0.0, below=0.0)  # of the logarithm
+        case "equivalence":
+            pair = settings.get("ratio") or settings["difference"]
+            return Regions(*pair, *pair)
+        case "proportionality":
+            return Regions(*settings["inside"], *settings["outside"])
+        case "growth_exponent":
+            most = settings["exponent"] + settings["margin"]
+            least = settings["exponent"] - settings["margin"]
+            if settings["claim"] == "equal":
+                return Regions(least, most, least, most)
+            # a slope beyond decides nothing about a limit, however many replicates there are
+            if settings["claim"] == "at most":
+                return Regions(high=most) if limit else Regions(high=most, above=most)
+            return Regions(low=least) if limit else Regions(low=least, below=least)
+        case "logarithmic_growth":
+            allowed = max(settings["ceiling"], 2 * finding.also.get("exponent of ln T", 0.0))
+            refuted = math.inf if limit else max(settings["refuted_above"], allowed)
+            return Regions(high=allowed, above=refuted)
+        case "bounded_remainder":
+            return Regions(high=finding.also["allowed rise"])
+    return None
+
+
+def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:
+    """Return the least number with which Clopper and Pearson's limit decides."""
+    end, alpha = float(settings["limit"]), 1 - settings["level"]
+    if share == end:
+        return math.inf
+    if share < end:  # count what is the more frequent
+        share, end = 1 - share, 1 - end
+    start, size = 1, 64
+    while start < CEILING:
+        n = np.arange(start, start + size)
+        # successes from which on a share of `end` is refused
+        least = scipy.stats.binom.isf(alpha, n, end) + 1
+        enough = (least <= n) & (scipy.stats.binom.sf(least - 1, n, share) >= power)
+        if enough.any():
+            return float(n[enough.argmax()])
+        start, size = start + size, 2 * size
+    return math.inf

@@ -1,0 +1,101 @@
+"""How many replicates are needed, against simulation; and choosing the worst without a bias."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
+from fairbandits.audit.power import replicates_needed
+from fairbandits.audit.procedures import PROCEDURES
+from fairbandits.audit.selection import held_out
+
+BOUND = {"side": "at most", "level": 0.99, "method": "t"}
+
+
+def simulated(procedure, draw, settings, verdict, trials=600):
+    judge = PROCEDURES[procedure]
+    return np.mean([judge(*draw(), **settings).verdict == verdict for _ in range(trials)])
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(0.6, REPRODUCED), (1.3, NOT_REPRODUCED)])
+def test_power_of_a_bound(mean, verdict, rng):
+    pilot = rng.normal(size=200)
+    pilot = mean + (pilot - pilot.mean()) / pilot.std(ddof=1)
+    data = {"sample": pilot, "limit": 1}
+    finding = PROCEDURES["bound"](**data, **BOUND)
+    n = int(replicates_needed("bound", data, BOUND, finding))
+    wanted = ((2.326 + 1.2816) / (mean - 1)) ** 2
+    assert wanted <= n < 1.3 * wanted
+    found = simulated("bound", lambda: (rng.normal(mean, 1, n), 1), BOUND, verdict)
+    assert abs(found - 0.9) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("share", "side", "limit", "verdict"),
+    [
+        (0.7, "at least", 0.5, REPRODUCED),
+        (0.7, "at most", 0.5, NOT_REPRODUCED),
+        (0.02, "at most", 0.1, REPRODUCED),
+    ],
+)
+def test_power_of_a_proportion(share, side, limit, verdict, rng):
+    settings = {"side": side, "limit": limit, "level": 0.99}
+    finding = Finding(share, 0, 1, 50, 0.5, INCONCLUSIVE)
+    n = int(replicates_needed("proportion", {}, settings, finding))
+    found = simulated("proportion", lambda: (rng.uniform(size=n) < share,), settings, verdict)
+    assert found == pytest.approx(0.92, abs=0.05)
+    fewer = n * 2 // 3
+    draw = lambda: (rng.uniform(size=fewer) < share,)  # noqa: E731
+    assert simulated("proportion", draw, settings, verdict) < 0.85
+
+
+def test_power_where_all_succeed():
+    """0.5^n must be at most 0.01."""
+    settings = {"side": "at least", "limit": 0.5, "level": 0.99}
+    finding = Finding(1.0, 0, 1, 3, 0.1, INCONCLUSIVE)
+    assert replicates_needed("proportion", {}, settings, finding) == 7
+
+
+def test_power_without_an_answer():
+    on = Finding(1.0, 0.5, 1.5, 20, 0.5, INCONCLUSIVE)
+    assert replicates_needed("bound", {"limit": 1}, BOUND, on) == math.inf
+    endless = Finding(0.5, -math.inf, math.inf, 20, 1.0, INCONCLUSIVE)
+    assert replicates_needed("bound", {"limit": 1}, BOUND, endless) == math.inf
+    exact = {"side": "at most", "limit": 0.5, "level": 0.99}
+    assert replicates_needed("proportion", {}, exact, Finding(0.5, 0, 1, 9, 1, INCONCLUSIVE)) == (
+        math.inf
+    )
+    assert replicates_needed("invariant", {}, {}, on) is None
+    with pytest.raises(ValueError, match="power must be"):
+        replicates_needed("bound", {"limit": 1}, BOUND, on, power=1)
+
+
+def test_power_of_a_rate():
+    """A slope beyond the rate of a limit is not decided by more replicates; other claims are."""
+    rate = {"claim": "at most", "exponent": 0.5, "margin": 0.1, "level": 0.99}
+    steep = Finding(0.8, 0.7, 0.9, 20, 0.01, INCONCLUSIVE)
+    flat = Finding(0.5, 0.3, 0.7, 20, 0.1, INCONCLUSIVE)
+    assert replicates_needed("growth_exponent", {}, rate, steep) == math.inf
+    assert 20 < replicates_needed("growth_exponent", {}, rate, flat) < 400
+    here = rate | {"asymptotic": False}
+    assert replicates_needed("growth_exponent", {}, here, steep) < 20
+    equal = rate | {"claim": "equal"}
+    assert replicates_needed("growth_exponent", {}, equal, steep) < 20
+    ratio = {"ratio": (0.5, 2), "level": 0.99}
+    between = Finding(1.9, 1.5, 2.3, 20, 0.3, INCONCLUSIVE)
+    assert replicates_needed("equivalence", {}, ratio, between) > 500
+
+
+def test_the_worst_is_chosen_on_other_replicates(rng):
+    samples = rng.normal(size=(40, 3, 5))
+    samples[:20, -1, 2] += 5
+    samples[:20, 0, 4] += 50
+    column, rest = held_out(samples)
+    assert column == 2
+    assert np.array_equal(rest, samples[20:, :, 2])
+    assert held_out(-samples, worst="smallest")[0] == 2
+    with pytest.raises(ValueError, match="at least 4"):
+        held_out(np.ones((3, 2)))
+    with pytest.raises(ValueError, match="worst must be"):
+        held_out(samples, worst="best")
