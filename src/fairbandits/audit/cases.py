@@ -29,6 +29,8 @@ EITHER = ("one", "other", "larger", "smaller", "wider", "narrower")
 SAMPLES, NUMBERS = ("sample", "outcomes"), ("limit", "value", "most", "least")
 #: Those that have one number for each point.
 POINTS = ("horizons", "x", "limits", "reference")
+#: Those that are one number, or one for each point in these procedures.
+ENDS, AT_POINTS = ("most", "least", "within"), ("bound_everywhere", "curve_inside")
 #: Those that stand in the ledger as they are: text with its digits, and lists of numbers.
 LITERAL = ("contrasts",)
 #: Data of a procedure that must have the same unit.
@@ -599,8 +601,10 @@ def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
         if len(sizes) > 1:
             raise ValueError(f"points must have the same replicates, got {sorted(sizes)}")
         return np.stack(columns, axis=1)
-    if name in POINTS or (name == "printed" and procedure != "prediction_interval"):
-        return np.concatenate([one.reshape(-1) for one in arrays])
+    of_points = procedure in AT_POINTS and name in (*ENDS, "printed")
+    if name in POINTS or of_points:
+        found = np.concatenate([one.reshape(-1) for one in arrays])
+        return float(found[0]) if of_points and found.size == 1 else found
     (one,) = arrays
     if one.size == 1 and name in (*NUMBERS, *EITHER, "printed"):
         return float(one.reshape(()))
