@@ -28,7 +28,7 @@ RUNNING = ("experiments/simulate.py",)
 #: What reads recorded runs.
 READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
 #: What makes verdicts of recorded runs; what it uses besides follows from imports.
-AUDIT = ("audit", "optima", "metrics", "rationals.py", "replay", *READING)
+AUDIT = ("audit", "optima", "metrics", "rationals.py", "replay")
 
 #: Packages with a table ``HOMES`` of what is registered, by the file that it is in. A table counts
 #: for nothing: the line that a run goes by counts with the run (`fairbandits.experiments.code`),
@@ -150,10 +150,24 @@ def fingerprint_of_use(
     return digest.hexdigest()[:16]
 
 
+def collect_code() -> str:
+    """Return the fingerprint of what joins chunks into datasets."""
+    return _from_records()
+
+
+def figure_code(paper: str) -> str:
+    """Return the fingerprint of what draws a paper's figures from datasets."""
+    return _from_records("figures/draw.py", f"figures/{paper}.py")
+
+
 def audit_code() -> str:
     """Return the fingerprint of what makes verdicts of recorded runs."""
-    without = tuple(one for one in (*WITHOUT, *CONFIGURING) if one not in AUDIT)
-    return fingerprint_of_use(*AUDIT, without=without)
+    return _from_records(*AUDIT)
+
+
+def _from_records(*parts: str) -> str:
+    without = tuple(one for one in (*WITHOUT, *CONFIGURING) if one not in READING)
+    return fingerprint_of_use(*dict.fromkeys((*parts, *READING)), without=without)
 
 
 def replay_code() -> str:
@@ -161,6 +175,7 @@ def replay_code() -> str:
     return fingerprint_of_use("replay")
 
 
+@cache
 def homes(registry: str) -> dict[str, str]:
     """Return the table of a registry, name -> ``file:Class``, without importing it."""
     node = _table(registry)
