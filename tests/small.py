@@ -21,7 +21,7 @@ from fairbandits.engine import kinds
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import replay_code
 from fairbandits.replay.banditq_uai2024 import replay
 from fairbandits.site.build import build, execute
 from fairbandits.store import write_table
@@ -66,7 +66,7 @@ def small_results(factory) -> Path:
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
     write_audit(folder)
-    code = fingerprint(*SIMULATION, "replay")
+    code = replay_code()
     table = pa.table(replay(5, "bandit", rounds=2000))
     write_table(folder / "results" / "banditq" / "replay_5_bandit.parquet", table, {"code": code})
     return folder

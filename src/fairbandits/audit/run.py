@@ -307,8 +307,8 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     if ledgers and file.is_file():
         found += stale(file, ledgers)
         found += of_other_data(file, made_of(file), results)
-    table = Path(config.folders.get("audit", "audit")) / TABLE
-    if ledgers and table.is_file():
+    table = Path(config.folders.get("audit", "")) / TABLE
+    if ledgers and "audit" in config.folders and table.is_file():
         try:
             found += stale_csv(table, ledgers)
             rows = read_csv(table, ledgers, anyway=True)

@@ -274,7 +274,7 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
     seed = settings.get("seed")
     if isinstance(seed, str) and seed != LEDGER:
         raise ConfigError(
-            f"{where}: seed must be a whole number of at least 0, or {LEDGER!r}, got {seed!r}"
+            f"{where}: seed: {seed!r} is neither a whole number of at least 0 nor {LEDGER!r}"
         )
     check(settings, "config", where)
     limits = None

@@ -120,8 +120,9 @@ def _contents(chunks: Sequence[Path], experiment: dict[str, Any]) -> dict[str, s
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
     for file in chunks:
         footer = read_footer(file)
-        first = footer.get("replicates", [0])[0]
-        hashes[file.parent.name] |= dict(enumerate(footer.get("hashes", []), first))
+        expect(footer, {"kind": "chunk"}, file)
+        refuse_stale(footer, file)
+        hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
     return {
         name: content_of_run(own[replicate] for replicate in sorted(own))
         for name, own in hashes.items()
