@@ -93,6 +93,11 @@ def made_up(claim: Claim) -> Iterator[Answer]:
                 yield _made_up(claim, test, reading, each)
 
 
+def made_up_finding() -> Finding:
+    """Return a finding that is of no test in particular."""
+    return Finding(0.0, -1.0, 1.0, 3, 0.5, INCONCLUSIVE, (), {})
+
+
 def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
     name = f"{claim.id} {test.name} {reading} {each}"
     rng = np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
