@@ -313,7 +313,7 @@ def _audit_code() -> str:
 # ------------------------------------------------------------------------------------ rows
 
 
-def finding_row(ledger: Ledger, one: Answer, made: Made) -> dict[str, Any]:
+def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
     """Return a finding as a row, as `read_verdicts` gives it."""
     claim = ledger.claims[one.claim]
     test = _test(ledger, one.claim, one.test)

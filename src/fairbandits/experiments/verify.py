@@ -53,8 +53,13 @@ def hash_run(config: Config, run: Run) -> list[str]:
         expect_rows(table, run.spec, footer["replicates"], file)
         guard(table, run.spec, file)
         found = replicate_hashes(_columns(table))
-        if list(found.values()) != footer["hashes"]:
-            raise StoreError(f"{file}: the footer has other hashes of its replicates")
+        said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
+        for replicate, value in found.items():
+            if said.get(replicate) != value:
+                raise StoreError(
+                    f"{file}: replicate {replicate} has content hash {value}, the footer says "
+                    f"{said.get(replicate, 'none')}"
+                )
         hashes |= found
     if sorted(hashes) != list(range(run.replicates)):
         raise StoreError(
@@ -173,9 +178,11 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
         empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
         rows = _as_recorded(rows.drop(empty), chunk_path(config, run, run.chunks()[0]))
         found = replicate_hashes(_columns(rows))
-        problems += _compare(f"{file}, {run.name}", found, lock, run.key)
-        if footer["content"].get(run.name) != content_of_run(found.values()):
-            problems.append(f"{file}, {run.name}: the footer has another hash of its content")
+        other = _compare(f"{file}, {run.name}", found, lock, run.key)
+        content, said = content_of_run(found.values()), footer["content"].get(run.name, "none")
+        if not other and content != said:
+            other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
+        problems += other
     return problems
 
 
