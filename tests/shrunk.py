@@ -21,9 +21,14 @@ def settings(papers, seed, folder="nowhere", **limits):
     }
 
 
+def config(papers, seed, **limits):
+    """Return the configuration of such a small run."""
+    return build_config(settings(papers, seed, **limits), "test")
+
+
 def experiment_of(paper, name, seed, **limits):
     """Return an experiment of such a small run."""
-    return build_config(settings([paper], seed, **limits), "test").experiment(paper, name)
+    return config([paper], seed, **limits).experiment(paper, name)
 
 
 def chunks_of(experiment, folder, seed):

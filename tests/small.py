@@ -21,7 +21,7 @@ from fairbandits.engine import kinds
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import replay_code
 from fairbandits.replay.banditq_uai2024 import replay
 from fairbandits.site.build import build, execute
 from fairbandits.store import write_table
@@ -66,7 +66,7 @@ def small_results(factory) -> Path:
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
     write_audit(folder)
-    code = fingerprint(*SIMULATION, "replay")
+    code = replay_code()
     table = pa.table(replay(5, "bandit", rounds=2000))
     write_table(folder / "results" / "banditq" / "replay_5_bandit.parquet", table, {"code": code})
     return folder
@@ -91,6 +91,11 @@ def made_up(claim: Claim) -> Iterator[Answer]:
         for reading in claim.readings or ("",):
             for each in ("one thing", "another") if test.each else ("",):
                 yield _made_up(claim, test, reading, each)
+
+
+def made_up_finding() -> Finding:
+    """Return a finding that is of no test in particular."""
+    return Finding(0.0, -1.0, 1.0, 3, 0.5, INCONCLUSIVE, (), {})
 
 
 def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:

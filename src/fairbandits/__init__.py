@@ -10,6 +10,7 @@
 
 import importlib
 
+from fairbandits.observers import CLASSES as OBSERVING
 from fairbandits.policies import CLASSES
 
 __version__ = "0.1.0"
@@ -20,18 +21,7 @@ _HOMES = {
     "fairbandits.simulation": ("Result", "checkpoint_grid", "run"),
     "fairbandits.engine.streams": ("inner", "unit"),
     "fairbandits.policies": tuple(CLASSES),
-    "fairbandits.observers": (
-        "BanditQInequalities",
-        "FairLearnDeficits",
-        "GroupDeficits",
-        "InitialPhase",
-        "MeritRegret",
-        "OptionalPulls",
-        "PlaysSum",
-        "QueueSquares",
-        "Starvation",
-        "SurrogateGains",
-    ),
+    "fairbandits.observers": tuple(OBSERVING),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,11 +3,11 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
-from fairbandits.experiments.config import load_config
+from fairbandits.experiments.config import LEDGER, load_config
 from fairbandits.experiments.schemas import POLICY_SCHEMAS, ROOT, ConfigError, checkout
 from fairbandits.store import StoreError
 
@@ -24,6 +24,20 @@ class Commands(click.Group):
             return super().invoke(context)
         except (ConfigError, StoreError, ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
+
+
+class Seed(click.ParamType):
+    """A whole number of at least 0, or the word that stands for seeds of the ledgers."""
+
+    name = "seed"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
+        """Return the number, or the word."""
+        if value == LEDGER or (isinstance(value, int) and value >= 0):
+            return value
+        if isinstance(value, str) and value.isdecimal():
+            return int(value)
+        self.fail(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}", param, ctx)
 
 
 def config_option(command):
@@ -93,7 +107,7 @@ def collect(plan: Path) -> None:
 
     seed, found = read_plan(plan, "datasets")
     for one in found:
-        datasets.collect(one["chunks"], one["experiment"], seed, one["out"])
+        datasets.collect(one["chunks"], one["experiment"], seed, one["out"], one["ledger"])
 
 
 @main.command()
@@ -141,11 +155,17 @@ def replay(program: str, arms: str, feedback: str, out: Path) -> None:
 )
 @click.option("--sample-seed", type=int, default=0, help="Chooses those replicates.")
 def verify(configs: tuple[Path, ...], lock: Path, sample: int, sample_seed: int) -> None:
-    """Check all results against their footers and results.lock, and simulate some again."""
+    """Check all results against their footers and results.lock, and simulate some again.
+
+    The verdicts, those on disk and the committed ones, must be of these results and of the rules of
+    the ledgers.
+    """
+    from fairbandits.audit.run import problems_of
     from fairbandits.experiments import verify as check
 
-    config = load_config(configs)
-    problems = check.verify(config, check.read_lock(lock), sample, sample_seed)
+    config, locked = load_config(configs), check.read_lock(lock)
+    problems = check.verify(config, locked, sample, sample_seed)
+    problems += problems_of(config, locked)
     for problem in problems:
         click.echo(problem, err=True)
     if problems:
@@ -170,14 +190,14 @@ def lock(configs: tuple[Path, ...], out: Path) -> None:
 @config_option
 @click.argument("paper")
 @click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
-@click.option("--seed", type=click.IntRange(min=0), help="Root seed; default the configured one.")
+@click.option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured.")
 @click.option("--only", multiple=True, help="Id of a claim; default all.")
 @click.option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
 def audit(
     configs: tuple[Path, ...],
     paper: str,
     results: Path | None,
-    seed: int | None,
+    seed: int | str | None,
     only: tuple[str, ...],
     out: Path | None,
 ) -> None:
@@ -192,11 +212,11 @@ def audit(
         raise click.UsageError("--only is for looking; --out needs all claims")
     config, ledgers = run.load(configs)
     config = config if seed is None else replace(config, seed=seed)
-    found, scale = run.find(config, ledgers, paper, results, only)
+    found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
         click.echo(show.found(ledgers[paper], found))
         return
-    write_findings(out, ledgers[paper], found, scale)
+    write_findings(out, ledgers[paper], found, scale, made)
     for line in run.failures(found):
         click.echo(line, err=True)
 
@@ -242,6 +262,7 @@ def record(configs: tuple[Path, ...], verdicts: Path, out: Path) -> None:
 @click.option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@click.option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
 def claims(
     configs: tuple[Path, ...],
     claim: str | None,
@@ -249,16 +270,18 @@ def claims(
     verdict: str | None,
     as_json: bool,
     results: Path | None,
+    anyway: bool,
 ) -> None:
     """List the claims with their verdicts, or explain one CLAIM.
 
-    Verdicts are those of the results on disk or, without them, the committed ones.
+    Verdicts are those of the results on disk or, without them, the committed ones. They are refused
+    when they are of other rules or data than are there now.
     """
     from fairbandits.audit import run
 
     if claim and (paper or verdict):
         raise click.UsageError("give CLAIM, or --paper and --verdict")
-    click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results))
+    click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
 
 
 @main.command()

@@ -4,9 +4,14 @@ Only the standard library is imported here, so that the workflow can ask for a f
 without starting Numba.
 """
 
+import ast
+import atexit
 import hashlib
+import json
 import os
 import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -15,22 +20,25 @@ PACKAGE = Path(__file__).resolve().parent
 #: Where the project's folder is, unless the package was installed without it.
 CHECKOUT = PACKAGE.parents[1]
 
-#: What Numba compiles.
+#: What Numba compiles. Its cache's folder is named after all of it: a change that a run does not
+#: depend on costs it no more than compiling again.
 COMPILED = ("engine", "policies", "observers")
-#: What decides the numbers of a simulation.
-SIMULATION = (
-    *COMPILED,
-    "instance.py",
-    "metrics/penalties.py",
-    "rationals.py",
-    "simulation.py",
-    "experiments/simulate.py",
-    "experiments/spec.py",
-)
+#: Where every run starts; what it uses besides follows from imports.
+RUNNING = ("experiments/simulate.py",)
 #: What reads recorded runs.
 READING = ("store.py", "experiments/datasets.py", "experiments/recorded.py")
-#: What makes verdicts of recorded runs.
-AUDIT = ("audit", "optima", "metrics", "rationals.py", "replay", *READING)
+#: What makes verdicts of recorded runs; what it uses besides follows from imports.
+AUDIT = ("audit", "optima", "metrics", "rationals.py", "replay")
+
+#: Packages with a table ``HOMES`` of what is registered, by the file that it is in. A table counts
+#: for nothing: the line that a run goes by counts with the run (`fairbandits.experiments.code`),
+#: and the class that a file imports from such a package as an import of that class's own file.
+REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
+#: What no number depends on: the public names, this file, and how files are written.
+WITHOUT = ("__init__.py", "provenance.py", "store.py")
+#: What decides which runs there are, and not what comes of one: a run's own settings are compared
+#: by themselves wherever it is read.
+CONFIGURING = ("experiments/checks.py", "experiments/config.py", "experiments/schemas.py")
 
 
 def cache_root() -> Path:
@@ -61,15 +69,228 @@ def fingerprint(*parts: str) -> str:
         If a part names nothing.
     """
     digest = hashlib.sha256()
+    for name in _below(parts):
+        digest.update(name.encode() + b"\0" + (PACKAGE / name).read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def joint(codes: Iterable[str]) -> str:
+    """Return one hash of several, in whatever order: the one there is, or of those that differ.
+
+    Of none it is empty.
+    """
+    different = sorted(set(codes))
+    if len(different) < 2:
+        return "".join(different)
+    return hashlib.sha256(" ".join(different).encode()).hexdigest()[:16]
+
+
+def _below(parts: Iterable[str]) -> list[str]:
+    """Return the source files below some parts, each part's in order."""
+    found = []
     for part in parts:
         root = PACKAGE / part
         files = [root] if root.is_file() else sorted(root.rglob("*.py"))
         if not files:
             raise FileNotFoundError(f"no source files below {root}")
-        for path in files:
-            digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
-            digest.update(path.read_bytes() + b"\0")
+        found += [path.relative_to(PACKAGE).as_posix() for path in files]
+    return found
+
+
+# ------------------------------------------------------------------------------------- imports
+
+
+@cache
+def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
+    """Return the package's files that some parts are, import, and so on.
+
+    Imports are read from the source, those inside functions too, and nothing is run. A package that
+    a file is in counts as imported by it.
+
+    Parameters
+    ----------
+    *parts : str
+        As in `fingerprint`.
+    without : tuple of str
+        Files that do not count, nor what they import.
+
+    Returns
+    -------
+    tuple of str
+        Places inside the package, sorted.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a part names nothing.
+    """
+    found: set[str] = set()
+    left = [name for name in _below(parts) if name not in without]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += [one for one in _imports(name) if one not in without]
+    return tuple(sorted(found))
+
+
+@cache
+def fingerprint_of_use(
+    *parts: str, words: tuple[str, ...] = (), without: tuple[str, ...] = WITHOUT
+) -> str:
+    """Return a hash of all that some parts use (`used_by`), and of words.
+
+    Registries count without their tables.
+    """
+    digest = hashlib.sha256()
+    for name in used_by(*parts, without=without):
+        digest.update(f"{name} {_own_hash(name)}\0".encode())
+    for word in words:
+        digest.update(f"{word}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def collect_code() -> str:
+    """Return the fingerprint of what joins chunks into datasets."""
+    return _from_records()
+
+
+def figure_code(paper: str) -> str:
+    """Return the fingerprint of what draws a paper's figures from datasets."""
+    return _from_records("figures/draw.py", f"figures/{paper}.py")
+
+
+def audit_code() -> str:
+    """Return the fingerprint of what makes verdicts of recorded runs."""
+    return _from_records(*AUDIT)
+
+
+def _from_records(*parts: str) -> str:
+    without = tuple(one for one in (*WITHOUT, *CONFIGURING) if one not in READING)
+    return fingerprint_of_use(*dict.fromkeys((*parts, *READING)), without=without)
+
+
+def replay_code() -> str:
+    """Return the fingerprint of what runs released programs again."""
+    return fingerprint_of_use("replay")
+
+
+@cache
+def homes(registry: str) -> dict[str, str]:
+    """Return the table of a registry, name -> ``file:Class``, without importing it."""
+    node = _table(registry)
+    return {} if node is None else ast.literal_eval(node.value)
+
+
+@cache
+def _source(name: str) -> bytes:
+    return (PACKAGE / name).read_bytes()
+
+
+@cache
+def _table(registry: str) -> ast.Assign | None:
+    for node in ast.parse(_source(registry)).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
+            return node
+    return None
+
+
+@cache
+def _own_hash(name: str) -> str:
+    """Return a hash of one file; of a registry's, without its table."""
+    content = _source(name)
+    if name in REGISTRIES and (table := _table(name)):
+        lines = content.splitlines(keepends=True)
+        content = b"".join([*lines[: table.lineno - 1], *lines[table.end_lineno :]])
+    return hashlib.sha256(content).hexdigest()
+
+
+@cache
+def _imports(name: str) -> frozenset[str]:
+    """Return the package's files that one of them imports, and the packages that it is in."""
+    key = hashlib.blake2b(_source(name), digest_size=16).hexdigest()
+    known = _read_before()
+    if key not in known:
+        known[key] = list(_names(ast.parse(_source(name)), PACKAGE / name))
+    found = set(_packages_of(name))
+    for one in known[key]:
+        found.update(_files_of(one))
+    return frozenset(found)
+
+
+def _names(tree: ast.Module, file: Path) -> Iterator[str]:
+    """Yield what a file imports of the package, as ``package.module.name``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(
+                    f"{file}, line {node.lineno}: an import inside the package must be absolute, "
+                    f"from {PACKAGE.name}, so that fingerprints can follow it"
+                )
+            names = [f"{node.module}.{one.name}" for one in node.names]
+        else:
+            continue
+        yield from (one for one in names if one.partition(".")[0] == PACKAGE.name)
+
+
+@cache
+def _read_before() -> dict[str, list[str]]:
+    """Return the imports of files by a hash of their content, those of earlier processes too.
+
+    Parsing takes milliseconds a file, and each simulation would do it again.
+    """
+    own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
+    file = cache_root() / f"imports-{own}.json"
+    known: dict[str, list[str]] = {}
+    with suppress(OSError, ValueError):
+        known.update(json.loads(file.read_text(encoding="utf-8")))
+    atexit.register(_remember, known, len(known), file)
+    return known
+
+
+def _remember(known: dict[str, list[str]], before: int, file: Path) -> None:
+    if len(known) == before:
+        return
+    temporary = file.with_name(f".{file.name}-{os.getpid()}")
+    with suppress(OSError):  # a read-only home: they are read again next time
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(known), encoding="utf-8")
+        os.replace(temporary, file)
+
+
+def _files_of(imported: str) -> Iterator[str]:
+    """Yield the files that an import of ``package.module.name`` runs or takes something from."""
+    first, *parts = imported.split(".")
+    if first != PACKAGE.name:
+        return
+    for depth in range(len(parts), -1, -1):
+        place = "/".join(parts[:depth])
+        package = f"{place}/__init__.py" if place else "__init__.py"
+        file = package if (PACKAGE / package).is_file() else f"{place}.py"
+        if (PACKAGE / file).is_file():
+            yield file
+            yield from _packages_of(file)
+            if file in REGISTRIES:
+                yield from _registered(file, parts[depth:])
+            return
+
+
+def _registered(registry: str, names: list[str]) -> Iterator[str]:
+    """Yield the file of a registered class that is imported from its registry by its name."""
+    for home in homes(registry).values():
+        file, _, found = home.partition(":")
+        if [found] == names[:1]:
+            yield registry.replace("__init__", file)
+
+
+def _packages_of(name: str) -> Iterator[str]:
+    """Yield the packages that a file is in, its own included."""
+    for folder in Path(name).parents:
+        package = (folder / "__init__.py").as_posix()
+        if (PACKAGE / package).is_file():
+            yield package
 
 
 @cache

@@ -17,7 +17,7 @@ from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
 from fairbandits.engine.watching import watched
 from fairbandits.instance import Instance, RandomInstance
-from fairbandits.policies import banditq_lanes, checks  # noqa: F401  the lanes are registered
+from fairbandits.policies import checks
 from fairbandits.rationals import quota_numerators
 
 if TYPE_CHECKING:

@@ -164,6 +164,45 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
+#: Of the hash of a replicate.
+DIGITS = 8
+
+
+def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
+    """Return a content hash for each replicate in some chunk's columns.
+
+    A replicate's numbers do not depend on the chunk it was simulated in, nor does its hash.
+    """
+    order = np.argsort(columns["replicate"], kind="stable")
+    columns = {name: values[order] for name, values in columns.items()}
+    replicate = columns["replicate"]
+    starts = np.flatnonzero(np.diff(replicate, prepend=-1))
+    stops = np.append(starts[1:], replicate.size)
+    return {
+        int(replicate[start]): content_hash(
+            {name: values[start:stop] for name, values in columns.items()}
+        )[:DIGITS]
+        for start, stop in zip(starts, stops, strict=True)
+    }
+
+
+def content_of_run(hashes: Iterable[str]) -> str:
+    """Return the hash of a run's content, from those of its replicates in order."""
+    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
+
+
+def content_of(footer: Mapping[str, Any]) -> str:
+    """Return the hash of a file's content that its footer has, and of a dataset, of all its runs.
+
+    What has none - a file of an earlier version - has an empty one, which is that of no file.
+    """
+    content = footer.get("content", "")
+    if isinstance(content, str):
+        return content
+    lines = "\n".join(f"{run} {content[run]}" for run in sorted(content))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
 def content_hash(columns: Mapping[str, np.ndarray]) -> str:
     """Return a hash of column names, types and values, whatever the file's layout or versions.
 

@@ -237,7 +237,9 @@ def test_stale_verdicts_are_refused(results, tmp_path, monkeypatch):
     monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
     line = refused("claims", "--results", results)
     assert "verdicts.parquet is stale: audit code" in line
-    assert line.endswith("`fairbandits replicate audit` makes it anew")
+    assert line.endswith(
+        "`fairbandits replicate audit` makes it anew, and --anyway shows it as it is"
+    )
 
 
 # -------------------------------------------------------------------------------- the other steps

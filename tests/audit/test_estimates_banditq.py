@@ -29,7 +29,7 @@ from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.schemas import ROOT, paper_file
 from fairbandits.experiments.spec import RunSpec
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import replay_code
 from fairbandits.replay.banditq_uai2024 import replay, write_replay
 from fairbandits.store import StoreError, write_table
 
@@ -257,7 +257,7 @@ def test_law_of_the_five_arms_is_their_reading_and_others_belong_to_all(asked):
 def test_replay_must_be_of_todays_code_and_of_full_length(evidence, monkeypatch, tmp_path):
     short = Evidence(evidence.config, "banditq", tmp_path)
     file = tmp_path / "banditq" / "replay_5_bandit.parquet"
-    code = fingerprint(*SIMULATION, "replay")
+    code = replay_code()
     write_table(file, pa.table(replay(5, "bandit", rounds=2000)), {"code": code})
     with pytest.raises(ValueError, match="must end in round 2000000"):
         program.replayed(short)

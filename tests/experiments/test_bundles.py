@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import shrunk
 from fairbandits.experiments.bundles import (
     COSTS,
     MOST,
@@ -17,7 +18,7 @@ from fairbandits.experiments.bundles import (
     simulations,
     write_plans,
 )
-from fairbandits.experiments.config import load_config
+from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES
@@ -169,3 +170,33 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
 def test_costs_are_of_policies_that_exist():
     assert {name.partition(",")[0] for name in COSTS} <= POLICIES.keys()
     assert OBSERVING.keys() <= OBSERVERS.keys()
+
+
+def test_jobs_have_the_seeds_of_their_ledgers():
+    settings = shrunk.settings(["banditq", "ht_ucb"], "ledger")
+    config = build_config(settings, "test")
+    bundles = bundles_of(config)
+    jobs = [*simulations(config, bundles), *collections(config, bundles)]
+    plans = {job.name: json.loads(job.content) for job in jobs}
+    assert {plan["seed"] for name, plan in plans.items() if "banditq" in name} == {
+        config.seed_of("banditq")
+    }
+    assert {plan["seed"] for name, plan in plans.items() if "ht_ucb" in name} == {
+        config.seed_of("ht_ucb")
+    }
+    ledgers = {
+        one["experiment"]["paper"]: one["ledger"]
+        for plan in plans.values()
+        for one in plan.get("datasets", [])
+    }
+    assert ledgers == {"banditq": config.rules["banditq"], "ht_ucb": None}
+
+
+def test_other_rules_plan_the_runs_of_their_paper_anew():
+    config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
+    other = replace(config, rules={"banditq": "0" * 16})
+    plans = [
+        {job.name: job.plan for job in simulations(one, bundles_of(one))} for one in (config, other)
+    ]
+    changed = {name for name in plans[0] if plans[0][name] != plans[1][name]}
+    assert changed == {name for name in plans[0] if name.startswith("simulate_banditq_")}

@@ -327,7 +327,7 @@ def test_unknown_key_near_nothing_lists_the_known_ones(changed):
 #: File, key, value, and what the message must also say: what is allowed.
 WRONG = [
     ("config/config.yaml", "seed", -1, "minimum of 0"),
-    ("config/config.yaml", "seed", "many", "'integer'"),
+    ("config/config.yaml", "seed", "many", "'ledger'"),
     ("config/config.yaml", "seed", True, "'integer'"),
     ("config/config.yaml", "seed", 1.5, "'integer'"),
     ("config/config.yaml", "seed", 2.0, "'integer'"),

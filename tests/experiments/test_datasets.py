@@ -10,9 +10,10 @@ import pytest
 
 import shrunk
 from fairbandits.experiments import datasets
+from fairbandits.experiments.code import code_of, code_of_all
 from fairbandits.experiments.datasets import COMMON, collect, guard, load_dataset
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20240716
@@ -78,7 +79,9 @@ def test_dataset_is_what_the_runs_give(tmp_path, name):
     collect(shrunk.chunks_of(experiment, tmp_path / "chunks", SEED), experiment.facts(), SEED, out)
     table, footer = load_dataset(out)
     assert tuple(table.column_names[: len(COMMON)]) == COMMON
-    assert footer["code"] == fingerprint(*SIMULATION)
+    specs = {run.name: run.spec for run in experiment.runs}
+    assert footer["codes"] == {name: code_of(spec) for name, spec in specs.items()}
+    assert footer["code"] == code_of_all(specs.values())
     assert footer["seed"] == SEED
     for key, value in experiment.facts().items():
         assert footer[key] == value
@@ -165,11 +168,12 @@ def test_dataset_in_place_of_a_chunk(chunks, facts, tmp_path):
 
 
 def test_chunk_of_other_code(chunks, facts, tmp_path):
+    code = code_of(RunSpec.from_json(read_footer(chunks[0])["run"]))
     rewritten(chunks[0], code="0123456789abcdef")
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text == (
         f"{chunks[0]} is stale: code 0123456789abcdef made it, this is "
-        f"{fingerprint(*SIMULATION)}; `fairbandits replicate` makes it anew"
+        f"{code}; `fairbandits replicate` makes it anew"
     )
 
 
@@ -410,11 +414,13 @@ def dataset(made, facts, tmp_path):
 
 def test_stale_dataset(dataset, monkeypatch):
     load_dataset(dataset)
-    monkeypatch.setattr(datasets, "fingerprint", lambda *parts: "f" * 16)
+    footer = read_footer(dataset)
+    monkeypatch.setattr(datasets, "code_of", lambda spec: "f" * 16)
     with pytest.raises(StoreError) as error:
         load_dataset(dataset)
     text = str(error.value)
-    assert text.startswith(f"{dataset} is stale: code {fingerprint(*SIMULATION)} made it")
+    run, code = next(iter(footer["codes"].items()))
+    assert text.startswith(f"{dataset} is stale: code {code} made {run}, this is {'f' * 16}; ")
     assert "\n" not in text
 
 

@@ -86,12 +86,6 @@ def test_fingerprint_of_one_file(copied):
     assert before[1] == after[1]
 
 
-def test_a_simulation_depends_on_all_that_is_compiled():
-    assert set(provenance.COMPILED) < set(provenance.SIMULATION)
-    for part in provenance.SIMULATION:
-        assert provenance.fingerprint(part) != provenance.fingerprint(*provenance.SIMULATION)
-
-
 def test_fingerprint_of_nothing_is_refused(copied):
     with pytest.raises(FileNotFoundError, match=r"no source files below .*none"):
         fresh("engine", "none")

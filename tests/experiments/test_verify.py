@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,11 @@ from click.testing import CliRunner
 
 import shrunk
 from fairbandits.cli import main
+from fairbandits.experiments.code import code_of
 from fairbandits.experiments.config import build_config
-from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.datasets import collect, locked_content
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.experiments.verify import (
-    DIGITS,
     chunk_path,
     hash_run,
     read_lock,
@@ -24,8 +25,15 @@ from fairbandits.experiments.verify import (
     verify,
     write_lock,
 )
-from fairbandits.provenance import SIMULATION, fingerprint
-from fairbandits.store import StoreError, read_footer, read_table, write_table
+from fairbandits.store import (
+    DIGITS,
+    StoreError,
+    content_of,
+    content_of_run,
+    read_footer,
+    read_table,
+    write_table,
+)
 
 SEED = 20240717
 REPLICATES = 3
@@ -45,7 +53,10 @@ def simulate_all(config):
         for chunk in run.chunks():
             first, last = map(int, chunk.split("-"))
             write_chunk(
-                run.spec, config.seed, range(first, last + 1), chunk_path(config, run, chunk)
+                run.spec,
+                config.seed_of(run.paper),
+                range(first, last + 1),
+                chunk_path(config, run, chunk),
             )
 
 
@@ -78,11 +89,12 @@ def chunk(config):
 
 
 def rewritten(file, change=None, **footer):
-    """Write a chunk again with changed columns or another footer."""
+    """Write a chunk again with changed columns and their hashes, or another footer."""
     table = read_table(file)
     columns = {name: table[name].to_numpy().copy() for name in table.column_names}
     if change:
         change(columns)
+        footer = {"hashes": list(replicate_hashes(columns).values())} | footer
     write_table(file, pa.table(columns), read_footer(file) | footer)
 
 
@@ -183,9 +195,10 @@ def test_truncated_chunk_is_found(config, lock, chunk):
 
 
 def test_stale_chunk_is_found(config, lock, chunk):
+    code = code_of(config.run(RUN).spec)
     rewritten(chunk, code="0123456789abcdef")
     assert verify(config, lock, 0, 0) == [
-        f"{chunk} is stale: code 0123456789abcdef made it, this is {fingerprint(*SIMULATION)}; "
+        f"{chunk} is stale: code 0123456789abcdef made it, this is {code}; "
         "`fairbandits replicate` makes it anew"
     ]
 
@@ -229,6 +242,71 @@ def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock):
     for problem in again:
         assert problem.startswith(f"{RUN}, simulated again: replicate ")
         assert problem.endswith(f"results.lock has {wrong[0]}")
+
+
+def test_a_changed_value_is_found_by_the_footer(config, chunk, lock, tmp_path):
+    hashes = read_footer(chunk)["hashes"]
+
+    def change(columns):
+        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
+
+    rewritten(chunk, change, hashes=hashes)
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{chunk}: replicate 2 has content hash ")
+    assert problem.endswith(f"the footer says {hashes[0]}")
+    with pytest.raises(StoreError, match="replicate 2 has content hash"):
+        write_lock(config, tmp_path / "none.lock")
+
+
+def test_a_dataset_with_another_hash_is_found(config, lock):
+    data, footer = collected(config)
+    content = footer["content"] | {"banditq-bernoulli": "0" * 16}
+    write_table(data, read_table(data), footer | {"content": content})
+    (problem,) = verify(config, lock, 0, 0)
+    right = content_of_run(of_run(lock))
+    assert problem == (
+        f"{data}, banditq-bernoulli has content hash {right}, the footer says {'0' * 16}"
+    )
+
+
+def test_a_dataset_has_the_hash_that_the_lock_gives(config, lock):
+    _, footer = collected(config)
+    experiment = config.experiment("banditq", "bandit_feedback")
+    assert content_of(footer) == locked_content(experiment, lock) != ""
+    assert locked_content(experiment, {"runs": {RUN: "01234567"}}) == ""
+
+
+def test_the_lock_of_the_ledgers_seeds(config, lock, tmp_path):
+    other = replace(config, seed="ledger", rules={"banditq": "a" * 16})
+    assert verify(other, lock, 0, 0) == [
+        f"results.lock was made with seed {SEED}, the configuration has ledger"
+    ]
+    with_rules = {"seed": "ledger", "ledgers": {"banditq": "b" * 16}, "runs": {}}
+    assert verify(other, with_rules, 0, 0) == [
+        "results.lock was made under other rules of banditq: papers/banditq/claims.yaml has digest "
+        f"{'a' * 16}, the lock {'b' * 16}"
+    ]
+    file = tmp_path / "without.lock"
+    file.write_text(json.dumps({"seed": "ledger", "runs": {}}))
+    with pytest.raises(StoreError, match="its seeds follow from ledgers, and it has no digests"):
+        read_lock(file)
+
+
+def test_results_under_the_ledgers_seeds_agree_with_their_lock(tmp_path):
+    config = config_in(tmp_path, seed="ledger", horizon=20, replicates=2)
+    one = config.experiment("banditq", "bandit_feedback")
+    config = replace(config, experiments=(one,))
+    simulate_all(config)
+    data, footer = collected(config)
+    assert footer["ledger"] == config.rules["banditq"]
+    assert footer["seed"] == config.seed_of("banditq")
+    write_lock(config, tmp_path / "results.lock")
+    lock = read_lock(tmp_path / "results.lock")
+    assert (lock["seed"], lock["ledgers"]) == ("ledger", dict(config.rules))
+    assert verify(config, lock, sample=1, seed=0) == []
+    write_table(data, read_table(data), footer | {"ledger": "a" * 16})
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{data} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
 
 
 def test_forged_results_are_found_by_simulating_again(config, chunk, tmp_path):
@@ -364,15 +442,21 @@ def test_lock_command_refuses_bad_results(command, chunk, tmp_path):
     assert not (tmp_path / "new.lock").exists()
 
 
-def test_an_edited_dataset_is_found(config, lock):
+def collected(config):
+    """Return a dataset made of its chunks, and its footer."""
     experiment = config.experiment("banditq", "bandit_feedback")
-    folder = Path(config.folders["results"])
     chunks = [chunk_path(config, run, chunk) for run in experiment.runs for chunk in run.chunks()]
-    data = folder / "banditq" / "bandit_feedback.parquet"
-    collect(chunks, experiment.facts(), config.seed, data)
+    data = Path(config.folders["results"]) / experiment.dataset
+    own = config.seed_of("banditq"), data, config.ledger_of("banditq")
+    collect(chunks, experiment.facts(), *own)
+    return data, read_footer(data)
+
+
+def test_an_edited_dataset_is_found(config, lock):
+    data, footer = collected(config)
     assert verify(config, lock, 0, 0) == []
 
-    table, footer = read_table(data), read_footer(data)
+    table = read_table(data)
     reward = table["reward"].to_numpy().copy()
     reward[-1] += 1
     place = table.column_names.index("reward")

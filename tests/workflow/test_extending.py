@@ -131,7 +131,7 @@ for each, file in zip(one.runs, chunks, strict=True):
 collect(chunks, one.facts(), config.seed, results / one.dataset)
 images = {kind: results / f"fig1.{kind}" for kind in ("svg", "png", "table")}
 draw("toy", "fig1", [results / one.dataset], None, **images)
-((answer,), scale) = run.find(config, ledgers, "toy", results)
+((answer,), scale, _) = run.find(config, ledgers, "toy", results)
 print(json.dumps({
     "policies": [each.spec.policy for each in one.runs],
     "public": fairbandits.ExploreFirst(3).each,

@@ -241,6 +241,7 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     project, _ = finished
     source = project.folder / "src" / "fairbandits"
     files = ("figures/banditq.py", "engine/laws.py", "audit/exact.py")
+    files += ("policies/bf_ucb.py", "policies/__init__.py")
     kept = {name: (source / name).read_text() for name in files}
 
     project.append("src/fairbandits/figures/banditq.py", "# a comment\n")
@@ -261,6 +262,24 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     assert "is stale" in project.run("fairbandits", "claims", *folders, code=1)
     (source / "audit/exact.py").write_text(kept["audit/exact.py"])
     assert "Nothing to be done" in project.dry_run()
+
+    project.append("src/fairbandits/policies/bf_ucb.py", "# a comment\n")
+    planned = project.dry_run()
+    assert "rule simulate_bf_ucb" in planned
+    for paper in ("banditq", "fair_ucb", "ht_ucb"):
+        assert f"rule simulate_{paper}" not in planned
+        assert f"rule collect_{paper}" not in planned
+    (source / "policies/bf_ucb.py").write_text(kept["policies/bf_ucb.py"])
+
+    mine = source / "policies" / "mine.py"
+    mine.write_text("from fairbandits.policies import UCB1 as Mine\n")
+    table = kept["policies/__init__.py"].replace(
+        "HOMES = {\n", 'HOMES = {\n    "me": "mine:Mine",\n'
+    )
+    (source / "policies/__init__.py").write_text(table)
+    assert "Nothing to be done" in project.dry_run()
+    mine.unlink()
+    (source / "policies/__init__.py").write_text(kept["policies/__init__.py"])
 
     project.append("src/fairbandits/engine/laws.py", "# a comment\n")
     planned = project.dry_run()

@@ -11,7 +11,14 @@ from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simu
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import ConfigError
 from fairbandits.progress import PROGRESS, START, measured
-from fairbandits.provenance import AUDIT, READING, SIMULATION, fingerprint
+from fairbandits.provenance import (
+    READING,
+    audit_code,
+    collect_code,
+    figure_code,
+    fingerprint,
+    replay_code,
+)
 
 try:
     CONFIG = build_config(config, "configuration", root=Path(workflow.basedir))
@@ -30,13 +37,12 @@ for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
         before = measured(Path(CONFIG.folders["benchmarks"], folder, f"{job.name}.tsv"))
         PROGRESS.expected[job.name] = before or job.seconds + START
 
-SIMULATION_CODE = fingerprint(*SIMULATION)
-COLLECT_CODE = fingerprint(*SIMULATION, "experiments", "store.py")
-FIGURE_CODE = fingerprint("figures", "metrics", "optima", *READING)
-AUDIT_CODE = fingerprint(*SIMULATION, *AUDIT)
+# A job that simulates or collects has the fingerprint of its own runs besides (`Job.code`).
+COLLECT_CODE = collect_code()
+AUDIT_CODE = audit_code()
 #: What a paper's page and its audit read besides figures and datasets; its rules add it.
 REPLAYS = {}
-REPLAY_CODE = fingerprint(*SIMULATION, "replay", "optima")
+REPLAY_CODE = replay_code()
 
 
 wildcard_constraints:
@@ -108,6 +114,11 @@ def drawn(paper, number, quantity, caption):
 def published_option(wildcards, input):
     """The option that draws the published run beside ours, where it can be replayed."""
     return f"--published {input.published}" if "published" in input.keys() else ""
+
+
+def code_of_figure(wildcards, output):
+    """The fingerprint of what draws a figure."""
+    return figure_code(Path(output.table).parent.name)
 
 
 def name_of_figure(wildcards, output):

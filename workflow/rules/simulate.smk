@@ -17,7 +17,7 @@ for job in SIMULATIONS:
         threads: 1
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
-            code=SIMULATION_CODE,
+            code=job.code,
         shell:
             "fairbandits simulate {params.plan:q} > {log:q} 2>&1"
 
@@ -41,6 +41,6 @@ for job in COLLECTIONS:
         threads: 1
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
-            code=COLLECT_CODE,
+            code=f"{job.code} {COLLECT_CODE}",
         shell:
             "fairbandits collect {params.plan:q} > {log:q} 2>&1"

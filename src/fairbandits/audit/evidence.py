@@ -1,6 +1,7 @@
 """What estimators read: the recorded runs of a paper's experiments, on demand."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from fairbandits.experiments.datasets import (
     shrunk,
 )
 from fairbandits.experiments.recorded import RunData, runs_of
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import replay_code
 from fairbandits.store import StoreError, read_footer, read_table
 
 
@@ -52,6 +53,9 @@ class Evidence:
 
     Attributes
     ----------
+    config : Config
+        The configuration with the root seed of this paper as its seed, for what is drawn while
+        claims are judged.
     read : list of Path
         The files that were read since the list was last emptied, each once.
     replays : set of Path
@@ -61,7 +65,8 @@ class Evidence:
     """
 
     def __init__(self, config: Config, paper: str, results: Path) -> None:
-        self.config = config
+        self._configured = config
+        self.config = replace(config, seed=config.seed_of(paper))
         self.paper = paper
         self.results = results
         self.read: list[Path] = []
@@ -100,7 +105,7 @@ class Evidence:
         try:
             footer = read_footer(file)
             expect_experiment(footer, experiment, file)
-            expect(footer, {"seed": self.config.seed}, file)
+            expect(footer, {"seed": self._configured.seed_of(experiment.paper)}, file)
             self.small |= shrunk(footer, experiment)
             guard_dataset(file)
         except StoreError as error:
@@ -151,7 +156,7 @@ class Evidence:
             If the file is missing, damaged, foreign or stale.
         """
         file = self.results / self.paper / f"{name}.parquet"
-        expect(read_footer(file), {"code": fingerprint(*SIMULATION, "replay")}, file)
+        expect(read_footer(file), {"code": replay_code()}, file)
         self.replays.add(file)
         if file not in self.read:
             self.read.append(file)

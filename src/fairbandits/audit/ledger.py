@@ -4,13 +4,13 @@ A file papers/SLUG/claims.yaml holds one record per claim. What a record may hol
 workflow/schemas/claims.schema.yaml; that rules are complete and names exist is checked here.
 """
 
-import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from fairbandits.audit.canonical import rules_digest
 from fairbandits.audit.cases import Plan, Selection, check_plan
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
@@ -113,7 +113,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one paper; `digest` is a hash of its file."""
+    """The ledger of one paper; `digest` is a hash of all that decides in it."""
 
     paper: str
     title: str
@@ -171,7 +171,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         content["readings"],
         {name: Family(**block) for name, block in content["families"].items()},
         claims,
-        hashlib.sha256(file.read_bytes()).hexdigest()[:16],
+        rules_digest(content),
     )
     _check_names(ledger, config, where)
     return ledger

@@ -1,7 +1,7 @@
 """The audit's commands: what is read, in which order, and where it goes."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,14 +11,25 @@ from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, answers, judge
 from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
 from fairbandits.audit.records import (
+    ANEW,
+    Made,
+    hash_of,
+    in_short,
+    made_of,
     read_csv,
     read_findings,
     read_verdicts,
+    source_of,
+    stale,
+    stale_csv,
     write_joint_findings,
 )
 from fairbandits.audit.records import write_verdicts as write_verdict_table
-from fairbandits.experiments.config import Config, load_config
+from fairbandits.experiments.config import LEDGER, Config, load_config
+from fairbandits.experiments.datasets import locked_content, refuse_stale
 from fairbandits.experiments.schemas import ROOT, ConfigError, meant
+from fairbandits.provenance import replay_code
+from fairbandits.store import StoreError, read_footer
 
 #: The short table of verdicts, in the folder of that name.
 TABLE = "verdicts.csv"
@@ -38,8 +49,8 @@ def find(
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
-) -> tuple[list[Answer], str]:
-    """Return what the tests of a paper's claims find, and the scale of its datasets.
+) -> tuple[list[Answer], str, Made]:
+    """Return what the tests of a paper's claims find, the scale of its datasets, and their hashes.
 
     Parameters
     ----------
@@ -65,9 +76,11 @@ def find(
     for one in only:
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
-    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    results = results or ROOT / config.folders["results"]
+    evidence = Evidence(config, paper, results)
     found = list(answers(ledger, evidence, only))
-    return found, "smoke" if evidence.small or config.scale == "smoke" else "paper"
+    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
+    return found, scale, Made.of(config.seed, results, found)
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -94,6 +107,7 @@ def write_verdicts(
         written before is taken away, since it is of other findings.
     """
     found, table, scale = read_findings(files, ledgers)
+    made = Made.joined([read_footer(file) for file in files])
     verdicts = judge(ledgers, found)
     failed = [
         f"{one.claim.id}: {one.message}"
@@ -104,41 +118,203 @@ def write_verdicts(
         out.unlink(missing_ok=True)
         joint.unlink(missing_ok=True)
         return failed, False
-    write_joint_findings(joint, ledgers, table, scale)
-    write_verdict_table(out, ledgers, verdicts, scale)
+    write_joint_findings(joint, ledgers, table, scale, made)
+    write_verdict_table(out, ledgers, verdicts, scale, made)
     return failed, True
 
 
 class Verdicts(NamedTuple):
-    """What is known of the claims: verdict rows, the file they come from, and their scale."""
+    """What is known of the claims.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Verdict rows.
+    source : Path
+        The file that they come from.
+    scale : {"paper", "smoke"}
+        Of the datasets.
+    problems : list of str
+        Why they are stale, if they are.
+    """
 
     rows: list[dict[str, Any]]
     source: Path
     scale: str
+    problems: list[str]
 
     @property
     def place(self) -> str:
         """The file as it is called inside the project."""
-        inside = self.source.is_relative_to(ROOT)
-        return str(self.source.relative_to(ROOT) if inside else self.source)
+        return _shown(self.source)
+
+    @property
+    def seed(self) -> str:
+        """The seed that was chosen for the datasets; empty where each follows from its ledger."""
+        return chosen_seed(self.rows)
+
+
+def chosen_seed(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the seed that was chosen for the datasets of verdicts; empty if none was."""
+    seeds = (row.get("seed", "") for row in rows)
+    return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
+
+
+def _shown(file: Path) -> str:
+    return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
 
 
 def latest_verdicts(
-    config: Config, ledgers: dict[str, Ledger], results: Path | None = None
+    config: Config,
+    ledgers: dict[str, Ledger],
+    results: Path | None = None,
+    *,
+    anyway: bool = False,
 ) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    ledgers : dict of str to Ledger
+        Paper -> ledger.
+    results : Path, optional
+        Folder of the results; the configured one by default.
+    anyway : bool
+        Whether stale ones are wanted too.
 
     Raises
     ------
     StoreError
-        If there are no verdicts, or stale ones.
+        If there are no verdicts; or stale ones: of other rules than the ledgers', of other data
+        than the datasets that are on disk, or of datasets that other code made.
     """
-    source = (results or ROOT / config.folders["results"]) / "audit" / "verdicts.parquet"
+    results = results or ROOT / config.folders["results"]
+    source = results / "audit" / "verdicts.parquet"
     if source.is_file():
-        rows, scale = read_verdicts(source, ledgers)
-        return Verdicts(rows, source, scale)
-    source = ROOT / config.folders.get("audit", "audit") / TABLE
-    return Verdicts(read_csv(source, ledgers), source, config.scale)
+        rows, scale = read_verdicts(source, ledgers, anyway=True)
+        problems = list(stale(source, ledgers))
+        problems += of_other_data(source, made_of(source), results)
+    else:
+        source = ROOT / config.folders.get("audit", "audit") / TABLE
+        rows, scale = read_csv(source, ledgers, anyway=True), config.scale
+        problems = list(stale_csv(source, ledgers))
+        problems += committed_of_other_data(source, rows, config, results)
+    if problems and not anyway:
+        more = f" ({len(problems)} reasons in all)" if len(problems) > 1 else ""
+        raise StoreError(f"{problems[0]}{more}; {ANEW}, and --anyway shows it as it is")
+    return Verdicts(rows, source, scale, problems)
+
+
+def of_other_data(source: Path, made: Made, results: Path) -> Iterator[str]:
+    """Yield which datasets on disk are not those that verdicts were made from, or are stale."""
+    for place, was in made.sources.items():
+        file = results / place
+        if not file.is_file():
+            continue
+        try:
+            now = source_of(file)
+            if now["content"] != was["content"]:
+                hashes = f"{was['content'] or 'none'}, now {now['content'] or 'none'}"
+                yield (
+                    f"{_shown(source)} is stale: {_shown(file)} has other content than its "
+                    f"verdicts were made from (hash {hashes})"
+                )
+                continue
+            footer = read_footer(file)
+            if footer["kind"] == "dataset":
+                refuse_stale(footer, file)
+            elif footer["code"] != replay_code():
+                yield f"{_shown(file)} is stale: code {footer['code']} made it"
+        except StoreError as error:
+            yield f"{_shown(source)} is stale: {str(error).partition('; ')[0]}"
+
+
+def committed_of_other_data(
+    source: Path, rows: Sequence[Mapping[str, Any]], config: Config, results: Path
+) -> Iterator[str]:
+    """Yield which datasets on disk are not those that the committed table was made from.
+
+    It has one hash for all datasets of a verdict, so that they are compared where all are there.
+    """
+    members = members_of(config)
+    said = set()
+    for row in rows:
+        data = tuple(row["data"])
+        places = [place for short in data for place in members.get(short, [short])]
+        if data in said or not all((results / place).is_file() for place in places):
+            continue
+        said.add(data)
+        now = hash_of({place: source_of(results / place)["content"] for place in places})
+        if now != row["data_hash"]:
+            yield (
+                f"{_shown(source)} is stale: {' '.join(data)} in {_shown(results)} has other "
+                f"content than the verdict on {row['claim']} was made from (hash "
+                f"{row['data_hash'] or 'not recorded'}, now {now or 'none'})"
+            )
+
+
+def members_of(config: Config) -> dict[str, list[str]]:
+    """Return the datasets that each entry of the committed table's column of data stands for."""
+    members: dict[str, list[str]] = {}
+    for one in config.experiments:
+        members.setdefault(in_short([one.dataset])[0], []).append(one.dataset)
+    return members
+
+
+def committed_of_other_lock(
+    source: Path, rows: Sequence[Mapping[str, Any]], config: Config, lock: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield which verdicts of the committed table are not of the results that are locked.
+
+    What a verdict reads besides, runs of released programs, is in no lock and not compared.
+    """
+    for row, now in zip(rows, locked_hashes(rows, config, lock), strict=True):
+        if now and row["data_hash"] != now:
+            yield (
+                f"{_shown(source)}: the verdict on {row['claim']} was made from data with hash "
+                f"{row['data_hash'] or 'not recorded'}, results.lock has {now}"
+            )
+
+
+def locked_hashes(
+    rows: Sequence[Mapping[str, Any]], config: Config, lock: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the hash of each verdict's data as the lock has it; empty if not all of it is there."""
+    members = members_of(config)
+    contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
+    for row in rows:
+        places = [place for short in row["data"] for place in members.get(short, [short])]
+        yield hash_of({place: contents.get(place, "") for place in places})
+
+
+def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the verdicts on disk, and with the committed ones.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    lock : mapping
+        The lock of results (`fairbandits.experiments.verify.read_lock`).
+    """
+    ledgers = load_ledgers(config)
+    results = Path(config.folders["results"])
+    found = []
+    file = results / "audit" / "verdicts.parquet"
+    if ledgers and file.is_file():
+        found += stale(file, ledgers)
+        found += of_other_data(file, made_of(file), results)
+    table = Path(config.folders.get("audit", "")) / TABLE
+    if ledgers and "audit" in config.folders and table.is_file():
+        try:
+            found += stale_csv(table, ledgers)
+            rows = read_csv(table, ledgers, anyway=True)
+            found += committed_of_other_lock(table, rows, config, lock)
+        except StoreError as error:
+            found.append(str(error))
+    return found
 
 
 def claims_words(
@@ -148,6 +324,7 @@ def claims_words(
     verdict: str | None,
     as_json: bool,
     results: Path | None,
+    anyway: bool = False,
 ) -> str:
     """Return a list of claims with their verdicts, or all about one of them.
 
@@ -156,27 +333,42 @@ def claims_words(
     ConfigError
         If there is no such claim, paper or verdict; it names the nearest.
     StoreError
-        If there are no verdicts, or stale ones.
+        If there are no verdicts, or stale ones and they are not wanted anyway.
     """
     config, ledgers = load(configs)
     every = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
     if claim is not None and claim not in every:
         raise ConfigError(f"no claim {claim!r}{meant(claim, list(every))}")
     show.check_choice(list(ledgers), paper, verdict)
-    verdicts = latest_verdicts(config, ledgers, results)
+    verdicts = latest_verdicts(config, ledgers, results, anyway=anyway)
     chosen = show.chosen(verdicts.rows, claim, paper, verdict)
     if as_json:
-        return show.as_json(chosen, verdicts.rows, ledgers, verdicts.place, verdicts.scale)
+        made = {"exploratory": bool(verdicts.seed), "stale": verdicts.problems}
+        place, scale = verdicts.place, verdicts.scale
+        return show.as_json(chosen, verdicts.rows, ledgers, place, scale, made)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     if claim is None:
         text = show.listing(chosen, width)
         text += f"\n\n{len(chosen)} claims: {show.counted(show.tally(chosen))}"
+    elif not chosen:
+        raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     else:
         text = _explained(every[claim], ledgers, config, verdicts, width)
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
-    return text
+    above = [f"Stale: {problem}." for problem in verdicts.problems]
+    if verdicts.seed:
+        above.insert(0, exploratory_words(verdicts.seed))
+    return "\n\n".join(filter(None, ["\n".join(above), text]))
+
+
+def exploratory_words(seed: str) -> str:
+    """Return what is said first of verdicts whose data can be older than their rules."""
+    return (
+        f"Exploratory: the seed {seed} was chosen, and does not follow from the ledgers' rules, so "
+        "that the rules can be younger than the data."
+    )
 
 
 def _explained(
@@ -186,6 +378,6 @@ def _explained(
     findings = None
     if verdicts.source.suffix == ".parquet":  # the short table does not have them
         file = verdicts.source.with_name("findings.parquet")
-        every, _ = read_verdicts(file, ledgers, "findings")
+        every, _ = read_verdicts(file, ledgers, "findings", anyway=bool(verdicts.problems))
         findings = [row for row in every if row["claim"] == claim.id]
     return show.explanation(claim, ledgers[claim.paper], config, own, findings, width)

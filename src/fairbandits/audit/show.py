@@ -297,6 +297,7 @@ def as_json(
     ledgers: Mapping[str, Ledger],
     source: str,
     scale: str,
+    made: Mapping[str, Any],
 ) -> str:
     """Return claims with their verdicts as JSON (workflow/schemas/verdicts.schema.yaml).
 
@@ -310,10 +311,12 @@ def as_json(
         Paper -> ledger.
     source, scale : str
         The file that the verdicts come from, and the scale of their datasets.
+    made : mapping
+        Whether they are ``exploratory``, and why they are ``stale``.
     """
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
     found = [_claim_json(claim, rows) for claim in claims]
-    content = {"source": source, "scale": scale, "claims": found}
+    content = {"source": source, "scale": scale} | dict(made) | {"claims": found}
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -335,7 +338,8 @@ def _row_json(row: Row) -> dict[str, Any]:
         {"reading": row["reading"] or None, "verdict": row["verdict"], "tags": list(row["tags"])}
         | numbers
         | {"rule": row["rule"] or None, "rule_version": row["rule_version"]}
-        | {"data": list(row["data"]), "code": row["code"] or None}
+        | {"data": list(row["data"])}
+        | {name: row.get(name) or None for name in ("data_hash", "code", "rules", "audit_code")}
         | {"message": row["message"] or None}
     )
 

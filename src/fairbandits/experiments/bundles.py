@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fairbandits.experiments.code import code_of_all
 from fairbandits.experiments.config import Config, Experiment, Run
 from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.experiments.spec import RunSpec
@@ -207,6 +208,8 @@ class Job:
         Place of its plan in the folder of results. The name has a hash of what the plan holds.
     content : str
         The plan, as JSON.
+    code : str
+        Fingerprint of the code that its runs go through.
     """
 
     name: str
@@ -216,6 +219,7 @@ class Job:
     seconds: float
     plan: str
     content: str
+    code: str
 
     @property
     def priority(self) -> int:
@@ -242,9 +246,10 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
                 for chunk in chunks
             ]
             outputs = [chunk.file for chunk in chunks]
-            plan = {"seed": config.seed, "chunks": tasks}
+            plan = {"seed": config.seed_of(bundle.paper), "chunks": tasks}
             content = json.dumps(plan, sort_keys=True)
-            jobs.append(_job(name, [], outputs, bundle.shown, _seconds(chunks), content))
+            code = code_of_all(chunk.run.spec for chunk in chunks)
+            jobs.append(_job(name, [], outputs, bundle.shown, _seconds(chunks), content, code))
     return jobs
 
 
@@ -260,6 +265,7 @@ def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
         datasets = [
             {
                 "experiment": one.facts(),
+                "ledger": config.ledger_of(bundle.paper),
                 "chunks": [f"{results}/{file}" for file in inputs[one.name]],
                 "out": f"{results}/{one.dataset}",
             }
@@ -268,9 +274,10 @@ def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
         name = f"collect_{bundle.paper}_{bundle.name}"
         files = [file for some in inputs.values() for file in some]
         outputs = [one.dataset for one in bundle.experiments]
-        plan = {"seed": config.seed, "datasets": datasets}
+        plan = {"seed": config.seed_of(bundle.paper), "datasets": datasets}
         content = json.dumps(plan)  # the order of the runs is that of the configuration
-        jobs.append(_job(name, files, outputs, bundle.shown, 0.05 * len(files), content))
+        code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
+        jobs.append(_job(name, files, outputs, bundle.shown, 0.05 * len(files), content, code))
     return jobs
 
 
@@ -281,9 +288,11 @@ def _job(
     shown: bool,
     seconds: float,
     content: str,
+    code: str,
 ) -> Job:
     digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    return Job(name, inputs, outputs, shown, seconds, f"cache/plans/{name}-{digest}.json", content)
+    plan = f"cache/plans/{name}-{digest}.json"
+    return Job(name, inputs, outputs, shown, seconds, plan, content, code)
 
 
 def write_plans(config: Config, jobs: Iterable[Job]) -> None:
@@ -307,7 +316,7 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
     """
     keys = {
         "chunks": ("name", "run", "replicates", "out"),
-        "datasets": ("experiment", "chunks", "out"),
+        "datasets": ("experiment", "ledger", "chunks", "out"),
     }
     try:
         plan = json.loads(file.read_text(encoding="utf-8"))

@@ -3,11 +3,12 @@
 The workflow reads it on every start, so neither Numba nor pandas is imported here.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fairbandits.audit.canonical import rules_digest, seed_of_rules
 from fairbandits.experiments.checks import (
     check_apart,
     check_drawn_quotas,
@@ -168,14 +169,49 @@ class Experiment:
         } | {key: value for key, value in optional.items() if value not in (None, {}, [], "")}
 
 
+#: In place of a seed: each paper's follows from its ledger.
+LEDGER = "ledger"
+
+
 @dataclass(frozen=True)
 class Config:
-    """The whole configuration."""
+    """The whole configuration.
 
-    seed: int
+    Attributes
+    ----------
+    seed : int or "ledger"
+        Root seed of all papers; or the seed of each follows from its ledger (`seed_of`).
+    scale : {"paper", "smoke"}
+        Whether it is cut down.
+    folders : dict of str to str
+        Where everything is written.
+    experiments : tuple of Experiment
+        Of all papers.
+    rules : mapping of str to str
+        Paper -> digest of its ledger (`fairbandits.audit.canonical.rules_digest`), for those that
+        have one.
+    """
+
+    seed: int | str
     scale: str
     folders: dict[str, str]
     experiments: tuple[Experiment, ...]
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def exploratory(self) -> bool:
+        """Whether the seed is a number: the runs can be older than the rules that judge them."""
+        return self.seed != LEDGER
+
+    def seed_of(self, paper: str) -> int:
+        """Return the root seed of a paper's runs."""
+        if self.exploratory:
+            return self.seed
+        return seed_of_rules(paper, self.rules.get(paper, ""))
+
+    def ledger_of(self, paper: str) -> str | None:
+        """Return the digest that the seed of a paper's runs was derived from, if it was."""
+        return None if self.exploratory else self.rules.get(paper)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -235,6 +271,11 @@ def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
 
 def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of merged settings; `where` names them in messages."""
+    seed = settings.get("seed")
+    if isinstance(seed, str) and seed != LEDGER:
+        raise ConfigError(
+            f"{where}: seed: {seed!r} is neither a whole number of at least 0 nor {LEDGER!r}"
+        )
     check(settings, "config", where)
     limits = None
     if settings["scale"] == "smoke":
@@ -266,8 +307,29 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         experiments += own.values()
         _check_figures(experiments, str(file.relative_to(root)))
     return Config(
-        settings["seed"], settings["scale"], dict(settings["pathvars"]), tuple(experiments)
+        seed,
+        settings["scale"],
+        dict(settings["pathvars"]),
+        tuple(experiments),
+        _rules(settings["papers"], root),
     )
+
+
+def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
+    """Return the digests of the ledgers that papers have."""
+    found = {}
+    for paper in papers:
+        file = paper_file(paper, "claims", root)
+        if not file.is_file():
+            continue
+        where = str(file.relative_to(root))
+        content = read_yaml(file)
+        check(content, "claims", where)
+        try:
+            found[paper] = rules_digest(content)
+        except ValueError as error:
+            raise ConfigError(f"{where}: {error}") from None
+    return found
 
 
 def _blocks(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:

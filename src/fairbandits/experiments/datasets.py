@@ -1,7 +1,7 @@
 """Join chunks into one dataset per experiment, and guard it before anything is made from it."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.experiments.code import code_of
 from fairbandits.experiments.config import Experiment
 from fairbandits.experiments.recorded import cell_sizes, specs_of
 from fairbandits.experiments.schemas import ROOT, paper_file
 from fairbandits.experiments.spec import OF_INSTANCE, RunSpec, swept
-from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.provenance import joint
 from fairbandits.rationals import quota_numerators
-from fairbandits.store import StoreError, read_footer, read_table, write_tables
+from fairbandits.store import (
+    StoreError,
+    content_of,
+    content_of_run,
+    read_footer,
+    read_table,
+    write_tables,
+)
 
 #: Columns of every dataset; what each run has besides follows them: the horizon where there are
 #: several, swept parameters, drawn means, deficits and the policies' probes.
@@ -59,7 +67,13 @@ SCALED = ("horizon", "horizons", "checkpoints")
 Rows = Callable[[dict[str, Any]], pc.Expression]
 
 
-def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path) -> None:
+def collect(
+    chunks: Sequence[Path],
+    experiment: dict[str, Any],
+    seed: int,
+    out: Path,
+    ledger: str | None = None,
+) -> None:
     """Write the dataset of one experiment.
 
     Parameters
@@ -73,6 +87,8 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
         Root seed the chunks must have.
     out : Path
         The dataset's file.
+    ledger : str, optional
+        Digest of the ledger that the seed was derived from; of an exploratory seed there is none.
 
     Raises
     ------
@@ -84,11 +100,33 @@ def collect(chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: 
             raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
     schemas = [_labelled(_empty(file), "", "", "").schema for file in chunks]
     names = dict.fromkeys(name for schema in schemas for name in schema.names)
-    joint = pa.unify_schemas(schemas, promote_options="permissive")
+    unified = pa.unify_schemas(schemas, promote_options="permissive")
     columns = [*COMMON, *(name for name in names if name not in COMMON)]
-    footer = {"kind": "dataset", "seed": seed, "code": fingerprint(*SIMULATION)} | experiment
-    schema = pa.schema([joint.field(name) for name in columns])
+    codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
+    footer = {
+        "kind": "dataset",
+        "seed": seed,
+        "ledger": ledger,
+        "code": joint(codes.values()),
+        "codes": codes,
+        "content": _contents(chunks, experiment),
+    } | experiment
+    schema = pa.schema([unified.field(name) for name in columns])
     write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
+
+
+def _contents(chunks: Sequence[Path], experiment: dict[str, Any]) -> dict[str, str]:
+    """Return the hash of each run's content, from what the footers of its chunks say."""
+    hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
+    for file in chunks:
+        footer = read_footer(file)
+        expect(footer, {"kind": "chunk"}, file)
+        refuse_stale(footer, file)
+        hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
+    return {
+        name: content_of_run(own[replicate] for replicate in sorted(own))
+        for name, own in hashes.items()
+    }
 
 
 def _runs(
@@ -170,12 +208,22 @@ def load_dataset(
 
 
 def refuse_stale(footer: dict[str, Any], file: Path) -> None:
-    """Raise StoreError when other simulation code than today's made the file."""
-    if footer["code"] != fingerprint(*SIMULATION):
-        raise StoreError(
-            f"{file} is stale: code {footer['code']} made it, this is "
-            f"{fingerprint(*SIMULATION)}; `fairbandits replicate` makes it anew"
-        )
+    """Raise StoreError when other code than today's made a chunk, or a run of a dataset."""
+    is_chunk = footer["kind"] == "chunk"
+    runs = {"": footer["run"]} if is_chunk else footer["runs"]
+    codes = {"": footer["code"]} if is_chunk else footer.get("codes", {})
+    for name, run in runs.items():
+        made = codes.get(name, "of an earlier version")
+        try:
+            code = code_of(RunSpec.from_json(run))
+        except ValueError as error:
+            code = f"without it ({error})"
+        if made != code:
+            of = f" {name}" if name else ""
+            raise StoreError(
+                f"{file} is stale: code {made} made{of or ' it'}, this is {code}; "
+                "`fairbandits replicate` makes it anew"
+            )
 
 
 def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
@@ -192,6 +240,14 @@ def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path
         part = "audit" if experiment.audit else "experiments"
         where = paper_file(experiment.paper, part).relative_to(ROOT)
         raise StoreError(f"{file} was run with other settings than {where} has")
+
+
+def locked_content(experiment: Experiment, lock: Mapping[str, Any]) -> str:
+    """Return the hash of a dataset's content as the lock has it; empty if a run is not in it."""
+    lines = {run.name: lock["runs"].get(run.key, "").split() for run in experiment.runs}
+    if not all(lines.values()):
+        return ""
+    return content_of({"content": {name: content_of_run(line) for name, line in lines.items()}})
 
 
 def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:

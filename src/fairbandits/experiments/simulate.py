@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.streams import RULE
+from fairbandits.experiments.code import code_of
 from fairbandits.experiments.spec import RunSpec, depends_on_instance, filled, swept
 from fairbandits.instance import Instance, RandomInstance, draw_quotas
 from fairbandits.metrics.penalties import penalty_rates
 from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
-from fairbandits.provenance import SIMULATION, fingerprint
 from fairbandits.simulation import checkpoint_grid, run
-from fairbandits.store import write_table
+from fairbandits.store import replicate_hashes, write_table
 
 #: Parameters that are its means under other names.
 ARE_MEANS = ("means", "reference", "shadow_means")
@@ -150,8 +150,9 @@ def write_chunk(
         "run": spec.to_json(),
         "seed": seed,
         "seed_rule": RULE,
-        "code": fingerprint(*SIMULATION),
+        "code": code_of(spec),
         "replicates": [replicates[0], replicates[-1]],
+        "hashes": list(replicate_hashes(columns).values()),
     }
     write_table(out, pa.table(columns), footer)
 

@@ -1,6 +1,7 @@
 """Check every file of a run against its footer, the configuration and the lock of results."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from fairbandits.experiments.config import Config, Experiment, Run
+from fairbandits.experiments.config import LEDGER, Config, Experiment, Run
 from fairbandits.experiments.datasets import (
     expect,
     expect_rows,
@@ -18,32 +19,19 @@ from fairbandits.experiments.datasets import (
     refuse_stale,
 )
 from fairbandits.experiments.simulate import simulate_chunk
-from fairbandits.store import StoreError, content_hash, read_footer, read_table, replacing
-
-DIGITS = 8
+from fairbandits.store import (
+    StoreError,
+    content_of_run,
+    read_footer,
+    read_table,
+    replacing,
+    replicate_hashes,
+)
 
 
 def chunk_path(config: Config, run: Run, chunk: str) -> Path:
     """Return where a chunk of a run lies."""
     return Path(config.folders["results"]) / run.chunk_file(chunk)
-
-
-def replicate_hashes(columns: dict[str, np.ndarray]) -> dict[int, str]:
-    """Return a content hash for each replicate in some chunk's columns.
-
-    A replicate's numbers do not depend on the chunk it was simulated in, nor does its hash.
-    """
-    order = np.argsort(columns["replicate"], kind="stable")
-    columns = {name: values[order] for name, values in columns.items()}
-    replicate = columns["replicate"]
-    starts = np.flatnonzero(np.diff(replicate, prepend=-1))
-    stops = np.append(starts[1:], replicate.size)
-    return {
-        int(replicate[start]): content_hash(
-            {name: values[start:stop] for name, values in columns.items()}
-        )[:DIGITS]
-        for start, stop in zip(starts, stops, strict=True)
-    }
 
 
 def hash_run(config: Config, run: Run) -> list[str]:
@@ -58,12 +46,21 @@ def hash_run(config: Config, run: Run) -> list[str]:
     for chunk in run.chunks():
         file = chunk_path(config, run, chunk)
         footer = read_footer(file)
-        expect(footer, {"kind": "chunk", "run": run.spec.to_json(), "seed": config.seed}, file)
+        seed = config.seed_of(run.paper)
+        expect(footer, {"kind": "chunk", "run": run.spec.to_json(), "seed": seed}, file)
         refuse_stale(footer, file)
         table = read_table(file)
         expect_rows(table, run.spec, footer["replicates"], file)
         guard(table, run.spec, file)
-        hashes |= replicate_hashes(_columns(table))
+        found = replicate_hashes(_columns(table))
+        said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
+        for replicate, value in found.items():
+            if said.get(replicate) != value:
+                raise StoreError(
+                    f"{file}: replicate {replicate} has content hash {value}, the footer says "
+                    f"{said.get(replicate, 'none')}"
+                )
+        hashes |= found
     if sorted(hashes) != list(range(run.replicates)):
         raise StoreError(
             f"the chunks of {run.key} must hold replicates 0 to {run.replicates - 1}, "
@@ -73,10 +70,16 @@ def hash_run(config: Config, run: Run) -> list[str]:
 
 
 def write_lock(config: Config, file: Path) -> None:
-    """Write the lock: one line per run with its replicates' content hashes."""
+    """Write the lock: one line per run with its replicates' content hashes.
+
+    Where the seeds follow from the ledgers it has their digests; with a seed that was chosen, which
+    has no part in the rules, it has none.
+    """
     runs = {run.key: " ".join(hash_run(config, run)) for run in config.runs}
+    content: dict[str, Any] = {"seed": config.seed, "runs": runs}
+    if not config.exploratory:
+        content["ledgers"] = dict(config.rules)
     with replacing(file) as temporary:
-        content = {"seed": config.seed, "runs": runs}
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
 
@@ -88,6 +91,11 @@ def read_lock(file: Path) -> dict[str, Any]:
         raise StoreError(f"{file} cannot be read as a lock of results: {error}") from error
     if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
         raise StoreError(f"{file} cannot be read as a lock of results: no seed and runs in it")
+    if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
+        raise StoreError(
+            f"{file} cannot be read as a lock of results: its seeds follow from ledgers, and it "
+            "has no digests of them"
+        )
     return lock
 
 
@@ -110,6 +118,8 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         return [
             f"results.lock was made with seed {lock['seed']}, the configuration has {config.seed}"
         ]
+    if not config.exploratory and (other := list(_other_rules(config, lock["ledgers"]))):
+        return other
     for run in config.runs:
         try:
             found = hash_run(config, run)
@@ -134,9 +144,21 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
         replicate = int(generator.integers(run.replicates))
-        again = replicate_hashes(simulate_chunk(run.spec, config.seed, [replicate]))
+        columns = simulate_chunk(run.spec, config.seed_of(run.paper), [replicate])
+        again = replicate_hashes(columns)
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems
+
+
+def _other_rules(config: Config, locked: dict[str, str]) -> Iterator[str]:
+    """Yield which ledgers have other rules than those that the locked results' seeds are of."""
+    for paper in dict.fromkeys(one.paper for one in config.experiments):
+        was, now = locked.get(paper, "none"), config.rules.get(paper, "none")
+        if was != now:
+            yield (
+                f"results.lock was made under other rules of {paper}: papers/{paper}/claims.yaml "
+                f"has digest {now}, the lock {was}"
+            )
 
 
 def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
@@ -145,7 +167,9 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
         return []
     try:
         table, footer = load_dataset(file)
-        expect(footer, experiment.facts() | {"seed": config.seed}, file)
+        own = {"seed": config.seed_of(experiment.paper)}
+        own["ledger"] = config.ledger_of(experiment.paper)
+        expect(footer, experiment.facts() | own, file)
     except StoreError as error:
         return [str(error)]
     problems = []
@@ -154,7 +178,11 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
         empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
         rows = _as_recorded(rows.drop(empty), chunk_path(config, run, run.chunks()[0]))
         found = replicate_hashes(_columns(rows))
-        problems += _compare(f"{file}, {run.name}", found, lock, run.key)
+        other = _compare(f"{file}, {run.name}", found, lock, run.key)
+        content, said = content_of_run(found.values()), footer["content"].get(run.name, "none")
+        if not other and content != said:
+            other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
+        problems += other
     return problems
 
 

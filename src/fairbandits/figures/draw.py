@@ -12,7 +12,7 @@ from fairbandits import figures
 from fairbandits.experiments.datasets import expect, load_dataset
 from fairbandits.experiments.recorded import Dataset
 from fairbandits.figures import style
-from fairbandits.provenance import fingerprint
+from fairbandits.provenance import figure_code
 from fairbandits.store import read_footer, read_table, write_table
 
 #: The function that draws a figure, the columns that it needs, and which rows, if not all of them.
@@ -83,7 +83,7 @@ def draw(
             {key: footer[key] for key in ("paper", "experiment", "seed", "code")}
             for _, footer in datasets
         ],
-        "code": fingerprint("figures", "metrics", "optima"),
+        "code": figure_code(paper),
     }
     write_table(table, pa.Table.from_pandas(curves, preserve_index=False), record)
     style.save(drawing, svg, png)

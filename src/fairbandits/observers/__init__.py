@@ -1,32 +1,35 @@
-"""The observers, one file each, and the one place where they are registered."""
+"""The observers, one file each, and the one place where they are registered.
+
+An observer's file is imported when it is asked for, so that the names are known without Numba.
+"""
 
 from typing import Any
 
-from fairbandits.observers.banditq_inequalities import BanditQInequalities
-from fairbandits.observers.fair_learn_deficits import FairLearnDeficits
-from fairbandits.observers.group_deficits import GroupDeficits
-from fairbandits.observers.initial_phase import InitialPhase
-from fairbandits.observers.merit_regret import MeritRegret
-from fairbandits.observers.optional_pulls import OptionalPulls
-from fairbandits.observers.plays_sum import PlaysSum
-from fairbandits.observers.queue_squares import QueueSquares
-from fairbandits.observers.starvation import Starvation
-from fairbandits.observers.surrogate_gains import SurrogateGains
-from fairbandits.policies import make_registered
+from fairbandits.policies import Registry, make_registered
+
+#: Name in configuration files -> file and class. This line is all that registers an observer. The
+#: code fingerprint of a run has the lines of its own ones.
+HOMES = {
+    "banditq_inequalities": "banditq_inequalities:BanditQInequalities",
+    "fair_learn_deficits": "fair_learn_deficits:FairLearnDeficits",
+    "group_deficits": "group_deficits:GroupDeficits",
+    "initial_phase": "initial_phase:InitialPhase",
+    "merit_regret": "merit_regret:MeritRegret",
+    "optional_pulls": "optional_pulls:OptionalPulls",
+    "plays_sum": "plays_sum:PlaysSum",
+    "queue_squares": "queue_squares:QueueSquares",
+    "starvation": "starvation:Starvation",
+    "surrogate_gains": "surrogate_gains:SurrogateGains",
+}
+#: Class -> the file that it is in.
+CLASSES = {home.partition(":")[2]: home.partition(":")[0] for home in HOMES.values()}
 
 #: Name in configuration files -> observer.
-OBSERVERS = {
-    "banditq_inequalities": BanditQInequalities,
-    "fair_learn_deficits": FairLearnDeficits,
-    "group_deficits": GroupDeficits,
-    "initial_phase": InitialPhase,
-    "merit_regret": MeritRegret,
-    "optional_pulls": OptionalPulls,
-    "plays_sum": PlaysSum,
-    "queue_squares": QueueSquares,
-    "starvation": Starvation,
-    "surrogate_gains": SurrogateGains,
-}
+OBSERVERS = Registry(__name__, HOMES)
+
+
+def __getattr__(name: str) -> type:
+    return OBSERVERS.named(name)
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:

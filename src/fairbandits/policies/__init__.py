@@ -10,7 +10,9 @@ from typing import Any
 
 from fairbandits.policies import own
 
-#: Name in configuration files -> file and class. This line is all that registers a policy.
+#: Name in configuration files -> file and class. This line is all that registers a policy. The code
+#: fingerprint of a run has the lines of its own policies (`fairbandits.provenance.REGISTRIES`), so
+#: that a new one leaves all other runs as they are.
 HOMES = {
     "banditq": "banditq:BanditQ",
     "bf_ucb": "bf_ucb:BFUCB",
@@ -41,33 +43,47 @@ CLASSES = {home.partition(":")[2]: home.partition(":")[0] for home in HOMES.valu
 
 
 class Registry(Mapping[str, type]):
-    """The registered policies by name, each imported when it is asked for."""
+    """What a package registers, by name, each imported when it is asked for.
+
+    Parameters
+    ----------
+    package : str
+        The package.
+    homes : mapping of str to str
+        Name -> ``file:Class``.
+    """
+
+    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
+        self.package = package
+        self.homes = homes
 
     def __getitem__(self, name: str) -> type:
-        return _imported(HOMES[name].partition(":")[2])
+        file, _, found = self.homes[name].partition(":")
+        return getattr(importlib.import_module(f"{self.package}.{file}"), found)
 
     def __contains__(self, name: object) -> bool:
-        return name in HOMES
+        return name in self.homes
 
     def __iter__(self) -> Iterator[str]:
-        return iter(HOMES)
+        return iter(self.homes)
 
     def __len__(self) -> int:
-        return len(HOMES)
+        return len(self.homes)
 
-
-def _imported(found: str) -> type:
-    return getattr(importlib.import_module(f"{__name__}.{CLASSES[found]}"), found)
+    def named(self, found: str) -> type:
+        """Return the class of this name, for the package's ``__getattr__``."""
+        for name, home in self.homes.items():
+            if home.partition(":")[2] == found:
+                return self[name]
+        raise AttributeError(f"module {self.package!r} has no attribute {found!r}")
 
 
 #: Name in configuration files -> policy.
-POLICIES = Registry()
+POLICIES = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    if name not in CLASSES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _imported(name)
+    return POLICIES.named(name)
 
 
 def make_policy(

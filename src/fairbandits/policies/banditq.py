@@ -237,3 +237,7 @@ def _probe(state, out):
 
 implements("probe", FullState)(_probe)
 implements("probe", BanditState)(_probe)
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import banditq_lanes  # noqa: E402, F401

@@ -18,8 +18,8 @@ from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import TapeSource
 from fairbandits.optima.static import static_benchmark
 from fairbandits.policies import BanditQ
-from fairbandits.provenance import SIMULATION, fingerprint
-from fairbandits.store import write_table
+from fairbandits.provenance import replay_code
+from fairbandits.store import content_hash, write_table
 
 SEED = 100
 HORIZONS = {5: 2_000_000, 1000: 3_000_000}
@@ -122,6 +122,7 @@ def write_replay(arms: int, feedback: str, out: Path, progress: Callable[[int], 
         "feedback": feedback,
         "horizon": HORIZONS[arms],
         "seed_rule": f"numpy.random.RandomState({SEED})",
-        "code": fingerprint(*SIMULATION, "replay"),
+        "code": replay_code(),
+        "content": content_hash(columns)[:16],
     }
     write_table(out, pa.table(columns), footer)

@@ -24,6 +24,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import in_short, read_verdicts
+from fairbandits.audit.run import chosen_seed, exploratory_words
 from fairbandits.experiments.config import load_config
 from fairbandits.site.evidence import picture
 from fairbandits.site.pages import CONFIG, NotReady, listed, number, searchable, shown, table
@@ -60,6 +61,11 @@ class Audit:
     findings: list[dict[str, Any]]
     scale: str
     results: Path
+
+    @property
+    def seed(self) -> str:
+        """The seed that was chosen for the datasets; empty where it follows from the ledgers."""
+        return chosen_seed(self.rows)
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
@@ -102,9 +108,12 @@ def open_audit(results: str | Path) -> Audit | None:
 
 
 def banner(audit: Audit | None) -> HTML | None:
-    """Return a warning for verdicts of a small run; nothing at the published scale."""
-    if audit is None or audit.scale == "paper":
+    """Return what is said first of verdicts of a small run, or of an exploratory one."""
+    if audit is None:
         return None
+    if audit.scale == "paper":
+        words = exploratory_words(audit.seed) if audit.seed else ""
+        return HTML(f'<p class="fb-exploratory"><em>{escape(words)}</em></p>') if words else None
     return HTML(
         '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
         '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>smoke scale: not results'

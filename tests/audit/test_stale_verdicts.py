@@ -1,0 +1,287 @@
+"""Verdicts of other rules, data or code than are there now are refused, or shown as such."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import shrunk
+import small
+from fairbandits.audit import ledger as ledger_module
+from fairbandits.audit import records, run
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.records import Made, made_of, read_verdicts, write_csv, write_findings
+from fairbandits.cli import main
+from fairbandits.experiments import datasets
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, check
+from fairbandits.experiments.verify import read_lock
+from fairbandits.provenance import replay_code
+from fairbandits.store import read_footer, read_table, write_table
+
+CONFIG = load_config([ROOT / "config" / "config.yaml"])
+LEDGERS = load_ledgers(CONFIG)
+SEED = 20240811
+NAME = "oracle_lfg"
+PLACE = f"banditq/{NAME}.parquet"
+WAY_OUT = "; `fairbandits replicate audit` makes it anew, and --anyway shows it as it is"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with one small dataset under two seeds."""
+    folder = tmp_path_factory.mktemp("made")
+    for name, seed in (("one", SEED), ("other", SEED + 1)):
+        experiment = shrunk.experiment_of("banditq", NAME, seed)
+        shrunk.dataset_of(experiment, folder / name, seed)
+    return folder
+
+
+def findings_of(ledger):
+    """Yield made-up findings, none of them failed, that say that they have read the dataset."""
+    for claim in ledger.claims.values():
+        for one in small.made_up(claim):
+            sound = replace(one, data=(PLACE,), message="")
+            yield (
+                sound
+                if sound.finding
+                else replace(sound, finding=small.made_up_finding(), against={"limit": 0.5})
+            )
+
+
+def judged(results, seed=SEED):
+    """Write verdicts, made from the dataset that is in a folder of results."""
+    files = []
+    for paper, ledger in LEDGERS.items():
+        found = list(findings_of(ledger))
+        files.append(results / "audit" / f"{paper}.parquet")
+        write_findings(files[-1], ledger, found, "paper", Made.of(seed, results, found))
+    joint, out = (results / "audit" / f"{name}.parquet" for name in ("findings", "verdicts"))
+    failed, written = run.write_verdicts(files, LEDGERS, joint, out)
+    assert written, failed
+    return out
+
+
+@pytest.fixture
+def results(made, tmp_path):
+    """Return a folder of results with the dataset, and verdicts made from it."""
+    put(made / "one", tmp_path / "results")
+    judged(tmp_path / "results")
+    return tmp_path / "results"
+
+
+def put(source, results):
+    (results / "banditq").mkdir(parents=True, exist_ok=True)
+    (results / PLACE).write_bytes((source / PLACE).read_bytes())
+
+
+def claims(*words):
+    return CliRunner(env={"COLUMNS": "120"}).invoke(main, ["claims", *map(str, words)])
+
+
+def said(*words):
+    result = claims(*words)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*words):
+    result = claims(*words)
+    assert (result.exit_code, result.stdout) == (1, ""), result.output
+    return result.stderr.splitlines()[-1].removeprefix("Error: ")
+
+
+def stale_and_anyway(problem, *words):
+    """Check that verdicts are refused for a reason, and shown with it when they are wanted."""
+    line = refused(*words)
+    assert line == f"{problem}{WAY_OUT}"
+    lines = said(*words, "--anyway").splitlines()
+    assert f"Stale: {problem}." in lines[:3]
+    assert any("banditq-abs-targets" in line for line in lines)
+    content = json.loads(said(*words, "--anyway", "--json"))
+    assert problem in content["stale"]
+    check(content, "verdicts", "claims")
+
+
+def test_fresh_verdicts_are_shown(results):
+    lines = said("--results", results).splitlines()
+    assert lines[0].startswith(f"Exploratory: the seed {SEED} was chosen, and does not follow")
+    assert "Stale" not in "\n".join(lines)
+    content = json.loads(said("--results", results, "--json"))
+    assert (content["exploratory"], content["stale"]) == (True, [])
+
+
+def test_verdicts_under_the_seeds_of_the_ledgers_are_not_exploratory(results):
+    out = judged(results, "ledger")
+    footer = read_footer(out)
+    assert (footer["seed"], footer["exploratory"]) == ("ledger", False)
+    assert "xploratory" not in said("--results", results)
+    assert json.loads(said("--results", results, "--json"))["exploratory"] is False
+
+
+def test_a_row_says_what_decided_it(results):
+    source = results / "audit" / "verdicts.parquet"
+    content = records.source_of(results / PLACE)["content"]
+    code = read_footer(results / PLACE)["code"]
+    assert made_of(source).sources == {PLACE: {"content": content, "code": code}}
+    for row in read_verdicts(source, LEDGERS)[0]:
+        assert row["rules"] == records._ledger_of(row["claim"], LEDGERS).digest
+        assert row["audit_code"] == records._audit_code()
+        assert row["seed"] == str(SEED)
+        wanted = (records.hash_of({PLACE: content}), code) if row["data"] else ("", "")
+        assert (row["data_hash"], row["code"]) == wanted
+
+
+def test_other_data_than_the_verdicts(results, made):
+    was = records.source_of(results / PLACE)["content"]
+    put(made / "other", results)
+    now = records.source_of(results / PLACE)["content"]
+    assert was != now
+    stale_and_anyway(
+        f"{results}/audit/verdicts.parquet is stale: {results}/{PLACE} has other content than its "
+        f"verdicts were made from (hash {was}, now {now})",
+        *("--results", results),
+    )
+
+
+def test_the_same_data_made_anew_is_the_same(results, made):
+    file = results / PLACE
+    footer = read_footer(file)
+    write_table(file, read_table(file), footer)
+    assert "Stale" not in said("--results", results)
+    file.unlink()  # nothing to compare with
+    assert "Stale" not in said("--results", results)
+
+
+def test_data_of_other_code(results, monkeypatch):
+    file = results / PLACE
+    run_, code = next(iter(read_footer(file)["codes"].items()))
+    monkeypatch.setattr(datasets, "code_of", lambda spec: "f" * 16)
+    stale_and_anyway(
+        f"{results}/audit/verdicts.parquet is stale: {file} is stale: code {code} made {run_}, "
+        f"this is {'f' * 16}",
+        *("--results", results),
+    )
+
+
+def test_a_replay_of_other_code(results):
+    place = "banditq/replay_5_bandit.parquet"
+    footer = {"kind": "replay", "code": replay_code(), "content": "a" * 16}
+    table = read_table(results / PLACE)
+    write_table(results / place, table, footer)
+    source = records.source_of(results / place)
+    made = Made(SEED, {place: source})
+    assert list(run.of_other_data(results / "v.parquet", made, results)) == []
+    write_table(results / place, table, footer | {"code": "0" * 16})
+    (problem,) = run.of_other_data(results / "v.parquet", made, results)
+    assert problem == f"{results / place} is stale: code {'0' * 16} made it"
+
+
+def test_other_rules(results, monkeypatch):
+    was = LEDGERS["banditq"].digest
+    monkeypatch.setattr(ledger_module, "rules_digest", lambda content: "e" * 16)
+    problem = (
+        f"{results}/audit/verdicts.parquet is stale: the rules in papers/banditq/claims.yaml have "
+        f"changed since (digest {was}, now {'e' * 16}) (2 reasons in all){WAY_OUT}"
+    )
+    assert refused("--results", results) == problem
+    assert said("--results", results, "--anyway").count("Stale: ") == 2
+
+
+def test_other_audit_code(results, monkeypatch):
+    was = records._audit_code()
+    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    stale_and_anyway(
+        f"{results}/audit/verdicts.parquet is stale: audit code {was} made it, this is {'0' * 16}",
+        *("--results", results),
+    )
+
+
+def test_one_claim_of_stale_verdicts(results, monkeypatch):
+    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    words = ("banditq-abs-targets", "--results", results)
+    assert "is stale" in refused(*words)
+    text = said(*words, "--anyway")
+    assert text.splitlines()[1].startswith("Stale: ")
+    assert "Submitted" in text or "banditq-abs-targets" in text
+
+
+# ------------------------------------------------------------------------- the committed table
+
+
+@pytest.fixture
+def committed(results, tmp_path):
+    """Return the options of a configuration whose committed table is of the verdicts."""
+    source = results / "audit" / "verdicts.parquet"
+    rows, _ = read_verdicts(source, LEDGERS)
+    (tmp_path / "audit").mkdir()
+    write_csv(tmp_path / "audit" / "verdicts.csv", rows, "paper")
+    source.unlink()
+    folders = {"results": str(results), "audit": str(tmp_path / "audit")}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"pathvars": folders}))
+    return ["--config", ROOT / "config" / "config.yaml", "--config", tmp_path / "mine.yaml"]
+
+
+def test_the_committed_table_of_the_data_on_disk(committed, results):
+    lines = said(*committed).splitlines()
+    assert lines[0].startswith(f"Exploratory: the seed {SEED} was chosen")
+    assert lines[-1].endswith("audit/verdicts.csv.")
+    (results / PLACE).unlink()
+    assert said(*committed).splitlines() == lines
+
+
+def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
+    def now():
+        return records.hash_of({PLACE: records.source_of(results / PLACE)["content"]})
+
+    was = now()
+    put(made / "other", results)
+    claim = next(key for key, one in LEDGERS["banditq"].claims.items() if one.tests)
+    stale_and_anyway(
+        f"{tmp_path}/audit/verdicts.csv is stale: {PLACE} in {results} has other content than the "
+        f"verdict on {claim} was made from (hash {was}, now {now()})",
+        *committed,
+    )
+
+
+def test_the_committed_table_of_other_rules(committed, monkeypatch):
+    digest = ledger_module.rules_digest
+
+    def other(content):
+        return "e" * 16 if content["paper"] == "fair_ucb" else digest(content)
+
+    monkeypatch.setattr(ledger_module, "rules_digest", other)
+    line = refused(*committed)
+    assert "the rules in papers/fair_ucb/claims.yaml have changed since" in line
+    assert line.endswith(WAY_OUT)
+    assert "Stale: " in said(*committed, "--anyway")
+
+
+def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, monkeypatch):
+    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    assert "Stale" not in said(*committed)
+
+
+def test_what_is_committed_is_of_the_ledgers_and_the_lock():
+    table = ROOT / "audit" / "verdicts.csv"
+    assert list(records.stale_csv(table, LEDGERS)) == []
+    rows = records.read_csv(table, LEDGERS)
+    lock = read_lock(ROOT / "results.lock")
+    assert list(run.committed_of_other_lock(table, rows, CONFIG, lock)) == []
+    assert {row["seed"] for row in rows} == {str(lock["seed"])}
+
+
+def test_verify_names_verdicts_of_another_lock():
+    table = ROOT / "audit" / "verdicts.csv"
+    lock = read_lock(ROOT / "results.lock")
+    key = "banditq/unfair_policies/"
+    keys = [one for one in lock["runs"] if one.startswith(key)]
+    other = lock | {"runs": lock["runs"] | {keys[0]: "00000000"}}
+    rows = records.read_csv(table, LEDGERS)
+    problems = list(run.committed_of_other_lock(table, rows, CONFIG, other))
+    assert problems[0].startswith(
+        "audit/verdicts.csv: the verdict on banditq-abs-classic-unfair was made from data with hash"
+    )
+    assert set(problems) == set(run.problems_of(CONFIG, other))
