@@ -179,6 +179,21 @@ def claims_words(
     return text
 
 
+def deviations_words(configs: Sequence[Path], paper: str | None) -> str:
+    """Return what changed in the audit of all papers, or of one.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such paper; it names the nearest.
+    """
+    _, ledgers = load(configs)
+    show.check_choice(list(ledgers), paper, None)
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    chosen = [one for name, one in ledgers.items() if paper in (None, name)]
+    return "\n\n".join(show.deviations(one, width) for one in chosen)
+
+
 def _explained(
     claim: Claim, ledgers: dict[str, Ledger], config: Config, verdicts: Verdicts, width: int
 ) -> str:
