@@ -285,6 +285,16 @@ def claims(
 
 
 @main.command()
+@config_option
+@click.option("--paper", help="Only the changes of this paper.")
+def deviations(configs: tuple[Path, ...], paper: str | None) -> None:
+    """List what changed in the audit since it was first written down, in true order."""
+    from fairbandits.audit import run
+
+    click.echo(run.deviations_words(configs, paper))
+
+
+@main.command()
 @click.option("--out", type=FILE, default=POLICY_SCHEMAS, help="File to write.")
 def schemas(out: Path) -> None:
     """Write the schemas of the policies' hyper-parameters, from their fields."""

@@ -27,6 +27,9 @@ from fairbandits.experiments.schemas import (
 
 #: What says of which cells a test asks, in a record or in one of its tests.
 ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
+#: What a change is about where it is about everything, and before a name that there is no more.
+ALL_CLAIMS = "all claims"
+FORMERLY = "formerly "
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -112,6 +115,37 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What changed since it was first written down; it decides nothing.
+
+    Attributes
+    ----------
+    when : str
+        Date and time (UTC), as in 2026-11-21 09:44.
+    what : str
+        rule, margin, replicates, experiment, claim, seed or statistics.
+    where : tuple of str
+        Claims, experiments, suites and rules; `ALL_CLAIMS`, or a name behind `FORMERLY`.
+    before, after, why : str
+        From what, to what, and the reason that is recorded.
+    verdict_before, verdict_after : str
+        On the claims concerned.
+    version : int
+        Of the rules or records, if it made a new one, else 0.
+    """
+
+    when: str
+    what: str
+    where: tuple[str, ...]
+    before: str
+    after: str
+    why: str
+    verdict_before: str = "no verdict yet"
+    verdict_after: str = "no verdict yet"
+    version: int = 0
+
+
+@dataclass(frozen=True)
 class Ledger:
     """The ledger of one paper; `digest` is a hash of all that decides in it."""
 
@@ -121,6 +155,7 @@ class Ledger:
     families: Mapping[str, Family]
     claims: Mapping[str, Claim] = field(default_factory=dict)
     digest: str = ""
+    changes: tuple[Change, ...] = ()
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
@@ -172,8 +207,10 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         {name: Family(**block) for name, block in content["families"].items()},
         claims,
         rules_digest(content),
+        tuple(Change(**_tuples(block)) for block in content.get("changes", [])),
     )
     _check_names(ledger, config, where)
+    _check_changes(ledger, content["rules"], config, where)
     return ledger
 
 
@@ -321,10 +358,7 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     """Check that what the claims name exists."""
     own = [one for one in config.experiments if one.paper == ledger.paper]
-    experiments = []
-    for one in config.experiments:
-        paper = "" if one in own else f"{one.paper}/"
-        experiments += [f"{paper}{name}" for name in (one.name, one.suite) if name]
+    experiments = _experiments(ledger, config)
     figures = [figure for one in own for figure in one.figures]
     parameters = {
         name
@@ -350,6 +384,36 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
             _entry(figures, claim.figure, f"{place}.figure")
+
+
+def _experiments(ledger: Ledger, config: Config) -> list[str]:
+    """Return the names that a ledger has for experiments and suites."""
+    names = []
+    for one in config.experiments:
+        paper = "" if one.paper == ledger.paper else f"{one.paper}/"
+        names += [f"{paper}{name}" for name in (one.name, one.suite) if name]
+    return names
+
+
+def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, where: str) -> None:
+    """Check that changes are in their true order, and that what they are about exists."""
+    names = dict.fromkeys([ALL_CLAIMS, *ledger.claims, *rules, *_experiments(ledger, config)])
+    for number, change in enumerate(ledger.changes):
+        place = f"{where}: changes.{number}"
+        earlier = ledger.changes[number - 1].when if number else ""
+        if change.when < earlier:
+            raise LedgerError(
+                f"{place}.when: changes must be in their true order, got {change.when} "
+                f"after {earlier}"
+            )
+        for name in change.where:
+            if not name.startswith(FORMERLY):
+                _entry(list(names), name, f"{place}.where")
+            elif name.removeprefix(FORMERLY) in names:
+                raise LedgerError(
+                    f"{place}.where: there still is {name.removeprefix(FORMERLY)!r}, "
+                    f"so that it must stand without {FORMERLY.strip()!r}"
+                )
 
 
 def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:

@@ -371,6 +371,21 @@ def exploratory_words(seed: str) -> str:
     )
 
 
+def deviations_words(configs: Sequence[Path], paper: str | None) -> str:
+    """Return what changed in the audit of all papers, or of one.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such paper; it names the nearest.
+    """
+    _, ledgers = load(configs)
+    show.check_choice(list(ledgers), paper, None)
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    chosen = [one for name, one in ledgers.items() if paper in (None, name)]
+    return "\n\n".join(show.deviations(one, width) for one in chosen)
+
+
 def _explained(
     claim: Claim, ledgers: dict[str, Ledger], config: Config, verdicts: Verdicts, width: int
 ) -> str:

@@ -181,6 +181,23 @@ def _fact(name: str, text: str, width: int, indent: int = 10) -> str:
     )
 
 
+def deviations(ledger: Ledger, width: int) -> str:
+    """Return what changed in a paper's audit since it was first written down, in true order."""
+    parts = [ledger.title]
+    for one in ledger.changes:
+        version = f", version {one.version}" if one.version else ""
+        facts = {
+            "where": ", ".join(one.where),
+            "from": one.before,
+            "to": one.after,
+            "why": one.why,
+            "verdict": f"before: {one.verdict_before}; after: {one.verdict_after}",
+        }
+        lines = [_fact(name, text, width) for name, text in facts.items()]
+        parts.append("\n".join([f"{one.when}  {one.what}{version}", *lines]))
+    return "\n\n".join(parts)
+
+
 def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
     lines = [f"verdict: {row['verdict']}"]
     if row["reading"]:

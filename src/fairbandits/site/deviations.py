@@ -1,0 +1,57 @@
+"""What changed since it was first written down, on the page of the audit."""
+
+from html import escape
+
+from IPython.display import HTML
+
+from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Change, Ledger
+from fairbandits.site.audit import Audit
+from fairbandits.site.pages import table
+
+#: Of these many names and more the list is folded.
+MANY = 5
+
+
+def deviations(audit: Audit, paper: str) -> HTML:
+    """Return a paper's changes, the first one first."""
+    ledger = audit.ledgers[paper]
+    title = f"<h3>{escape(ledger.title)}</h3>"
+    if not ledger.changes:
+        return HTML(f"{title}<p>Nothing was changed since it was first written down.</p>")
+    cells = [
+        [
+            f"{one.when} {_what(one)}",
+            _where(one, ledger),
+            escape(one.before),
+            escape(one.after),
+            escape(one.why),
+            escape(one.verdict_before),
+            escape(one.verdict_after),
+        ]
+        for one in ledger.changes
+    ]
+    header = ["when (UTC), what", "where", "from", "to", "why", "verdict before", "verdict after"]
+    wide = table({"": cells}, header, f"deviations-{paper}").data
+    return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
+
+
+def _what(change: Change) -> str:
+    """Return what sort of change it is, and which version it made."""
+    return f"<br>{change.what}" + (f", version {change.version}" if change.version else "")
+
+
+def _where(change: Change, ledger: Ledger) -> str:
+    """Return what a change is about: claims lead to their blocks; many names are folded."""
+    names = ", ".join(_name(one, ledger) for one in change.where)
+    if len(change.where) < MANY:
+        return names
+    return f"<details><summary>{len(change.where)} places</summary>{names}</details>"
+
+
+def _name(name: str, ledger: Ledger) -> str:
+    if name in ledger.claims:
+        return f'<a href="#claim-{name}">{escape(name)}</a>'
+    if name == ALL_CLAIMS:
+        return name
+    past = FORMERLY if name.startswith(FORMERLY) else ""
+    return f"{past}<code>{escape(name.removeprefix(FORMERLY))}</code>"

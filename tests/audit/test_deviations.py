@@ -1,0 +1,207 @@
+"""What changed since it was first written down: well-formed, in true order, complete, and shown."""
+
+import copy
+import re
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from fairbandits.audit.ledger import ALL_CLAIMS, Change, load_ledger, load_ledgers
+from fairbandits.cli import main
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file, read_yaml
+from fairbandits.site.audit import Audit
+from fairbandits.site.deviations import deviations
+
+CONFIG = load_config([ROOT / "config" / "config.yaml"])
+LEDGERS = load_ledgers(CONFIG)
+PAPERS = tuple(LEDGERS)
+
+
+def content(paper):
+    return read_yaml(paper_file(paper, "claims", ROOT))
+
+
+def audit(ledger):
+    return Audit({ledger.paper: ledger}, [], [], "paper", ROOT / "results")
+
+
+@pytest.fixture(scope="module")
+def one():
+    """Return BanditQ's ledger with one change, which is right."""
+    whole = content("banditq")
+    whole["changes"] = [
+        {
+            "when": "2026-11-21 09:44",
+            "what": "margin",
+            "where": ["banditq-abs-targets", "full_information", "rate", "formerly lfg_matched"],
+            "before": "0.99",
+            "after": "0.5",
+            "why": "Not recorded.",
+        }
+    ]
+    return whole
+
+
+@pytest.fixture
+def load(tmp_path, one):
+    """Return a function that loads that ledger with its changes edited."""
+
+    def loaded(edit):
+        whole = one | {"changes": copy.deepcopy(one["changes"])}
+        edit(whole["changes"])
+        file = paper_file("banditq", "claims", tmp_path)
+        file.parent.mkdir(parents=True)
+        file.write_text(yaml.safe_dump(whole, sort_keys=False), encoding="utf-8")
+        return load_ledger(file, CONFIG, tmp_path)
+
+    return loaded
+
+
+# --------------------------------------------------------------------------------- well-formed
+
+
+def test_a_change_is_read(load):
+    (change,) = load(lambda changes: None).changes
+    assert change == Change(
+        "2026-11-21 09:44",
+        "margin",
+        ("banditq-abs-targets", "full_information", "rate", "formerly lfg_matched"),
+        "0.99",
+        "0.5",
+        "Not recorded.",
+    )
+    assert change.verdict_before == change.verdict_after == "no verdict yet"
+
+
+def test_without_changes(load):
+    assert load(lambda changes: changes.clear()).changes == ()
+
+
+@pytest.mark.parametrize("key", ["when", "what", "where", "before", "after", "why"])
+def test_a_missing_key_is_refused(load, key):
+    with pytest.raises(ConfigError, match=rf"changes\.0.*'{key}'|changes\.0.*{key}"):
+        load(lambda changes: changes[0].pop(key))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("what", "wording", "wording"),
+        ("when", "21 November", "21 November"),
+        ("when", "2026-11-21", "2026-11-21"),
+        ("where", [], "where"),
+        ("where", ["banditq-abs-target"], "did you mean 'banditq-abs-targets'"),
+        ("where", ["full_informatio"], "did you mean 'full_information'"),
+        ("where", ["lfg_matched"], "'lfg_matched' is unknown"),
+        ("where", ["formerly rate"], "there still is 'rate'"),
+        ("why", "", "why"),
+        ("verdicts", "reproduced", "verdicts"),
+        ("version", 1, "version"),
+    ],
+)
+def test_a_wrong_value_is_refused(load, key, value, words):
+    with pytest.raises(ConfigError, match=re.escape(words)) as error:
+        load(lambda changes: changes[0].update({key: value}))
+    assert "changes.0" in str(error.value)
+
+
+def test_another_order_than_the_true_one_is_refused(load):
+    def edit(changes):
+        changes.append(changes[0] | {"when": "2026-11-21 09:43"})
+
+    with pytest.raises(ConfigError, match=r"changes\.1\.when: .* true order, got 2026-11-21 09:43"):
+        load(edit)
+
+
+# -------------------------------------------------------------------------------- what stands
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_version_has_its_entry(paper):
+    """A rule or record that has a new version is found in the list under that version."""
+    whole = content(paper)
+    entries = {(name, change.version) for change in LEDGERS[paper].changes for name in change.where}
+    records = whole["rules"] | whole["claims"]
+    wanted = {
+        (name, version)
+        for name, record in records.items()
+        for version in range(2, record.get("version", 1) + 1)
+    }
+    assert wanted <= entries
+    # and none is listed that was never made
+    assert {(name, version) for name, version in entries if version} <= wanted
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_changes_stand_at_the_end(paper):
+    assert list(content(paper))[-1] == "changes"
+
+
+@pytest.mark.parametrize(
+    ("place", "what", "before", "after"),
+    [
+        ("no_penalty_full", "replicates", "200", "100"),
+        ("learning_bound", "replicates", "100", "50"),
+        ("constant_regime", "replicates", "100", "30"),
+        ("bandit_far", "replicates", "20", "10"),
+        ("thousand_arms", "replicates", "20", "4"),
+        ("fairucb-naive-prepull-unfair", "margin", "0.99", "0.5"),
+        ("learning_bound_random", "replicates", "20 random", "150 random"),
+        ("formerly lfg_matched", "experiment", "own pulls", "Not run"),
+        ("banditq-replay-fig8-10", "claim", "within 1 %", "Not testable"),
+    ],
+)
+def test_known_changes_are_listed(place, what, before, after):
+    found = [
+        change
+        for ledger in LEDGERS.values()
+        for change in ledger.changes
+        if place in change.where and change.what == what
+    ]
+    assert any(before in change.before and after in change.after for change in found)
+
+
+# -------------------------------------------------------------------------------------- shown
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_page_shows_every_change_in_order(paper):
+    ledger = LEDGERS[paper]
+    html = deviations(audit(ledger), paper).data
+    assert html.count("<tr>") == 1 + len(ledger.changes)
+    dates = re.findall(r'<th scope="row">(\S+ \S+) <br>', html)
+    assert dates == [change.when for change in ledger.changes] == sorted(dates)
+    linked = set(re.findall(r'href="#claim-([^"]+)"', html))
+    assert linked == {
+        name for change in ledger.changes for name in change.where if name in ledger.claims
+    }
+    assert ALL_CLAIMS in html
+
+
+def test_page_of_a_paper_without_changes(load):
+    html = deviations(audit(load(lambda changes: changes.clear())), "banditq").data
+    assert "<table" not in html
+    assert "Nothing was changed" in html
+
+
+def test_page_says_where_there_was_no_verdict_and_escapes(load):
+    ledger = load(lambda changes: changes[0].update(before="a < b", version=2))
+    html = deviations(audit(ledger), "banditq").data
+    assert html.count("<td>no verdict yet</td>") == 2
+    assert "<td>a &lt; b</td>" in html
+    assert "margin, version 2" in html
+    assert "formerly <code>lfg_matched</code>" in html
+
+
+def test_command_line():
+    whole = CliRunner().invoke(main, ["deviations"])
+    assert whole.exit_code == 0
+    assert all(ledger.title in whole.output for ledger in LEDGERS.values())
+    part = CliRunner().invoke(main, ["deviations", "--paper", "fair_ucb"])
+    headings = re.findall(r"^(\d{4}-\d\d-\d\d \d\d:\d\d)  \w+", part.output, re.MULTILINE)
+    assert headings == [change.when for change in LEDGERS["fair_ucb"].changes]
+    wrong = CliRunner().invoke(main, ["deviations", "--paper", "fairucb"])
+    assert wrong.exit_code == 1
+    assert "did you mean 'fair_ucb'" in wrong.output
