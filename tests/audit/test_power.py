@@ -13,7 +13,7 @@ from fairbandits.audit.selection import held_out
 BOUND = {"side": "at most", "level": 0.99, "method": "t"}
 
 
-def simulated(procedure, draw, settings, verdict, trials=600):
+def simulated(procedure, draw, settings, verdict, trials=500):
     judge = PROCEDURES[procedure]
     return np.mean([judge(*draw(), **settings).verdict == verdict for _ in range(trials)])
 
@@ -28,7 +28,7 @@ def test_power_of_a_bound(mean, verdict, rng):
     wanted = ((2.326 + 1.2816) / (mean - 1)) ** 2
     assert wanted <= n < 1.3 * wanted
     found = simulated("bound", lambda: (rng.normal(mean, 1, n), 1), BOUND, verdict)
-    assert abs(found - 0.9) < 0.05
+    assert abs(found - 0.9) < 0.06
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_power_of_a_proportion(share, side, limit, verdict, rng):
     finding = Finding(share, 0, 1, 50, 0.5, INCONCLUSIVE)
     n = int(replicates_needed("proportion", {}, settings, finding))
     found = simulated("proportion", lambda: (rng.uniform(size=n) < share,), settings, verdict)
-    assert found == pytest.approx(0.92, abs=0.05)
+    assert found == pytest.approx(0.92, abs=0.06)
     fewer = n * 2 // 3
     draw = lambda: (rng.uniform(size=fewer) < share,)  # noqa: E731
     assert simulated("proportion", draw, settings, verdict) < 0.85

@@ -21,7 +21,15 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.limits import CARRIERS, carriers, cautious, hardly_varies, mean_test, reach
+from fairbandits.audit.limits import (
+    CARRIERS,
+    carriers,
+    cautious,
+    effective,
+    hardly_varies,
+    mean_test,
+    reach,
+)
 from fairbandits.audit.resampling import batch, needed, tail, without_interval
 
 #: A bootstrap of fewer replicates than these says nothing.
@@ -449,8 +457,8 @@ class _Linear:
         if clustered:
             parts = [np.sum(parts, axis=0)]
         pooled = np.concatenate(parts)
-        self.n = min(map(len, samples))
-        self.df = self.n - 1
+        self.n = min(map(effective, samples))
+        self.df = max(1, self.n - 1)
         # n / (n - 1), as a variance has it
         self.error = float(
             np.sqrt(sum((part**2).sum() * part.size / (part.size - 1) for part in parts))
@@ -460,7 +468,7 @@ class _Linear:
             hardly_varies(sample) for weight, sample in zip(weights, samples, strict=True) if weight
         )
         self.rare = still or not self.error
-        self.rare = self.rare or carriers(pooled) < min(CARRIERS, self.n / 2)
+        self.rare = self.rare or carriers(pooled) < CARRIERS
 
     def below(self, distance: float) -> float:
         """Return the p-value that the sum is below what it is `distance` above."""

@@ -32,7 +32,7 @@ FEWEST = {"t": 2, "bca": 10, "bootstrap-t": 10}
 CARRIERS = 3
 #: The skewness allowed for, in parts of the sample's and its standard error in normal samples.
 #: A sample's own is too small where the tail is heavy, for its end is then not in the sample.
-SKEWS = (1.0, 1.5)
+SKEWS = (1.0, 1.4)
 #: Parts of one's capital that a bet puts at risk, and how the capital is spread over them.
 STAKES = 0.5 ** np.arange(8)
 SHARES = np.array([0.5, *[0.5 / 7] * 7])
@@ -98,17 +98,16 @@ def mean_test(
     else:
         error = sample.std(ddof=1) / np.sqrt(n)
         low, high, below, above = _method(sample, value, level, method, resamples, rng)
-        score = (mean - value) / error
-        below = max(below, cautious(score, skew / np.sqrt(n), n, n - 1))
-        above = max(above, cautious(-score, -skew / np.sqrt(n), n, n - 1))
-        reach_up = reach(level, skew / np.sqrt(n), n, n - 1)
-        reach_down = reach(level, -skew / np.sqrt(n), n, n - 1)
+        score, (up, down), count = (mean - value) / error, skews_of_mean(sample), effective(sample)
+        below = max(below, cautious(score, up, count))
+        above = max(above, cautious(-score, down, count))
+        reach_up, reach_down = reach(level, up, count), reach(level, down, count)
         low, high = min(low, mean - reach_down * error), max(high, mean + reach_up * error)
     # a bootstrap whose resamples often have no spread has no limit
-    if np.isinf(high) or (scarce and skew > 0):
+    if np.isinf(high) or (scarce and (skew > 0 or most is not None)):
         below, high = bet(sample, value, level, most)
         scarce = True
-    if np.isinf(low) or (scarce and skew < 0):
+    if np.isinf(low) or (scarce and (skew < 0 or least is not None)):
         above, low = bet(-sample, -value, level, None if least is None else -least)
         low, scarce = -low, True
     below, above = max(below, LEAST_P), max(above, LEAST_P)
@@ -152,13 +151,36 @@ def rare(sample: np.ndarray) -> bool:
     return carriers(sample - sample.mean()) < min(CARRIERS, sample.size / 2)
 
 
+def apart(sample: np.ndarray) -> np.ndarray:
+    """Return the replicates that say something of the law: where most agree, the others only."""
+    same = np.abs(sample - np.median(sample)) <= 1e-6 * np.ptp(sample)
+    return sample[~same] if sample.size < 2 * same.sum() < 2 * sample.size else sample
+
+
+def effective(sample: np.ndarray) -> int:
+    """Return how many replicates say something of the law."""
+    return apart(sample).size
+
+
+def skews_of_mean(sample: np.ndarray) -> tuple[float, float]:
+    """Return the skewness of a mean upwards, and downwards.
+
+    Where most replicates agree, it comes from how often the others occur, and from their own law;
+    the larger one counts.
+    """
+    skew, others = skewness(sample) / np.sqrt(sample.size), apart(sample)
+    if others.size == sample.size or others.size < CARRIERS or is_constant(others):
+        return skew, -skew
+    own = skewness(others) / np.sqrt(others.size)
+    return max(skew, own), max(-skew, -own)
+
+
 def hardly_varies(sample: np.ndarray) -> bool:
     """Return whether most replicates agree, but for rounding, and a mean hangs on the others."""
-    near = np.abs(sample - np.median(sample)) <= 1e-6 * np.ptp(sample)
-    return bool(2 * near.sum() > sample.size) and rare(sample)
+    return is_constant(sample) or (effective(sample) < sample.size and rare(sample))
 
 
-def cautious(score: float, skew: float, n: int, df: float) -> float:
+def cautious(score: float, skew: float, n: int, df: float | None = None) -> float:
     """Return the p-value that a mean is below a value, the largest of Student's t and Hall's.
 
     Parameters
@@ -168,18 +190,20 @@ def cautious(score: float, skew: float, n: int, df: float) -> float:
     skew : float
         Skewness of the mean (that of the replicates over sqrt(n), for one sample).
     n : int
-        Replicates, of the smaller sample.
-    df : float
-        Degrees of freedom.
+        Replicates that say something of the law (`effective`), of the smaller sample.
+    df : float, optional
+        Degrees of freedom; n - 1 by default.
     """
+    df = max(1, n - 1) if df is None else df
     skews = np.array([0.0, *_skews(skew, n)])
     scores = score + skews * score**2 / 3 + skews**2 * score**3 / 27 + skews / 6
-    return max(LEAST_P, float(scipy.stats.t.cdf(scores.max(), df)))
+    return max(LEAST_P, float(scipy.special.stdtr(df, scores.max())))
 
 
-def reach(level: float, skew: float, n: int, df: float) -> float:
+def reach(level: float, skew: float, n: int, df: float | None = None) -> float:
     """Return how many standard errors above the mean its upper limit is, as in `cautious`."""
-    quantile = float(scipy.stats.t.ppf(1 - level, df))
+    df = max(1, n - 1) if df is None else df
+    quantile = float(scipy.special.stdtrit(df, 1 - level))
     skews = np.array([one for one in _skews(skew, n) if one])
     ends = 3 / skews * (np.cbrt(1 + skews * (quantile - skews / 6)) - 1)
     return -float(min([quantile, *ends]))
@@ -252,8 +276,8 @@ def _method(
     error = sample.std(ddof=1) / np.sqrt(n)
     score = (mean - value) / error
     if method == "t":
-        half = scipy.stats.t.ppf(level, n - 1) * error
-        below, above = scipy.stats.t.cdf(score, n - 1), scipy.stats.t.sf(score, n - 1)
+        half = scipy.special.stdtrit(n - 1, level) * error
+        below, above = scipy.special.stdtr(n - 1, [score, -score])
         return mean - half, mean + half, below, above
     if method == "bca":
         return _bca(sample, value, level, resamples, needed(rng))

@@ -23,6 +23,7 @@ from fairbandits.audit.limits import (
     MeanTest,
     bet,
     cautious,
+    effective,
     hardly_varies,
     is_constant,
     mean_test,
@@ -710,7 +711,7 @@ def _contrast(
         0.0 if not part else skewness(sample) / np.sqrt(sample.size) * part**1.5
         for part, sample in zip(parts, (one, other), strict=True)
     ]
-    skew, n = (thirds[0] - thirds[1]) / error**3, min(one.size, other.size)
+    skew, n = (thirds[0] - thirds[1]) / error**3, min(effective(one), effective(other))
     score = (mean - value) / error
     return MeanTest(
         mean,

@@ -59,8 +59,8 @@ def tail(distribution: np.ndarray, value: float, df: float) -> float:
     if count >= EDGE or size <= EDGE:
         return float(counted)
     edge = np.partition(drawn, size - EDGE)[size - EDGE]
-    stretch = max(1.0, edge / scipy.stats.t.isf((1 + EDGE) / (1 + size), df))
-    beyond = scipy.stats.t.sf(value / stretch, df)
+    stretch = max(1.0, -edge / scipy.special.stdtrit(df, (1 + EDGE) / (1 + size)))
+    beyond = scipy.special.stdtr(df, -value / stretch)
     endless = np.isinf(drawn).sum() / size
     return float(min(counted, max(beyond, endless, np.finfo(float).tiny)))
 
