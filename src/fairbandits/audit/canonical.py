@@ -19,8 +19,8 @@ PROSE = {
 }
 #: What is prose where it is given, while that it is given decides.
 GIVEN = {"claims": ("untestable",)}
-#: Stands for the digest of a paper without a ledger, whose seed thus follows from its slug.
-NO_LEDGER = "no ledger"
+#: Seed of papers without a ledger: no rule judges their runs, so that none can follow them.
+UNJUDGED_SEED = 20240711
 
 
 def rules_digest(content: Mapping[str, Any]) -> str:
@@ -108,13 +108,15 @@ def _plain(value: Any, place: str) -> Any:
 def seed_of_rules(paper: str, digest: str) -> int:
     """Return the root seed of a paper's runs that follows from its ledger.
 
-    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER``, big-endian, without the lowest bit. A
-    paper without a ledger has `NO_LEDGER` for the digest.
+    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER``, big-endian, without the lowest bit;
+    `UNJUDGED_SEED` without a ledger, whose digest is empty.
 
     Returns
     -------
     int
         At least 0 and below 2**63.
     """
-    made = hashlib.sha256(f"{digest or NO_LEDGER} {paper}".encode()).digest()
+    if not digest:
+        return UNJUDGED_SEED
+    made = hashlib.sha256(f"{digest} {paper}".encode()).digest()
     return int.from_bytes(made[:8], "big") >> 1
