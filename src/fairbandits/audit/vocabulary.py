@@ -9,8 +9,8 @@ from fairbandits.audit.measures import functions, measures
 AXES = {"r": "replicate", "t": "round", "a": "arm"}
 HEAD = """# The words of the ledgers
 
-What the expressions of `papers/*/claims.yaml` can name; see [adding a claim](adding-a-claim.md). This page
-is made by `fairbandits vocabulary`.
+What the expressions of `papers/*/claims.yaml` can name; see [adding a claim](adding-a-claim.md).
+This page is made by `fairbandits vocabulary`.
 """
 
 
