@@ -129,7 +129,8 @@ class Cell:
             case "suite":
                 return experiment.suite or experiment.name
             case "instance":
-                return re.sub(r"_\d+$", "", experiment.instance)
+                # a short number is the instance's own
+                return re.sub(r"_\d{3,}$", "", experiment.instance)
             case "law":
                 return self.run.law
             case "policy":
