@@ -219,7 +219,7 @@ def _need_all_readings(claim: Claim, test: Test, asked: set[tuple[str, str]]) ->
     given = {reading for reading, _ in asked}
     if not given:
         raise ValueError("its estimator returned no data")
-    missing = [one for one in claim.readings if not given & {one, ""}]
+    missing = [one for one in test.under(claim.readings) if not given & {one, ""}]
     if test.decides and missing:
         raise ValueError(f"its estimator returned no data under reading {missing[0]!r}")
 
@@ -335,7 +335,7 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
     """Return the finding that decides a claim under a reading."""
     tests = []
     for test in claim.tests:
-        if test.decides:
+        if test.decides and (not reading or test.under([reading])):
             own = [
                 _Of(**vars(one.finding), answer=one)
                 for one in found

@@ -76,6 +76,11 @@ class Test:
     decides: bool = True
     plan: Plan | None = None
 
+    def under(self, readings: Sequence[str]) -> list[str]:
+        """Return those of a claim's readings that it is asked under: all, unless it names some."""
+        own = self.plan.reading if self.plan else None
+        return [one for one in readings if not isinstance(own, Mapping) or one in own]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -207,6 +212,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
         )
     if tests and not any(test.decides for test in tests):
         raise LedgerError(f"{place}.tests: at least one must decide")
+    _check_under(tests, record.get("readings", []), place)
     left_out = ("tests", "changes", *ASKING)
     plain = {name: value for name, value in record.items() if name not in left_out}
     if tests and "experiments" not in record:
@@ -335,6 +341,17 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
             _entry(figures, claim.figure, f"{place}.figure")
+
+
+def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
+    """Check that tests name the claim's own readings, and that each of these is decided."""
+    for test in tests:
+        named = test.plan.reading if test.plan else None
+        for name in named if isinstance(named, Mapping) else ():
+            _entry(readings, name, f"{place}.tests.{test.name}.reading")
+    for reading in readings if tests else ():
+        if not any(test.decides and test.under([reading]) for test in tests):
+            raise LedgerError(f"{place}: no test decides under reading {reading!r}")
 
 
 def _check_references(ledgers: Mapping[str, Ledger]) -> None:
