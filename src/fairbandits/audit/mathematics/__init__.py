@@ -1,0 +1,1 @@
+"""Mathematics behind claims that no recorded run decides by itself."""
