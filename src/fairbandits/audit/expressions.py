@@ -51,7 +51,7 @@ PRODUCTS = {
 #: Functions whose value has the unit of their first argument.
 KEEPS = (
     *("mean", "largest", "total", "worst", "peak", "late", "abs", "highest", "lowest"),
-    *("first", "last", "rises", "chosen"),
+    *("first_cell", "last_cell", "rises", "chosen"),
 )
 RATIOS = {("reward", "rounds"): "reward per round", ("reward", "reward per round"): "rounds"}
 

@@ -1,1 +1,1 @@
-"""Mathematics behind claims that no recorded run decides by itself."""
+"""Mathematics that expressions of a ledger call: programmes, searches and solvers, without runs."""

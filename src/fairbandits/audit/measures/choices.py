@@ -58,13 +58,13 @@ def chosen(x: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 @function()
-def first(x: np.ndarray) -> np.ndarray:
+def first_cell(x: np.ndarray) -> np.ndarray:
     """Value of the first stacked cell."""
     return _some(x)[:, :, :1]
 
 
 @function()
-def last(x: np.ndarray) -> np.ndarray:
+def last_cell(x: np.ndarray) -> np.ndarray:
     """Value of the last stacked cell."""
     return _some(x)[:, :, -1:]
 

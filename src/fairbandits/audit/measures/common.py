@@ -26,10 +26,22 @@ recorded(
 )
 
 
+recorded(
+    starvation="longest run so far of rounds without a pull of an arm, or all but without",
+    unit="rounds",
+)
+
+
 @measure(axes="t", unit="rounds")
 def t(cell: Cell) -> np.ndarray:
     """Recorded rounds."""
     return cell.rounds
+
+
+@measure(axes="", unit="rounds")
+def longest(cell: Cell) -> int:
+    """Largest horizon that the run has a cell for."""
+    return cell.spec.horizon
 
 
 @measure("mean", axes="rta", unit="reward per round")
@@ -111,6 +123,12 @@ def max_(x: Any, y: Any) -> Any:
     return np.maximum(x, y)
 
 
+@function()
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """Return x where a condition holds, else y."""
+    return np.where(condition, x, y) if np.ndim(condition) else (x if condition else y)
+
+
 # ---------------------------------------------------------------------------- over an axis
 
 
@@ -140,6 +158,24 @@ def worst(x: np.ndarray) -> np.ndarray:
 
 
 @function()
+def worst_at_end(*x: np.ndarray) -> np.ndarray:
+    """Values of the arm, of any of several values, whose mean is largest at the last round."""
+    joined = np.concatenate(x, axis=2)
+    arm = joined[:, -1:].mean(axis=0, keepdims=True).argmax(axis=2, keepdims=True)
+    return np.take_along_axis(joined, arm, axis=2)
+
+
+@function()
+def root_of_mean(x: np.ndarray) -> np.ndarray:
+    """Square root of the mean m, split over replicates: sqrt(m) + (x - m) / (2 sqrt(m))."""
+    middle = x.mean(axis=0, keepdims=True)
+    root = np.sqrt(middle)
+    # a mean of 0 has nothing to linearise
+    slope = np.divide(0.5, root, out=np.zeros_like(root), where=root > 0)
+    return root + (x - middle) * slope
+
+
+@function()
 def peak(x: np.ndarray) -> np.ndarray:
     """Value at the recorded round where the mean over replicates is largest, for each arm."""
     place = x.mean(axis=0, keepdims=True).argmax(axis=1, keepdims=True)
@@ -156,6 +192,18 @@ def highest(x: np.ndarray) -> np.ndarray:
 def lowest(x: np.ndarray) -> np.ndarray:
     """Smallest over recorded rounds, in each replicate."""
     return x.min(axis=1, keepdims=True)
+
+
+@function()
+def last(x: np.ndarray) -> np.ndarray:
+    """Value at the last recorded round."""
+    return x[:, -1:]
+
+
+@function()
+def span(x: np.ndarray) -> np.ndarray:
+    """Largest less smallest value of recorded rounds, in each replicate."""
+    return np.ptp(x, axis=1, keepdims=True)
 
 
 @function()
@@ -203,6 +251,19 @@ def late(scope: CaseScope, x: np.ndarray) -> np.ndarray:
 def late_spread(scope: CaseScope, x: np.ndarray) -> np.ndarray:
     """Standard deviation over the rounds T/2 to T, in each replicate."""
     return np.sqrt(late(scope, (x - late(scope, x)) ** 2))
+
+
+@function(in_cell=True)
+def window_rate(scope: CaseScope, x: np.ndarray, length: float, starts: int) -> np.ndarray:
+    """Rise per round of x in windows of a length, one that starts every T / `starts` rounds.
+
+    The length is rounded up to a multiple of that, and x is 0 before round 1.
+    """
+    rounds, step = scope.cell.rounds, max(1, scope.cell.horizon // starts)
+    grid = x[:, rounds % step == 0]
+    grid = np.concatenate([np.zeros_like(grid[:, :1]), grid], axis=1)
+    steps = math.ceil(_scalar(length) / step)
+    return (grid[:, steps:] - grid[:, :-steps]) / (steps * step)
 
 
 # ------------------------------------------------------------------------------------- rounds

@@ -92,7 +92,7 @@ def r_regret_bound_clipped(cell: Cell) -> np.ndarray:
 
 
 @measure("mean", "quota", axes="rt", unit="reward")
-def regret_bound(cell: Cell) -> np.ndarray:
+def fair_regret_bound(cell: Cell) -> np.ndarray:
     """Theorem 4's bound on the conventional regret."""
     return bounds.regret_bound(*_theorem(cell))
 

@@ -1,0 +1,142 @@
+"""BanditQ's feasible set: which targets can be met, what that earns, and how large the set is."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import optimize, sparse
+
+from fairbandits.optima.static import load
+
+#: How many instances are solved as one linear programme.
+BATCH = 50
+#: Of the linear programmes: finer than what they are compared with.
+FINE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+#: Of instances with the same number of arms: means and targets, shape (n_instances, n_arms).
+Instances = tuple[np.ndarray, np.ndarray]
+
+
+def random_instances(
+    rng: np.random.Generator,
+    number: int,
+    arms: tuple[int, int],
+    loads: tuple[float, float],
+    *,
+    best: bool = True,
+) -> Iterator[Instances]:
+    """Yield random instances in batches, of evenly many for each number of arms.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        What they are drawn from.
+    number : int
+        Of instances in all.
+    arms : (int, int)
+        Fewest and most arms.
+    loads : (float, float)
+        Range of the sum of target / mean.
+    best : bool
+        Whether the arm of the largest mean may have a target.
+    """
+    sizes = range(arms[0], arms[1] + 1)
+    left = number
+    for done, n_arms in enumerate(sizes):
+        of_this = left // (len(sizes) - done)
+        left -= of_this
+        for start in range(0, of_this, BATCH):
+            size = min(BATCH, of_this - start)
+            means = rng.uniform(0.05, 1.0, (size, n_arms))
+            shares = rng.uniform(0.0, 1.0, (size, n_arms))
+            if not best:
+                np.put_along_axis(shares, means.argmax(axis=1, keepdims=True), 0.0, axis=1)
+            total = rng.uniform(*loads, (size, 1))
+            yield means, means * shares / shares.sum(axis=1, keepdims=True) * total
+
+
+def least_slack(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return how much every target must be lowered, at least, to be feasible; below 0 for room.
+
+    It is min over distributions x of max_i (lambda_i - mu_i x_i), solved for all instances as one
+    linear programme, whose parts do not touch.
+    """
+    size, n_arms = means.shape
+    one_each = sparse.eye_array(size)
+    reward = sparse.diags_array(-means.ravel())
+    lowered = -sparse.kron(one_each, np.ones((n_arms, 1)))
+    found = optimize.linprog(
+        np.repeat([0.0, 1.0], [means.size, size]),
+        A_ub=sparse.hstack([reward, lowered]).tocsr(),
+        b_ub=-targets.ravel(),
+        A_eq=sparse.hstack([_sums(size, n_arms), sparse.csr_array((size, size))]).tocsr(),
+        b_eq=np.ones(size),
+        bounds=[(0, None)] * means.size + [(None, None)] * size,
+        method="highs-ds",
+        options=FINE,
+    )
+    return _solved(found)[means.size :]
+
+
+def largest_reward(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return the largest mean reward of a distribution that meets the targets, of each instance."""
+    size, n_arms = means.shape
+    found = optimize.linprog(
+        -means.ravel(),
+        A_ub=sparse.diags_array(-means.ravel()).tocsr(),
+        b_ub=-targets.ravel(),
+        A_eq=_sums(size, n_arms),
+        b_eq=np.ones(size),
+        method="highs-ds",
+        options=FINE,
+    )
+    return (_solved(found).reshape(means.shape) * means).sum(axis=1)
+
+
+def _sums(size: int, n_arms: int) -> sparse.csr_array:
+    return sparse.kron(sparse.eye_array(size), np.ones((1, n_arms))).tocsr()
+
+
+def _solved(found: optimize.OptimizeResult) -> np.ndarray:
+    if found.status != 0:
+        raise RuntimeError(f"the linear programme was not solved: {found.message}")
+    return found.x
+
+
+def disagreements(means: np.ndarray, targets: np.ndarray, close: float) -> np.ndarray:
+    """Return where linear programme and sum of target / mean disagree on what can be met.
+
+    Instances that both say are on the border, within `close`, are left out.
+    """
+    slack = least_slack(means, targets)
+    loads = np.array([load(*one) for one in zip(means, targets, strict=True)])
+    clear = (np.abs(slack) > close) | (np.abs(loads - 1) > close)
+    return clear & ((slack <= 0) != (loads <= 1))
+
+
+def released_distribution(means: Sequence[float], targets: Sequence[float]) -> np.ndarray:
+    """Return the benchmark of the released program.
+
+    Every arm has target / mean; what is left goes to the best one if it has no target.
+    """
+    means, targets = np.asarray(means, float), np.asarray(targets, float)
+    distribution = targets / means
+    best = int(means.argmax())
+    if distribution[best] == 0:
+        distribution[best] = 1.0 - distribution.sum()
+    return distribution
+
+
+def released_loss(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return how far the released program's benchmark is from the largest reward, each instance."""
+    program = [released_distribution(*one) @ one[0] for one in zip(means, targets, strict=True)]
+    return np.abs(largest_reward(means, targets) - program)
+
+
+def diameter(means: Sequence[float], targets: Sequence[float]) -> float:
+    """Return the largest distance of two distributions that meet the targets.
+
+    Their set is a simplex: what the targets need, and the rest on any one arm.
+    """
+    needed = np.asarray(targets, float) / np.asarray(means, float)
+    corners = needed + (1.0 - needed.sum()) * np.eye(needed.size)
+    return float(np.linalg.norm(corners[:, None] - corners[None], axis=-1).max())

@@ -1,0 +1,38 @@
+"""Fair-Learn on quotas that are beyond what the package's own accepts, in whole numbers."""
+
+from collections.abc import Callable, Sequence
+
+#: What a learner that looks at deficits, or at nothing, asks for: an arm, 0-based.
+LEARNERS: dict[str, Callable[[list[int]], int]] = {
+    "first arm": lambda behind: 0,
+    "last arm": lambda behind: len(behind) - 1,
+    "smallest deficit": lambda behind: behind.index(min(behind)),
+}
+
+
+def keeps_quotas(
+    numerators: Sequence[int], denominator: int, rounds: int, learner: Callable[[list[int]], int]
+) -> bool:
+    """Return whether Fair-Learn without tolerance keeps quotas up to a round, which may sum to 1.
+
+    It pulls the arm that is furthest behind, the lowest on ties, if one is behind, else what the
+    learner says.
+
+    Parameters
+    ----------
+    numerators, denominator : sequence of int and int
+        Of the quotas.
+    rounds : int
+        How many are looked at.
+    learner : callable
+        Deficits before the round, over the denominator -> arm, 0-based.
+    """
+    pulls = [0] * len(numerators)
+    for t in range(1, rounds + 1):
+        behind = [f * (t - 1) - denominator * n for f, n in zip(numerators, pulls, strict=True)]
+        worst = max(behind)
+        pulls[behind.index(worst) if worst > 0 else learner(behind)] += 1
+        floors = [f * t // denominator for f in numerators]
+        if any(due > n for due, n in zip(floors, pulls, strict=True)):
+            return False
+    return True

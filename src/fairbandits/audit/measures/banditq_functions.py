@@ -1,0 +1,184 @@
+"""Functions of BanditQ's ledger: its instances as configured, its published curves, mathematics."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fairbandits.audit.cases import CaseScope
+from fairbandits.audit.mathematics import feasibility, log_barrier, quotas, sampled_arms
+from fairbandits.audit.mathematics.chance import generator
+from fairbandits.audit.measures import function
+from fairbandits.experiments.schemas import paper_file, read_yaml
+from fairbandits.optima.static import static_benchmark
+
+
+@function(in_cell=True)
+def protected(scope: CaseScope, x: np.ndarray) -> np.ndarray:
+    """Arms that have a target alone."""
+    return x[:, :, scope.cell.targets > 0]
+
+
+@function(in_cell=True)
+def best_reward(scope: CaseScope, targets: np.ndarray) -> float:
+    """Reward per round of the best distribution that gives every arm at least this."""
+    return static_benchmark(scope.cell.means, targets.ravel()).reward
+
+
+@function(in_cell=True, columns=("plays", "reward"))
+def sampled_reward(scope: CaseScope, seed: str) -> np.ndarray:
+    """Reward at T as it would be from arms sampled from the distributions x(t)."""
+    cell = scope.cell
+    columns = cell.column("plays"), cell.column("reward")
+    found = sampled_arms.sampled_reward(cell.rounds, *columns, generator(seed))
+    return _of_arm(scope, found[:, None])
+
+
+# ------------------------------------------------------------------------------- as configured
+
+
+@function(in_cell=True)
+def means_of(scope: CaseScope, experiment: str, arm: int = 0) -> np.ndarray:
+    """Means of an experiment's arms, or of one of them, as configured, without its runs."""
+    return _of_arm(scope, _row(_configured(scope, experiment).means), arm)
+
+
+@function(in_cell=True)
+def targets_of(scope: CaseScope, experiment: str, arm: int = 0) -> np.ndarray:
+    """Targets of an experiment's arms, or of one of them, as configured, without its runs."""
+    return _of_arm(scope, _row(_configured(scope, experiment).targets), arm)
+
+
+@function(in_cell=True)
+def shares_of(scope: CaseScope, experiment: str, arm: int = 0) -> np.ndarray:
+    """Targets over means of an experiment's arms, or of one of them, as configured."""
+    return targets_of(scope, experiment, arm) / means_of(scope, experiment, arm)
+
+
+@function(in_cell=True)
+def horizon_of(scope: CaseScope, experiment: str) -> int:
+    """Horizon of an experiment as configured."""
+    return _configured(scope, experiment).horizon
+
+
+@function()
+def number_of_largest(x: np.ndarray) -> np.ndarray:
+    """Number of the arm whose value is largest."""
+    return x.argmax(axis=2, keepdims=True) + 1
+
+
+def _configured(scope: CaseScope, name: str) -> Any:
+    return scope.evidence.config.experiment(scope.evidence.paper, name)
+
+
+def _row(values: Any) -> np.ndarray:
+    return np.array(values, float)[None, None, :]
+
+
+def _of_arm(scope: CaseScope, values: np.ndarray, arm: int = 0) -> np.ndarray:
+    """Return the values of an arm, or of the case's, if it is of one."""
+    arm = arm or scope.known.get("arm", 0)
+    return values[:, :, [arm - 1]] if arm else values
+
+
+# -------------------------------------------------------------------- published curves, a replay
+
+
+@function(in_cell=True)
+def published(scope: CaseScope, figure: str, series: str | int, quantity: str) -> float:
+    """Number that was read off a published figure; a series that is a number is an arm."""
+    series = series if isinstance(series, str) else f"arm {series}"
+    known = _read_off(scope.evidence.paper)["figures"][figure]
+    (found,) = (
+        one["value"]
+        for one in known["values"]
+        if (one["series"], one["quantity"]) == (series, quantity)
+        and (quantity != "value" or one["round"] == known["horizon"])
+    )
+    return float(found)
+
+
+@function(in_cell=True)
+def published_target(scope: CaseScope, arm: int) -> float:
+    """Target of an arm as it was read off the published figures."""
+    return float(_read_off(scope.evidence.paper)["drawn_targets"]["value"][f"arm {arm}"])
+
+
+@function(in_cell=True)
+def replayed(scope: CaseScope, name: str, column: str, figure: str) -> np.ndarray:
+    """Curve of the authors' program run again, which ends where a published figure does."""
+    table = scope.evidence.replay(name)
+    ends = table["round"][-1].as_py()
+    wanted = _read_off(scope.evidence.paper)["figures"][figure]["horizon"]
+    if ends != wanted:
+        raise ValueError(
+            f"the replay must end in round {wanted}, as the published run does, got {ends}"
+        )
+    return table[f"{column}_{scope.known['arm']}"].to_numpy()[None, :, None]
+
+
+@cache
+def _read_off(paper: str) -> Mapping[str, Any]:
+    return read_yaml(paper_file(paper, "published"))
+
+
+# --------------------------------------------------------------------------------- mathematics
+
+
+@function()
+def diameter(means: np.ndarray, targets: np.ndarray) -> float:
+    """Largest distance of two distributions that meet the targets."""
+    return feasibility.diameter(means.ravel(), targets.ravel())
+
+
+@function()
+def released_benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Distribution that the released program takes as its benchmark."""
+    return _row(feasibility.released_distribution(means.ravel(), targets.ravel()))
+
+
+@function()
+def feasibility_disagreements(
+    number: int, fewest: int, most: int, low: float, high: float, close: float, seed: str
+) -> np.ndarray:
+    """1 where linear programme and sum target / mean disagree on feasibility, of random instances.
+
+    These are so many, with `fewest` to `most` arms and a sum from `low` to `high`; both must say
+    by more than `close` on which side of the border an instance is.
+    """
+    made = feasibility.random_instances(generator(seed), number, (fewest, most), (low, high))
+    found = [feasibility.disagreements(*one, close) for one in made]
+    return np.concatenate(found).astype(int)
+
+
+@function()
+def released_losses(
+    number: int, fewest: int, most: int, low: float, high: float, seed: str
+) -> np.ndarray:
+    """How far the program's benchmark is from the best reward, of instances with a free best arm.
+
+    They are random: see `feasibility_disagreements`.
+    """
+    sizes, loads = (fewest, most), (low, high)
+    made = feasibility.random_instances(generator(seed), number, sizes, loads, best=False)
+    return np.concatenate([feasibility.released_loss(*one) for one in made])
+
+
+@function()
+def solver_errors(
+    number: int, most_arms: int, tolerance: float, low: float, high: float, seed: str
+) -> np.ndarray:
+    """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs.
+
+    These are so many, normal, with 2 to `most_arms` arms and a scale from 10^low to 10^high; the
+    solver stops at `tolerance`.
+    """
+    rng, sizes = generator(seed), (low, high)
+    return log_barrier.errors_on_random_inputs(rng, number, most_arms, tolerance, sizes)
+
+
+@function()
+def keeps_quotas(numerators: list[int], denominator: int, rounds: int, learner: str) -> int:
+    """1 if Fair-Learn over a learner keeps these quotas in each round up to one, else 0."""
+    return int(quotas.keeps_quotas(numerators, denominator, rounds, quotas.LEARNERS[learner]))
