@@ -15,6 +15,7 @@ from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.expressions import (
+    CELLS,
     Expression,
     ExpressionError,
     parse,
@@ -94,7 +95,8 @@ class Plan:
     each : mapping of str
         Coordinates that it is repeated for; with the values of those that no cell has.
     over : str
-        The coordinate whose cells are stacked, as points; empty if none.
+        An expression, mostly a coordinate, by whose value cells are stacked, as points; empty if
+        none.
     arms, rounds, keep : str
         Expressions: which arms or rounds it is repeated for, and which replicates are meant.
     reading : str, sequence of str, or mapping of str
@@ -131,10 +133,15 @@ class Plan:
     @cached_property
     def judged(self) -> list[Expression]:
         """Those that say what of the cells is judged."""
-        texts = [self.arms, self.rounds, self.keep]
+        texts = [self.arms, self.rounds, self.keep, self.over]
         for name, value in self.inputs.items():
             texts += _texts(self.procedure, name, value)
         return [parse(text) for text in texts if text]
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether its inputs speak of all stacked cells together, and are not points of each."""
+        return any(one.is_joint for one in self.judged)
 
     def columns(self, companion: str = "") -> list[str]:
         """Return the recorded columns that the cells, or a companion's, are read with."""
@@ -210,14 +217,17 @@ class CaseScope:
         None where no run is read.
     known : mapping of str
         Coordinates of the case: those that no cell has, and arm, round and reading.
-    companions : callable, optional
-        Name -> the companion of this cell.
+    find : callable, optional
+        This cell and a name -> the companion of this name.
+    group : tuple of CaseScope
+        Those of all cells that are stacked; empty if they are apart.
     """
 
     evidence: Evidence
     cell: Cell | None
     known: Mapping[str, Any]
     find: Callable[[Cell, str], Cell] | None = None
+    group: tuple["CaseScope", ...] = ()
 
     def value(self, name: str) -> Any:
         """Return what a name stands for."""
@@ -241,7 +251,13 @@ class CaseScope:
 
     def companion(self, name: str) -> "CaseScope":
         """Return the scope of the companion of this name."""
-        return replace(self, cell=self.find(self.cell, name))
+        return replace(self, cell=self.find(self.cell, name), group=())
+
+    def stacked(self) -> tuple["CaseScope", ...]:
+        """Return the scopes of all cells that are stacked, in their order."""
+        if not self.group:
+            raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: see `over`")
+        return self.group
 
     def at(self, value: Any, rounds: Any) -> Any:
         """Return a value at the last recorded round at or before each of some."""
@@ -291,10 +307,10 @@ class _Asking:
 
     def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
+        self._companions: dict[str, list[Cell]] = {}
         self.cells = self._cells(plan.cells, plan.columns()) if plan.cells else [None]
         if not self.cells:
             raise ValueError("no cell of its experiments is what the test asks for")
-        self._companions: dict[str, list[Cell]] = {}
         self._of_replicates = False
 
     # -------------------------------------------------------------------------- choosing cells
@@ -353,8 +369,8 @@ class _Asking:
             return list(chosen.match)
         return [
             one
-            for one in (*self._of_cells(), *filter(None, [self.plan.over]))
-            if one not in chosen.wanted
+            for one in (*self._of_cells(), self.plan.over)
+            if one.isidentifier() and one not in chosen.wanted
         ]
 
     def _limited(self, cell: Cell) -> Cell:
@@ -452,7 +468,7 @@ class _Asking:
         for row in rows:
             rounds: Iterable[Any] = [None]
             if "round" in self.plan.each:
-                found = parse(self.plan.rounds).evaluate(self._scope(cell, **row))
+                found = parse(self.plan.rounds).evaluate(self._scope(self._limited(cell), **row))
                 places = self._scope(cell).at(cell.rounds[None, :, None], np.ravel(found))
                 rounds = dict.fromkeys(places.ravel().tolist())
             for t in rounds:
@@ -480,13 +496,16 @@ class _Asking:
             extra = {"reading": reading} if reading else {}
             scopes.append(self._scope(used, **known, **extra))
         if plan.over:
-            scopes.sort(key=lambda scope: float(_coordinate(scope.cell, plan.over)))
-            sizes = [_coordinate(scope.cell, plan.over) for scope in scopes]
+            place = parse(plan.over)
+            scopes.sort(key=lambda scope: _as_number(place.evaluate(scope)))
+            sizes = [_as_number(place.evaluate(scope)) for scope in scopes]
             if len(set(sizes)) < len(sizes):
                 raise ValueError(
                     f"cells that are stacked must differ in {plan.over}, got {sizes}; "
                     "what else they differ in has to be among `each`"
                 )
+            if plan.is_joint:
+                scopes = [replace(scopes[0], group=tuple(scopes))]
         elif len(scopes) > 1 and plan.procedure != "invariant":
             names = [f"{one.cell.recorded.experiment.name}/{one.cell.run.name}" for one in scopes]
             raise ValueError(f"a case must be one cell, got {len(names)}: {', '.join(names[:4])}")
@@ -552,8 +571,8 @@ class _Asking:
         for rule in rules:
             if isinstance(rule, str) and rule:
                 meant = np.asarray(parse(rule).evaluate(scope))
-                if meant.ndim == 3 and meant.shape[0] > 1:
-                    found = found[meant[:, 0, 0]] if len(found) == len(meant) else found
+                if meant.ndim == 3:
+                    found = found[np.broadcast_to(meant[:, 0, 0], len(found))]
         return found
 
 
@@ -564,6 +583,10 @@ def _coordinate(cell: Cell | None, name: str) -> Any:
         raise ValueError(
             f"{cell.recorded.experiment.name}: policy {cell.run.policy!r} has no {name!r}"
         ) from None
+
+
+def _as_number(value: Any) -> float:
+    return float(np.asarray(value, float).reshape(()))
 
 
 def _is_one_of(found: Any, wanted: Any) -> bool:
@@ -691,8 +714,10 @@ def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
             words.check_name(name)
         if selection.where:
             parse(selection.where).check(words)
-    for name in (*plan.each, *filter(None, [plan.over])):
+    for name in plan.each:
         words.check_name(name)
+    if plan.is_joint and not plan.over:
+        raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
     units: dict[str, str] = {}
     for one in plan.expressions:
         one.check(words)

@@ -129,7 +129,8 @@ class Cell:
             case "suite":
                 return experiment.suite or experiment.name
             case "instance":
-                return re.sub(r"_\d+$", "", experiment.instance)
+                # a short number is the instance's own
+                return re.sub(r"_\d{3,}$", "", experiment.instance)
             case "law":
                 return self.run.law
             case "policy":
@@ -176,11 +177,18 @@ class Cell:
         given = list(self.spec.quotas) or [0] * self.spec.n_arms
         return given if own == OF_INSTANCE else own
 
-    @property
-    def shares(self) -> np.ndarray:
-        """r_i as numbers, shape (n_arms,)."""
+    @cached_property
+    def exact_quotas(self) -> tuple[np.ndarray, int]:
+        """Numerators of r_i and their denominator.
+
+        Their shape is (n_replicates, 1, n_arms) where each replicate draws its own, else
+        (1, 1, n_arms).
+        """
+        drawn = self.spec.drawn_quotas
+        if drawn and self.spec.parameters.get("quotas", OF_INSTANCE) == OF_INSTANCE:
+            return self.column("quota")[:, :1], drawn["denominator"]
         numerators, denominator = quota_numerators(self.quotas)
-        return np.array(numerators) / denominator
+        return np.array(numerators)[None, None], denominator
 
     @property
     def tolerance(self) -> Fraction:

@@ -1,4 +1,4 @@
-"""What estimators read: the recorded runs of a paper's experiments, on demand."""
+"""What the audit reads: the recorded runs of a paper's experiments, on demand."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

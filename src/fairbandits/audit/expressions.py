@@ -2,8 +2,9 @@
 
 An expression is Python's syntax with a list of allowed nodes. Every value has three axes,
 (replicate, round, arm); an axis that does not matter has size 1, so that NumPy's broadcasting joins
-them. ``x @ r`` takes the last recorded round at or before r, of one round or of a list of them, and
-``x[name]`` takes x from the companion of that name (see `fairbandits.audit.cases`).
+them. ``x @ r`` takes the last recorded round at or before r, of one round or of a list of them,
+``x[name]`` takes x from the companion of that name (see `fairbandits.audit.cases`), and
+``cells(x)`` has x of all cells that are stacked, side by side in place of arms.
 """
 
 import ast
@@ -38,6 +39,8 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
+#: What looks like a function, and is x of each cell that is stacked.
+CELLS = "cells"
 #: Quantities that must not be added or compared with each other.
 UNITS = ("pulls", "rounds", "reward", "reward per round", "arms")
 #: Product or ratio of two units, where it is another one.
@@ -45,6 +48,11 @@ PRODUCTS = {
     frozenset(("reward per round", "rounds")): "reward",
     frozenset(("reward per round", "pulls")): "reward",
 }
+#: Functions whose value has the unit of their first argument.
+KEEPS = (
+    *("mean", "largest", "total", "worst", "peak", "late", "abs", "highest", "lowest"),
+    *("first_cell", "last_cell", "rises", "chosen"),
+)
 RATIOS = {("reward", "rounds"): "reward per round", ("reward", "reward per round"): "rounds"}
 
 
@@ -60,6 +68,9 @@ class Scope(Protocol):
 
     def companion(self, name: str) -> "Scope":
         """Return the scope of a companion."""
+
+    def stacked(self) -> Iterable["Scope"]:
+        """Return the scopes of all cells that are stacked, in their order."""
 
     def at(self, value: np.ndarray, rounds: Any) -> np.ndarray:
         """Return a value at one or several rounds."""
@@ -103,8 +114,15 @@ class Expression:
     def calls(self) -> Iterator[str]:
         """Yield the functions that are called."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call):
+            if isinstance(node, ast.Call) and node.func.id != CELLS:
                 yield node.func.id
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it speaks of all cells that are stacked."""
+        return any(
+            isinstance(node, ast.Call) and node.func.id == CELLS for node in ast.walk(self.tree)
+        )
 
     def check(self, vocabulary: Vocabulary) -> str:
         """Return the unit of the value, empty if it has none.
@@ -258,13 +276,14 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
             for one in values:
                 _unit(one, known)
             return ""
+        case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
+            return _unit(one, known)
         case ast.Call(func=func, args=arguments):
             known.check_call(func.id, len(arguments))
             units = [_unit(one, known) for one in arguments]
             if func.id in ("min", "max"):
                 return same_unit(units)
-            keeps = ("mean", "largest", "total", "worst", "peak", "late", "abs", "highest")
-            return units[0] if func.id in keeps else ""
+            return units[0] if func.id in KEEPS else ""
         case ast.List(elts=values):
             return same_unit([_unit(one, known) for one in values])
     return ""
@@ -304,17 +323,33 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             values = [_value(one, scope) for one in (left, *others)]
             found: Any = True
             for op, one, other in zip(ops, values, values[1:], strict=False):
-                found = np.logical_and(found, COMPARISONS[type(op)](one, other))
+                holds = COMPARISONS[type(op)](*_plain(one, other))
+                found = np.logical_and(found, holds)
             return found
         case ast.BoolOp(op=op, values=values):
             join = np.logical_and if isinstance(op, ast.And) else np.logical_or
             return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
+        case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
+            return _side_by_side([_value(one, own) for own in scope.stacked()])
         case ast.Call(func=func, args=arguments):
             given = [_value(one, scope) for one in arguments]
             return _own(scope, *arguments).call(func.id, given)
         case ast.List(elts=values):
             return [_value(one, scope) for one in values]
     raise AssertionError(ast.dump(node))  # _check_nodes refuses all others
+
+
+def _side_by_side(values: list[Any]) -> np.ndarray:
+    """Return values of several cells with the cells in place of arms."""
+    arrays = [
+        np.full((1, 1, 1), _plain(one, np.empty(0))[0]) if np.ndim(one) == 0 else one
+        for one in values
+    ]
+    if any(one.shape[2] != 1 for one in arrays):
+        raise ExpressionError(
+            f"{CELLS}(x): x must have one value for all arms; choose, or join them"
+        )
+    return np.concatenate(arrays, axis=2)
 
 
 def _own(scope: Scope, *nodes: ast.expr) -> Scope:

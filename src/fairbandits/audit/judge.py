@@ -2,7 +2,7 @@
 
 Both steps are pure functions. What is random in a procedure is seeded from the question's own
 name, so that a finding does not depend on which others are made, or in what order. A claim whose
-audit cannot be done - a dataset is missing, an estimator breaks, a procedure refuses its data - is
+audit cannot be done - a dataset is missing, a test breaks, a procedure refuses its data - is
 failed: that is no verdict, and leaves the other claims alone.
 """
 
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from fairbandits.audit.cases import Question, questions
-from fairbandits.audit.estimates import load_estimators
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -113,10 +112,7 @@ class Verdict:
 
 def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
     """Yield the questions of a test, as its record says."""
-    if test.plan:
-        yield from questions(test.plan, claim.readings, evidence)
-    else:
-        yield from load_estimators()[claim.id, test.name](evidence)
+    yield from questions(test.plan, claim.readings, evidence)
 
 
 def answers(
@@ -220,7 +216,7 @@ def _need_all_readings(claim: Claim, test: Test, put: set[tuple[str, str]]) -> N
     given = {reading for reading, _ in put}
     if not given:
         raise ValueError("nothing was asked")
-    missing = [one for one in claim.readings if not given & {one, ""}]
+    missing = [one for one in test.under(claim.readings) if not given & {one, ""}]
     if test.decides and missing:
         raise ValueError(f"nothing was asked under reading {missing[0]!r}")
 
@@ -336,7 +332,7 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
     """Return the finding that decides a claim under a reading."""
     tests = []
     for test in claim.tests:
-        if test.decides:
+        if test.decides and (not reading or test.under([reading])):
             own = [
                 _Of(**vars(one.finding), answer=one)
                 for one in found

@@ -63,12 +63,12 @@ class Test:
         All of the procedure's margins and levels.
     inputs : dict
         What each of the procedure's data parameters is.
-    each : str
-        What the test is repeated for, or empty.
-    decides : bool
-        Whether the verdict depends on it.
+    asks : dict
+        Which data it judges, as the record says; `plan` is the same to be evaluated.
     plan : Plan
         Which data it judges.
+    decides : bool
+        Whether the verdict depends on it.
     meaning : str
         What it asks, in words, for one that qualifies a verdict without deciding it.
     """
@@ -79,10 +79,20 @@ class Test:
     procedure: str
     settings: Mapping[str, Any]
     inputs: Mapping[str, Any]
-    each: str = ""
+    asks: Mapping[str, Any]
+    plan: Plan
     decides: bool = True
-    plan: Plan | None = None
     meaning: str = ""
+
+    @property
+    def each(self) -> str:
+        """What it is repeated for, or empty."""
+        return ", ".join(self.plan.each)
+
+    def under(self, readings: Sequence[str]) -> list[str]:
+        """Return those of a claim's readings that it is asked under: all, unless it names some."""
+        own = self.plan.reading
+        return [one for one in readings if not isinstance(own, Mapping) or one in own]
 
 
 @dataclass(frozen=True)
@@ -237,10 +247,8 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
         settings = rule.get("settings", {}) | block.get("settings", {})
         _check_rule(rule["procedure"], settings, here, complete=True)
         _check_inputs(rule["procedure"], block["inputs"], here)
-        plan = (
-            None if "experiments" in record else _plan(record, block, rule["procedure"], settings)
-        )
-        each = block.get("each", "")
+        asks = _asks(record, block)
+        plan = _plan(asks, block["inputs"], rule["procedure"], settings)
         tests.append(
             Test(
                 name,
@@ -249,46 +257,44 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
                 rule["procedure"],
                 settings,
                 block["inputs"],
-                ", ".join(plan.each) if plan else each,
-                block.get("decides", True),
+                asks,
                 plan,
+                block.get("decides", True),
                 block.get("meaning", ""),
             )
         )
     if tests and not any(test.decides for test in tests):
         raise LedgerError(f"{place}.tests: at least one must decide")
+    _check_under(tests, record.get("readings", []), place)
     left_out = ("tests", "changes", *ASKING)
     plain = {name: value for name, value in record.items() if name not in left_out}
-    if tests and "experiments" not in record:
+    if tests:
         read = (one for test in tests for one in test.plan.experiments)
         plain["experiments"] = list(dict.fromkeys(read))
     return Claim(key, content["paper"], tests=tuple(tests), **_tuples(plain))
 
 
+def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+    """Return what a test says of which data it judges; what it leaves out is as its claim says."""
+    asks = {name: block.get(name, record.get(name)) for name in ASKING}
+    for name in ("cells", "with"):
+        asks[name] = {**record.get(name, {}), **block.get(name, {})}
+    return {name: value for name, value in asks.items() if value}
+
+
 def _plan(
-    record: dict[str, Any], block: dict[str, Any], procedure: str, settings: dict[str, Any]
+    asks: dict[str, Any], inputs: dict[str, Any], procedure: str, settings: dict[str, Any]
 ) -> Plan:
-    """Return what a test asks; what it leaves out is as its claim says."""
-    given = {name: block.get(name, record.get(name)) for name in ASKING}
-    cells = block.get("cells", {})
-    if "cells" in record or cells:
-        cells = {**record.get("cells", {}), **cells}
-    each = given["each"] or {}
+    each = asks.get("each", {})
+    plain = {name: asks.get(name, "") for name in ("over", "arms", "rounds", "keep", "reading")}
     return Plan(
-        cells=Selection.of(cells) if cells else None,
-        inputs=block["inputs"],
+        cells=Selection.of(asks["cells"]) if "cells" in asks else None,
+        inputs=inputs,
         procedure=procedure,
-        companions={
-            name: Selection.of(one)
-            for name, one in {**record.get("with", {}), **block.get("with", {})}.items()
-        },
+        companions={name: Selection.of(one) for name, one in asks.get("with", {}).items()},
         each=dict.fromkeys(each, ()) if isinstance(each, list) else each,
-        over=given["over"] or "",
-        arms=given["arms"] or "",
-        rounds=given["rounds"] or "",
-        keep=given["keep"] or "",
-        reading=given["reading"] or "",
         paired=settings.get("paired", True),
+        **plain,
     )
 
 
@@ -373,13 +379,12 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
         for reading in claim.readings:
             _entry(ledger.readings, reading, f"{place}.readings")
         for test in claim.tests:
-            if test.plan:
-                here = f"{place}.tests.{test.name}"
-                try:
-                    check_plan(test.plan, parameters)
-                except ExpressionError as error:
-                    raise LedgerError(f"{here}: {error}") from None
-                _check_runs(test.plan, claim, config, here)
+            here = f"{place}.tests.{test.name}"
+            try:
+                check_plan(test.plan, parameters)
+            except ExpressionError as error:
+                raise LedgerError(f"{here}: {error}") from None
+            _check_runs(test.plan, claim, config, here)
         if claim.family:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
@@ -435,9 +440,17 @@ def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
         if named in there and selection is plan.cells:
             for reading in claim.readings:
                 _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
-    if isinstance(plan.reading, Mapping):
-        for reading in plan.reading:
-            _entry(claim.readings, reading, f"{place}.reading")
+
+
+def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
+    """Check that tests name the claim's own readings, and that each of these is decided."""
+    for test in tests:
+        named = test.plan.reading
+        for name in named if isinstance(named, Mapping) else ():
+            _entry(readings, name, f"{place}.tests.{test.name}.reading")
+    for reading in readings if tests else ():
+        if not any(test.decides and test.under([reading]) for test in tests):
+            raise LedgerError(f"{place}: no test decides under reading {reading!r}")
 
 
 def _check_references(ledgers: Mapping[str, Ledger]) -> None:

@@ -247,9 +247,8 @@ def _test(test: Test, claim: Claim, found: Sequence[Row] | None, width: int) -> 
     role = "" if test.decides else ", reported only"
     lines = [f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version}){role}"]
     lines.append(_fact("settings", _named(test.settings), width) if test.settings else "")
-    lines.append(_fact("data", _named(test.inputs), width))
-    if test.each:
-        lines.append(_fact("each", test.each, width))
+    lines.append(_fact("inputs", _named(test.inputs), width))
+    lines += [_fact(name, _word(value), width) for name, value in test.asks.items()]
     if found:
         lines.append("")
         lines += _questions(found, STATISTICS[test.procedure])

@@ -41,7 +41,12 @@ def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.nda
         alpha >= 0.
     """
     whole = floors(rounds, *quota_numerators(quotas))
-    return np.maximum(0.0, whole - float(rational("tolerance", tolerance)))
+    return free(whole, float(rational("tolerance", tolerance)))
+
+
+def free(owed: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return max(0, floor(r_i t) - alpha) of floors that are known."""
+    return np.maximum(0.0, owed - tolerance)
 
 
 def r_regret(

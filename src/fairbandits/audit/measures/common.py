@@ -44,22 +44,26 @@ def longest(cell: Cell) -> int:
     return cell.spec.horizon
 
 
-@measure(axes="a", unit="reward per round")
+@measure("mean", axes="rta", unit="reward per round")
 def mu(cell: Cell) -> np.ndarray:
     """True mean reward mu_i of an arm."""
-    return cell.means
+    return cell.column("mean")[:, :1] if cell.spec.drawn_means else cell.means[None, None]
 
 
-@measure(axes="a", unit="reward per round")
+@measure("mean", axes="rta", unit="reward per round")
 def gap(cell: Cell) -> np.ndarray:
     """Gap Delta_i of an arm to the best mean."""
-    return cell.gaps
+    if not cell.spec.drawn_means:
+        return cell.gaps[None, None]
+    means = mu(cell)
+    return means.max(axis=2, keepdims=True) - means
 
 
-@measure(axes="a")
+@measure("quota", axes="rta")
 def quota(cell: Cell) -> np.ndarray:
     """Required fraction r_i of pulls of an arm."""
-    return cell.shares
+    numerators, denominator = cell.exact_quotas
+    return numerators / denominator
 
 
 @measure(axes="a", unit="reward per round")
@@ -182,6 +186,12 @@ def peak(x: np.ndarray) -> np.ndarray:
 def highest(x: np.ndarray) -> np.ndarray:
     """Largest over recorded rounds, in each replicate."""
     return x.max(axis=1, keepdims=True)
+
+
+@function()
+def lowest(x: np.ndarray) -> np.ndarray:
+    """Smallest over recorded rounds, in each replicate."""
+    return x.min(axis=1, keepdims=True)
 
 
 @function()

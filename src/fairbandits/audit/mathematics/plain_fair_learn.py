@@ -1,0 +1,144 @@
+"""Fair-Learn as a plain program: in floating-point numbers, and with an arm that sleeps."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
+
+from fairbandits.engine.protocol import learn
+from fairbandits.instance import Instance
+from fairbandits.policies import UCB1, FairLearn, lead
+from fairbandits.rationals import rational
+from fairbandits.simulation import run
+
+
+class _State:
+    """Fair-Learn over UCB1 as a plain program, with quotas and tolerance of any kind of number."""
+
+    def __init__(self, policy: "PlainFairLearn", n_arms: int, horizon: int) -> None:
+        self.policy = policy
+        self.known = UCB1().start(n_arms, horizon)
+        self.pulls = [0] * n_arms
+
+    def choose(self, t: int, coin: int) -> int:
+        del coin
+        awake = [arm for arm in range(len(self.pulls)) if not self.policy.sleeps(arm, t)]
+        deficits = {arm: self.policy.quotas[arm] * (t - 1) - self.pulls[arm] for arm in awake}
+        furthest = max(deficits, key=deficits.__getitem__)
+        if deficits[furthest] > self.policy.tolerance:
+            return furthest
+        unpulled = [arm for arm in awake if not self.pulls[arm]]
+        if unpulled:
+            return unpulled[0]
+        bonus = math.sqrt(2.0 * math.log(t))
+        lead.settle(self.known.lead)
+        known = self.known.lead.leader
+        return max(awake, key=lambda arm: known.mean[arm] + bonus * known.inverse_root[arm])
+
+    def learn(self, t: int, arm: int, reward: float) -> None:
+        self.pulls[arm] += 1
+        learn(self.known, t, arm, reward)
+
+
+@dataclass(frozen=True)
+class PlainFairLearn:
+    """Fair-Learn with UCB1 as a plain program, in whatever numbers it is given.
+
+    Parameters
+    ----------
+    quotas : sequence of float or Fraction
+        r_i; floats as a program without exact fractions has them.
+    tolerance : float or Fraction
+        alpha.
+    asleep : (int, int), optional
+        An arm, from 0, and until which round it cannot be pulled.
+    """
+
+    quotas: tuple
+    tolerance: Any = 0
+    asleep: tuple[int, int] = (-1, 0)
+    feedback: ClassVar[str] = "bandit"
+
+    def start(self, n_arms: int, horizon: int) -> _State:
+        """Return the state before the first round."""
+        return _State(self, n_arms, horizon)
+
+    def sleeps(self, arm: int, t: int) -> bool:
+        """Whether an arm cannot be pulled in a round."""
+        return arm == self.asleep[0] and t <= self.asleep[1]
+
+
+class FloatRun(NamedTuple):
+    """How Fair-Learn fares with quotas as doubles.
+
+    Attributes
+    ----------
+    violation : int
+        Largest floor(r_i t) - N of any arm and round, in exact integers.
+    differs : int
+        First round in which it pulls another arm than Fair-Learn with exact quotas; 0 for none.
+    """
+
+    violation: int
+    differs: int
+
+
+@cache
+def float_run(
+    means: tuple[float, ...], quotas: tuple[str, ...], horizon: int, seed: int
+) -> FloatRun:
+    """Run Fair-Learn with UCB1 with quotas as doubles, and as fractions, on the same rewards."""
+    exact = [rational("quotas", one) for one in quotas]
+    plain, ours = (
+        run(
+            policy,
+            Instance(means),
+            horizon,
+            seed=seed,
+            stream="audit/float_quotas",
+            checkpoints=range(1, horizon + 1),
+            quotas=quotas,
+        )
+        for policy in (PlainFairLearn(tuple(map(float, exact))), FairLearn(quotas))
+    )
+    other = (plain.plays != ours.plays)[0].any(axis=1)
+    differs = int(plain.rounds[other.argmax()]) if other.any() else 0
+    return FloatRun(int(plain.deficits["floor_deficit_sup"][0, -1].max()), differs)
+
+
+def violation_asleep(
+    means: Sequence[float],
+    quotas: Sequence[Fraction],
+    arm: int,
+    until: int,
+    rounds: int,
+    seed: int,
+) -> int:
+    """Return Fair-Learn's largest floored violation where an arm sleeps for its first rounds.
+
+    While it sleeps the other arms are chosen from in the same way.
+
+    Parameters
+    ----------
+    means, quotas : sequence
+        mu_i and r_i.
+    arm : int
+        The arm that sleeps, from 1.
+    until : int
+        The last round in which it does.
+    rounds : int
+        Number of rounds T.
+    seed : int
+        Root seed.
+    """
+    found = run(
+        PlainFairLearn(tuple(quotas), asleep=(arm - 1, until)),
+        Instance(tuple(means)),
+        rounds,
+        seed=seed,
+        stream="audit/sleeping_arm",
+        quotas=quotas,
+    )
+    return int(found.deficits["floor_deficit_sup"][0, -1].max())
