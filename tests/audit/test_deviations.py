@@ -189,8 +189,8 @@ def test_page_of_a_paper_without_changes(load):
 def test_page_says_where_there_was_no_verdict_and_escapes(load):
     ledger = load(lambda changes: changes[0].update(before="a < b", version=2))
     html = deviations(audit(ledger), "banditq").data
-    assert html.count("<td>no verdict yet</td>") == 2
-    assert "<td>a &lt; b</td>" in html
+    assert "<em>before</em> no verdict yet<br><em>after</em> no verdict yet</td>" in html
+    assert "<em>from</em> a &lt; b<br><em>to</em> 0.5</td>" in html
     assert "margin, version 2" in html
     assert "formerly <code>lfg_matched</code>" in html
 

@@ -22,15 +22,13 @@ def deviations(audit: Audit, paper: str) -> HTML:
         [
             f"{one.when} {_what(one)}",
             _where(one, ledger),
-            escape(one.before),
-            escape(one.after),
+            _pair("from", one.before, "to", one.after),
             escape(one.why),
-            escape(one.verdict_before),
-            escape(one.verdict_after),
+            _pair("before", one.verdict_before, "after", one.verdict_after),
         ]
         for one in ledger.changes
     ]
-    header = ["when (UTC), what", "where", "from", "to", "why", "verdict before", "verdict after"]
+    header = ["when (UTC), what", "where", "change", "why", "verdict"]
     wide = table({"": cells}, header, f"deviations-{paper}").data
     return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
 
@@ -38,6 +36,11 @@ def deviations(audit: Audit, paper: str) -> HTML:
 def _what(change: Change) -> str:
     """Return what sort of change it is, and which version it made."""
     return f"<br>{change.what}" + (f", version {change.version}" if change.version else "")
+
+
+def _pair(one: str, first: str, other: str, second: str) -> str:
+    """Return two texts below each other, each behind its name."""
+    return f"<em>{one}</em> {escape(first)}<br><em>{other}</em> {escape(second)}"
 
 
 def _where(change: Change, ledger: Ledger) -> str:
