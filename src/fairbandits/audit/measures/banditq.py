@@ -7,7 +7,7 @@ from fairbandits.audit.measures import measure, recorded
 from fairbandits.metrics import rates
 from fairbandits.optima import bounds_banditq, equilibrium
 from fairbandits.optima.static import static_benchmark
-from fairbandits.policies import BanditQ
+from fairbandits.policies import POLICIES
 from fairbandits.rationals import rational
 
 recorded(
@@ -110,7 +110,7 @@ def V(cell: Cell) -> float:
     given = {**cell.parameters, **cell.parameters.get("learner_parameters", {})}
     if given.get("V") is not None:
         return float(given["V"])
-    return float(cell.horizon ** given.get("V_exponent", BanditQ.V_exponent))
+    return float(cell.horizon ** given.get("V_exponent", POLICIES["banditq"].V_exponent))
 
 
 @measure(axes="", unit="reward per round")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from fairbandits.audit import mathematics
 from fairbandits.audit.cases import CaseScope
-from fairbandits.audit.mathematics import feasibility, log_barrier, quotas, sampled_arms
 from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
 from fairbandits.experiments.schemas import paper_file, read_yaml
@@ -31,7 +31,7 @@ def sampled_reward(scope: CaseScope, seed: str) -> np.ndarray:
     """Reward at T as it would be from arms sampled from the distributions x(t)."""
     cell = scope.cell
     columns = cell.column("plays"), cell.column("reward")
-    found = sampled_arms.sampled_reward(cell.rounds, *columns, generator(seed))
+    found = mathematics.sampled_arms.sampled_reward(cell.rounds, *columns, generator(seed))
     return _of_arm(scope, found[:, None])
 
 
@@ -129,13 +129,13 @@ def _read_off(paper: str) -> Mapping[str, Any]:
 @function()
 def diameter(means: np.ndarray, targets: np.ndarray) -> float:
     """Largest distance of two distributions that meet the targets."""
-    return feasibility.diameter(means.ravel(), targets.ravel())
+    return mathematics.feasibility.diameter(means.ravel(), targets.ravel())
 
 
 @function()
 def released_benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Distribution that the released program takes as its benchmark."""
-    return _row(feasibility.released_distribution(means.ravel(), targets.ravel()))
+    return _row(mathematics.feasibility.released_distribution(means.ravel(), targets.ravel()))
 
 
 @function()
@@ -147,8 +147,10 @@ def feasibility_disagreements(
     These are so many, with `fewest` to `most` arms and a sum from `low` to `high`; both must say
     by more than `close` on which side of the border an instance is.
     """
-    made = feasibility.random_instances(generator(seed), number, (fewest, most), (low, high))
-    found = [feasibility.disagreements(*one, close) for one in made]
+    made = mathematics.feasibility.random_instances(
+        generator(seed), number, (fewest, most), (low, high)
+    )
+    found = [mathematics.feasibility.disagreements(*one, close) for one in made]
     return np.concatenate(found).astype(int)
 
 
@@ -161,8 +163,10 @@ def released_losses(
     They are random: see `feasibility_disagreements`.
     """
     sizes, loads = (fewest, most), (low, high)
-    made = feasibility.random_instances(generator(seed), number, sizes, loads, best=False)
-    return np.concatenate([feasibility.released_loss(*one) for one in made])
+    made = mathematics.feasibility.random_instances(
+        generator(seed), number, sizes, loads, best=False
+    )
+    return np.concatenate([mathematics.feasibility.released_loss(*one) for one in made])
 
 
 @function()
@@ -175,10 +179,11 @@ def solver_errors(
     solver stops at `tolerance`.
     """
     rng, sizes = generator(seed), (low, high)
-    return log_barrier.errors_on_random_inputs(rng, number, most_arms, tolerance, sizes)
+    return mathematics.log_barrier.errors_on_random_inputs(rng, number, most_arms, tolerance, sizes)
 
 
 @function()
 def keeps_quotas(numerators: list[int], denominator: int, rounds: int, learner: str) -> int:
     """1 if Fair-Learn over a learner keeps these quotas in each round up to one, else 0."""
-    return int(quotas.keeps_quotas(numerators, denominator, rounds, quotas.LEARNERS[learner]))
+    of = mathematics.quotas
+    return int(of.keeps_quotas(numerators, denominator, rounds, of.LEARNERS[learner]))

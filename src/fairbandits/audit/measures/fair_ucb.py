@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from fairbandits.audit import mathematics
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
-from fairbandits.audit.mathematics import fair_counts, plain_fair_learn
 from fairbandits.audit.measures import function, measure, recorded
 from fairbandits.audit.measures.common import gap, quota
 from fairbandits.metrics import pulls
@@ -116,13 +116,13 @@ def ucb1_constant(cell: Cell) -> float:
 @function(in_cell=True)
 def cheapest_fair(scope: CaseScope, number: int) -> np.ndarray:
     """Numerators of the r-Regret of the best fair counts, of so many random instances."""
-    return _each(fair_counts.r_regrets_of_cheapest(number, scope.evidence.config.seed))
+    return _each(mathematics.fair_counts.r_regrets_of_cheapest(number, scope.evidence.config.seed))
 
 
 @function(in_cell=True)
 def other_fair(scope: CaseScope, number: int) -> np.ndarray:
     """Numerators of the r-Regret of so many random counts that are fair."""
-    return _each(fair_counts.r_regrets_of_others(number, scope.evidence.config.seed))
+    return _each(mathematics.fair_counts.r_regrets_of_others(number, scope.evidence.config.seed))
 
 
 def _each(values: list[int]) -> np.ndarray:
@@ -147,13 +147,15 @@ def other_choice_in_doubles(
 
 def _in_doubles(
     scope: CaseScope, rounds: int, means: list[float] | None, quota: str
-) -> plain_fair_learn.FloatRun:
+) -> "mathematics.plain_fair_learn.FloatRun":
     seed = scope.evidence.config.seed
     if means:
-        return plain_fair_learn.float_run(tuple(means), (quota,) * len(means), rounds, seed)
+        return mathematics.plain_fair_learn.float_run(
+            tuple(means), (quota,) * len(means), rounds, seed
+        )
     cell = scope.cell
     quotas = tuple(map(str, cell.quotas))
-    return plain_fair_learn.float_run(cell.spec.means, quotas, rounds, seed)
+    return mathematics.plain_fair_learn.float_run(cell.spec.means, quotas, rounds, seed)
 
 
 @function(in_cell=True)
@@ -162,4 +164,6 @@ def violation_asleep(scope: CaseScope, arm: int, until: int, rounds: int) -> int
     cell = scope.cell
     quotas = [rational("quotas", one) for one in cell.quotas]
     seed = scope.evidence.config.seed
-    return plain_fair_learn.violation_asleep(cell.spec.means, quotas, arm, until, rounds, seed)
+    return mathematics.plain_fair_learn.violation_asleep(
+        cell.spec.means, quotas, arm, until, rounds, seed
+    )
