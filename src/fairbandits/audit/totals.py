@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from fairbandits.audit import finding
 from fairbandits.audit.ledger import Claim
 
-INCONSISTENCIES = "inconsistencies"
-ALIASES = "aliases"
-JUDGED_BY_OTHERS = "judged by other claims"
-#: Why a claim is in no total, in the order in which these are said.
-LEFT_OUT = (INCONSISTENCIES, ALIASES, JUDGED_BY_OTHERS)
+INCONSISTENCY, ALIAS, JUDGED_BY_OTHERS = "inconsistency", "alias", "judged by other claims"
+#: Why a claim is in no total, in the order in which these are said, and how several are called.
+LEFT_OUT = {
+    INCONSISTENCY: "inconsistencies",
+    ALIAS: "aliases",
+    JUDGED_BY_OTHERS: JUDGED_BY_OTHERS,
+}
 
 
 def left_out(claim: Claim) -> str:
@@ -20,9 +22,9 @@ def left_out(claim: Claim) -> str:
     judge have no finding of their own.
     """
     if claim.kind == "inconsistency":
-        return INCONSISTENCIES
+        return INCONSISTENCY
     if claim.alias_of:
-        return ALIASES
+        return ALIAS
     return JUDGED_BY_OTHERS if claim.judged_by else ""
 
 
@@ -50,7 +52,7 @@ def in_words(counted: dict[str, int], others: dict[str, int]) -> str:
 
     Examples
     --------
-    >>> in_words({"reproduced": 3, "inconclusive": 1}, {"aliases": 2})
+    >>> in_words({"reproduced": 3, "inconclusive": 1}, {"alias": 2})
     '4 claims: 3 reproduced, 1 inconclusive; left out: 2 aliases'
     """
     there = sum(counted.values())
@@ -62,5 +64,7 @@ def in_words(counted: dict[str, int], others: dict[str, int]) -> str:
 
 def left_out_in_words(others: dict[str, int]) -> str:
     """Return what totals leave out in words; empty if that is nothing."""
-    words = ", ".join(f"{count} {reason}" for reason, count in others.items())
+    words = ", ".join(
+        f"{count} {reason if count == 1 else LEFT_OUT[reason]}" for reason, count in others.items()
+    )
     return f"left out: {words}" if words else ""

@@ -131,19 +131,16 @@ def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list
 
 def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
     start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
-    counts = Counter(one["verdict"] for one in found)
-    if len(found) == 1:
-        verdict, which = found[0]["verdict"], ""
-    else:
-        there = [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
-        verdict = ", ".join(f"{outcome} in {count}" for outcome, count in there)
-        verdict += f" of {len(found)} cases" if len(there) > 1 else " cases"
-        which = "; least of all "
     worst = min(found, key=_against)
-    where = ", ".join(
-        filter(None, [worst["reading"].replace("_", " "), worst["each"]] if which else [])
-    )
-    return f"{start}: {verdict}{which}{where} ({evidence(worst, number)})."
+    numbers = evidence(worst, number)
+    if len(found) == 1:
+        return f"{start}: {worst['verdict']} ({numbers})."
+    counts = Counter(one["verdict"] for one in found)
+    (first, count), *others = [(one, counts[one]) for one in OUTCOMES if counts[one]]
+    of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
+    verdicts = [f"{first} in {of_all} cases", *(f"{one} in {counts[one]}" for one, _ in others)]
+    where = ", ".join(filter(None, [worst["reading"].replace("_", " "), worst["each"]]))
+    return f"{start}: {', '.join(verdicts)}; the weakest, {where}: {numbers}."
 
 
 def evidence(row: Row, number: Formatter) -> str:
