@@ -57,9 +57,11 @@ def claim(**changes):
         "primary": False,
         "version": 1,
         "estimand": "the mean",
-        "experiments": ["full_information"],
+        "cells": {"experiments": ["full_information"]},
         "family": "single",
-        "tests": {"mean": {"rule": "at_most", "inputs": {"sample": "it", "limit": 1}}},
+        "tests": {
+            "mean": {"rule": "at_most", "inputs": {"sample": "total(reward) @ T", "limit": 1}}
+        },
     }
     return block | changes
 
@@ -178,7 +180,7 @@ def test_one_test(mean, outcome, judged):
 )
 def test_all_that_a_test_is_repeated_for_must_agree(means, outcome, each, judged):
     block = claim()
-    block["tests"]["mean"]["each"] = "arm"
+    block["tests"]["mean"]["each"] = {"part": ["x"]}
     rows = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches="abc")})
     assert (rows["t-a", ""].outcome, rows["t-a", ""].each) == (outcome, each)
 
@@ -257,7 +259,7 @@ def test_of_readings_that_agree_the_deciding_case_is_the_headline(means, outcome
 @pytest.mark.parametrize(("means", "decides"), [((0.5, 0.9), "y"), ((1.2, 1.9), "y")])
 def test_the_case_nearest_to_its_margin_decides_or_the_farthest_beyond(means, decides, judged):
     block = claim()
-    block["tests"]["mean"] |= {"each": "a"}
+    block["tests"]["mean"] |= {"each": {"part": ["x"]}}
     row = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches=["x", "y"])})["t-a", ""]
     assert row.each == decides
 
@@ -372,12 +374,12 @@ def broken(error):
     return estimator
 
 
-REPEATED = {"tests": {"mean": claim()["tests"]["mean"] | {"each": "arm"}}}
+REPEATED = {"tests": {"mean": claim()["tests"]["mean"] | {"each": {"part": ["x"]}}}}
 READINGS = {"readings": ["one", "two"]}
 FAILURES = [
     ({}, lambda evidence: iter(()), "test mean: nothing was asked"),
     ({}, asking(0.5, eaches="a"), "the ledger says that it is not repeated, got each = 'a'"),
-    (REPEATED, asking(0.5), "the ledger says that it is for each arm, got each = ''"),
+    (REPEATED, asking(0.5), "the ledger says that it is for each part, got each = ''"),
     (REPEATED, asking(0.5, 0.6, eaches="aa"), "there are two questions with reading '' and each"),
     (REPEATED, broken(ValueError("no such\narm")), "test mean: no such arm"),
     (REPEATED, broken(KeyError("round")), "test mean: KeyError: 'round' (test_judge.py, line "),
@@ -434,7 +436,11 @@ def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
 @pytest.mark.parametrize("order", [(3, 5, 5, 1), (5, 1, 5, 3)])
 def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
     block = claim()
-    block["tests"]["mean"] = {"rule": "exact", "inputs": {"excess": "it"}, "each": "a"}
+    block["tests"]["mean"] = {
+        "rule": "exact",
+        "inputs": {"excess": "queue"},
+        "each": {"part": ["x"]},
+    }
     ledgers = ledgers_of(tmp_path, {"t-a": block})
 
     def estimator(evidence):
@@ -452,7 +458,11 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
 
 def test_order_does_not_matter(tmp_path):
     block = claim(family="primary", primary=True, readings=["one", "two"])
-    block["tests"]["mean"] = {"rule": "skewed", "inputs": {"sample": "it", "limit": 1}, "each": "a"}
+    block["tests"]["mean"] = {
+        "rule": "skewed",
+        "inputs": {"sample": "total(reward) @ T", "limit": 1},
+        "each": {"part": ["x"]},
+    }
     claims = {f"t-{letter}": copy.deepcopy(block) for letter in "abc"}
 
     def estimator(evidence):
