@@ -75,6 +75,9 @@ def test_a_paper_without_a_ledger_has_no_verdicts(found):
 def test_small_runs_are_marked(found):
     assert "smoke scale: not results" in audit.banner(found).data
     assert audit.banner(dataclasses.replace(found, scale="paper")) is None
+    rows = [found.rows[0] | {"seed": "7"}]
+    exploratory = dataclasses.replace(found, scale="paper", rows=rows)
+    assert "Exploratory: the seed 7 was chosen" in audit.banner(exploratory).data
 
 
 # -------------------------------------------------------------------------------- the whole
