@@ -127,8 +127,8 @@ def test_case_of_all_readings_is_put_once():
     plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
     found = asked(given, readings=LAWS, datasets=BOTH, **plan)
     assert [(one.reading, one.each, one.data["smaller"]) for one in found] == [
-        ("", "other", 3),
         ("uniform02", "own", 1),
+        ("", "other", 3),
         ("bernoulli", "own", 2),
     ]
 
