@@ -4,6 +4,7 @@ import copy
 import functools
 import math
 import random
+from typing import Literal
 from dataclasses import replace
 
 import numpy as np
@@ -458,7 +459,10 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
     assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
 
 
-def drawing(sample, limit, *, side, level, method, rng):
+Side, Method = Literal["at most"], Literal["t", "bca"]
+
+
+def drawing(sample, limit, *, side: Side, level: float, method: Method, rng):
     """Find what its random numbers say."""
     found = float(rng.random())
     return Finding(found, found, found, 1, 0.001, REPRODUCED)

@@ -279,6 +279,9 @@ def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     asks = {name: block.get(name, record.get(name)) for name in ASKING}
     for name in ("cells", "with"):
         asks[name] = {**record.get(name, {}), **block.get(name, {})}
+    both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
+    if len(both) > 1:
+        asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
     return {name: value for name, value in asks.items() if value}
 
 
