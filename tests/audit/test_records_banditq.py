@@ -1,0 +1,663 @@
+"""BanditQ's records: each test on small datasets, and what they say on numbers done by hand."""
+
+import inspect
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from numba import config as numba_config
+
+import shrunk
+from fairbandits.audit import cases
+from fairbandits.audit.cells import Cell
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.expressions import parse
+from fairbandits.audit.ledger import load_ledger
+from fairbandits.audit.mathematics import feasibility, log_barrier, quotas, sampled_arms
+from fairbandits.audit.mathematics.chance import generator
+from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.experiments.config import build_config
+from fairbandits.experiments.recorded import RunData
+from fairbandits.experiments.schemas import ROOT, paper_file
+from fairbandits.experiments.spec import RunSpec
+from fairbandits.optima import bounds_banditq as bounds
+from fairbandits.provenance import SIMULATION, fingerprint
+from fairbandits.store import StoreError, write_table
+
+SEED = 20241121
+#: By what runs are shorter here than configured, and the most replicates: what bootstraps need.
+SHORTER, REPLICATES = 500, 10
+#: Sizes of random searches, which the ledger has, in a quick run.
+SEARCHES = {"10_000": "500", "100_000": "500"}
+LEDGER = load_ledger(
+    ROOT / "papers" / "banditq" / "claims.yaml",
+    build_config(
+        yaml.safe_load((ROOT / "config" / "config.yaml").read_text()) | {"papers": ["banditq"]},
+        "test",
+    ),
+)
+TESTS = [(claim, test) for claim in LEDGER.claims.values() for test in claim.tests]
+CODE = fingerprint(*SIMULATION, "replay")
+
+compiled_only = pytest.mark.skipif(
+    numba_config.DISABLE_JIT, reason="the runs need the compiled loops"
+)
+
+
+def shorter(rounds):
+    """Return a number of rounds, or several, cut down."""
+    if isinstance(rounds, list):
+        return sorted({shorter(one) for one in rounds})
+    return max(1, round(rounds / SHORTER))
+
+
+def cut(block):
+    """Return a part of the configuration with shorter runs and fewer replicates."""
+    if isinstance(block, list):
+        return [cut(one) for one in block]
+    if not isinstance(block, dict):
+        return block
+    block = {key: cut(value) for key, value in block.items()}
+    for key in ("horizon", "horizons"):
+        if key in block:
+            block[key]["value"] = shorter(block[key]["value"])
+    if "at" in block.get("checkpoints", {}):
+        block["checkpoints"]["at"] = shorter(block["checkpoints"]["at"])
+    if "replicates" in block:
+        block["replicates"]["value"] = min(block["replicates"]["value"], REPLICATES)
+    return block
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
+    """Return small datasets of all experiments of the paper, and what stands for the replay."""
+    folder = tmp_path_factory.mktemp("banditq")
+    (folder / "papers" / "banditq").mkdir(parents=True)
+    for part in ("experiments", "audit"):
+        file = paper_file("banditq", part, folder)
+        content = yaml.safe_load(paper_file("banditq", part).read_text("utf-8"))
+        file.write_text(yaml.safe_dump(cut(content), sort_keys=False), encoding="utf-8")
+    settings = {
+        "seed": SEED,
+        "scale": "paper",
+        "papers": ["banditq"],
+        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), str(folder)),
+    }
+    config = build_config(settings, "test", folder)
+    for one in config.experiments:
+        shrunk.dataset_of(one, folder, SEED)
+    replay = {"round": [1, 2_000_000], "queue_1": [4488.0, 1637.0], "queue_2": [7634.0, 3512.0]}
+    write_table(folder / "banditq" / "replay_5_bandit.parquet", pa.table(replay), {"code": CODE})
+    return Evidence(config, "banditq", folder)
+
+
+def in_quick(plan):
+    """Return a plan with small random searches."""
+    inputs = {}
+    for name, given in plan.inputs.items():
+        for size, small in SEARCHES.items():
+            given = given.replace(f"({size},", f"({small},") if isinstance(given, str) else given
+        inputs[name] = given
+    return cases.replace(plan, inputs=inputs)
+
+
+@pytest.fixture(scope="module")
+def asked(evidence):
+    """Return a function that gives a test's questions and the datasets it read, once made."""
+    known = {}
+
+    def ask(claim, test):
+        if (claim, test) not in known:
+            record = LEDGER.claims[claim]
+            (plan,) = (one.plan for one in record.tests if one.name == test)
+            evidence.read.clear()
+            questions = list(cases.questions(in_quick(plan), record.readings, evidence))
+            known[claim, test] = questions, set(evidence.read)
+        return known[claim, test]
+
+    return ask
+
+
+def data_of(questions, reading):
+    """Return what is asked under a reading, by what it is repeated for, as flat arrays."""
+    return {
+        (question.each, name): flat(value)
+        for question in questions
+        if question.reading == reading
+        for name, value in question.data.items()
+    }
+
+
+def flat(value):
+    if isinstance(value, str):
+        return np.array([value])
+    if isinstance(value, list):
+        return np.concatenate([np.ravel(one) for one in value])
+    return np.ravel(value)
+
+
+# ------------------------------------------------------------------------------- every record
+
+
+def test_every_test_says_what_it_asks():
+    assert [test.name for _, test in TESTS if test.plan is None] == []
+
+
+every_test = pytest.mark.parametrize(
+    ("claim", "test"), TESTS, ids=[f"{claim.id}-{test.name}" for claim, test in TESTS]
+)
+
+
+@compiled_only
+@every_test
+def test_questions_are_those_of_the_ledger(claim, test, asked, rng):
+    questions, _ = asked(claim.id, test.name)
+    takes = parameters_of(test.procedure)
+    procedure = PROCEDURES[test.procedure]
+    settings = dict(test.settings)
+    if "resamples" in takes.optional_settings + takes.settings:
+        settings["resamples"] = 200
+    if "rng" in inspect.signature(procedure).parameters:
+        settings["rng"] = rng
+    for question in questions:
+        assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
+        assert question.reading in ("", *claim.readings)
+        assert bool(question.each) == bool(test.each)
+        procedure(**question.data, **settings)
+    names = [(question.reading, question.each) for question in questions]
+    assert len(names) == len(set(names)) > 0
+
+
+#: Where different data can give the same few numbers.
+COARSE = ("banditq-setup-best-arm4", "banditq-eq12", "strictly_met", "share_negative")
+#: Readings of a claim that the figures have both of, so that they share their data.
+SHARED = [
+    {"uniform02", "gamma_fixed"},
+    {"post", "step_printed"},
+    {"lfg_constant_low", "lfg_capped"},
+]
+
+
+@compiled_only
+@every_test
+def test_readings_have_data_of_their_own(claim, test, asked):
+    questions, _ = asked(claim.id, test.name)
+    given = {question.reading for question in questions}
+    if test.decides and "" not in given:
+        assert given == set(claim.readings or [""])
+    if claim.id in COARSE or test.name in COARSE:
+        return
+    for one, other in itertools.combinations(sorted(given - {""}), 2):
+        first, second = data_of(questions, one), data_of(questions, other)
+        same = first.keys() == second.keys() and all(
+            np.array_equal(first[key], second[key]) for key in first
+        )
+        assert same == ({one, other} in SHARED), (one, other)
+
+
+@compiled_only
+def test_claims_name_what_is_read(evidence, asked):
+    for claim in LEDGER.claims.values():
+        read = set().union(*(asked(claim.id, test.name)[1] for test in claim.tests))
+        named = {
+            name: {evidence.results / one.dataset for one in evidence.config.named("banditq", name)}
+            for name in claim.experiments
+        }
+        assert read == set().union(*named.values()) | (read & evidence.replays), claim.id
+
+
+@compiled_only
+def test_growth_has_all_horizons_of_an_instance(asked):
+    questions, _ = asked("banditq-beats-cai", "below_five_sixths")
+    names = ["five arms, uniform02", "five arms, bernoulli", "paper3, uniform02"]
+    names += ["critical load, uniform02", "best protected, bernoulli", "twenty arms, bernoulli"]
+    assert {question.each for question in questions} > {*names[:3]}
+    assert len(questions) == 8
+    for question in questions:
+        horizons = shorter([20000, 63000, 200000, 630000, 2000000, 6300000])
+        assert question.data["horizons"].tolist() == horizons
+        sizes = [len(sample) for sample in question.data["samples"]]
+        assert sizes == [REPLICATES] * 6
+
+
+@compiled_only
+def test_law_of_the_five_arms_is_their_reading_and_others_belong_to_all(asked):
+    questions, _ = asked("banditq-thm3-regret", "in_rounds")
+    found = {(question.each, question.reading) for question in questions}
+    assert {("five arms", "uniform02"), ("five arms", "bernoulli"), ("hard", "")} <= found
+    assert {reading for each, reading in found if each != "five arms"} == {""}
+
+
+@compiled_only
+def test_replay_must_be_of_todays_code_and_of_full_length(evidence, tmp_path):
+    short = Evidence(evidence.config, "banditq", tmp_path)
+    plan = LEDGER.claims["banditq-replay-fig5"].tests[0].plan
+    file = tmp_path / "banditq" / "replay_5_bandit.parquet"
+    curve = {"round": [1, 2000], "queue_1": [0.0, 1.0], "queue_2": [0.0, 1.0]}
+    write_table(file, pa.table(curve), {"code": CODE})
+    with pytest.raises(ValueError, match="must end in round 2000000"):
+        list(cases.questions(plan, (), short))
+    write_table(file, pa.table({"round": [2_000_000]}), {"code": "other"})
+    with pytest.raises(StoreError, match="does not belong here: its code is 'other'"):
+        list(cases.questions(plan, (), short))
+
+
+@compiled_only
+def test_replay_is_judged_by_its_last_and_largest_queue(asked):
+    (one, two), _ = asked("banditq-replay-fig5", "last")
+    assert [one.data["excess"][0], two.data["excess"][0]] == pytest.approx([0.2, 2])
+    (one, two), _ = asked("banditq-replay-fig5", "curve")
+    assert one.data["excess"] == pytest.approx([0.2, 0])
+    assert two.data["scale"].tolist() == [7634 - 3512] * 2
+
+
+# ------------------------------------------------------------------------------------- by hand
+
+
+def cell(rounds, means, targets, *, parameters=None, swept=None, **values):
+    """Return a cell with these recorded columns, (n_replicates, n_rounds, n_arms)."""
+    spec = RunSpec(
+        stream="own",
+        policy="banditq",
+        law="uniform02",
+        means=tuple(means),
+        parameters=parameters or {},
+        sweep={name: [value] for name, value in (swept or {}).items()},
+        horizon=rounds[-1],
+        checkpoints=None,
+    )
+    arrays = {name: np.array(value, float) for name, value in values.items()}
+    run = RunData("own", "own", "uniform02", np.array(rounds), arrays, swept or {}, spec)
+    experiment = SimpleNamespace(name="own")
+    footer = {"targets": list(targets), "replicates": len(next(iter(arrays.values()), [0]))}
+    return Cell(None, SimpleNamespace(experiment=experiment, footer=footer), run)
+
+
+def value(text, one, **known):
+    """Return what an expression is of a cell, without axes of size 1."""
+    return np.squeeze(parse(text).evaluate(cases.CaseScope(None, one, known)))
+
+
+def written(claim, test, name):
+    """Return an input of the ledger, as it is written there."""
+    (found,) = (one for one in LEDGER.claims[claim].tests if one.name == test)
+    return found.plan.inputs[name]
+
+
+def test_regrets_rates_and_missing_rewards():
+    # x* = (1/2, 1/2), b* = 3/4
+    one = cell([4, 10], [0.5, 1], [0.25, 0], plays=[[[2, 2], [8, 2]]], reward=[[[1, 2], [3, 2]]])
+    assert value("best_fair_reward", one) == 0.75
+    assert value("pseudo_regret", one).tolist() == [0, 1.5]
+    assert value("realised_regret", one).tolist() == [0, 2.5]
+    assert value("rate @ T", one).tolist() == [0.3, 0.2]
+    assert value("missing", one, arm=1).tolist() == [0, -0.5]
+    assert value("protected(missing)", one).tolist() == [0, -0.5]
+    assert value("shortfall @ T", one).tolist() == [0, 0]
+    assert (value("T", one), value("V", one)) == (10, math.sqrt(10))
+
+
+def test_regret_is_of_probabilities_where_they_are_recorded():
+    pulls = [[[8, 2]]]
+    bandit = cell([10], [0.5, 1], [0.25, 0], plays=pulls, probability=[[[6, 4]]])
+    assert value("pseudo_regret", bandit) == 0.5
+    full = cell([10], [0.5, 1], [0.25, 0], plays=pulls, probability=[[[0, 0]]])
+    assert value("pseudo_regret", full) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "swept", "weight"),
+    [
+        ({"V": 0}, {}, 0),
+        ({"V": None}, {}, 4),
+        ({}, {"V_exponent": 0.25}, 2),
+        ({}, {"V": 7}, 7),
+        ({"learner_parameters": {"V_exponent": 0.25}}, {}, 2),
+    ],
+)
+def test_weight_is_given_or_a_power_of_the_horizon(parameters, swept, weight):
+    one = cell([16], [0.5, 1], [0.25, 0], parameters=parameters, swept=swept)
+    assert value("V", one) == weight
+
+
+def test_violation_is_a_maximum_of_means():
+    # missing rewards (4, 0) and (0, 3): means 2 and 1.5, while the mean of the maxima is 3.5
+    one = cell([10], [1, 1, 1], [0.4, 0.3, 0], reward=[[[0, 3, 9]], [[4, 0, 9]]])
+    violation = written("banditq-beats-cai", "below_five_sixths", "samples")
+    assert value(violation, one).tolist() == [4, 0]
+
+
+def test_violation_can_be_negative_and_is_of_protected_arms():
+    one = cell([10], [1, 1], [0.4, 0], reward=[[[6, 0]], [[7, 0]]])
+    violation = written("banditq-beats-cai", "below_five_sixths", "samples")
+    assert value(violation, one).tolist() == [-2, -3]
+
+
+def test_average_regret_is_that_of_all_rounds():
+    arms = [1, 0, 0, 1, 0]
+    plays = np.cumsum(np.eye(2)[arms], axis=0)
+    each = cell([1, 2, 3, 4, 5], [0.5, 1], [0.25, 0], plays=[plays])
+    both = cell([1, 5], [0.5, 1], [0.25, 0], plays_sum=[[plays[0], plays.sum(axis=0)]])
+    assert value("average_regret @ T", both) == pytest.approx(value("pseudo_regret", each).mean())
+    assert value("average_regret", both) == pytest.approx([-0.25, 0.05])
+
+
+def test_late_mean_and_spread_do_not_depend_on_how_dense_the_rounds_are():
+    for rounds in (np.arange(1, 101), np.array([1, 10, 50, 51, 60, 100])):
+        one = cell(rounds.tolist(), [1], [0], queue=rounds[None, :, None] * 2.0)
+        assert value("late(queue)", one) == pytest.approx(150)
+        assert value("late_spread(0 * queue + 3)", one) == pytest.approx(0, abs=1e-12)
+    ends = cell([50, 100], [1], [0], queue=[[[0], [2]]])
+    assert value("late_spread(queue)", ends) == 1
+
+
+def test_worst_window_is_where_the_mean_over_replicates_is_worst():
+    # of evenly spaced rounds 2, 4, .. 20 the window of 20^0.4 -> 4 rounds; round 5 is left out
+    rounds = [2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20]
+    steady = np.array(rounds) / 2.0
+    late = np.where(np.array(rounds) <= 8, steady, np.maximum(4, steady - 2))
+    early = np.where(np.array(rounds) <= 4, 0, steady - 2)
+    own = np.stack([late, early, late])[:, :, None]
+    reward = np.concatenate([own, np.zeros_like(own)], axis=2)
+    one = cell(rounds, [1, 1], [0.5, 0], reward=reward)
+    # rounds 9 to 12 bring nothing in two of three replicates, rounds 1 to 4 in one
+    found = value("peak(target - window_rate(reward, T ** 0.4, 10))", one, arm=1)
+    assert found.tolist() == [0.5, 0, 0.5]
+    for test, power in (("falling", 0.9), ("shortest_window", 0.75)):
+        text = written("banditq-eq4-interval-guarantee", test, "samples")
+        assert text == f"peak(target - window_rate(reward, T ** {power}, 100))"
+
+
+def test_self_bounding_excess_has_the_difference_as_its_mean():
+    rounds, V, N = [1, 9], 3.0, 2
+    plays = [[[1, 0], [6, 3]], [[0, 1], [3, 6]]]
+    queue = [[[1, 0], [4, 0]], [[0, 0], [2, 0]]]
+    squares = [[[1, 0], [60, 0]], [[0, 0], [30, 0]]]
+    one = cell(rounds, [0.5, 1], [0.25, 0], plays=plays, queue=queue, squares=squares)
+    found = value(written("banditq-eq14", "all_rounds", "samples"), one).mean(axis=0)
+    for at, t in enumerate(rounds):
+        regrets = [0.75 * t - 0.5 * run[at][0] - run[at][1] for run in plays]
+        left = np.mean([run[at][0] ** 2 for run in queue]) + 2 * V * np.mean(regrets)
+        so_far = np.mean([run[at][0] for run in squares])
+        right = 2 * t + 4 * math.sqrt(2 * so_far) + 4 * V * math.sqrt(2 * N * t)
+        assert found[at] == pytest.approx(left - right)
+
+
+def test_self_bounding_excess_while_queues_are_empty():
+    zero = np.zeros((2, 1, 2))
+    one = cell([4], [0.5, 1], [0.25, 0], plays=[[[2, 2]]] * 2, queue=zero, squares=zero)
+    found = value(written("banditq-eq14", "all_rounds", "samples"), one)
+    assert found == pytest.approx([-8 - 8 * math.sqrt(16)] * 2)
+
+
+def test_limits():
+    one = cell([50], [0.5, 1], [0.25, 0], parameters={"V": 10})
+    for test, share in (("explicit", 25), ("explicit_uai", 15)):
+        limit = value(written("banditq-prop4-average", test, "limit"), one)
+        assert limit == pytest.approx(share + 2 * math.sqrt(200))
+    assert value(written("banditq-u-thm3", "explicit", "limits"), one) == pytest.approx(
+        25 + 2 * math.sqrt(200)
+    )
+    four = cell([9], [0.5] * 4, [0.1, 0, 0, 0], parameters={"V": 0})
+    for test, limit in (("squares", 64 * 36), ("queues", 48), ("sharper", 39.9 * 9)):
+        assert value(written("banditq-prop5-v0", test, "limits"), four) == pytest.approx(limit)
+    assert value(written("banditq-u-prop3", "explicit", "limits"), four) == 18
+    assert bounds.squared_queue(3, 0.0, 2.0) == pytest.approx(4 + 4 * math.sqrt(2 * 15))
+    assert bounds.squared_queue(2, 1.0, 1.0) == pytest.approx(4 + 4 * math.sqrt(4) + 4 * 2)
+    # the number that the derivation of this bound was checked with
+    assert bounds.regret(5, math.sqrt(2e6), 2e6) == pytest.approx(2.4e5, rel=0.02)
+
+
+def test_bound_of_squared_queues_does_not_overflow():
+    one = cell([2_000_000], [0.5, 1], [0.25, 0])
+    assert value("squared_queue_bound", one) == pytest.approx(
+        bounds.squared_queue(2, 2e6**0.5, 2e6)
+    )
+    assert value("squared_queue_bound", one) > 4 * math.sqrt(2 * 2 * (2e6) ** 3 / 3)
+
+
+def test_bound_of_the_learner():
+    sums = {"gain_sum": [[[3, -7]]], "gain_squares": [[[4, 5]]], "gain_max": [[[2, 1]]]}
+    one = cell(
+        [8],
+        [0.5, 1],
+        [0.25, 0],
+        **sums,
+        surrogate_regret=[[[9, 9]]],
+        queue=[[[3, 0]]],
+        plays=[[[4, 4]]],
+        parameters={"V": 5},
+    )
+    limit = 23 * (2 + math.log(8))
+    assert value("learner_bound", one) == pytest.approx(limit)
+    of_learner = written("banditq-thm2-scalefree", "explicit", "sample")
+    assert value(of_learner, one) == pytest.approx(9 - limit)
+    of_queues = written("banditq-eq19", "explicit", "sample")
+    assert value(of_queues, one) == pytest.approx(9 + 10 * 0 - 16 - 2 * limit)
+
+
+def mechanism(more=0.0):
+    """Return a cell whose rewards are the means of its plays, and whose queues follow."""
+    means, aims, plays = np.array([0.5, 0.25, 0.8, 1]), np.array([0.2, 0.05, 0, 0]), [3, 1, 2, 4]
+    reward = means * plays
+    idleness = np.array([1, 0.5, 0, 0])
+    queue = np.where(aims > 0, aims * 10 - reward + idleness, 0)
+    queue[0] += more
+    columns = {"plays": plays, "reward": reward, "queue": queue, "idleness": idleness}
+    return cell([10], means, aims, **{name: [[one]] for name, one in columns.items()})
+
+
+def test_identity_of_the_regret_holds_without_noise_and_its_residual_is_in_parts_of_it():
+    residual = written("banditq-fig3-mechanism", "residual_below", "sample")
+    assert value(residual, mechanism()) == pytest.approx(0)
+    # the price of arm 1's queue is mu* / mu_1 - 1 = 1
+    regret = value("pseudo_regret", mechanism())
+    assert value(residual, mechanism(0.3)) == pytest.approx(0.3 / abs(regret))
+
+
+def test_regret_against_the_matched_benchmark_is_what_exploration_costs():
+    # two plays of the unprotected arm that is worse by 0.2
+    matched = written("banditq-fig3-mechanism", "matched_benchmark", "sample")
+    assert value(matched, mechanism()) == pytest.approx(0.4)
+
+
+def test_matched_benchmark_earns_what_the_best_arm_would_beyond_the_protected_rewards():
+    # 10 rounds, 3 and 1 of them for the protected arms, which keep 1.5 and 0.25
+    smaller = written("banditq-fig7-beats-lfg", "matched", "smaller")
+    assert value(smaller, mechanism()) == pytest.approx(1.5 + 0.25 + 6)
+
+
+def test_sampled_arms_are_paid_what_their_plays_were(rng):
+    plays, reward = np.array([[[1, 0], [1.0, 2]]]), np.array([[[0.7, 0], [0.7, 3]]])
+    found = sampled_arms.sampled_reward(np.array([1, 3]), plays, reward, rng)
+    assert found == pytest.approx(np.array([[0.7, 3]]))
+    many = np.full((20_000, 1, 1), 1.0)
+    paid = sampled_arms.sampled_reward(np.array([10]), many * [3, 7], many * [1.5, 7], rng)
+    assert paid.mean(axis=0) == pytest.approx([1.5, 7], rel=0.02)
+    assert paid.std(axis=0) == pytest.approx(np.sqrt(2.1) * np.array([0.5, 1]), rel=0.05)
+
+
+def test_sampled_reward_is_of_the_arm_of_the_case():
+    one = cell([1, 3], [0.5, 1], [0.2, 0], plays=[[[1, 0], [1, 2]]], reward=[[[0.7, 0], [0.7, 3]]])
+    assert value("sampled_reward('x')", one, arm=2) == pytest.approx(3)
+
+
+def test_oracle_loses_what_is_larger_at_the_end():
+    lost = written("banditq-oracle-needs-exact-mu", "linear", "samples")
+    plays, targets_of_one = [[[1, 1], [2, 8]]], [0.25, 0]
+    poor = cell([2, 10], [0.5, 1], targets_of_one, plays=plays, reward=[[[0, 1], [1, 8]]])
+    # regret 7.5 - 9, missing 2.5 - 1
+    assert value(lost, poor).tolist() == [0.5, 1.5]
+    wasteful = cell([2, 10], [0.5, 1], targets_of_one, plays=[[[1, 1], [9, 1]]], reward=plays)
+    assert value(lost, wasteful).tolist() == [0, 2]
+
+
+def test_regret_of_lfg_is_against_its_fractions():
+    told = {"fractions": ["1/2", "1/2"]}
+    one = cell([4, 10], [0.5, 1], [], plays=[[[2, 2], [9, 1]]], parameters=told)
+    regret = written("banditq-intro-lfg-linear-regret", "linear", "samples")
+    assert value(regret, one).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(("gain", "regret"), [(10, 3), (0.1, 3), (-10, 4.5)])
+def test_regret_of_losses_is_against_the_smallest_mean(gain, regret):
+    one = cell([10], [0.25, 0.5, 1], [], plays=[[[2, 3, 5]]], swept={"gain": gain})
+    assert value("unscaled_regret", one) == regret
+
+
+def test_worst_relative_shortfall_is_of_one_arm():
+    reward = [[[0.8, 0.9, 1]], [[1, 0.4, 1]]]
+    one = cell([10], [0.5, 0.5, 1], [0.1, 0.1, 0], reward=reward)
+    short = written("banditq-intro-adversarial-essential", "banditq_does_not", "sample")
+    assert value(short, one) == pytest.approx([0.1, 0.6])
+
+
+def test_drawn_means_have_their_own_benchmark():
+    spec = RunSpec(
+        stream="own",
+        policy="banditq",
+        law="uniform02",
+        parameters={},
+        target_shares=("1/2",),
+        horizon=10,
+        checkpoints=None,
+    )
+    one = cell([10], [1, 1], [], mean=[[[0.5, 1]], [[1, 0.5]]], plays=[[[5, 5]], [[4, 6]]])
+    one.run.__dict__["spec"] = spec
+    assert value("drawn_target", one).tolist() == [[0.25, 0], [0.5, 0]]
+    regret = written("banditq-n1000-satisfactory", "regret", "smaller")
+    assert value(regret, one) == pytest.approx([0, 3])
+
+
+# ---------------------------------------------------------------------------- what needs no run
+
+
+def configured(**experiments):
+    """Return a scope of experiments that have means and targets alone."""
+    config = SimpleNamespace(experiment=lambda paper, name: SimpleNamespace(**experiments[name]))
+    return cases.CaseScope(SimpleNamespace(config=config, paper="banditq"), None, {})
+
+
+def test_instances_are_as_configured():
+    arms = {"means": (0.5, 0.25, 1), "targets": (0.2, 0.05, 0), "horizon": 9}
+    scope = configured(own=arms, paper={"means": (1, 0.5), "targets": (0.5, 0)})
+    for text, wanted in (
+        ("total(shares_of('own')) - 1", -0.4),
+        ("shares_of('paper', 1)", 0.5),
+        ("means_of('own', 2)", 0.25),
+        ("targets_of('own', 2)", 0.05),
+        ("number_of_largest(means_of('own'))", 3),
+        ("sqrt(horizon_of('own'))", 3),
+        ("diameter(means_of('own'), targets_of('own'))", 0.4 * math.sqrt(2)),
+        ("1 - total(released_benchmark(means_of('own'), targets_of('own')))", 0),
+    ):
+        assert np.squeeze(parse(text).evaluate(scope)) == pytest.approx(wanted, abs=1e-12), text
+
+
+def test_linear_programmes_by_hand():
+    means = np.array([[0.5, 1], [0.5, 1]])
+    aims = np.array([[0.25, 0], [0.4, 0.4]])
+    assert feasibility.least_slack(means, aims) == pytest.approx([-1 / 6, 1 / 15])
+    assert feasibility.largest_reward(means[:1], aims[:1]) == pytest.approx([0.75])
+    with pytest.raises(RuntimeError, match="not solved"):
+        feasibility.largest_reward(means, aims)
+
+
+def test_disagreement_is_seen(monkeypatch):
+    means, aims = np.array([[0.5, 1], [0.5, 1]]), np.array([[0.25, 0], [0.4, 0.4]])
+    assert feasibility.disagreements(means, aims, 1e-9).tolist() == [False, False]
+    monkeypatch.setattr(feasibility, "load", lambda *one: 0.5)
+    assert feasibility.disagreements(means, aims, 1e-9).tolist() == [False, True]
+
+
+def test_random_instances_are_as_many_and_as_loaded_as_said(rng):
+    loads, arms = [], set()
+    for means, aims in feasibility.random_instances(rng, 10_000, (2, 20), (0.5, 1.5), best=False):
+        loads += (aims / means).sum(axis=1).tolist()
+        arms.add(means.shape[1])
+        assert (np.take_along_axis(aims, means.argmax(axis=1)[:, None], axis=1) == 0).all()
+    assert len(loads) == 10_000
+    assert arms == set(range(2, 21))
+    assert 0.5 <= min(loads) < 0.51 < 1.49 < max(loads) <= 1.5
+
+
+def test_released_benchmark_forgets_the_rest_when_the_best_arm_is_protected():
+    means = (0.5, 0.25, 1)
+    whole = feasibility.released_distribution(means, (0.2, 0.05, 0))
+    assert whole == pytest.approx([0.4, 0.2, 0.4])
+    assert feasibility.released_distribution(means, (0.2, 0.05, 0.1)).sum() == pytest.approx(0.7)
+
+
+def test_protected_best_arm_of_the_ledger_has_a_tenth_of_its_mean():
+    arms = {"means": (0.5, 0.25, 1), "targets": (0.2, 0.05, 0)}
+    excess = parse(written("banditq-inconsistency-10", "sums_to_one", "excess"))
+    found = excess.evaluate(configured(full_information=arms))
+    # 0.4 + 0.2 + 0.1
+    assert np.squeeze(found) == pytest.approx(0.3)
+
+
+def test_diameter_shrinks_with_the_load():
+    assert feasibility.diameter((0.5, 0.25, 1), (0, 0, 0)) == pytest.approx(math.sqrt(2))
+    shrunken = feasibility.diameter((0.5, 0.25, 1), (0.2, 0.05, 0))
+    assert shrunken == pytest.approx(0.4 * math.sqrt(2))
+
+
+def test_fair_learn_breaks_quotas_with_the_last_arm_in_round_six():
+    for rounds, learner, kept in (
+        (1000, "first arm", True),
+        (1000, "last arm", False),
+        (5, "last arm", True),
+        (6, "last arm", False),
+    ):
+        found = quotas.keeps_quotas((3, 2, 0, 1, 0), 6, rounds, quotas.LEARNERS[learner])
+        assert found is kept
+    assert quotas.LEARNERS["smallest deficit"]([1, -2, -2]) == 1
+
+
+def test_numbers_that_were_read_off():
+    scope = configured()
+    for text, wanted in (
+        ("published('fig5', 1, 'value')", 1637.2),
+        ("published('fig5', 1, 'maximum')", 4488),
+        ("published('fig7', 'BanditQ', 'value')", 112914),
+        ("published_target(2)", 0.067695),
+    ):
+        assert parse(text).evaluate(scope) == wanted
+
+
+@compiled_only
+def test_solver_errors_see_a_wrong_root(rng, monkeypatch):
+    z = rng.standard_normal((20, 7)) * 100
+    assert log_barrier.solver_errors(z, 1e-10).max() < 1e-8
+    assert log_barrier.solver_errors(z, 1e-1).max() > 1e-4
+
+    def too_large(gaps, tolerance, out):
+        shifts(gaps, tolerance, out)
+        out *= 1.01
+
+    shifts = log_barrier.shifts
+    monkeypatch.setattr(log_barrier, "shifts", too_large)
+    assert (log_barrier.solver_errors(z, 1e-10)[:, 1] > 1e-4).all()
+
+
+def test_random_numbers_belong_to_their_name():
+    first, again, other = (
+        generator(name).integers(2**62) for name in ("a-claim", "a-claim", "another")
+    )
+    assert first == again != other
+
+
+def test_each_random_search_has_its_own_numbers():
+    texts = [
+        text
+        for _, test in TESTS
+        for given in test.plan.inputs.values()
+        for text in ([given] if isinstance(given, str) else [])
+        if "'banditq-" in text
+    ]
+    seeds = [text.split("'banditq-")[1].split("'")[0] for text in texts]
+    assert len(seeds) == len(set(seeds)) == 4
