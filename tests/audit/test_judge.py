@@ -158,6 +158,18 @@ def judged(tmp_path):
     return function
 
 
+def test_a_test_can_be_asked_under_some_readings_alone(judged):
+    def excess(size, reading):
+        return {"rule": "exact", "inputs": {"excess": size}, "reading": {reading: True}}
+
+    block = claim(readings=["one", "two"], tests={"a": excess(0, "one"), "b": excess(2, "two")})
+    del block["experiments"]
+    rows = judged({"t-a": block}, {})
+    assert rows["t-a", "one"].outcome == REPRODUCED
+    assert rows["t-a", "two"].outcome == NOT_REPRODUCED
+    assert (rows["t-a", "one"].test, rows["t-a", "two"].test) == ("a", "b")
+
+
 # ------------------------------------------------------------------------------------ joining
 
 

@@ -104,7 +104,7 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
 
 
 def test_records_are_data():
-    claim = ledgers()["fair_ucb"].claims["fairucb-thm1-alpha0"]
+    claim = ledgers()["fair_ucb"].claims["fairucb-fig4-fairucb-uniform"]
     assert (claim.kind, claim.primary, claim.family) == ("invariant", True, "primary")
     test = claim.tests[0]
     assert (test.rule, test.procedure, test.decides) == ("exact", "invariant", True)
@@ -330,3 +330,36 @@ def test_ledger_errors_are_configuration_errors(tmp_path):
     with pytest.raises(ConfigError, match="does not exist"):
         load_ledger(tmp_path / "banditq.yaml", config())
     assert issubclass(LedgerError, ConfigError)
+
+
+# -------------------------------------------------------------------------- what records can ask
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"reading": {"pst": True}},
+            f"{PLACE}.reading: 'pst' is unknown; did you mean 'post'?",
+        ),
+        (
+            {"readings": ["post", "pre"], "reading": {"post": "T > 1"}},
+            "claims.t-bound: no test decides under reading 'pre'",
+        ),
+        (
+            {"inputs": {"sample": "worst(cells(reward)) @ T", "limit": 1}},
+            f"{PLACE}: cells(x) needs cells that are stacked: say `over` what",
+        ),
+        ({"over": "largest(gapp)"}, f"{PLACE}: no measure or coordinate 'gapp'; did you mean 'gap"),
+    ],
+)
+def test_questions_that_cannot_be_put(changes, message, tmp_path):
+    content = small()
+    record = content["claims"]["t-bound"]
+    del record["experiments"]
+    record["cells"] = {"experiments": ["full_information"]}
+    record["tests"]["explicit"]["inputs"] = {"sample": "total(reward) @ T", "limit": 1}
+    load(tmp_path, banditq=content)
+    inputs = changes.pop("inputs", record["tests"]["explicit"]["inputs"])
+    record["tests"]["explicit"]["inputs"] = inputs
+    assert message in refusal(tmp_path, banditq=content | {"claims": {"t-bound": record | changes}})
