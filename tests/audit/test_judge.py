@@ -4,8 +4,8 @@ import copy
 import functools
 import math
 import random
-from typing import Literal
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.judge import Answer, answers, judge
+from fairbandits.audit.judge import Answer, answers, asked, judge
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.records import (
@@ -142,8 +142,13 @@ def asking(*means, readings=("",), eaches=("",), limit=1.0):
 
 
 def asks(estimators):
-    """Return what puts the questions of these estimators, by claim and test."""
-    return lambda claim, test, evidence: estimators[claim.id, test.name](evidence)
+    """Return what puts the questions of these estimators; without one as the record says."""
+
+    def ask(claim, test, evidence):
+        estimator = estimators[claim.id, test.name]
+        return estimator(evidence) if estimator else asked(claim, test, evidence)
+
+    return ask
 
 
 @pytest.fixture
@@ -163,8 +168,8 @@ def test_a_test_can_be_asked_under_some_readings_alone(judged):
         return {"rule": "exact", "inputs": {"excess": size}, "reading": {reading: True}}
 
     block = claim(readings=["one", "two"], tests={"a": excess(0, "one"), "b": excess(2, "two")})
-    del block["experiments"]
-    rows = judged({"t-a": block}, {})
+    del block["cells"]
+    rows = judged({"t-a": block}, dict.fromkeys([("t-a", "a"), ("t-a", "b")], None))
     assert rows["t-a", "one"].outcome == REPRODUCED
     assert rows["t-a", "two"].outcome == NOT_REPRODUCED
     assert (rows["t-a", "one"].test, rows["t-a", "two"].test) == ("a", "b")

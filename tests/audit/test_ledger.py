@@ -356,7 +356,6 @@ def test_ledger_errors_are_configuration_errors(tmp_path):
 def test_questions_that_cannot_be_put(changes, message, tmp_path):
     content = small()
     record = content["claims"]["t-bound"]
-    del record["experiments"]
     record["cells"] = {"experiments": ["full_information"]}
     record["tests"]["explicit"]["inputs"] = {"sample": "total(reward) @ T", "limit": 1}
     load(tmp_path, banditq=content)
