@@ -244,15 +244,67 @@ def verdicts(configs: tuple[Path, ...], findings: tuple[Path, ...], joint: Path,
 @main.command()
 @config_option
 @click.argument("verdicts", type=FILE)
+@click.argument("findings", type=FILE)
 @click.argument("out", type=FILE)
-def record(configs: tuple[Path, ...], verdicts: Path, out: Path) -> None:
-    """Write VERDICTS as the short table OUT that is committed, audit/verdicts.csv."""
+def record(configs: tuple[Path, ...], verdicts: Path, findings: Path, out: Path) -> None:
+    """Write VERDICTS and FINDINGS as the short tables in OUT that are committed, or neither.
+
+    These are verdicts.csv and findings.csv, in the folder audit/.
+    """
     from fairbandits.audit import run
-    from fairbandits.audit.records import read_verdicts, write_csv
 
     _, ledgers = run.load(configs)
-    rows, scale = read_verdicts(verdicts, ledgers)
-    write_csv(out, rows, scale)
+    run.record(verdicts, findings, ledgers, out)
+
+
+@main.command("check-claims")
+@config_option
+@click.argument("files", type=FILE, nargs=-1)
+def check_claims(configs: tuple[Path, ...], files: tuple[Path, ...]) -> None:
+    """Check the ledgers FILES, papers/PAPER/claims.yaml; all by default.
+
+    What is wrong is said with file, record, key and what is allowed.
+    """
+    from fairbandits.audit.checking import checked
+
+    wrong = 0
+    for line, sound in checked(load_config(configs), files):
+        wrong += not sound
+        click.echo(line, err=not sound)
+    if wrong:
+        sys.exit(1)
+
+
+@main.command()
+def vocabulary() -> None:
+    """Print the page of all that the expressions of a ledger can name, as Markdown."""
+    from fairbandits.audit.vocabulary import page
+
+    click.echo(page(), nl=False)
+
+
+@main.command()
+@config_option
+@click.argument("paper")
+@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@click.option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured.")
+@click.option("--only", multiple=True, help="Id of a claim; default all.")
+def power(
+    configs: tuple[Path, ...],
+    paper: str,
+    results: Path | None,
+    seed: int | str | None,
+    only: tuple[str, ...],
+) -> None:
+    """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
+
+    It goes by the spread in PAPER's datasets, which must be there.
+    """
+    from fairbandits.audit import run
+
+    config, ledgers = run.load(configs)
+    config = config if seed is None else replace(config, seed=seed)
+    click.echo(run.power_words(config, ledgers, paper, results, only))
 
 
 @main.command()

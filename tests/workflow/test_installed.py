@@ -18,9 +18,11 @@ from small import SEED, small_config
 
 NEED_CHECKOUT = {
     "audit": ["banditq"],
+    "check-claims": [],
     "claims": [],
     "lock": [],
-    "record": ["verdicts.parquet", "verdicts.csv"],
+    "power": ["banditq"],
+    "record": ["verdicts.parquet", "findings.parquet", "audit"],
     "replicate": ["figures"],
     "verdicts": ["a.parquet", "--joint", "b.parquet", "--out", "c.parquet"],
     "verify": [],

@@ -135,12 +135,14 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
             assert (smoke / file).is_file()
     assert f"{len(figures)} figures" in output
     assert f"figures {len(figures)} of {len(figures)}, almost done (site, " in output
-    for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv"):
+    for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv", "findings.csv"):
         assert (smoke / "audit" / name).is_file()
-    (claims,) = (line for line in output.splitlines() if line.startswith("Claims: "))
+    (claims,) = (line for line in output.splitlines() if line.startswith("Audit: "))
     assert claims.endswith("; results/smoke/audit/verdicts.csv")
-    counts = map(int, re.findall(r"(\d+) ", claims))
-    assert sum(counts) == len(CLAIM_IDS)
+    total, *counts = map(int, re.findall(r"(\d+) ", claims.partition("; left out: ")[0]))
+    left_out = map(int, re.findall(r"(\d+) ", claims.partition("; left out: ")[2]))
+    assert sum(counts) == total
+    assert total + sum(left_out) == len(CLAIM_IDS)
     assert "its numbers are not results" in output
     assert "results/smoke/site/index.html" in output
     assert (smoke / "site" / "index.html").is_file()

@@ -1,4 +1,4 @@
-"""The audit: what each paper's tests find, the verdicts on all claims, and their short table."""
+"""The audit: what each paper's tests find, the verdicts on all claims, and the short tables of both."""
 
 
 rule audit_paper:
@@ -45,16 +45,23 @@ rule verdicts:
         " > {log:q} 2>&1"
 
 
-# a rule of its own, so that snakemake takes the committed table away only when there is a new one
+# a rule of its own, so that snakemake takes the committed tables away only when there are new ones
 rule audit:
     input:
-        "<results>/audit/verdicts.parquet",
+        verdicts="<results>/audit/verdicts.parquet",
+        findings="<results>/audit/findings.parquet",
     output:
-        report(
+        verdicts=report(
             "<audit>/verdicts.csv",
             caption="../report/audit.rst",
             category="Audit",
             labels={"quantity": "verdicts on all claims"},
+        ),
+        findings=report(
+            "<audit>/findings.csv",
+            caption="../report/audit.rst",
+            category="Audit",
+            labels={"quantity": "all findings behind them"},
         ),
     log:
         "<logs>/audit/audit.log",
@@ -64,6 +71,7 @@ rule audit:
         "../../environment.yml"
     threads: 1
     params:
+        folder=subpath(output.verdicts, parent=True),
         code=AUDIT_CODE,
     shell:
-        "fairbandits record {input:q} {output:q} > {log:q} 2>&1"
+        "fairbandits record {input.verdicts:q} {input.findings:q} {params.folder:q} > {log:q} 2>&1"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from fairbandits.audit.finding import tally
 from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.totals import in_words, left_out, totals
 from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simulations, write_plans
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import ConfigError
@@ -66,8 +66,8 @@ def all_figures():
 
 
 def all_verdicts():
-    """The table of verdicts, if a configured paper has a ledger."""
-    return ["<audit>/verdicts.csv"] if LEDGERS else []
+    """The tables of verdicts and findings, if a configured paper has a ledger."""
+    return ["<audit>/verdicts.csv", "<audit>/findings.csv"] if LEDGERS else []
 
 
 def audited_datasets(wildcards):
@@ -128,17 +128,18 @@ def name_of_figure(wildcards, output):
 
 
 def verdict_lines():
-    """How many claims have which verdict."""
+    """How many of the claims that count have which verdict, and what is left out."""
     table = Path(CONFIG.folders.get("audit", "")) / "verdicts.csv"
     judged = Path(CONFIG.folders["results"]) / "audit" / "verdicts.parquet"
     if not judged.is_file() or not table.is_file():  # the committed one can be of another run
         return []
+    claims = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
     with table.open(encoding="utf-8", newline="") as file:
         headlines = {}  # a claim's first row
         for row in csv.DictReader(file):
             headlines.setdefault(row["id"], row["verdict"])
-    words = [f"{count} {outcome}" for outcome, count in tally(headlines.values()).items()]
-    return [f"Claims: {', '.join(words)}; {table}"]
+    counted = totals((left_out(claims[key]), verdict) for key, verdict in headlines.items())
+    return [f"Audit: {in_words(*counted)}; {table}"]
 
 
 def closing_lines():

@@ -191,7 +191,7 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     ledgers = {
         paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
     }
-    _check_references(ledgers)
+    check_references(ledgers)
     return ledgers
 
 
@@ -456,7 +456,7 @@ def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
             raise LedgerError(f"{place}: no test decides under reading {reading!r}")
 
 
-def _check_references(ledgers: Mapping[str, Ledger]) -> None:
+def check_references(ledgers: Mapping[str, Ledger]) -> None:
     """Check ids across papers, and that aliases end at a record of their own."""
     claims: dict[str, Claim] = {}
     for paper, ledger in ledgers.items():

@@ -15,6 +15,7 @@ import pyarrow as pa
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.totals import left_out
 from fairbandits.experiments.config import LEDGER
 from fairbandits.experiments.datasets import expect
 from fairbandits.experiments.schemas import ROOT
@@ -243,7 +244,8 @@ def read_verdicts(
 ) -> tuple[list[dict[str, Any]], str]:
     """Return the rows of the verdicts, or of the joint findings, and their scale.
 
-    Columns of JSON are read, and what has no value is None. Place and statement are the ledger's.
+    Columns of JSON are read, and what has no value is None. Place and statement are the ledger's,
+    and so is why a claim is in no total, ``left_out``.
 
     Parameters
     ----------
@@ -269,7 +271,8 @@ def read_verdicts(
     rows = [_unpacked(row) for row in read_table(path).to_pylist() if row["claim"] in claims]
     if kind == "verdicts":  # prose can have changed without the rules
         for row in rows:
-            row |= {name: getattr(claims[row["claim"]], name) for name in ("place", "statement")}
+            claim = claims[row["claim"]]
+            row |= {"place": claim.place, "statement": claim.statement, "left_out": left_out(claim)}
     return rows, footer["scale"]
 
 
@@ -289,10 +292,11 @@ def stale(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
         if paper not in ledgers:
             yield f"{path} does not belong here: there is no ledger of {paper!r}"
         elif digest != ledgers[paper].digest:
-            yield f"{path} is stale: {_other_rules(paper, digest, ledgers[paper].digest)}"
+            yield f"{path} is stale: {other_rules(paper, digest, ledgers[paper].digest)}"
 
 
-def _other_rules(paper: str, made: str, now: str) -> str:
+def other_rules(paper: str, made: str, now: str) -> str:
+    """Return that the rules of a paper are not those that something was made by."""
     return (
         f"the rules in papers/{paper}/claims.yaml have changed since (digest {made or 'none'}, "
         f"now {now})"
@@ -464,14 +468,15 @@ def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
     writer.writerow(COLUMNS)
     for row in rows:
         rule = f"{row['rule']} {row['rule_version']}" if row["rule"] else ""
-        numbers = [_short(row[name]) for name in ("statistic", "low", "high", "n", "p")]
+        numbers = [short(row[name]) for name in ("statistic", "low", "high", "n", "p")]
         start = (row["claim"], row["reading"], row["verdict"], " ".join(row["tags"]))
         decided = [row[name] for name in COLUMNS[COLUMNS.index("data") + 1 :]]
         writer.writerow([*start, *numbers, rule, " ".join(in_short(row["data"])), *decided])
     return text.getvalue()
 
 
-def _short(value: float | None) -> str:
+def short(value: float | None) -> str:
+    """Return a number of a committed table; empty if there is none."""
     if value is None or math.isnan(value):
         return ""
     return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}"
@@ -486,12 +491,17 @@ def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None
         If a claim failed, or a small run was to be written where the published scale is kept.
     """
     rows = list(rows)
-    if scale == "smoke" and path.resolve() == (ROOT / "audit" / "verdicts.csv").resolve():
+    check_scale(path, rows, scale)
+    with replacing(path) as temporary:
+        temporary.write_text(csv_of(rows), encoding="utf-8")
+
+
+def check_scale(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None:
+    """Raise StoreError unless these verdict rows may stand in a committed table of this place."""
+    if scale == "smoke" and path.resolve().parent == (ROOT / "audit").resolve():
         raise StoreError(f"{path} is for the published scale; these verdicts are of a small run")
     if failed := [row["claim"] for row in rows if row["verdict"] == FAILED and scale != "smoke"]:
         raise StoreError(f"{path} is not written: {failed[0]} failed")
-    with replacing(path) as temporary:
-        temporary.write_text(csv_of(rows), encoding="utf-8")
 
 
 def read_csv(
@@ -535,24 +545,52 @@ def stale_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
             return
     if list(dict.fromkeys(row["id"] for row in rows)) != list(claims):
         yield f"{path} has other claims than the ledgers"
+    yield from _other_readings(path, ledgers, rows)
     said = set()
     for row in rows:
         ledger = _ledger_of(row["id"], ledgers)
         if row["rules"] != ledger.digest and ledger.paper not in said:
             said.add(ledger.paper)
-            yield f"{path} is stale: {_other_rules(ledger.paper, row['rules'], ledger.digest)}"
+            yield f"{path} is stale: {other_rules(ledger.paper, row['rules'], ledger.digest)}"
     for row in rows:
         yield from _other_version(path, claims, row)
 
 
+def _other_readings(
+    path: Path, ledgers: Mapping[str, Ledger], rows: Iterable[Mapping[str, str]]
+) -> Iterator[str]:
+    """Yield a claim whose rows are not its headline and, of several readings, each of these."""
+    of_claim: dict[str, list[str]] = {}
+    for row in rows:
+        of_claim.setdefault(row["id"], []).append(row["reading"])
+    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
+    for key, found in of_claim.items():
+        claim = claims[claims[key].alias_of or key]
+        own = [] if claim.untestable else list(claim.readings)
+        if found != (["", *own] if len(own) != 1 else own):
+            yield f"{path} has other readings of {key} than the ledger"
+            return
+
+
 def _lines(path: Path) -> list[list[str]]:
+    return lines_of(path, COLUMNS, "verdicts")
+
+
+def lines_of(path: Path, columns: Sequence[str], what: str) -> list[list[str]]:
+    """Return the lines of a committed table below its header.
+
+    Raises
+    ------
+    StoreError
+        If it is missing, or has other columns.
+    """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it") from None
-    if not lines or tuple(lines[0]) != COLUMNS or any(len(one) != len(COLUMNS) for one in lines):
-        raise StoreError(f"{path} is not a table of verdicts; {ANEW}")
+    if not lines or lines[0] != list(columns) or any(len(one) != len(columns) for one in lines):
+        raise StoreError(f"{path} is not a table of {what}; {ANEW}")
     return lines[1:]
 
 
@@ -580,6 +618,7 @@ def _from_csv(
         yield row | {
             "claim": key,
             "headline": key != before,
+            "left_out": left_out(claim),
             **{name: getattr(claim, name) for name in (*plain, *flags)},
             **{name: float(row[name]) if row.get(name) else None for name in _NUMBERS},
             "n": int(row["n"]) if row["n"] else None,

@@ -2,14 +2,25 @@
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import show
+from fairbandits.audit.cases import Question
+from fairbandits.audit.committed import (
+    FINDINGS_TABLE,
+    VERDICTS_TABLE,
+    apart,
+    read_findings_csv,
+    stale_findings_csv,
+    write_tables,
+)
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.judge import Answer, answers, judge
-from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
+from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
+from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
+from fairbandits.audit.power import replicates_needed
 from fairbandits.audit.records import (
     ANEW,
     Made,
@@ -31,8 +42,10 @@ from fairbandits.experiments.schemas import ROOT, ConfigError, meant
 from fairbandits.provenance import replay_code
 from fairbandits.store import StoreError, read_footer
 
-#: The short table of verdicts, in the folder of that name.
-TABLE = "verdicts.csv"
+#: The short table of verdicts; that of the findings is beside it.
+TABLE = VERDICTS_TABLE
+#: Probability of a verdict for which replicates are counted.
+POWER = 0.9
 #: Width where there is no terminal.
 WIDTH = 120
 
@@ -70,17 +83,111 @@ def find(
     ConfigError
         If there is no such paper or claim.
     """
+    ledger = _ledger(ledgers, paper, only)
+    results = results or ROOT / config.folders["results"]
+    evidence = Evidence(config, paper, results)
+    found = list(answers(ledger, evidence, only))
+    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
+    return found, scale, Made.of(config.seed, results, found)
+
+
+def _ledger(ledgers: Mapping[str, Ledger], paper: str, only: Sequence[str]) -> Ledger:
+    """Return a paper's ledger, if it has these claims."""
     if paper not in ledgers:
         raise ConfigError(f"no claims of paper {paper!r}{meant(paper, list(ledgers))}")
     ledger = ledgers[paper]
     for one in only:
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
-    results = results or ROOT / config.folders["results"]
-    evidence = Evidence(config, paper, results)
-    found = list(answers(ledger, evidence, only))
-    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
-    return found, scale, Made.of(config.seed, results, found)
+    return ledger
+
+
+class Needed(NamedTuple):
+    """How many replicates a question has, and how many decide it.
+
+    Attributes
+    ----------
+    answer : Answer
+        What was found.
+    test : Test
+        The test whose question it is.
+    replicates : float or None
+        How many give the verdict that the estimate points to; infinite if no number does, None if
+        the procedure does not average replicates, or has found nothing.
+    """
+
+    answer: Answer
+    test: Test
+    replicates: float | None
+
+
+def needed(
+    config: Config,
+    ledgers: Mapping[str, Ledger],
+    paper: str,
+    results: Path | None = None,
+    only: Sequence[str] = (),
+    power: float = POWER,
+    ask: Asking = asked,
+) -> Iterator[Needed]:
+    """Yield for each question of a paper's deciding tests how many replicates it needs.
+
+    Parameters
+    ----------
+    config, ledgers, paper, results, only
+        As `find`.
+    power : float
+        Probability wanted of the verdict that the estimate points to.
+    ask : callable
+        From claim, test and evidence to its questions.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such paper or claim.
+    """
+    ledger = _ledger(ledgers, paper, only)
+    tests = {
+        (claim.id, test.name): test
+        for claim in ledger.claims.values()
+        for test in claim.tests
+        if test.decides
+    }
+    deciding = {
+        key: replace(claim, tests=tuple(one for one in claim.tests if (key, one.name) in tests))
+        for key, claim in ledger.claims.items()
+    }
+    data: dict[tuple[str, str], Mapping[str, Any]] = {}
+
+    def remembered(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
+        data.clear()  # those of one test at a time
+        for question in ask(claim, test, evidence):
+            data[question.reading, question.each] = question.data
+            yield question
+
+    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    for one in answers(replace(ledger, claims=deciding), evidence, only, remembered):
+        test = tests.get((one.claim, one.test))
+        if test is None:  # the claim fails before any
+            test = deciding[one.claim].tests[0]
+        count = None
+        if one.finding is not None:
+            count = replicates_needed(
+                test.procedure, data[one.reading, one.each], test.settings, one.finding, power
+            )
+        yield Needed(one, test, count)
+
+
+def power_words(
+    config: Config,
+    ledgers: Mapping[str, Ledger],
+    paper: str,
+    results: Path | None = None,
+    only: Sequence[str] = (),
+) -> str:
+    """Return as a table how many replicates decide each test of a paper, and how many there are."""
+    table = show.power_table(needed(config, ledgers, paper, results, only))
+    return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -121,6 +228,19 @@ def write_verdicts(
     write_joint_findings(joint, ledgers, table, scale, made)
     write_verdict_table(out, ledgers, verdicts, scale, made)
     return failed, True
+
+
+def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: Path) -> None:
+    """Write the committed tables from those that have all, both or neither.
+
+    Raises
+    ------
+    StoreError
+        If a file is missing or stale, or as `fairbandits.audit.committed.write_tables`.
+    """
+    rows, scale = read_verdicts(verdicts, ledgers)
+    found, _ = read_verdicts(findings, ledgers, "findings")
+    write_tables(folder, rows, found, scale)
 
 
 class Verdicts(NamedTuple):
@@ -199,12 +319,38 @@ def latest_verdicts(
     else:
         source = ROOT / config.folders.get("audit", "audit") / TABLE
         rows, scale = read_csv(source, ledgers, anyway=True), config.scale
-        problems = list(stale_csv(source, ledgers))
+        problems = [*stale_csv(source, ledgers), *_of_findings(source, rows, ledgers)]
         problems += committed_of_other_data(source, rows, config, results)
     if problems and not anyway:
         more = f" ({len(problems)} reasons in all)" if len(problems) > 1 else ""
         raise StoreError(f"{problems[0]}{more}; {ANEW}, and --anyway shows it as it is")
     return Verdicts(rows, source, scale, problems)
+
+
+def _of_findings(
+    source: Path, rows: Sequence[Mapping[str, Any]], ledgers: Mapping[str, Ledger]
+) -> Iterator[str]:
+    """Yield what is wrong with the committed table of findings; that there is none is not."""
+    table = source.with_name(FINDINGS_TABLE)
+    if not table.is_file():
+        return
+    problems = list(stale_findings_csv(table, ledgers))
+    yield from problems
+    if not problems:
+        for one in apart(rows, read_findings_csv(table, ledgers)):
+            yield f"{_shown(table)} is not of the same run as {_shown(source)}: {one}"
+
+
+def findings_behind(
+    verdicts: Verdicts, ledgers: Mapping[str, Ledger]
+) -> list[dict[str, Any]] | None:
+    """Return the findings that verdicts rest on, from the file beside them; None without it."""
+    anyway = bool(verdicts.problems)
+    if verdicts.source.suffix == ".parquet":
+        file = verdicts.source.with_name("findings.parquet")
+        return read_verdicts(file, ledgers, "findings", anyway=anyway)[0]
+    file = verdicts.source.with_name(FINDINGS_TABLE)
+    return read_findings_csv(file, ledgers, anyway=anyway) if file.is_file() else None
 
 
 def of_other_data(source: Path, made: Made, results: Path) -> Iterator[str]:
@@ -311,6 +457,9 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
         try:
             found += stale_csv(table, ledgers)
             rows = read_csv(table, ledgers, anyway=True)
+            found += _of_findings(table, rows, ledgers)
+            if not table.with_name(FINDINGS_TABLE).is_file():
+                found.append(f"{_shown(table)} has no {FINDINGS_TABLE} beside it; {ANEW}")
             found += committed_of_other_lock(table, rows, config, lock)
         except StoreError as error:
             found.append(str(error))
@@ -345,11 +494,13 @@ def claims_words(
     if as_json:
         made = {"exploratory": bool(verdicts.seed), "stale": verdicts.problems}
         place, scale = verdicts.place, verdicts.scale
-        return show.as_json(chosen, verdicts.rows, ledgers, place, scale, made)
+        findings = findings_behind(verdicts, ledgers)
+        return show.as_json(chosen, verdicts.rows, findings, ledgers, place, scale, made)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     if claim is None:
         text = show.listing(chosen, width)
-        text += f"\n\n{len(chosen)} claims: {show.counted(show.tally(chosen))}"
+        if len(ledgers) > 1 and paper is None:
+            text += f"\n\nIn all {show.counted(chosen)}"
     elif not chosen:
         raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     else:
@@ -390,9 +541,5 @@ def _explained(
     claim: Claim, ledgers: dict[str, Ledger], config: Config, verdicts: Verdicts, width: int
 ) -> str:
     own = [row for row in verdicts.rows if row["claim"] == claim.id]
-    findings = None
-    if verdicts.source.suffix == ".parquet":  # the short table does not have them
-        file = verdicts.source.with_name("findings.parquet")
-        every, _ = read_verdicts(file, ledgers, "findings", anyway=bool(verdicts.problems))
-        findings = [row for row in every if row["claim"] == claim.id]
-    return show.explanation(claim, ledgers[claim.paper], config, own, findings, width)
+    findings = findings_behind(verdicts, ledgers)
+    return show.explanation(claim, ledgers, config, own, findings, width)

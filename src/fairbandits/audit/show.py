@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import finding
+from fairbandits.audit import totals, words
 from fairbandits.audit.finding import OF_INCONSISTENCY, OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import finding_row
+from fairbandits.audit.totals import left_out
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import ConfigError, meant
 
@@ -40,17 +41,19 @@ def interval(row: Row) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or math.isnan(low) or low == high:
         return ""
+    if math.isinf(low) or math.isinf(high):
+        return f"[{words.limits(row, number)}]"
     return f"[{number(low)}, {number(high)}]"
 
 
-def tally(rows: Iterable[Row]) -> dict[str, int]:
-    """Return how many claims have which verdict, by their headlines, in the usual order."""
-    return finding.tally(row["verdict"] for row in rows if row["headline"])
+def tally(rows: Iterable[Row]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many claims that count have which headline, and how many are left out and why."""
+    return totals.totals((row["left_out"], row["verdict"]) for row in rows if row["headline"])
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """Return a tally in words."""
-    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "none"
+def counted(rows: Iterable[Row]) -> str:
+    """Return the totals of some claims in words, with what they leave out."""
+    return totals.in_words(*tally(rows))
 
 
 def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) -> None:
@@ -87,17 +90,14 @@ def listing(rows: Sequence[Row], width: int) -> str:
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
-        lines += [f"{paper}: {counted(tally(own))}", *_table(own, width), ""]
-    if any("READING" in row["tags"] for row in rows):
-        lines.append(f"* {TAGS['READING']}")
+        lines += [f"{paper}: {counted(own)}", *_table(own, width), ""]
     return "\n".join(lines).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int) -> list[str]:
-    marked = [row["verdict"] + " *" * ("READING" in row["tags"]) for row in rows]
     cells = [
-        [row["claim"], verdict, number(row["statistic"]), interval(row), _n(row)]
-        for row, verdict in zip(rows, marked, strict=True)
+        [row["claim"], row["verdict"], number(row["statistic"]), interval(row), _n(row)]
+        for row in rows
     ]
     header = ["claim", "verdict", "number", "limits", "n"]
     columns = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
@@ -109,7 +109,7 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
     statements = kept == len(columns) and room >= LEAST_STATEMENT
     lines = []
     for place, row in enumerate([header, *cells]):
-        words = [
+        parts = [
             word.rjust(size) if 2 <= k != 3 else word.ljust(size)
             for k, (word, size) in enumerate(zip(row[:kept], columns, strict=False))
         ]
@@ -117,8 +117,8 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
             text = "statement"
             if place:
                 text = rows[place - 1]["message"] or rows[place - 1]["statement"]
-            words.append(textwrap.shorten(text, room, placeholder=" ..."))
-        lines.append(("  " + "  ".join(words)).rstrip())
+            parts.append(textwrap.shorten(text, room, placeholder=" ..."))
+        lines.append(("  " + "  ".join(parts)).rstrip())
     return lines
 
 
@@ -128,7 +128,7 @@ def _n(row: Row) -> str:
 
 def explanation(
     claim: Claim,
-    ledger: Ledger,
+    ledgers: Mapping[str, Ledger],
     config: Config,
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
@@ -138,36 +138,64 @@ def explanation(
 
     Parameters
     ----------
-    claim, ledger : Claim, Ledger
-        The claim, and its paper's ledger.
+    claim : Claim
+        The claim.
+    ledgers : mapping of str to Ledger
+        Paper -> ledger.
     config : Config
         For the places of figures and data.
     rows : sequence of mapping
-        Its verdicts.
+        Its verdicts, the headline first.
     findings : sequence of mapping, optional
-        Of each of its questions; for an alias those of what it stands for. None if not at hand.
+        Of all claims. None if not at hand.
     width : int
         Columns of the terminal.
     """
+    ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
     kinds = [claim.kind, *(k for k in ("primary", "extension", "exploratory") if getattr(claim, k))]
-    parts = [f"{claim.id}  ({claim.paper}; {', '.join(kinds)})"]
-    facts = [("place", claim.place), ("claim", claim.statement)]
-    facts += [("between", "; ".join(claim.between))] if claim.between else []
-    facts += [("estimand", claim.estimand)] if claim.estimand else []
-    facts += [("note", claim.note)] if claim.note else []
-    parts += [_fact(name, text, width) for name, text in facts]
-    for row in rows:
-        parts.append("\n".join(_verdict(row, claim, ledger, width)))
-    if claim.alias_of:
-        parts.append(_fact("same as", claim.alias_of, width))
+    facts = {
+        "place": claim.place,
+        "claim": claim.statement,
+        "basis": words.basis(claim),
+        "between": "; ".join(claim.between),
+        "estimand": claim.estimand,
+        "note": claim.note,
+        "counts": f"in no total: {left_out(claim)}" if left_out(claim) else "",
+        "same as": claim.alias_of,
+    }
+    head = [f"{claim.id}  ({claim.paper}; {', '.join(kinds)})"]
+    head += [_fact(name, text, width) for name, text in facts.items() if text]
+    own = [one for one in findings or () if one["claim"] == tested.id]
+    parts = ["\n".join(head), "\n".join(_headline(rows, claim, ledger, width))]
+    if sentences := words.qualifying(tested, own, number):
+        lines = [_fact("", sentence, width, 4) for sentence in sentences]
+        parts.append("\n".join(["what qualifies it:", *lines]))
+    if len(rows) > 1:
+        parts += ["\n".join(_verdict(row, claim, ledger, width)) for row in rows[1:]]
+    if record := words.record(claim, ledger):
+        lines = textwrap.indent(record, "    ").splitlines()
+        parts.append("\n".join(["the record as it is judged:", *lines]))
     for test in claim.tests:
-        own = None if findings is None else [one for one in findings if one["test"] == test.name]
-        parts.append("\n".join(_test(test, claim, own, width)))
+        of_test = [one for one in own if one["test"] == test.name]
+        parts.append("\n".join(_test(test, of_test)))
+    said = {tag for row in rows for tag in row["tags"]}
+    others = dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said)
+    if claim.tests and others:
+        lines = [_fact(tag, TAGS[tag], width, max(10, len(tag) + 3)) for tag in others]
+        parts.append("\n".join(["of these:", *lines]))
     if claim.tests and findings is None:
         parts.append("What each question found is at hand once `fairbandits replicate audit` ran.")
     if places := _where(claim, config, width):
         parts.append("\n".join(places))
-    return "\n\n".join(["\n".join(parts[: len(facts) + 1]), *parts[len(facts) + 1 :]])
+    return "\n\n".join(parts)
+
+
+def stands_for(claim: Claim, ledgers: Mapping[str, Ledger]) -> Claim:
+    """Return the claim whose tests are those of a claim: itself, unless it is an alias."""
+    if not claim.alias_of:
+        return claim
+    ledger = next(one for one in ledgers.values() if claim.alias_of in one.claims)
+    return ledger.claims[claim.alias_of]
 
 
 def _fact(name: str, text: str, width: int, indent: int = 10) -> str:
@@ -198,20 +226,27 @@ def deviations(ledger: Ledger, width: int) -> str:
     return "\n\n".join(parts)
 
 
+def _headline(rows: Sequence[Row], claim: Claim, ledger: Ledger, width: int) -> list[str]:
+    """Return the verdict that stands for a claim, with those under its readings in short."""
+    first, *lines = _verdict(rows[0], claim, ledger, width)
+    if len(rows) > 1:
+        return [first, _fact("readings", words.readings_in_words(rows), width), *lines]
+    return [first, *lines]
+
+
 def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
     lines = [f"verdict: {row['verdict']}"]
     if row["reading"]:
-        main = ", the headline" if row["headline"] and len(claim.readings) > 1 else ""
-        lines[0] += f" under {row['reading']}{main}"
+        lines[0] += f" under {row['reading']}"
         lines.append(_fact("reading", _reading(row["reading"], ledger), width))
     if row["statistic"] is not None and not math.isnan(row["statistic"]):
         name = STATISTICS.get(row.get("procedure", ""), "number")
         text = f"{name} {number(row['statistic'])} {interval(row)}".rstrip()
         text += f", n = {row['n']}" + (f", p = {row['p']:.2g}" if row["p"] is not None else "")
         lines.append(_fact("number", text, width))
+        lines += [_fact("no limit", why, width)] if (why := words.endless(row)) else []
     if against := row.get("against"):
-        words = "0" if "zero" in against else _named(against)
-        lines.append(_fact("against", words, width))
+        lines.append(_fact("against", "0" if "zero" in against else _named(against), width))
     if row["rule"]:
         which = "".join(f", {row[k]}" for k in ("test", "each") if row.get(k))
         lines.append(_fact("rule", f"{row['rule']}, version {row['rule_version']}{which}", width))
@@ -232,32 +267,19 @@ def _reading(name: str, ledger: Ledger) -> str:
 
 
 def _named(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {_word(value)}" for key, value in values.items())
+    return ", ".join(f"{key} {number(value) or 'none'}" for key, value in values.items())
 
 
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return number(value)
-    return json.dumps(value) if isinstance(value, list | tuple) else str(value)
-
-
-def _test(test: Test, claim: Claim, found: Sequence[Row] | None, width: int) -> list[str]:
-    role = "" if test.decides else ", reported only"
-    lines = [f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version}){role}"]
-    lines.append(_fact("settings", _named(test.settings), width) if test.settings else "")
-    lines.append(_fact("inputs", _named(test.inputs), width))
-    lines += [_fact(name, _word(value), width) for name, value in test.asks.items()]
-    if found:
-        lines.append("")
-        lines += _questions(found, STATISTICS[test.procedure])
-    return [line for place, line in enumerate(lines) if line or place > 1]
+def _test(test: Test, found: Sequence[Row]) -> list[str]:
+    role = "" if test.decides else ", qualifies only"
+    head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version}){role}"
+    return [head, *(_questions(found, STATISTICS[test.procedure]) if found else [])]
 
 
 def _questions(found: Sequence[Row], statistic: str) -> list[str]:
     """Return one line per question; columns in which nothing stands are left out."""
-    header = ["reading", "each", "verdict", statistic, "limits", "against", "n", "p", "tags"]
+    header = ["reading", "each", "verdict", statistic, "limits", "against", "tightness", "n", "p"]
+    header.append("tags")
     rows = [
         [
             one["reading"],
@@ -266,6 +288,7 @@ def _questions(found: Sequence[Row], statistic: str) -> list[str]:
             number(one["statistic"]),
             interval(one),
             number(one["reference"]),
+            number(one["also"].get("tightness")),
             _n(one),
             "" if one["p"] is None else f"{one['p']:.2g}",
             one["message"] or " ".join(one["tags"]),
@@ -289,6 +312,33 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
     return "\n\n".join(parts) or "no finding"
 
 
+def power_table(rows: Iterable[Any]) -> str:
+    """Return how many replicates each question needs (`fairbandits.audit.run.Needed`).
+
+    A dash stands where the procedure does not average replicates.
+    """
+    table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
+    for one in rows:
+        answer, finding = one.answer, one.answer.finding
+        names = [answer.claim, answer.test, answer.reading, answer.each]
+        if finding is None:
+            table.append([*names, "failed", "", answer.message])
+        else:
+            table.append([*names, finding.verdict, str(finding.n), _enough(one.replicates)])
+    sizes = [max(len(row[k]) for row in table) for k in range(len(table[0]) - 1)]
+    lines = (
+        "  ".join([*(word.ljust(size) for word, size in zip(row, sizes, strict=False)), row[-1]])
+        for row in table
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _enough(replicates: float | None) -> str:
+    if replicates is None:
+        return "-"
+    return "no number" if math.isinf(replicates) else f"{replicates:.0f}"
+
+
 def _where(claim: Claim, config: Config, width: int) -> list[str]:
     lines = []
     if claim.figure:
@@ -310,6 +360,7 @@ def _data(name: str, claim: Claim, config: Config) -> str:
 def as_json(
     wanted: Sequence[Row],
     rows: Sequence[Row],
+    findings: Sequence[Row] | None,
     ledgers: Mapping[str, Ledger],
     source: str,
     scale: str,
@@ -323,6 +374,8 @@ def as_json(
         Headlines of the claims.
     rows : sequence of mapping
         All verdicts.
+    findings : sequence of mapping, optional
+        All findings; None if not at hand.
     ledgers : mapping of str to Ledger
         Paper -> ledger.
     source, scale : str
@@ -331,20 +384,28 @@ def as_json(
         Whether they are ``exploratory``, and why they are ``stale``.
     """
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
-    found = [_claim_json(claim, rows) for claim in claims]
+    found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]
     content = {"source": source, "scale": scale} | dict(made) | {"claims": found}
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _claim_json(claim: Claim, rows: Sequence[Row]) -> dict[str, Any]:
+def _claim_json(
+    claim: Claim, tested: Claim, rows: Sequence[Row], findings: Sequence[Row] | None
+) -> dict[str, Any]:
     plain = ("id", "paper", "place", "statement", "kind", "primary", "extension", "exploratory")
-    own = [row for row in rows if row["claim"] == claim.id]
+    head, *others = [row for row in rows if row["claim"] == claim.id]
+    own = [one for one in findings or () if one["claim"] == tested.id]
     return {name: getattr(claim, name) for name in plain} | {
         "figure": claim.figure or None,
+        "basis": claim.basis,
+        "reconstructed": claim.reconstructed or None,
         "alias_of": claim.alias_of or None,
         "judged_by": list(claim.judged_by),
-        "verdict": own[0]["verdict"],
-        "readings": [_row_json(row) for row in own],
+        "left_out": left_out(claim) or None,
+        "verdict": head["verdict"],
+        "headline": _row_json(head),
+        "readings": [_row_json(row) for row in others],
+        "qualified_by": None if findings is None else words.qualifying(tested, own, number),
     }
 
 

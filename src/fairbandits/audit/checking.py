@@ -1,0 +1,77 @@
+"""Ledgers checked by themselves: without results, and without what would judge them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fairbandits.audit.ledger import Ledger, check_references, load_ledger
+from fairbandits.experiments.config import Config
+from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
+
+
+def checked(
+    config: Config, files: Sequence[Path] = (), root: Path = ROOT
+) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each ledger: how many claims and tests it has, or what is wrong with it.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration; its experiments and figures are those that claims can name.
+    files : sequence of Path
+        Ledgers, PAPER/claims.yaml; those of all configured papers by default.
+    root : Path
+        Holds papers/SLUG/claims.yaml.
+
+    Yields
+    ------
+    line : str
+        One ledger's.
+    sound : bool
+        Whether nothing is wrong.
+    """
+    ledgers: dict[str, Ledger] = {}
+    places: dict[str, str] = {}
+    sound = True
+    for file in files or _configured(config, root):
+        try:
+            ledger = load_ledger(file.resolve(), config, root)
+            ledgers[ledger.paper] = ledger
+            where = file.resolve()
+            shown = where.relative_to(root) if where.is_relative_to(root) else file
+            places[ledger.paper] = str(shown)
+        except ConfigError as error:
+            sound = False
+            yield str(error), False
+    problem = ""
+    if sound:  # what refers to a ledger that cannot be read is not to be told from what is wrong
+        try:
+            check_references(ledgers | _others(ledgers, config, root))
+        except ConfigError as error:
+            problem = str(error)
+    for paper, ledger in ledgers.items():
+        if problem.startswith(f"papers/{paper}/"):
+            continue
+        tests = sum(len(claim.tests) for claim in ledger.claims.values())
+        yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
+    if problem:
+        yield problem, False
+
+
+def _configured(config: Config, root: Path) -> list[Path]:
+    papers = dict.fromkeys(one.paper for one in config.experiments)
+    files = (paper_file(paper, "claims", root) for paper in papers)
+    return [file for file in files if file.is_file()]
+
+
+def _others(ledgers: dict[str, Ledger], config: Config, root: Path) -> dict[str, Ledger]:
+    """Return the other configured papers' ledgers, if a claim is judged by one of theirs."""
+    named = {
+        name
+        for ledger in ledgers.values()
+        for claim in ledger.claims.values()
+        for name in (*claim.judged_by, *filter(None, [claim.alias_of]))
+    }
+    if named <= {key for ledger in ledgers.values() for key in ledger.claims}:
+        return {}
+    files = [file for file in _configured(config, root) if file.parent.name not in ledgers]
+    return {file.parent.name: load_ledger(file, config, root) for file in files}

@@ -1,0 +1,217 @@
+"""What is said of a claim in the terminal and on the pages alike."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES
+from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.procedures import STATISTICS
+
+Row = Mapping[str, Any]
+Formatter = Callable[[float | None], str]
+
+#: What a claim rests on that is not printed, in words.
+BASES = {
+    "lost": "the text lost the statement",
+    "recalled": "the statement is recalled from elsewhere",
+}
+#: Why a limit is infinite, by the tag that goes with it.
+ENDLESS = {
+    "CONSTANT": "all replicates are equal, which says nothing of how far a run may deviate",
+    "RARE": "too few replicates carry the number, and no largest value is known",
+    "SIGN": "too few horizons are left to fit",
+    "VACUOUS": "no data could have broken the bound",
+}
+#: The same without such a tag.
+NO_LIMIT = "the replicates do not give one at this level"
+
+
+def limits(row: Row, number: Formatter) -> str:
+    """Return the limits of a row's number; empty where there are none, or they are the number.
+
+    Examples
+    --------
+    >>> limits({"low": 0.5, "high": math.inf}, str)
+    'from 0.5, no upper limit'
+    """
+    low, high = row["low"], row["high"]
+    if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
+        return ""
+    if math.isinf(low) and math.isinf(high):
+        return "no limits"
+    if math.isinf(high):
+        return f"from {number(low)}, no upper limit"
+    if math.isinf(low):
+        return f"up to {number(high)}, no lower limit"
+    return f"{number(low)} to {number(high)}"
+
+
+def endless(row: Row) -> str:
+    """Return why a row's number has no limit on a side; empty where it has both, or no number."""
+    infinite = [row[name] for name in ("low", "high") if row[name] is not None]
+    if not any(map(math.isinf, infinite)):
+        return ""
+    return next((ENDLESS[tag] for tag in row["tags"] if tag in ENDLESS), NO_LIMIT)
+
+
+def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return which verdict a claim has under which of its readings.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Its verdict rows, the headline first.
+    """
+    own = [row for row in rows if row["reading"]]
+    there = {row["verdict"] for row in own}
+    return {
+        outcome: [row["reading"] for row in own if row["verdict"] == outcome]
+        for outcome in OUTCOMES
+        if outcome in there
+    }
+
+
+def readings_in_words(rows: Sequence[Row]) -> str:
+    """Return in a few words under which readings a claim's headline holds; empty without any.
+
+    Examples
+    --------
+    >>> head, one, other = ({"reading": name, "verdict": "reproduced"} for name in ("", "a", "b"))
+    >>> readings_in_words([head, one, other])
+    'under both readings'
+    """
+    found = under_readings(rows)
+    names = [name for some in found.values() for name in some]
+    if rows[0]["verdict"] == DEPENDS and found:
+        return "; ".join(f"{outcome}: {_names(some)}" for outcome, some in found.items())
+    if len(names) == 1:
+        return f"under {_names(names)}"
+    many = "both" if len(names) == 2 else f"all {len(names)}"
+    return f"under {many} readings" if names else ""
+
+
+def _names(readings: Iterable[str]) -> str:
+    return ", ".join(name.replace("_", " ") for name in readings)
+
+
+def basis(claim: Claim) -> str:
+    """Return what the statement that is judged rests on; empty if it is printed."""
+    if claim.basis == "printed":
+        return ""
+    return f"{BASES.get(claim.basis, claim.basis)}; reconstructed: {claim.reconstructed}"
+
+
+# ---------------------------------------------------------------------- what qualifies a verdict
+
+
+def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list[str]:
+    """Return a sentence for each test of a claim that qualifies its verdict without deciding it.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim; of an alias what it stands for.
+    findings : sequence of mapping
+        Of its tests.
+    number : callable
+        From a number to text.
+    """
+    sentences = []
+    for test in claim.tests:
+        own = [one for one in findings if one["test"] == test.name]
+        if not test.decides and own:
+            sentences.append(_sentence(test, own, number))
+    return sentences
+
+
+def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
+    start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
+    worst = min(found, key=_against)
+    numbers = evidence(worst, number)
+    if len(found) == 1:
+        return f"{start}: {worst['verdict']} ({numbers})."
+    counts = Counter(one["verdict"] for one in found)
+    (first, count), *others = [(one, counts[one]) for one in OUTCOMES if counts[one]]
+    of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
+    verdicts = [f"{first} in {of_all} cases", *(f"{one} in {counts[one]}" for one, _ in others)]
+    where = ", ".join(filter(None, [worst["reading"].replace("_", " "), worst["each"]]))
+    return f"{start}: {', '.join(verdicts)}; the weakest, {where}: {numbers}."
+
+
+def evidence(row: Row, number: Formatter) -> str:
+    """Return number, limits and n of a finding in words, or why there is none."""
+    if row["verdict"] == FAILED:
+        return row["message"] or "it failed"
+    statistic = STATISTICS.get(row["procedure"], "number")
+    words = [f"{statistic} {number(row['statistic']) or 'not to be had'}"]
+    words += [limits(row, number)] if limits(row, number) else []
+    return ", ".join([*words, f"n = {row['n']}"])
+
+
+def _against(one: Row) -> tuple[float, ...]:
+    """Return what sorts findings, those first that speak most against what is asked."""
+    weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}
+    p = 0.0 if one["p"] is None else one["p"]
+    value, reference = one["statistic"], one["reference"]
+    numbers = (value, reference)
+    known = all(each is not None and math.isfinite(each) for each in numbers)
+    distance = abs(value - reference) if known else 0.0
+    sign = 1 if one["verdict"] == NOT_REPRODUCED else -1
+    return weight.get(one["verdict"], 3), sign * p, -sign * distance
+
+
+# -------------------------------------------------------------------------- the record as judged
+
+
+def record(claim: Claim, ledger: Ledger) -> str:
+    """Return as YAML all that decides a claim, each rule with all its settings; empty without any.
+
+    What all of several tests have in common stands above them.
+
+    Parameters
+    ----------
+    claim, ledger : Claim, Ledger
+        A claim that has tests, and its paper's ledger.
+    """
+    if not claim.tests:
+        return ""
+    tests = {test.name: _test(test) for test in claim.tests}
+    first, *others = tests.values()
+    shared = {
+        name: first[name]
+        for name in claim.tests[0].asks
+        if others and all(one.get(name) == first[name] for one in others)
+    }
+    for one in tests.values():
+        for name in shared:
+            del one[name]
+    family = ledger.families[claim.family]
+    content = {"version": claim.version}
+    content |= {"readings": list(claim.readings)} if claim.readings else {}
+    content["family"] = {
+        "name": claim.family,
+        "level": family.level,
+        "correction": family.correction,
+    }
+    content |= {"combine": claim.combine} if len(tests) > 1 else {}
+    return _yaml(content | shared | {"tests": tests})
+
+
+def _test(test: Test) -> dict[str, Any]:
+    rule = {"rule": test.rule, "version": test.version, "procedure": test.procedure}
+    rule |= {"settings": dict(test.settings)} if test.settings else {}
+    found = {**rule, **test.asks, "inputs": dict(test.inputs)}
+    return found if test.decides else found | {"decides": False}
+
+
+def _yaml(content: Mapping[str, Any]) -> str:
+    plain = json.loads(json.dumps(content))  # nothing that is shared in the ledger is an alias here
+    # what holds no other mapping or list stands in one line
+    return yaml.safe_dump(
+        plain, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
+    ).rstrip()
