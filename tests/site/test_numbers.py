@@ -37,7 +37,7 @@ def test_numbers_come_from_tables_and_findings(place):
     large = {"finding": {"claim": "t-a", "each": "arm 2"}, "format": ",.1f"}
     one, two, three = place({"ends": ends, "share": share, "large": large})
     assert (one.value, one.text) == (2.5, "2.50")
-    assert one.source == "toy/fig1.parquet: series = a, round = last, mean"
+    assert one.source == "toy/fig1.parquet: round = last, series = a, mean"
     assert (two.value, two.text) == (25.0, "25")
     assert three.text == "1 234.5"
     text = csv_of([one, two, three])
