@@ -19,13 +19,12 @@ def projection(y: np.ndarray) -> tuple[np.ndarray, int]:
 
 def log_barrier_root(gaps: np.ndarray, tolerance: float) -> tuple[float, int]:
     """Return the d with sum_i 1 / (gaps_i + d) = 1, and Newton's passes over all gaps."""
-    shift = float(gaps.size)
-    for passes in range(1, 201):
+    shift, excess, passes = float(gaps.size), np.inf, 0
+    while abs(excess) >= tolerance and passes < 200:
         q = 1.0 / (gaps + shift)
         excess = q.sum() - 1.0
         shift = max(1.0, shift + excess / (q @ q))
-        if abs(excess) < tolerance:
-            break
+        passes += 1
     return shift, passes
 
 
@@ -69,7 +68,7 @@ def passes_saved(
     """Return the passes of a general solver over those of the special one, shape (number,).
 
     The general one is SciPy's SLSQP, told the gradient; what its linear algebra costs, which is
-    more, is not counted. Neither is a run that it gives up before the end.
+    more, is not counted. Where it gives up, the passes until then count.
     """
     found = np.empty(number)
     for row in range(number):
