@@ -17,6 +17,10 @@ from typing import Any
 
 import pandas as pd
 
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.records import read_csv
+from fairbandits.audit.totals import left_out, totals
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import ConfigError, meant, paper_file, read_yaml
 from fairbandits.store import read_table, replacing
@@ -182,7 +186,8 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     table, readme = root / config.folders["audit"] / TABLE, root / "README.md"
     rows = read_findings(root / config.folders["audit"])
     papers = dict.fromkeys(one.paper for one in config.experiments)
-    found = [one for paper in papers for one in numbers_of(paper, results, rows, root)]
+    found = list(totals_of(load_ledgers(config, root), root / config.folders["audit"]))
+    found += [one for paper in papers for one in numbers_of(paper, results, rows, root)]
     texts, text = {one.name: one.text for one in found}, readme.read_text(encoding="utf-8")
     if check:
         return differing(text, texts) or [f"all {len(MARK.findall(text))} numbers are as they are"]
@@ -191,6 +196,23 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     with replacing(readme) as temporary:
         temporary.write_text(written(text, texts), encoding="utf-8")
     return [f"{len(found)} numbers in {table.name}, {len(MARK.findall(text))} in README.md"]
+
+
+def totals_of(ledgers: Mapping[str, Ledger], folder: Path) -> Iterator[Number]:
+    """Yield how many claims of each paper have which verdict, e.g. banditq_not_reproduced."""
+    rows = read_csv(folder / "verdicts.csv", ledgers)
+    for paper, ledger in ledgers.items():
+        pairs = [
+            (left_out(ledger.claims[row["claim"]]), row["verdict"])
+            for row in rows
+            if row["headline"] and row["claim"] in ledger.claims
+        ]
+        counted, _ = totals(pairs)
+        for outcome in OUTCOMES:
+            name, count = f"{paper}_{outcome.replace(' ', '_')}", counted.get(outcome, 0)
+            yield Number(name, count, str(count), "audit/verdicts.csv")
+        total = sum(counted.values())
+        yield Number(f"{paper}_claims", total, str(total), "audit/verdicts.csv")
 
 
 def read_findings(folder: Path) -> list[dict[str, str]]:
