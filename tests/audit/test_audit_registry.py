@@ -1,8 +1,5 @@
-"""Every test of the ledgers has its estimator, and what the audit is made of has a fingerprint."""
+"""Every procedure says what it judges by, and what the audit is made of has a fingerprint."""
 
-import pytest
-
-from fairbandits.audit.estimates import ESTIMATORS, estimates, load_estimators
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES, STATISTICS, judged_against
 from fairbandits.experiments.config import load_config
@@ -11,30 +8,11 @@ from fairbandits.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT
 
 LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
 TESTS = {
-    (claim.id, test.name)
+    (claim.id, test.name): test
     for ledger in LEDGERS.values()
     for claim in ledger.claims.values()
     for test in claim.tests
 }
-
-
-def test_every_test_has_an_estimator():
-    assert sorted(TESTS - load_estimators().keys()) == []
-
-
-def test_every_estimator_has_a_test():
-    assert sorted(load_estimators().keys() - TESTS) == []
-
-
-def test_a_test_has_one_estimator():
-    claim = ("t-twice", "mean")
-    register = estimates(*claim)
-    try:
-        register(lambda evidence: iter(()))
-        with pytest.raises(ValueError, match="t-twice: test 'mean' has an estimator already"):
-            register(lambda evidence: iter(()))
-    finally:
-        ESTIMATORS.pop(claim)
 
 
 def test_every_procedure_says_what_its_statistic_is():
@@ -50,9 +28,9 @@ def test_the_fingerprint_has_all_that_verdicts_depend_on():
         for folder in folders
         for file in (PACKAGE / folder).rglob("*.py")
     }
-    assert every <= used  # estimators are found by their folder, and no other file imports them
+    assert every <= used  # measures are found by their folder, and no other file imports them
     assert {"store.py", "experiments/datasets.py", "experiments/recorded.py"} <= used
-    assert {"simulation.py", "policies/fair_learn.py"} <= used  # estimators run Fair-Learn
+    assert {"simulation.py", "policies/fair_learn.py"} <= used  # a function runs Fair-Learn
     assert not {"policies/bf_ucb.py", "policies/mixture.py", "figures/draw.py"} & used
 
 

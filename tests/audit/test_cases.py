@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairbandits.audit.cases import Plan, Selection, check_plan, questions
+from fairbandits.audit.cases import questions
 from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import ExpressionError
+from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.spec import RunSpec
 
@@ -210,8 +211,8 @@ def test_readings_by_coordinate_by_rule_and_by_replicate(evidence):
     found = asked(evidence, ["coin", "beta"], reading=rule, **record)
     assert [(one.reading, one.each) for one in found] == [
         ("coin", "T = 1000"),
-        ("beta", "T = 100"),
         ("beta", "T = 1000"),
+        ("beta", "T = 100"),
     ]
     cells = {"experiments": ["suite"], "law": "beta", "T": 1000}
     rule = {"few": "total(plays) @ T < 6006", "many": "total(plays) @ T >= 6006", "all": True}

@@ -69,6 +69,7 @@ def test_every_rule_is_complete():
     # the others serve papers to come
     assert set(PROCEDURES) - seen <= {
         "bounded_remainder",
+        "curve_inside",
         "proportionality",
         "universal_comparison",
     }
@@ -95,16 +96,17 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
     own = [one for one in config().experiments if one.paper == paper]
     figures = {figure for one in own for figure in one.figures}
     assert {claim.figure for claim in ledger.claims.values()} - {""} == figures
-    read = {name for claim in ledger.claims.values() for name in claim.experiments}
+    named = {name for claim in ledger.claims.values() for name in claim.experiments}
+    read = {one.name for name in named for one in config().named(paper, name)}
     # a longer look at the other reading's curve, which no claim is about
-    names = {one.suite or one.name for one in own}
+    names = {one.name for one in own}
     assert names - read <= {"r_regret_long", "r_regret_long_other_gaps"}
 
 
 def test_records_are_data():
-    claim = ledgers()["fair_ucb"].claims["fairucb-thm1-alpha0"]
+    claim = ledgers()["fair_ucb"].claims["fairucb-fig4-fairucb-uniform"]
     assert (claim.kind, claim.primary, claim.family) == ("invariant", True, "primary")
-    (test,) = claim.tests
+    test = claim.tests[0]
     assert (test.rule, test.procedure, test.decides) == ("exact", "invariant", True)
     assert test.settings == {"exact": True, "tolerance": 0, "small": "inconclusive"}
     with pytest.raises(AttributeError):
@@ -136,7 +138,7 @@ def small():
                 "primary": False,
                 "version": 1,
                 "estimand": "regret",
-                "experiments": ["full_information", "fair_ucb/r_regret"],
+                "cells": {"experiments": ["full_information", "fair_ucb/r_regret"]},
                 "readings": ["post"],
                 "family": "single",
                 "figure": "fig1",
@@ -144,7 +146,7 @@ def small():
                     "explicit": {
                         "rule": "at_most",
                         "settings": {"method": "t"},
-                        "inputs": {"sample": "regret at T", "limit": 3},
+                        "inputs": {"sample": "regret @ T", "limit": 3},
                     }
                 },
             },
@@ -234,11 +236,28 @@ WRONG = [
     ((*EXPLICIT, "decides"), False, "claims.t-bound.tests: at least one must decide"),
     ((*EXPLICIT, "margin"), 3, f"{PLACE}: unknown key 'margin'"),
     (
-        (*BOUND, "experiments"),
+        (*BOUND, "cells", "experiments"),
         ["full_infomation"],
         "t-bound.experiments: 'full_infomation' is unknown; did you mean 'full_information",
     ),
-    ((*BOUND, "experiments"), ["r_regret"], "'r_regret' is unknown; did you mean 'fair_ucb/r_reg"),
+    (
+        (*BOUND, "cells", "experiments"),
+        ["r_regret"],
+        "'r_regret' is unknown; did you mean 'fair_ucb/r_reg",
+    ),
+    ((*EXPLICIT, "inputs", "sample"), "regrt @ T", f"{PLACE}: no measure or coordinate 'regrt'; d"),
+    ((*EXPLICIT, "inputs", "limit"), "plays @ T", "sample and limit: units do not fit: pulls and"),
+    ((*EXPLICIT, "inputs", "sample"), "regret.max()", f"{PLACE}: 'regret.max()': a call is name"),
+    ((*EXPLICIT, "inputs", "sample"), "regret @ T / 2", "needs parentheses before '/'"),
+    ((*EXPLICIT, "cells"), {"policy": "banditk"}, "policy of full_information, fair_ucb/r_regret"),
+    ((*EXPLICIT, "cells"), {"law": "bernouli"}, "'bernouli' is unknown; did you mean 'bernoulli'"),
+    ((*EXPLICIT, "cells"), {"etta": 1}, f"{PLACE}: no measure or coordinate 'etta'; did you mean"),
+    ((*EXPLICIT, "reading"), {"pots": "T > 1"}, f"{PLACE}.reading: 'pots' is unknown; did you"),
+    ((*EXPLICIT, "reading"), "law", f"{PLACE}.reading: nobody runs it: 'post' is unknown; known"),
+    ((*EXPLICIT, "each"), ["lawn"], f"{PLACE}: no measure or coordinate 'lawn'; did you mean"),
+    ((*EXPLICIT, "over"), "horizn", f"{PLACE}: no measure or coordinate 'horizn'"),
+    ((*BOUND, "basis"), "lost", "t-bound: a claim that is not printed, and no other, says what"),
+    ((*BOUND, "basis"), "printd", "'printd' is unknown; did you mean 'printed'"),
     ((*BOUND, "figure"), "fig9", "t-bound.figure: 'fig9' is unknown; did you mean"),
     ((*BOUND, "readings"), ["pots"], "t-bound.readings: 'pots' is unknown; did you mean 'post'?"),
     ((*BOUND, "family"), "singlle", "t-bound.family: 'singlle' is unknown; did you mean 'single'?"),
@@ -292,7 +311,7 @@ def test_id_twice_in_a_file(tmp_path):
 
 def test_id_in_two_files(tmp_path):
     other = copy.deepcopy(small()) | {"paper": "fair_ucb"}
-    other["claims"]["t-bound"]["experiments"] = ["r_regret"]
+    other["claims"]["t-bound"]["cells"] = {"experiments": ["r_regret"]}
     del other["claims"]["t-bound"]["figure"]
     text = refusal(tmp_path, banditq=small(), fair_ucb=other)
     assert text == (
@@ -311,3 +330,35 @@ def test_ledger_errors_are_configuration_errors(tmp_path):
     with pytest.raises(ConfigError, match="does not exist"):
         load_ledger(tmp_path / "banditq.yaml", config())
     assert issubclass(LedgerError, ConfigError)
+
+
+# -------------------------------------------------------------------------- what records can ask
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"reading": {"pst": True}},
+            f"{PLACE}.reading: 'pst' is unknown; did you mean 'post'?",
+        ),
+        (
+            {"readings": ["post", "pre"], "reading": {"post": "T > 1"}},
+            "claims.t-bound: no test decides under reading 'pre'",
+        ),
+        (
+            {"inputs": {"sample": "worst(cells(reward)) @ T", "limit": 1}},
+            f"{PLACE}: cells(x) needs cells that are stacked: say `over` what",
+        ),
+        ({"over": "largest(gapp)"}, f"{PLACE}: no measure or coordinate 'gapp'; did you mean 'gap"),
+    ],
+)
+def test_questions_that_cannot_be_put(changes, message, tmp_path):
+    content = small()
+    record = content["claims"]["t-bound"]
+    record["cells"] = {"experiments": ["full_information"]}
+    record["tests"]["explicit"]["inputs"] = {"sample": "total(reward) @ T", "limit": 1}
+    load(tmp_path, banditq=content)
+    inputs = changes.pop("inputs", record["tests"]["explicit"]["inputs"])
+    record["tests"]["explicit"]["inputs"] = inputs
+    assert message in refusal(tmp_path, banditq=content | {"claims": {"t-bound": record | changes}})

@@ -278,7 +278,7 @@ CASES = {
         "bound", lambda rng, m: (events(rng, m, 100, 0.02), 1), 1, 0.1, 10, T
     ),
     "bound, t, events in 2 %, the most known, n = 300": Case(
-        "bound", lambda rng, m: (events(rng, m, 300, 0.02), 1, 0, 50), 1, 0, 10, T, 0.2
+        "bound", lambda rng, m: (events(rng, m, 300, 0.02), 1, 0, 50 * max(1, m)), 1, 0, 10, T
     ),
     "bound, BCa, events in 3 %, n = 100": Case(
         "bound", lambda rng, m: (events(rng, m, 100, 0.03), 1), 1, 0.1, 10, BCA
@@ -413,8 +413,7 @@ def test_size_and_power(name, rng):
     assert max(sizes) <= allowed(SIMULATIONS)
     if case.power:
         power = rates(case, case.true, rng, FEWER)[0], rates(case, case.false, rng, FEWER)[1]
-        assert power[0] >= case.power
-        assert power[1] >= case.power or case.power < 0.8
+        assert min(power) >= case.power
 
 
 def test_the_table_has_all_cases_and_they_keep_their_level():

@@ -77,7 +77,7 @@ def chunk(spec, replicates, out):
 
 def dataset(experiment, chunks, out):
     files = [one["out"] for one in chunks]
-    return {"experiment": experiment.facts(), "chunks": files, "out": str(out)}
+    return {"experiment": experiment.facts(), "ledger": None, "chunks": files, "out": str(out)}
 
 
 # ------------------------------------------------------------------------------------------ help

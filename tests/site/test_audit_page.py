@@ -77,6 +77,9 @@ def test_small_runs_are_marked(found):
     assert "smoke scale: not results" in audit.banner(found).data
     rows = [row | {"seed": "ledger"} for row in found.rows]
     assert audit.banner(dataclasses.replace(found, scale="paper", rows=rows)) is None
+    rows = [found.rows[0] | {"seed": "7"}]
+    exploratory = dataclasses.replace(found, scale="paper", rows=rows)
+    assert "Exploratory: the seed 7 was chosen" in audit.banner(exploratory).data
 
 
 # -------------------------------------------------------------------------------- the whole

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.canonical import rules_digest
-from fairbandits.audit.cases import Plan, Selection, check_plan
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
+from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import (
@@ -279,6 +279,9 @@ def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     asks = {name: block.get(name, record.get(name)) for name in ASKING}
     for name in ("cells", "with"):
         asks[name] = {**record.get(name, {}), **block.get(name, {})}
+    both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
+    if len(both) > 1:
+        asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
     return {name: value for name, value in asks.items() if value}
 
 

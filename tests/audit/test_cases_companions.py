@@ -1,0 +1,146 @@
+"""Cases of made-up cells: companions with rounds of their own, arms, readings that share cells."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fairbandits.audit.cases import questions
+from fairbandits.audit.evidence import Recorded
+from fairbandits.audit.expressions import ExpressionError
+from fairbandits.audit.plans import Plan, Selection
+from fairbandits.experiments.recorded import RunData
+from fairbandits.experiments.spec import RunSpec
+
+
+def recorded(name, rounds, *, law="uniform02", instance="", **values):
+    """Return a dataset of one cell, and its columns, (n_replicates, n_rounds, n_arms)."""
+    arrays = {key: np.array(value, float) for key, value in values.items()}
+    replicates, _, n_arms = next(iter(arrays.values())).shape
+    spec = RunSpec(
+        stream="own",
+        policy="banditq",
+        parameters={},
+        law=law,
+        horizon=rounds[-1],
+        checkpoints=None,
+        means=(0.5,) * n_arms,
+    )
+    run = RunData(f"banditq-{law}", "banditq", law, np.array(rounds), arrays, {}, spec)
+    footer = {"targets": [0.1] * n_arms, "replicates": replicates}
+    return Recorded(SimpleNamespace(name=name, suite="", instance=instance), footer, [run])
+
+
+#: Two arms; the second experiment records other rounds, and has fewer replicates.
+DENSE = recorded("dense", [1, 2, 4], queue=[[[1, 9], [2, 8], [3, 7]], [[1, 6], [5, 5], [4, 4]]])
+ENDS = recorded("ends", [2, 4], queue=[[[10, 20], [30, 40]]])
+
+
+class Evidence:
+    """Datasets by the name of their experiment."""
+
+    def __init__(self, *datasets):
+        self.datasets = datasets
+
+    def recorded(self, name, columns):
+        return (one for one in self.datasets if one.experiment.name == name)
+
+
+def asked(inputs, *, procedure="paired_comparison", readings=(), datasets=(DENSE, ENDS), **plan):
+    """Return the questions of a plan that reads the first experiment."""
+    cells = Selection(("dense",), plan.pop("cells", {}))
+    whole = Plan(cells, inputs, procedure, **plan)
+    return list(questions(whole, readings, Evidence(*datasets)))
+
+
+WITH = {"ends": Selection(("ends",), match=())}
+
+
+def test_companion_is_at_its_own_rounds():
+    (one,) = asked(
+        {"larger": "largest(queue[ends]) @ 3", "smaller": "largest(queue) @ 3"}, companions=WITH
+    )
+    # one replicate is common to both
+    assert (one.data["larger"], one.data["smaller"]) == (20, 8)
+
+
+def test_functions_of_a_companion_are_of_its_own_rounds():
+    given = {"larger": "largest(late(queue[ends]))", "smaller": "largest(late(queue))"}
+    (one,) = asked(given, companions=WITH)
+    assert (one.data["larger"], one.data["smaller"]) == (30, 7.5)
+
+
+def test_cells_with_other_rounds_cannot_be_mixed_before_a_round_is_chosen():
+    ends = {"ends": Selection(("dense",), match=())}
+    (one,) = asked({"larger": "largest(queue + queue[ends]) @ T", "smaller": 0}, companions=ends)
+    assert one.data["larger"].tolist() == [14, 8]
+    ends = {"ends": Selection(("ends",), match=())}
+    with pytest.raises(ExpressionError, match="rounds of its cell, 3, got 2"):
+        asked({"larger": "(0 * mean(mu) + queue[ends]) @ T", "smaller": 0}, companions=ends)
+
+
+def test_case_can_be_of_one_arm():
+    (one,) = asked({"larger": "queue @ T", "smaller": 0}, cells={"arm": 2})
+    assert one.data["larger"].tolist() == [7, 4]
+    assert (one.each, one.coordinates) == ("", ())
+
+
+def test_one_number_is_the_larger_of_all_replicates():
+    (one,) = asked({"larger": 0, "smaller": "queue @ T"}, cells={"arm": 1})
+    assert one.data["larger"].tolist() == [0, 0]
+
+
+def test_one_number_is_the_limit_at_all_points():
+    given = {"samples": "queue", "limits": 3}
+    (one,) = asked(given, procedure="bound_everywhere", cells={"arm": 1})
+    assert one.data["limits"].tolist() == [3, 3, 3]
+    assert one.data["samples"].shape == (2, 3)
+
+
+def test_several_excesses_are_checked_one_after_the_other():
+    given = {"excess": ["queue @ T", "t"], "scale": "T"}
+    (one,) = asked(given, procedure="invariant")
+    assert one.data["excess"].tolist() == [3, 7, 4, 4, 1, 2, 4]
+    assert one.data["scale"].tolist() == [4] * 7
+
+
+def test_arms_can_be_given_where_there_is_no_cell():
+    plan = Plan(None, {"excess": "arm + 1"}, "invariant", each={"arm": (1, 3)})
+    found = list(questions(plan, (), Evidence()))
+    assert [(one.each, one.data["excess"].tolist()) for one in found] == [
+        ("arm 1", [2]),
+        ("arm 3", [4]),
+    ]
+
+
+LAWS = ("uniform02", "bernoulli")
+#: A cell of each law, and one that belongs to both.
+BOTH = [
+    recorded("dense", [1], law="uniform02", instance="own", queue=[[[1]]]),
+    recorded("dense", [1], law="bernoulli", instance="own", queue=[[[2]]]),
+    recorded("dense", [1], law="bernoulli", instance="other", queue=[[[3]]]),
+]
+RULE = "instance != 'own' or law == reading"
+
+
+def test_case_of_all_readings_is_put_once():
+    given = {"larger": 0, "smaller": "queue"}
+    plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
+    found = asked(given, readings=LAWS, datasets=BOTH, **plan)
+    assert [(one.reading, one.each, one.data["smaller"]) for one in found] == [
+        ("uniform02", "own", 1),
+        ("", "other", 3),
+        ("bernoulli", "own", 2),
+    ]
+
+
+def test_case_is_put_for_each_reading_if_it_says_the_reading():
+    given = {"larger": 0, "smaller": "where(reading == 'bernoulli', queue, -queue)"}
+    plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
+    found = asked(given, readings=LAWS, datasets=BOTH, **plan)
+    assert [(one.reading, one.each, one.data["smaller"]) for one in found] == [
+        ("uniform02", "own", -1),
+        ("uniform02", "other", -3),
+        ("bernoulli", "own", 2),
+        ("bernoulli", "other", 3),
+    ]
