@@ -155,7 +155,7 @@ def _in_doubles(
         )
     cell = scope.cell
     quotas = tuple(map(str, cell.quotas))
-    return of.float_run(cell.spec.means, quotas, rounds, seed)
+    return mathematics.plain_fair_learn.float_run(cell.spec.means, quotas, rounds, seed)
 
 
 @function(in_cell=True)
