@@ -113,7 +113,17 @@ def test_the_number_found_decides(needed, ledgers):
 
 def test_as_a_table(needed):
     lines = show.power_table(needed).splitlines()
-    assert lines[0].split() == "claim test reading each verdict n n that decides".split()
+    assert lines[0].split() == [
+        "claim",
+        "test",
+        "reading",
+        "each",
+        "verdict",
+        "n",
+        "n",
+        "that",
+        "decides",
+    ]
     assert [line.split()[0] for line in lines[1:]] == ["t-mean"] * 3 + ["t-exact"]
     assert lines[1].endswith(f"{needed[0].replicates:.0f}")
     assert lines[2].endswith("  no number")
