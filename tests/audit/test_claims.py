@@ -173,7 +173,8 @@ def test_explains_every_claim(name, rows, findings):
     qualifying = [test for test in show.stands_for(claim, LEDGERS).tests if not test.decides]
     assert ("what qualifies it:" in words) == bool(qualifying)
     for test in qualifying:
-        assert f"{(test.meaning or test.name.replace('_', ' ')).rstrip('.')}:" in words
+        start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
+        assert f"{start[0].upper()}{start[1:]}:" in words
     if claim.figure:
         assert f"figures/{claim.paper}/{claim.figure}.svg" in words
     assert ("snakemake audit --cores 2" in words) == (not claim.untestable)

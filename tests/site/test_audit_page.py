@@ -222,8 +222,9 @@ def test_a_block_says_what_a_verdict_rests_on(found, paper):
             assert f" {audit.significant(row['statistic'])}" in said
             assert f"n {row['n']}" in said
             assert words.endless(row) in said
-        for tag in row["tags"]:
-            assert audit.TAGS[tag] in said
+        for one in (row, *others):
+            for tag in one["tags"]:
+                assert audit.TAGS[tag] in said
         for judge in claim.judged_by:
             assert f'href="#claim-{judge}"' in block
         if claim.basis != "printed":

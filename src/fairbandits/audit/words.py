@@ -131,6 +131,7 @@ def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list
 
 def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
     start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
+    start = start[:1].upper() + start[1:]
     worst = min(found, key=against)
     numbers = evidence(worst, number)
     if len(found) == 1:

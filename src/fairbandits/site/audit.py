@@ -1,7 +1,7 @@
 """Verdicts on the pages: tables, a block for each claim, and the tally."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -459,7 +459,7 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
         facts.append(("basis", escape(words.basis(claim))))
     if len(audit.under_readings(claim.id)) > 1:
         facts.append(("readings", _under_readings(audit, claim)))
-    facts += [(tag, escape(TAGS[tag])) for tag in row["tags"]]
+    facts += [(tag, escape(said)) for tag, said in _tags(audit.under_readings(claim.id)).items()]
     if claim.note:
         facts.append(("note", escape(claim.note)))
     if row["figure"]:
@@ -469,6 +469,16 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
         places = [f"<code>{escape(shown(audit.results / file))}</code>" for file in files]
         facts.append(("data", ", ".join(places)))
     return facts
+
+
+def _tags(rows: Sequence[Row]) -> dict[str, str]:
+    """Return what the tags of a claim say; of those that only some readings have, which."""
+    head, *others = rows
+    found = {tag: TAGS[tag] for tag in head["tags"]}
+    for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
+        under = [row["reading"].replace("_", " ") for row in others if tag in row["tags"]]
+        found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
+    return found
 
 
 def _judge(audit: Audit, claim: str) -> str:
