@@ -141,7 +141,7 @@ def figure(
 @click.option(
     "--published",
     type=FILE,
-    help="Numbers read off the figures, papers/PAPER/published.yaml: their rounds are recorded too.",
+    help="papers/PAPER/published.yaml: the rounds that were read off are recorded too.",
 )
 @click.option("--out", type=FILE, required=True, help="Parquet file to write.")
 def replay(

@@ -107,6 +107,7 @@ use rule figure as banditq_fig7 with:
 
 use rule figure as banditq_fig8 with:
     input:
+        data=[],
         published=replay_shown_in("banditq", "fig8"),
         read_off="papers/banditq/published.yaml",
     output:
@@ -124,6 +125,7 @@ use rule figure as banditq_fig8 with:
 
 use rule figure as banditq_fig9 with:
     input:
+        data=[],
         published=replay_shown_in("banditq", "fig9"),
         read_off="papers/banditq/published.yaml",
     output:
@@ -141,6 +143,7 @@ use rule figure as banditq_fig9 with:
 
 use rule figure as banditq_fig10 with:
     input:
+        data=[],
         published=replay_shown_in("banditq", "fig10"),
         read_off="papers/banditq/published.yaml",
     output:
@@ -158,6 +161,7 @@ use rule figure as banditq_fig10 with:
 
 use rule figure as banditq_fig11 with:
     input:
+        data=[],
         published=replay_shown_in("banditq", "fig11"),
         read_off="papers/banditq/published.yaml",
     output:
@@ -175,6 +179,7 @@ use rule figure as banditq_fig11 with:
 
 use rule figure as banditq_fig12 with:
     input:
+        data=[],
         published=replay_shown_in("banditq", "fig12"),
         read_off="papers/banditq/published.yaml",
     output:
@@ -192,6 +197,7 @@ use rule figure as banditq_fig12 with:
 
 use rule figure as banditq_fig13 with:
     input:
+        data=[],
         published=replay_shown_in("banditq", "fig13"),
         read_off="papers/banditq/published.yaml",
     output:

@@ -37,7 +37,7 @@ def rates(datasets: list[Dataset], published: pd.DataFrame) -> Drawing:
         arm = f"arm {k + 1}"
         axis.axhline(target, color=COLOURS[arm], lw=1.2, ls=dash, label=f"target of {arm}")
     axis.set_ylim(0, 1.1 * max(curves["value"].max(), *published.attrs["targets"]))
-    return _with_legend(figure), curves
+    return _finished(figure, axis, curves), curves
 
 
 def queues(datasets: list[Dataset], published: pd.DataFrame) -> Drawing:
@@ -50,7 +50,7 @@ def queues(datasets: list[Dataset], published: pd.DataFrame) -> Drawing:
     for k in PROTECTED:
         axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **LEVEL_LINE)
     axis.set_ylim(bottom=0)
-    return _with_legend(figure), curves
+    return _finished(figure, axis, curves), curves
 
 
 def regret(datasets: list[Dataset], published: pd.DataFrame) -> Drawing:
@@ -58,7 +58,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame) -> Drawing:
     figure, axis = _panel("regret")
     curves = _draw(axis, published, _name(published, 2), {"regret": "regret"})
     axis.axhline(0, color="0.6", lw=0.8)
-    return _with_legend(figure), curves
+    return _finished(figure, axis, curves), curves
 
 
 def replayed_beside(
@@ -104,32 +104,23 @@ def _panel(label: str) -> tuple[Figure, Axes]:
     return figure, axis
 
 
-def _draw(
-    axis: Axes, replay: pd.DataFrame, name: str, columns: Mapping[str, str]
-) -> pd.DataFrame:
-    """Draw the replay as lines and what was read off as circles; return both."""
+def _draw(axis: Axes, replay: pd.DataFrame, name: str, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Draw the replay as lines; return it, and what was read off the published figure."""
     entry = read_yaml(paper_file("banditq", "published"))["figures"][name]
     curves = replayed_beside(replay, entry, columns)
     for series in columns:
         part = curves[curves["series"] == series]
-        axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=series)
-    read = curves.dropna(subset="published")
-    axis.plot(
-        read["round"],
-        read["published"],
-        ls="",
-        marker="o",
-        ms=5.5,
-        mfc="none",
-        mec="black",
-        clip_on=False,
-        zorder=3,
-        label="published curve",
-    )
+        label = f"{series}, replayed"
+        axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=label)
     axis.set_xlim(0, curves["round"].max())
     return curves
 
 
-def _with_legend(figure: Figure) -> Figure:
+def _finished(figure: Figure, axis: Axes, curves: pd.DataFrame) -> Figure:
+    """Draw what was read off as circles, and the legend."""
+    read = curves.dropna(subset="published")
+    circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
+    label = "published curve"
+    axis.plot(read["round"], read["published"], clip_on=False, zorder=3, label=label, **circles)
     figure.legend(loc="outside right center")
     return figure
