@@ -8,7 +8,6 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-import pyarrow as pa
 
 import shrunk
 from fairbandits.audit import run as audit
@@ -21,10 +20,8 @@ from fairbandits.engine import kinds
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
-from fairbandits.provenance import replay_code
-from fairbandits.replay.banditq_uai2024 import replay
+from fairbandits.replay.banditq_uai2024 import write_replay
 from fairbandits.site.build import build, execute
-from fairbandits.store import write_table
 
 SEED = 20240725
 REPLICATES = 3
@@ -66,10 +63,26 @@ def small_results(factory) -> Path:
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
     write_audit(folder)
-    code = replay_code()
-    table = pa.table(replay(5, "bandit", rounds=2000))
-    write_table(folder / "results" / "banditq" / "replay_5_bandit.parquet", table, {"code": code})
+    write_replays(folder, config)
     return folder
+
+
+def write_replays(folder: Path, config) -> None:
+    """Write short replays, and draw what is drawn from them alone."""
+    for one in config.replays:
+        arms, feedback = one.name.split("_")[1:]
+        table = folder / "results" / one.table
+        write_replay(
+            int(arms), feedback, table, lambda done: None, rounds=2000 if arms == "5" else 300
+        )
+        for name in one.figures:
+            images = folder / "figures" / one.paper / name
+            draw(
+                *(one.paper, name, [], table),
+                svg=images.with_suffix(".svg"),
+                png=images.with_suffix(".png"),
+                table=table.with_name(f"{name}.parquet"),
+            )
 
 
 def write_audit(folder: Path) -> None:

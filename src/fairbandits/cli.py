@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import click
 
 from fairbandits.experiments.config import LEDGER, load_config
-from fairbandits.experiments.schemas import POLICY_SCHEMAS, ROOT, ConfigError, checkout
+from fairbandits.experiments.schemas import POLICY_SCHEMAS, ROOT, ConfigError, checkout, read_yaml
 from fairbandits.store import StoreError
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
@@ -113,7 +113,7 @@ def collect(plan: Path) -> None:
 @main.command()
 @click.argument("paper")
 @click.argument("figure")
-@click.argument("data", type=FILE, nargs=-1, required=True)
+@click.argument("data", type=FILE, nargs=-1)
 @click.option("--published", type=FILE, help="Replay of the published run, to draw beside ours.")
 @click.option("--svg", type=FILE, required=True)
 @click.option("--png", type=FILE, required=True)
@@ -137,14 +137,29 @@ def figure(
 @click.argument("program", type=click.Choice(["banditq-uai2024"]))
 @click.option("--arms", type=click.Choice(["5", "1000"]), required=True)
 @click.option("--feedback", type=click.Choice(["full", "bandit"]), required=True)
+@click.option("--rounds", type=click.IntRange(min=1), help="Stop after so many.")
+@click.option(
+    "--published",
+    type=FILE,
+    help="papers/PAPER/published.yaml: the rounds that were read off are recorded too.",
+)
 @click.option("--out", type=FILE, required=True, help="Parquet file to write.")
-def replay(program: str, arms: str, feedback: str, out: Path) -> None:
+def replay(
+    program: str, arms: str, feedback: str, rounds: int | None, published: Path | None, out: Path
+) -> None:
     """Run a released PROGRAM of a paper's authors again, with its own random numbers."""
     del program  # there is one so far
-    from fairbandits.replay.banditq_uai2024 import HORIZONS, write_replay
+    from fairbandits.replay.banditq_uai2024 import HORIZONS, published_rounds, write_replay
 
-    with click.progressbar(length=HORIZONS[int(arms)], label="rounds", file=sys.stderr) as bar:
-        write_replay(int(arms), feedback, out, lambda done: bar.update(done - bar.pos))
+    horizon = HORIZONS[int(arms)]
+    also = published_rounds(read_yaml(published)["figures"], horizon) if published else []
+    length = min(horizon, rounds or horizon)
+    with click.progressbar(length=length, label="rounds", file=sys.stderr) as bar:
+        write_replay(
+            *(int(arms), feedback, out, lambda done: bar.update(done - bar.pos)),
+            rounds=length,
+            also=also,
+        )
 
 
 @main.command()

@@ -112,6 +112,35 @@ def replay(folder):
     """Write what stands for the replay of the released program: it starts high, and ends low."""
     curves = {"round": [1, 2_000_000], "queue_1": [4488.0, 1637.0], "queue_2": [7634.0, 3512.0]}
     write_table(folder / "banditq" / "replay_5_bandit.parquet", pa.table(curves), {"code": CODE})
+    for feedback in THOUSAND:
+        write_table(
+            folder / "banditq" / f"replay_1000_{feedback}.parquet",
+            pa.table(thousand(feedback)),
+            {"code": CODE},
+        )
+
+
+#: Figures of the replays with a thousand arms, by what they show.
+THOUSAND = {
+    "full": {"rate": "fig8", "queue": "fig9", "regret": "fig10"},
+    "bandit": {"rate": "fig11", "queue": "fig12", "regret": "fig13"},
+}
+
+
+def thousand(feedback):
+    """Return curves that are as published where they were read off, and 0 in all other rounds."""
+    figures = yaml.safe_load(paper_file("banditq", "published").read_text("utf-8"))["figures"]
+    read = {
+        (quantity, one["series"], one["round"]): one["value"]
+        for quantity, name in THOUSAND[feedback].items()
+        for one in figures[name]["values"]
+    }
+    rounds = sorted({0, *(round_ for _, _, round_ in read)})
+    columns = {"round": rounds}
+    for quantity, series in dict.fromkeys(key[:2] for key in read):
+        name = series if series == quantity else f"{quantity}_{series.removeprefix('arm ')}"
+        columns[name] = [read.get((quantity, series, one), 0.0) for one in rounds]
+    return columns
 
 
 def in_quick(plan):
@@ -294,6 +323,37 @@ def test_replay_is_judged_by_its_last_and_largest_queue(asked):
     (one, two), _ = asked("banditq-replay-fig5", "curve")
     assert one.data["excess"] == pytest.approx([0.2, 0])
     assert two.data["scale"].tolist() == [7634 - 3512] * 2
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("claim", "feedback"),
+    [("banditq-replay-fig8-10", "full"), ("banditq-replay-fig11-13", "bandit")],
+)
+def test_a_thousand_arms_are_judged_where_the_curves_were_read_off(
+    evidence, asked, tmp_path, claim, feedback
+):
+    for test, points in (("ends", 5), ("points", 35), ("as_read", 35)):
+        ((question,), _) = asked(claim, test)
+        assert question.data["excess"].tolist() == [0.0] * points
+    curves = thousand(feedback)
+    last, span = curves["queue_2"][-1], max(curves["queue_2"])
+    curves["queue_2"][-1] += 0.5
+    file = tmp_path / "banditq" / f"replay_1000_{feedback}.parquet"
+    write_table(file, pa.table(curves), {"code": CODE})
+    other = Evidence(evidence.config, "banditq", tmp_path)
+    excess = {}
+    for test in LEDGER.claims[claim].tests:
+        (question,) = cases.questions(test.plan, (), other)
+        excess[test.name] = question.data["excess"]
+    assert np.flatnonzero(excess["ends"]).tolist() == [3]
+    assert excess["ends"][3] == pytest.approx(0.5 / last)
+    assert np.flatnonzero(excess["points"]).tolist() == [14 + 13]
+    assert excess["points"][27] == pytest.approx(0.5 / max(span, last + 0.5))
+    curves = {name: [*values[:3], *values[4:]] for name, values in curves.items()}
+    write_table(file, pa.table(curves), {"code": CODE})
+    with pytest.raises(ValueError, match=f"replay_1000_{feedback} must be recorded at the rounds"):
+        list(cases.questions(LEDGER.claims[claim].tests[0].plan, (), other))
 
 
 # ------------------------------------------------------------------------------------- by hand

@@ -22,6 +22,7 @@ from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.spec import filled
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES, make_policy
+from fairbandits.replay.banditq_uai2024 import HORIZONS
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config" / "config.yaml"
@@ -442,6 +443,13 @@ def test_figure_drawn_from_two_experiments(changed):
     assert "figures: 'fig1' is already drawn from experiments." in text
 
 
+def test_figure_drawn_from_an_experiment_and_a_replay(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "replays.replay_1000_full.figures", ["fig1"])
+    text = "replays.replay_1000_full.figures: 'fig1' is already drawn from experiments."
+    assert message(error) == f"{BANDITQ}: {text}full_information"
+
+
 def schema(name):
     return yaml.safe_load((ROOT / "workflow/schemas" / f"{name}.schema.yaml").read_text("utf-8"))
 
@@ -597,6 +605,31 @@ def test_looking_up_what_is_not_there(paper_scale, call, key, text):
     with pytest.raises(ConfigError) as error:
         getattr(paper_scale, call)(*key)
     assert message(error).startswith(text)
+
+
+def test_figures_find_their_replay(paper_scale):
+    known = {one.name: one for one in paper_scale.replays}
+    assert {name: (one.figures, one.horizon) for name, one in known.items()} == {
+        "replay_5_bandit": ((), 2_000_000),
+        "replay_1000_full": (("fig8", "fig9", "fig10"), 3_000_000),
+        "replay_1000_bandit": (("fig11", "fig12", "fig13"), 3_000_000),
+    }
+    for one in paper_scale.replays:
+        assert HORIZONS[int(one.name.split("_")[1])] == one.horizon
+        for figure in one.figures:
+            assert paper_scale.replay_of_figure("banditq", figure) is one
+    with pytest.raises(ConfigError, match="no figure of a replay 'banditq_fig1'"):
+        paper_scale.replay_of_figure("banditq", "fig1")
+
+
+def test_all_figures_are_those_of_experiments_and_of_replays(paper_scale):
+    blocks = (*paper_scale.experiments, *paper_scale.replays)
+    wanted = [(one.paper, name) for one in blocks for name in one.figures]
+    assert sorted(paper_scale.figures) == sorted(wanted)
+    assert len(wanted) == len(set(wanted)) == 27
+    assert [name for paper, name in paper_scale.figures if paper == "banditq"] == [
+        f"fig{number}" for number in range(1, 14)
+    ]
 
 
 def test_figures_find_their_experiment(paper_scale):

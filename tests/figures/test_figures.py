@@ -24,6 +24,8 @@ from fairbandits.experiments.verify import chunk_path
 from fairbandits.figures.draw import PAPERS, draw
 from fairbandits.figures.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
 from fairbandits.figures.summary import summarise
+from fairbandits.provenance import replay_code
+from fairbandits.replay.banditq_uai2024 import write_replay
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,14 +46,17 @@ ACROSS = {
 CURVE = ["mean", "mean_low", "mean_high", "run_low", "run_high", "one_run"]
 
 
-def configured():
-    """Return the paper and name of each figure in the configuration files."""
+def configured(kind):
+    """Return the paper and name of each figure of experiments, or replays, in the configuration."""
     return [
         (file.parent.name, figure)
         for file in sorted(ROOT.glob("papers/*/experiments.yaml"))
-        for block in yaml.safe_load(file.read_text(encoding="utf-8"))["experiments"].values()
+        for block in yaml.safe_load(file.read_text(encoding="utf-8")).get(kind, {}).values()
         for figure in block["figures"]
     ]
+
+
+SIMULATED, REPLAYED = configured("experiments"), configured("replays")
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +98,33 @@ def published(tmp_path_factory):
     file = tmp_path_factory.mktemp("replay") / "replay.parquet"
     rounds = np.arange(1, HORIZON + 1)
     columns = {"round": rounds, "queue_1": 0.5 * rounds, "queue_2": 0.1 * rounds}
-    write_table(file, pa.table(columns), {"kind": "replay"})
+    write_table(file, pa.table(columns), {"kind": "replay", "code": "some", "content": "any"})
     return file
 
 
 @pytest.fixture(scope="module")
-def drawings(config, published, tmp_path_factory):
+def replays(tmp_path_factory):
+    """Return short replays with a thousand arms, by their feedback."""
+    folder = tmp_path_factory.mktemp("replays")
+    files = {feedback: folder / f"{feedback}.parquet" for feedback in ("full", "bandit")}
+    for feedback, file in files.items():
+        write_replay(1000, feedback, file, lambda done: None, rounds=HORIZON)
+    return files
+
+
+def feedback_of(figure):
+    return "full" if int(figure.removeprefix("fig")) <= 10 else "bandit"
+
+
+#: What each figure of a replay shows: quantity in its columns, and series.
+SHOWN = {
+    name: ("rate", "queue", "regret")[number % 3]
+    for number, name in enumerate(("fig8", "fig9", "fig10", "fig11", "fig12", "fig13"))
+}
+
+
+@pytest.fixture(scope="module")
+def drawings(config, published, replays, tmp_path_factory):
     """Return a function that draws a figure, once for each name of a folder."""
     folder = tmp_path_factory.mktemp("figures")
     done = {}
@@ -106,9 +132,12 @@ def drawings(config, published, tmp_path_factory):
     def drawn(paper, figure, turn="first"):
         place = folder / turn / paper
         if place / figure not in done:
-            replayed = published if figure == "fig5" else None
             files = {kind: place / f"{figure}.{kind}" for kind in ("svg", "png", "table")}
-            draw(paper, figure, datasets_of(config, paper, figure), replayed, **files)
+            if (paper, figure) in REPLAYED:
+                draw(paper, figure, [], replays[feedback_of(figure)], **files)
+            else:
+                replayed = published if figure == "fig5" else None
+                draw(paper, figure, datasets_of(config, paper, figure), replayed, **files)
             done[place / figure] = files
         return done[place / figure]
 
@@ -127,7 +156,7 @@ def no_open_figures():
 
 
 def test_configured_figures_are_those_that_can_be_drawn():
-    assert sorted(configured()) == sorted(DRAWN)
+    assert sorted(SIMULATED + REPLAYED) == sorted(DRAWN)
 
 
 def rules():
@@ -141,14 +170,20 @@ def rules():
     return found
 
 
-@pytest.mark.parametrize(("paper", "figure"), configured(), ids=map("-".join, configured()))
+@every_figure
 def test_every_figure_has_its_rule_and_its_caption(paper, figure):
     body = rules()[f"{paper}_{figure}"]
     assert f'figure="{paper}/{figure}"' in body
-    assert f'data=datasets_shown_in("{paper}", "{figure}")' in body
+    if (paper, figure) in REPLAYED:
+        assert "data=[]" in body
+        assert f'published=replay_shown_in("{paper}", "{figure}")' in body
+        assert f'read_off="papers/{paper}/published.yaml"' in body
+        assert f'facts_replayed_in("{paper}", "{figure}")' in body
+    else:
+        assert f'data=datasets_shown_in("{paper}", "{figure}")' in body
+        assert f'facts_shown_in("{paper}", "{figure}")' in body
     number = figure.removeprefix("fig")
     assert re.search(rf'\*\*drawn\(\s*"[^"]+",\s*"{number}",\s*"[^"]+"', body)
-    assert f'facts_shown_in("{paper}", "{figure}")' in body
     (caption,) = re.findall(r'caption="(.*?)"', body)
     assert (ROOT / "workflow" / "report" / caption).is_file()
 
@@ -222,7 +257,11 @@ def test_figure_is_written(drawings, paper, figure):
     assert height <= width
     footer = read_footer(files["table"])
     assert (footer["kind"], footer["paper"], footer["figure"]) == ("figure", paper, figure)
-    assert footer["datasets"][0]["seed"] == SEED
+    if (paper, figure) in REPLAYED:
+        assert footer["datasets"] == []
+        assert footer["replay"]["code"] == replay_code()
+    else:
+        assert footer["datasets"][0]["seed"] == SEED
 
 
 @every_figure
@@ -232,7 +271,14 @@ def test_two_drawings_are_the_same_bytes(drawings, paper, figure):
         assert file.read_bytes() == second[kind].read_bytes(), kind
 
 
-@every_figure
+def test_nothing_to_draw_a_figure_from(tmp_path):
+    files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
+    with pytest.raises(ValueError, match="banditq fig8 needs datasets, or a published run"):
+        draw("banditq", "fig8", [], None, **files)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("paper", "figure"), SIMULATED, ids=map("-".join, SIMULATED))
 def test_first_panel_shows_the_primary_law(config, paper, figure):
     drawing, curves = drawing_of(config, paper, figure)
     laws = config.of_figure(paper, figure).laws
@@ -254,6 +300,37 @@ def test_published_run_is_drawn_where_it_is_given(config, published):
         assert ("the published run, replayed" in labels) == (given is not None)
         plt.close(drawing)
     assert counts[1] == [counts[0][0] + 2, counts[0][1]]
+
+
+@pytest.mark.parametrize("figure", SHOWN)
+def test_replay_and_what_was_read_off_are_drawn(replays, figure):
+    """The horizon is the published one here, so that the last round was read off."""
+    replay = read_table(replays[feedback_of(figure)]).to_pandas()
+    replay.attrs = read_footer(replays[feedback_of(figure)])
+    replay["round"] = replay["round"] + 3_000_000 - HORIZON
+    function, _ = PAPERS["banditq"][figure]
+    drawing, curves = function([], replay)
+    (axis,) = drawing.axes
+    lines = {line.get_label(): line for line in axis.lines}
+    labels = [text.get_text() for text in drawing.legends[0].get_texts()]
+    plt.close(drawing)
+    kind = SHOWN[figure]
+    columns = (
+        {"regret": "regret"} if kind == "regret" else {f"arm {k}": f"{kind}_{k}" for k in (1, 2)}
+    )
+    for series, column in columns.items():
+        line = lines[f"{series}, replayed"]
+        assert line.get_ydata().tolist() == replay[column].tolist()
+        assert line.get_xdata().tolist() == replay["round"].tolist()
+    entry = yaml.safe_load((ROOT / "papers/banditq/published.yaml").read_text())["figures"][figure]
+    ends = [one["value"] for one in entry["values"] if one["round"] == 3_000_000]
+    assert lines["published curve"].get_ydata().tolist() == ends
+    assert len(ends) == len(columns)
+    assert curves["published"].dropna().tolist() == ends
+    assert labels[-1] == "published curve"
+    assert ("fluid equilibrium" in labels) == (kind == "queue")
+    if kind == "rate":
+        assert lines["target of arm 2"].get_ydata()[0] == replay.attrs["means"][1] / 3
 
 
 # ----------------------------------------------------------------------- the numbers of the curves
@@ -283,7 +360,7 @@ def config_targets(config, run):
     return config.experiment(run.paper, run.experiment).targets
 
 
-@pytest.mark.parametrize(("paper", "figure"), [row for row in DRAWN if row[0] == "banditq"])
+@pytest.mark.parametrize(("paper", "figure"), [row for row in SIMULATED if row[0] == "banditq"])
 def test_table_has_the_means_of_the_dataset(config, drawings, paper, figure):
     curves = read_table(drawings(paper, figure)["table"]).to_pandas()
     assert list(curves) == ["law", "series", "round", *CURVE, "n_replicates"]

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 from numba import config
 
 import naive
 from fairbandits.cli import main
+from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.provenance import replay_code
 from fairbandits.replay import banditq_uai2024 as program
 from fairbandits.replay.banditq_uai2024 import HORIZONS, draw_start, replay, write_replay
@@ -138,6 +140,39 @@ def test_recorded_rounds_are_even_and_end_with_the_last(rounds):
     assert found["round"][0] <= max(1, 2 * (rounds // 2000))
 
 
+def test_published_rounds_are_those_that_values_were_read_off_at():
+    file = paper_file("banditq", "published")
+    figures = read_yaml(file)["figures"]
+    found = program.published_rounds(figures, HORIZONS[1000])
+    wanted = {
+        one["round"]
+        for name in ("fig8", "fig9", "fig10", "fig11", "fig12", "fig13")
+        for one in figures[name]["values"]
+    }
+    assert found == sorted(wanted)
+    assert found[-1] == 3_000_000
+    assert len(found) > 40
+    # extremes of a curve are at no recorded round, and other figures are of other runs
+    assert program.published_rounds(figures, HORIZONS[5]) == [2_000_000]
+
+
+@pytest.mark.parametrize(("also", "rounds"), [([7, 2501, 4997], 5000), ([3, 3, 9], 10), ([], 20)])
+def test_rounds_are_recorded_besides_the_even_ones(also, rounds):
+    if config.DISABLE_JIT and rounds > 300:
+        pytest.skip("long runs need the compiled loop")
+    even = replay(5, "bandit", rounds=rounds)
+    found = replay(5, "bandit", rounds=rounds, also=[*also, rounds + 1])
+    assert found["round"].tolist() == sorted({*even["round"].tolist(), *also})
+    assert found["round"].dtype == even["round"].dtype
+    kept = np.isin(found["round"], even["round"])
+    same({name: values[kept] for name, values in found.items()}, even)
+
+
+def test_rounds_before_the_first_are_refused():
+    with pytest.raises(ValueError, match="also must be rounds of at least 1, got 0"):
+        replay(5, "full", rounds=10, also=[3, 0])
+
+
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_what_is_recorded_does_not_change_the_run(feedback):
     """V is that of the whole horizon, so a shorter run is the beginning of a longer one."""
@@ -173,6 +208,22 @@ def test_replay_command(monkeypatch, tmp_path, feedback):
     assert footer["kind"] == "replay"
     assert (footer["arms"], footer["feedback"], footer["horizon"]) == (5, feedback, 300)
     assert footer["code"] == replay_code()
+    assert footer["means"] == list(naive.CODE4)
+    assert footer["targets"] == [naive.CODE4[0] / 2, naive.CODE4[1] / 3, 0, 0, 0]
+
+
+def test_replay_command_records_published_rounds_and_can_stop_early(tmp_path):
+    out, read = tmp_path / "replay.parquet", tmp_path / "published.yaml"
+    value = {"series": "regret", "quantity": "value", "round": 4321, "value": 1.5}
+    figures = {"fig1": {"horizon": HORIZONS[5], "values": [value, value | {"round": 123}]}}
+    read.write_text(yaml.safe_dump({"figures": figures}))
+    words = ["--arms", "5", "--feedback", "full", "--rounds", "300", "--published", str(read)]
+    words = ["replay", "banditq-uai2024", *words, "--out", str(out)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    table = read_table(out)
+    assert table["round"].to_pylist() == list(range(1, 301))
+    assert read_footer(out)["horizon"] == HORIZONS[5]
 
 
 def test_writing_the_replay_again_gives_the_same_bytes(monkeypatch, tmp_path):

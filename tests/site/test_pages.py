@@ -1,8 +1,10 @@
 """The numbers on the pages: computed from results, compared with what was published."""
 
+import dataclasses
 import itertools
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -11,7 +13,7 @@ from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import load_dataset
 from fairbandits.site import banditq, comparison, pages
 from fairbandits.site.comparison import Curve, compare, observe, published
-from fairbandits.store import read_footer, write_table
+from fairbandits.store import read_footer, read_table, write_table
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
 
@@ -41,7 +43,8 @@ def paper(tmp_path_factory):
 def test_published_values_are_of_figures_that_are_drawn(slug):
     known = published(slug)
     config = load_config([pages.CONFIG])
-    figures = {name: one for one in config.experiments if one.paper == slug for name in one.figures}
+    blocks = [one for one in (*config.experiments, *config.replays) if one.paper == slug]
+    figures = {name: one for one in blocks for name in one.figures}
     assert known["paper"] == slug
     assert known["figures"].keys() == figures.keys()
     for name, entry in known["figures"].items():
@@ -215,6 +218,59 @@ def test_replay_is_compared_where_it_has_all_rounds(paper, tmp_path):
     assert "8\u202f000.0 (round 1\u202f000\u202f000)" in html
 
 
+@pytest.mark.slow
+def test_a_thousand_arms_are_compared_where_the_replays_have_all_rounds(paper, tmp_path):
+    assert banditq.compare_thousand(paper).empty
+    assert "Not compared" in banditq.thousand_words(paper, banditq.compare_thousand(paper)).data
+    assert "Smoke scale" in pages.replay_figure(paper, "fig8", "Rates").data
+
+    for one in paper.replays:
+        table, footer = (f(paper.results / one.table) for f in (read_table, read_footer))
+        columns = {name: table[name].to_numpy()[-2:] for name in table.column_names}
+        columns["round"] = np.array([one.horizon // 2, one.horizon])
+        columns["rate_1"] = np.full(2, 0.9 * footer["targets"][0])
+        write_table(tmp_path / one.table, pa.table(columns), footer)
+        for name in one.figures:
+            known = {
+                row["series"]: row["value"]
+                for row in published("banditq")["figures"][name]["values"]
+                if row["round"] == one.horizon
+            }
+            off = 1.0 if name == "fig12" else 0.0
+            frame = pd.concat(
+                pd.DataFrame(
+                    {
+                        "series": series,
+                        "round": columns["round"],
+                        "value": [0.0, value + off],
+                        "published": [np.nan, value],
+                    }
+                )
+                for series, value in known.items()
+            )
+            file = tmp_path / "banditq" / f"{name}.parquet"
+            write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {})
+    full = dataclasses.replace(paper, results=tmp_path)
+    compared = banditq.compare_thousand(full)
+    assert len(compared) == 10
+    assert set(compared["points"]) == {1}
+    off = compared.set_index("figure")["off_end"]
+    assert off.drop("fig12").max() == 0
+    np.testing.assert_allclose(off["fig12"], 1)
+    words = banditq.thousand_words(full, compared).data.replace("\u00a0", " ")
+    assert (
+        "In Figures 8, 9, 10, 11 and 13 that is no more than can be misread, 0.1 millionths"
+        in words
+    )
+    assert "In Figure 12 they are 2.6e+02 millionths apart, more than" in words
+    assert "3\u202f918.9043" in banditq.thousand_table(full, compared).data
+    for name in ("replay_1000_full", "replay_1000_bandit"):
+        words = banditq.thousand_ends(full, name).data.replace("\u00a0", " ")
+        assert "Arm 1 ends 10.00 % below its target of 0.2717" in words
+        assert "the regret is lowest in 1\u202f500\u202f000" in words
+    assert "Smoke scale" not in pages.replay_figure(full, "fig8", "Rates").data.partition("<img")[2]
+
+
 # from configuration
 
 
@@ -230,16 +286,18 @@ def test_settings_have_every_configured_number_and_its_source(paper):
                 rows = shown[shown["setting"] == f"{policy['label']}: {key}"]
                 assert entry["source"].strip() in set(rows["source"])
     rounds = shown[shown["setting"] == "rounds T"]
-    assert list(rounds["figures"]) == ["1–6", "7"]
-    assert list(rounds["value"]) == ["2\u202f000\u202f000", "300\u202f000"]
+    assert list(rounds["figures"]) == ["1–6", "7", "8–13"]
+    values = ["2\u202f000\u202f000", "300\u202f000", "3\u202f000\u202f000"]
+    assert list(rounds["value"]) == values
 
 
 @pytest.mark.slow
 def test_overview_and_versions_come_from_footers(paper):
     overview = pages.overview([paper])
-    assert list(overview["figure"]) == list("1234567")
+    assert list(overview["figure"]) == [str(number) for number in range(1, 14)]
     assert set(overview["rounds"]) == {"300"}
-    assert set(overview["replicates"]) == {small.REPLICATES}
+    assert list(overview["replicates"]) == [small.REPLICATES] * 7 + [1] * 6
+    assert list(overview["shows"][7:10]) == ["rates", "queues", "regret"]
     footer = read_footer(paper.results / "banditq" / "oracle_lfg.parquet")
     shown = pages.versions([paper]).data
     for fact in (footer["seed"], footer["code"], footer["packages"]["numpy"]):

@@ -126,9 +126,8 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     project, output = finished
     smoke = project.folder / "results" / "smoke"
     figures = [
-        f"{one.paper}/{figure}"
-        for one in load_config([ROOT / "config" / "config.yaml"]).experiments
-        for figure in one.figures
+        f"{paper}/{figure}"
+        for paper, figure in load_config([ROOT / "config" / "config.yaml"]).figures
     ]
     for name in figures:
         for file in (f"figures/{name}.svg", f"figures/{name}.png", f"{name}.parquet"):

@@ -1,24 +1,28 @@
 """BanditQ: one rule per figure."""
 
-REPLAYS["banditq"] = ["<results>/banditq/replay_5_bandit.parquet"]
-
 
 rule banditq_replay:
+    input:
+        published="papers/banditq/published.yaml",
     output:
-        "<results>/banditq/replay_5_bandit.parquet",
+        "<results>/banditq/replay_{arms}_{feedback}.parquet",
     log:
-        "<logs>/banditq/replay_5_bandit.log",
+        "<logs>/banditq/replay_{arms}_{feedback}.log",
     benchmark:
-        "<benchmarks>/banditq/replay_5_bandit.tsv"
+        "<benchmarks>/banditq/replay_{arms}_{feedback}.tsv"
+    wildcard_constraints:
+        arms="5|1000",
+        feedback="full|bandit",
     priority: SHOWN
     conda:
         "../../environment.yml"
     threads: 1
     params:
+        rounds=rounds_replayed,
         code=REPLAY_CODE,
     shell:
-        "fairbandits replay banditq-uai2024 --arms 5 --feedback bandit --out {output:q}"
-        " > {log:q} 2>&1"
+        "fairbandits replay banditq-uai2024 --arms {wildcards.arms} --feedback {wildcards.feedback}"
+        " {params.rounds} --published {input.published:q} --out {output:q} > {log:q} 2>&1"
 
 
 use rule figure as banditq_fig1 with:
@@ -99,3 +103,111 @@ use rule figure as banditq_fig7 with:
         figure="banditq/fig7",
     params:
         shows=facts_shown_in("banditq", "fig7"),
+
+
+use rule figure as banditq_fig8 with:
+    input:
+        data=[],
+        published=replay_shown_in("banditq", "fig8"),
+        read_off="papers/banditq/published.yaml",
+    output:
+        **drawn(
+            "BanditQ",
+            "8",
+            "reward rates, a thousand arms, full information",
+            caption="banditq_replayed_rates.rst",
+        ),
+    pathvars:
+        figure="banditq/fig8",
+    params:
+        shows=facts_replayed_in("banditq", "fig8"),
+
+
+use rule figure as banditq_fig9 with:
+    input:
+        data=[],
+        published=replay_shown_in("banditq", "fig9"),
+        read_off="papers/banditq/published.yaml",
+    output:
+        **drawn(
+            "BanditQ",
+            "9",
+            "queue lengths, a thousand arms, full information",
+            caption="banditq_replayed_queues.rst",
+        ),
+    pathvars:
+        figure="banditq/fig9",
+    params:
+        shows=facts_replayed_in("banditq", "fig9"),
+
+
+use rule figure as banditq_fig10 with:
+    input:
+        data=[],
+        published=replay_shown_in("banditq", "fig10"),
+        read_off="papers/banditq/published.yaml",
+    output:
+        **drawn(
+            "BanditQ",
+            "10",
+            "regret, a thousand arms, full information",
+            caption="banditq_replayed_regret.rst",
+        ),
+    pathvars:
+        figure="banditq/fig10",
+    params:
+        shows=facts_replayed_in("banditq", "fig10"),
+
+
+use rule figure as banditq_fig11 with:
+    input:
+        data=[],
+        published=replay_shown_in("banditq", "fig11"),
+        read_off="papers/banditq/published.yaml",
+    output:
+        **drawn(
+            "BanditQ",
+            "11",
+            "reward rates, a thousand arms, bandit feedback",
+            caption="banditq_replayed_rates.rst",
+        ),
+    pathvars:
+        figure="banditq/fig11",
+    params:
+        shows=facts_replayed_in("banditq", "fig11"),
+
+
+use rule figure as banditq_fig12 with:
+    input:
+        data=[],
+        published=replay_shown_in("banditq", "fig12"),
+        read_off="papers/banditq/published.yaml",
+    output:
+        **drawn(
+            "BanditQ",
+            "12",
+            "queue lengths, a thousand arms, bandit feedback",
+            caption="banditq_replayed_queues.rst",
+        ),
+    pathvars:
+        figure="banditq/fig12",
+    params:
+        shows=facts_replayed_in("banditq", "fig12"),
+
+
+use rule figure as banditq_fig13 with:
+    input:
+        data=[],
+        published=replay_shown_in("banditq", "fig13"),
+        read_off="papers/banditq/published.yaml",
+    output:
+        **drawn(
+            "BanditQ",
+            "13",
+            "regret, a thousand arms, bandit feedback",
+            caption="banditq_replayed_regret.rst",
+        ),
+    pathvars:
+        figure="banditq/fig13",
+    params:
+        shows=facts_replayed_in("banditq", "fig13"),

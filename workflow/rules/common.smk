@@ -40,8 +40,10 @@ for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
 # A job that simulates or collects has the fingerprint of its own runs besides (`Job.code`).
 COLLECT_CODE = collect_code()
 AUDIT_CODE = audit_code()
-#: What a paper's page and its audit read besides figures and datasets; its rules add it.
-REPLAYS = {}
+#: What a paper's page and its audit read besides figures and datasets; its own rules make it.
+REPLAYS = {one.paper: [] for one in CONFIG.replays}
+for one in CONFIG.replays:
+    REPLAYS[one.paper].append(f"<results>/{one.table}")
 REPLAY_CODE = replay_code()
 
 
@@ -56,12 +58,8 @@ def all_figures():
     """
     return [
         place
-        for one in CONFIG.experiments
-        for figure in one.figures
-        for place in (
-            f"<figures>/{one.paper}/{figure}.svg",
-            f"<results>/{one.paper}/{figure}.parquet",
-        )
+        for paper, figure in CONFIG.figures
+        for place in (f"<figures>/{paper}/{figure}.svg", f"<results>/{paper}/{figure}.parquet")
     ]
 
 
@@ -71,7 +69,7 @@ def all_verdicts():
 
 
 def audited_datasets(wildcards):
-    """The datasets that the claims of a paper read, and the replay of its authors' run."""
+    """The datasets that the claims of a paper read, and the replays of its authors' runs."""
     ledger = LEDGERS[wildcards.paper]
     names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
     read = [one for name in names for one in CONFIG.named(ledger.paper, name)]
@@ -98,6 +96,22 @@ def datasets_shown_in(paper, figure):
 def facts_shown_in(paper, figure):
     """What the datasets that a figure shows are of."""
     return [one.facts() for one in CONFIG.shown_in(paper, figure)]
+
+
+def replay_shown_in(paper, figure):
+    """The replay that a figure is drawn from alone, as the run that was published."""
+    return f"<results>/{CONFIG.replay_of_figure(paper, figure).table}"
+
+
+def facts_replayed_in(paper, figure):
+    """What the replay is of that a figure is drawn from alone."""
+    return [CONFIG.replay_of_figure(paper, figure).facts()]
+
+
+def rounds_replayed(wildcards):
+    """The option that ends a replay early: a whole one of many arms takes minutes."""
+    small = CONFIG.scale == "smoke" and int(wildcards.arms) > 100
+    return "--rounds 20000" if small else ""
 
 
 def drawn(paper, number, quantity, caption):
@@ -145,11 +159,7 @@ def verdict_lines():
 def closing_lines():
     """What a finished run says last: how many figures there are, and where the report is."""
     figures = Path(CONFIG.folders["figures"])
-    drawn = sum(
-        (figures / one.paper / f"{name}.svg").is_file()
-        for one in CONFIG.experiments
-        for name in one.figures
-    )
+    drawn = sum((figures / paper / f"{name}.svg").is_file() for paper, name in CONFIG.figures)
     lines = [f"{drawn} figures in {figures}", *verdict_lines()]
     if CONFIG.scale == "smoke":
         lines.append("Smoke run: everything was run at a small scale; its numbers are not results.")
@@ -181,10 +191,9 @@ PAGES = ["index", *(["audit"] if LEDGERS else []), *PAPERS]
 def all_images(papers=PAPERS):
     """The figures of these papers, as SVG and as PNG."""
     return [
-        f"<figures>/{one.paper}/{figure}.{kind}"
-        for one in CONFIG.experiments
-        if one.paper in papers
-        for figure in one.figures
+        f"<figures>/{paper}/{figure}.{kind}"
+        for paper, figure in CONFIG.figures
+        if paper in papers
         for kind in ("svg", "png")
     ]
 
@@ -208,12 +217,12 @@ def page_images(wildcards):
 
 def page_tables(wildcards):
     """The datasets and drawn curves on a page."""
-    return [
-        f"<results>/{one.paper}/{name}.parquet"
-        for one in CONFIG.experiments
-        if one.paper in page_papers(wildcards) and not one.audit
-        for name in (one.name, *one.figures)
-    ] + REPLAYS.get(wildcards.page, [])
+    papers = page_papers(wildcards)
+    names = [(one.paper, one.name) for one in CONFIG.experiments if not one.audit] + [
+        *CONFIG.figures,
+        *((one.paper, one.name) for one in CONFIG.replays),
+    ]
+    return [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
 
 
 def results_folder(wildcards, output):

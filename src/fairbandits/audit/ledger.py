@@ -366,9 +366,8 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
 
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     """Check that what the claims name exists."""
-    own = [one for one in config.experiments if one.paper == ledger.paper]
     experiments = _experiments(ledger, config)
-    figures = [figure for one in own for figure in one.figures]
+    figures = [figure for paper, figure in config.figures if paper == ledger.paper]
     parameters = {
         name
         for one in config.experiments

@@ -169,6 +169,32 @@ class Experiment:
         } | {key: value for key, value in optional.items() if value not in (None, {}, [], "")}
 
 
+@dataclass(frozen=True)
+class Replay:
+    """A released program of a paper's authors, run again: one run, of the same length at any scale.
+
+    Attributes
+    ----------
+    figures : tuple of str
+        The figures drawn from it alone, and not from an experiment.
+    """
+
+    paper: str
+    name: str
+    title: str
+    figures: tuple[str, ...]
+    horizon: int
+
+    @property
+    def table(self) -> str:
+        """Place of its table in the folder of results."""
+        return f"{self.paper}/{self.name}.parquet"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a caption says of it, as plain values."""
+        return {"paper": self.paper, "title": self.title, "horizon": self.horizon}
+
+
 #: In place of a seed: each paper's follows from its ledger.
 LEDGER = "ledger"
 
@@ -190,6 +216,8 @@ class Config:
     rules : mapping of str to str
         Paper -> digest of its ledger (`fairbandits.audit.canonical.rules_digest`), for those that
         have one.
+    replays : tuple of Replay
+        Of all papers.
     """
 
     seed: int | str
@@ -197,6 +225,7 @@ class Config:
     folders: dict[str, str]
     experiments: tuple[Experiment, ...]
     rules: Mapping[str, str] = field(default_factory=dict)
+    replays: tuple[Replay, ...] = ()
 
     @property
     def exploratory(self) -> bool:
@@ -212,6 +241,18 @@ class Config:
     def ledger_of(self, paper: str) -> str | None:
         """Return the digest that the seed of a paper's runs was derived from, if it was."""
         return None if self.exploratory else self.rules.get(paper)
+
+    @property
+    def figures(self) -> tuple[tuple[str, str], ...]:
+        """Paper and name of each figure, those of a paper's replays after those of its runs."""
+        papers = dict.fromkeys(one.paper for one in self.experiments)
+        return tuple(
+            (paper, figure)
+            for paper in papers
+            for one in (*self.experiments, *self.replays)
+            if one.paper == paper
+            for figure in one.figures
+        )
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -245,6 +286,11 @@ class Config:
         """Return the experiment that a figure is drawn from."""
         known = {f"{one.paper}_{fig}": one for one in self.experiments for fig in one.figures}
         return _lookup(known, f"{paper}_{figure}", "figure")
+
+    def replay_of_figure(self, paper: str, figure: str) -> Replay:
+        """Return the replay that a figure is drawn from, and from nothing else."""
+        known = {f"{one.paper}_{fig}": one for one in self.replays for fig in one.figures}
+        return _lookup(known, f"{paper}_{figure}", "figure of a replay")
 
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
@@ -283,6 +329,7 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             raise ConfigError(f"{where}: scale smoke needs the limits of config/smoke.yaml")
         limits = settings["smoke"]
     experiments: list[Experiment] = []
+    replays: list[Replay] = []
     for slug in settings["papers"]:
         file = paper_file(slug, "experiments", root)
         if not file.is_file():
@@ -295,6 +342,7 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             if not path.is_file():
                 continue
             name = str(path.relative_to(root))
+            replays += _replays(path, slug, name)
             for key, (suite, block) in _blocks(path, slug, name).items():
                 place = places[key] = f"{name}: experiments.{key}"
                 suites = {one.suite for one in own.values()} - {suite}
@@ -305,14 +353,25 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         for key, place in places.items():
             check_streams(key, blocks, place)
         experiments += own.values()
-        _check_figures(experiments, str(file.relative_to(root)))
+        _check_figures(experiments, replays, str(file.relative_to(root)))
     return Config(
         seed,
         settings["scale"],
         dict(settings["pathvars"]),
         tuple(experiments),
         _rules(settings["papers"], root),
+        tuple(replays),
     )
+
+
+def _replays(file: Path, paper: str, where: str) -> list[Replay]:
+    """Return the replays of a file."""
+    content = read_yaml(file)
+    check(content, "paper", where)
+    return [
+        Replay(paper, name, block["title"], tuple(block["figures"]), block["horizon"]["value"])
+        for name, block in content.get("replays", {}).items()
+    ]
 
 
 def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
@@ -597,7 +656,7 @@ def _in_steps(values: Any, place: str) -> Any:
     return [int(one) if one.denominator == 1 else float(one) for one in found]
 
 
-def _check_figures(experiments: list[Experiment], where: str) -> None:
+def _check_figures(experiments: list[Experiment], replays: list[Replay], where: str) -> None:
     drawn = {(one.paper, figure) for one in experiments for figure in one.figures}
     for one in experiments:
         for figure in one.companion_to:
@@ -608,13 +667,13 @@ def _check_figures(experiments: list[Experiment], where: str) -> None:
                     f"experiment{meant(figure, known)}"
                 )
     homes: dict[tuple[str, str], str] = {}
-    for one in experiments:
+    places = [(f"experiments.{one.name}", one) for one in experiments]
+    for place, one in [*places, *((f"replays.{one.name}", one) for one in replays)]:
         for figure in one.figures:
-            other = homes.setdefault((one.paper, figure), one.name)
-            if other != one.name:
+            other = homes.setdefault((one.paper, figure), place)
+            if other != place:
                 raise ConfigError(
-                    f"{where}: experiments.{one.name}.figures: {figure!r} is already drawn from "
-                    f"experiments.{other}"
+                    f"{where}: {place}.figures: {figure!r} is already drawn from {other}"
                 )
 
 

@@ -1,13 +1,15 @@
-"""Figures 1 to 7 of BanditQ.
+"""Figures 1 to 7 of BanditQ, and the names of all.
 
 Figures 1-3 (full information) and 4-6 (bandit feedback) show the same three quantities: reward
 rates of the protected arms, queue lengths, regret. Figure 7 compares BanditQ with oracle LFG.
+Figures 8-13 are those of `fairbandits.figures.banditq_replays`.
 """
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from fairbandits.experiments.recorded import Dataset, runs_of
+from fairbandits.figures import banditq_replays
 from fairbandits.figures.style import COLOURS, draw_curve, law_panels
 from fairbandits.figures.summary import summarise
 from fairbandits.metrics.rates import realised_regret, reward_rates
@@ -140,4 +142,10 @@ FIGURES = {
     "fig5": (queues, ["queue"]),
     "fig6": (regret, ["reward"]),
     "fig7": (rewards, ["reward"]),
+    "fig8": (banditq_replays.rates, []),
+    "fig9": (banditq_replays.queues, []),
+    "fig10": (banditq_replays.regret, []),
+    "fig11": (banditq_replays.rates, []),
+    "fig12": (banditq_replays.queues, []),
+    "fig13": (banditq_replays.regret, []),
 }

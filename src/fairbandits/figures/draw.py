@@ -47,18 +47,19 @@ def draw(
     paper, figure : str
         E.g. ``banditq``, ``fig1``.
     data : sequence of Path
-        Datasets of the experiments it shows, its own first.
+        Datasets of the experiments it shows, its own first; none if it shows a replay alone.
     published : Path, optional
-        Replay of the published run.
+        Replay of the published run; the function finds its footer in ``attrs``.
     svg, png : Path
         Image files to write.
     table : Path
-        Parquet file to write: one row per law, series and round.
+        Parquet file to write: one row per law, series and round, or of a replay alone per series
+        and round.
 
     Raises
     ------
     ValueError
-        If there is no such figure.
+        If there is no such figure, or nothing to draw it from.
     StoreError
         If the dataset cannot be used.
     """
@@ -67,12 +68,16 @@ def draw(
         names = ", ".join(" ".join(pair) for pair in known)
         raise ValueError(f"figure must be one of {names}, got '{paper} {figure}'")
     function, columns, *rows = known[paper, figure]
+    if not data and not published:
+        raise ValueError(f"{paper} {figure} needs datasets, or a published run that was replayed")
     columns = ["run", "round", *columns]
     datasets = [Dataset(*load_dataset(file, columns, *rows)) for file in data]
     replayed = None
     if published:
-        expect(read_footer(published), {"kind": "replay"}, published)
+        footer = read_footer(published)
+        expect(footer, {"kind": "replay"}, published)
         replayed = read_table(published).to_pandas()
+        replayed.attrs = footer
     style.apply_style()
     drawing, curves = function(datasets, replayed)
     record = {
@@ -85,5 +90,7 @@ def draw(
         ],
         "code": figure_code(paper),
     }
+    if replayed is not None:
+        record["replay"] = {key: replayed.attrs[key] for key in ("code", "content")}
     write_table(table, pa.Table.from_pandas(curves, preserve_index=False), record)
     style.save(drawing, svg, png)

@@ -8,8 +8,9 @@ takes, under bandit feedback, one number for the arm; and then one for each arm'
 The released parameters are those with 1000 arms; the vectors for 5 arms stand in it as comments.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,11 +39,39 @@ def draw_start(generator: np.random.RandomState, arms: int) -> np.ndarray:
     return means
 
 
+def targets_of(means: np.ndarray) -> np.ndarray:
+    """Return the targets, of which the first two arms have one."""
+    targets = np.zeros(means.size)
+    targets[:2] = means[0] / 2, means[1] / 3
+    return targets
+
+
+def published_rounds(figures: Mapping[str, Mapping[str, Any]], horizon: int) -> list[int]:
+    """Return the rounds of a horizon's published figures at which a value was read off.
+
+    Parameters
+    ----------
+    figures : mapping
+        Those of papers/banditq/published.yaml.
+    horizon : int
+        The others are of other runs.
+    """
+    found = {
+        one["round"]
+        for figure in figures.values()
+        if figure["horizon"] == horizon
+        for one in figure["values"]
+        if one["quantity"] == "value"
+    }
+    return sorted(found)
+
+
 def replay(
     arms: int,
     feedback: str,
     *,
     rounds: int | None = None,
+    also: Iterable[int] = (),
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, np.ndarray]:
     """Run the released program again.
@@ -55,35 +84,40 @@ def replay(
         Which of its two programs.
     rounds : int, optional
         Stop after this many rounds; V stays that of the whole horizon.
+    also : iterable of int, optional
+        Rounds to record besides the even ones; those after the last are left out.
     progress : callable, optional
         Called with the number of rounds done.
 
     Returns
     -------
     dict of str to ndarray
-        ``round`` (2000 evenly spaced ones), ``regret`` (of the reward received, against the
-        static benchmark), ``queue_1``, ``queue_2``, ``rate_1``, ``rate_2``.
+        ``round`` (2000 evenly spaced ones, and those wanted besides), ``regret`` (of the reward
+        received, against the static benchmark), ``queue_1``, ``queue_2``, ``rate_1``, ``rate_2``.
 
     Raises
     ------
     ValueError
-        If `arms` or `feedback` is not one of those.
+        If `arms` or `feedback` is not one of those, or a round is before the first.
     """
     if arms not in HORIZONS:
         raise ValueError(f"arms must be one of {', '.join(map(str, HORIZONS))}, got {arms!r}")
     if feedback not in LOOPS:
         raise ValueError(f"feedback must be one of {', '.join(LOOPS)}, got {feedback!r}")
+    also = set(also)
+    if also and min(also) < 1:
+        raise ValueError(f"also must be rounds of at least 1, got {min(also)}")
     horizon = HORIZONS[arms]
     rounds = horizon if rounds is None else rounds
     generator = np.random.RandomState(SEED)
     means = draw_start(generator, arms)
-    targets = np.zeros(arms)
-    targets[:2] = means[0] / 2, means[1] / 3
+    targets = targets_of(means)
 
     policy = BanditQ(tuple(targets), feedback=feedback, tolerance=TOLERANCE)
     state = policy.start(arms, horizon)
     step = max(1, rounds // 2000)
-    checkpoints = np.arange(rounds % step + step, rounds + 1, step)
+    evenly = np.arange(rounds % step + step, rounds + 1, step)
+    checkpoints = np.union1d(evenly, [one for one in also if one <= rounds]).astype(evenly.dtype)
     record = new_record(feedback, arms, checkpoints, len(policy.probes))
 
     coins_per_round = 1 if feedback == "bandit" else 0
@@ -112,15 +146,26 @@ def replay(
     }
 
 
-def write_replay(arms: int, feedback: str, out: Path, progress: Callable[[int], None]) -> None:
+def write_replay(
+    arms: int,
+    feedback: str,
+    out: Path,
+    progress: Callable[[int], None],
+    *,
+    rounds: int | None = None,
+    also: Iterable[int] = (),
+) -> None:
     """Replay and write the Parquet file."""
-    columns = replay(arms, feedback, progress=progress)
+    columns = replay(arms, feedback, rounds=rounds, also=also, progress=progress)
+    means = draw_start(np.random.RandomState(SEED), arms)
     footer = {
         "kind": "replay",
         "replay": "banditq-uai2024",
         "arms": arms,
         "feedback": feedback,
         "horizon": HORIZONS[arms],
+        "means": means.tolist(),
+        "targets": targets_of(means).tolist(),
         "seed_rule": f"numpy.random.RandomState({SEED})",
         "code": replay_code(),
         "content": content_hash(columns)[:16],

@@ -12,6 +12,7 @@ from fairbandits.metrics.rates import realised_regret, reward_rates
 from fairbandits.optima.static import static_benchmark
 from fairbandits.site.comparison import LAW_WORDS, Curve, over_replicates, published
 from fairbandits.site.pages import Paper, listed, number, prose, quantity, span, table
+from fairbandits.store import read_footer
 
 PROTECTED = (0, 1)
 #: Digits after the point of what the figures show.
@@ -241,6 +242,117 @@ def replay_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
             + (": by these numbers it shows this run" if same else ": it shows another run")
         )
     return prose(_sentences(sentences))
+
+
+def compare_thousand(paper: Paper) -> pd.DataFrame:
+    """Return one row per curve of Figs 8 to 13: how far the replay is from what was read off.
+
+    Returns
+    -------
+    DataFrame
+        ``figure, series``; ``points``, how many numbers were read off; ``replay`` and ``read``,
+        the last values; ``off_end`` and ``off``, the difference at the end and the largest;
+        ``part``, the largest as a part of the span of all curves of the figure. Empty if the
+        replay has other rounds.
+    """
+    rows = []
+    for replay in paper.replays:
+        for name in replay.figures:
+            curves = paper.table(name)
+            if curves["round"].max() != published(paper.slug)["figures"][name]["horizon"]:
+                continue
+            for series, curve in curves.groupby("series", sort=False):
+                read = curve.dropna(subset="published")
+                off = (read["value"] - read["published"]).abs()
+                rows.append(
+                    {
+                        "figure": name,
+                        "series": series,
+                        "points": len(read),
+                        "replay": read["value"].iloc[-1],
+                        "read": read["published"].iloc[-1],
+                        "off_end": off.iloc[-1],
+                        "off": off.max(),
+                        "part": off.max() / np.ptp(curves["value"]),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+#: Digits after the point of Figs 8 to 13, which were read more finely.
+FINE = {"rates": 8, "queues": 4, "regret": 3}
+
+
+def thousand_table(paper: Paper, compared: pd.DataFrame) -> HTML:
+    """Return the replays beside the published curves of Figs 8 to 13 as a table."""
+    groups: dict[str, list[list[str]]] = {}
+    for row in compared.itertuples():
+        shows = quantity(paper.slug, row.figure)
+        replay = paper.replay_of_figure(row.figure)
+        heading = f"Figure {row.figure.removeprefix('fig')}, {shows}: {replay.title.lower()}"
+        groups.setdefault(heading, []).append(
+            [
+                row.series,
+                *(number(one, FINE[shows]) for one in (row.replay, row.read)),
+                *(number(one, FINE[shows] + 1) for one in (row.off_end, row.off)),
+                f"{1e6 * row.part:.2g}",
+            ]
+        )
+    header = [
+        "",
+        "replay ends at",
+        "published",
+        "difference",
+        "largest of all",
+        "millionths of span",
+    ]
+    return table(groups, header, "values-thousand")
+
+
+def thousand_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
+    """Return in words whether Figs 8 to 13 show the replayed runs, and what they show."""
+    if compared.empty:
+        return prose("Not compared: the replays have other rounds than the published figures.")
+    error = published(paper.slug)["thousand_arms"]["reading_error"]
+    worst = compared.groupby("figure", sort=False)["part"].max()
+    within = [name.removeprefix("fig") for name in worst.index if worst[name] <= error]
+    sentences = [
+        f"at the {compared['points'].sum()} points read off, replay and published curve are at "
+        f"most {1e6 * worst.max():.2g} millionths of the figure's span apart"
+    ]
+    if within:
+        sentences.append(
+            f"in Figures {listed(within)} that is no more than can be misread, "
+            f"{1e6 * error:.2g} millionths"
+        )
+    sentences += [
+        f"in Figure {name.removeprefix('fig')} they are {1e6 * part:.2g} millionths apart, more "
+        "than can be misread; why, we do not know"
+        for name, part in worst.items()
+        if part > error
+    ]
+    return prose(f"**Are these the published runs?** {_sentences(sentences)}")
+
+
+def thousand_ends(paper: Paper, name: str) -> Markdown:
+    """Return where rates and regret of a replay with a thousand arms end."""
+    (replay,) = (one for one in paper.replays if one.name == name)
+    line = paper.table(name).set_index("round")
+    last = line.iloc[-1]
+    targets = read_footer(paper.results / replay.table)["targets"]
+    rates = [
+        f"arm {k + 1} ends {_aside(100 * (1 - last[f'rate_{k + 1}'] / targets[k]))} its target "
+        f"of {number(targets[k], 4)}"
+        for k in PROTECTED
+    ]
+    lowest = line["regret"].idxmin()
+    words = [
+        listed(rates),
+        f"of the rounds recorded, the regret is lowest in {number(lowest)}, "
+        f"{number(line['regret'][lowest])}, and ends at {number(last['regret'])}, which is "
+        f"{number(last['regret'] / line.index[-1], 4)} per round",
+    ]
+    return prose(f"**What they show.** {_sentences(words)}")
 
 
 _QUANTITIES = {

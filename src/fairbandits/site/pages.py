@@ -17,7 +17,7 @@ import itables
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from fairbandits.experiments.config import Config, Experiment, load_config
+from fairbandits.experiments.config import Config, Experiment, Replay, load_config
 from fairbandits.experiments.datasets import (
     Rows,
     expect,
@@ -105,6 +105,8 @@ class Paper:
         As configured, at the published scale.
     footers : dict of str to dict
         Experiment -> footer of its dataset: what was run.
+    replays : tuple of Replay
+        The runs of its authors' program.
     """
 
     slug: str
@@ -112,6 +114,7 @@ class Paper:
     figures: Path
     experiments: tuple[Experiment, ...]
     footers: dict[str, dict[str, Any]]
+    replays: tuple[Replay, ...] = ()
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -128,9 +131,18 @@ class Paper:
         """The experiments that were run with other rounds or replicates than configured."""
         return [one for one in self.experiments if shrunk(self.footers[one.name], one)]
 
+    @property
+    def drawn(self) -> list[tuple[Experiment | Replay, str]]:
+        """Each figure, after what it is drawn from."""
+        return [(one, name) for one in (*self.experiments, *self.replays) for name in one.figures]
+
     def of_figure(self, figure: str) -> Experiment:
         """Return the experiment that a figure shows."""
         return next(one for one in self.experiments if figure in one.figures)
+
+    def replay_of_figure(self, figure: str) -> Replay:
+        """Return the replay that a figure shows alone."""
+        return next(one for one in self.replays if figure in one.figures)
 
     def shown_in(self, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
@@ -186,9 +198,11 @@ def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
 
 def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
     experiments = tuple(one for one in config.experiments if one.paper == slug and not one.audit)
-    names = [name for one in experiments for name in one.figures]
+    replays = tuple(one for one in config.replays if one.paper == slug)
+    names = [name for one in (*experiments, *replays) for name in one.figures]
     datasets = {one.name: results / slug / f"{one.name}.parquet" for one in experiments}
-    needed = [*datasets.values(), *(results / slug / f"{name}.parquet" for name in names)]
+    needed = [*datasets.values(), *(results / one.table for one in replays)]
+    needed += [results / slug / f"{name}.parquet" for name in names]
     needed += [figures / slug / f"{name}.{kind}" for name in names for kind in IMAGES]
     if missing := [file for file in needed if not file.is_file()]:
         raise NotReady(
@@ -200,16 +214,16 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
     try:
         for one in experiments:
             expect_experiment(footers[one.name], one, datasets[one.name])
-            for name in one.figures:
-                file = results / slug / f"{name}.parquet"
-                footer = read_footer(file)
-                expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-                for dataset in footer["datasets"]:
-                    refuse_stale(dataset, file)
+        for name in names:
+            file = results / slug / f"{name}.parquet"
+            footer = read_footer(file)
+            expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
+            for dataset in footer["datasets"]:
+                refuse_stale(dataset, file)
     except StoreError as error:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make replicate` makes everything anew") from None
-    return Paper(slug, results, figures, experiments, footers)
+    return Paper(slug, results, figures, experiments, footers, replays)
 
 
 def shown(file: Path) -> str:
@@ -293,6 +307,37 @@ def figure(
         caption += f" Reconstructed, not printed in the paper: {escape(listed(unknown))}."
     if experiment in paper.shrunk:
         caption += " <strong>Smoke scale: not results.</strong>"
+    return _framed(paper, name, title, caption, [one.name for one in shown_here])
+
+
+def replay_figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
+    """Return a figure that shows a replay alone, with a caption and links to its files.
+
+    Parameters
+    ----------
+    paper : Paper
+        The paper.
+    name : str
+        The figure, ``figN``.
+    title : str
+        What it shows.
+    marks : str
+        What is drawn besides the replay and what was read off.
+    """
+    replay = paper.replay_of_figure(name)
+    rounds = int(paper.table(name)["round"].max())
+    words = f"Lines: one run of {number(rounds)} rounds; circles: read off the published curves"
+    marks = f"; {escape(marks)}" if marks else ""
+    label = f"Figure {name.removeprefix('fig')}"
+    caption = f"<strong>{label}.</strong> {escape(title)}. {words}{marks}."
+    if rounds < replay.horizon:
+        caption += " <strong>Smoke scale: not results.</strong>"
+    return _framed(paper, name, title, caption, [replay.name])
+
+
+def _framed(paper: Paper, name: str, title: str, caption: str, datasets: Sequence[str]) -> HTML:
+    """Return a figure with its caption, and links to its files."""
+    label = f"Figure {name.removeprefix('fig')}"
     caption = caption.replace(" %", "\u00a0%")
     links = {
         kind: f'data-figure="{paper.slug}/{name}.{kind}" '
@@ -300,7 +345,7 @@ def figure(
         for kind in IMAGES
     }
     files = [f"<a {link}>{kind.upper()}</a>" for kind, link in links.items()]
-    for what, names in {"data": [one.name for one in shown_here], "curves": [name]}.items():
+    for what, names in {"data": datasets, "curves": [name]}.items():
         places = [shown(paper.results / paper.slug / f"{file}.parquet") for file in names]
         files.append(f"{what} {', '.join(f'<code>{place}</code>' for place in places)}")
     image = _image(paper, name, f"{label}: {title}; described in the caption and the table below")
@@ -332,24 +377,24 @@ def gallery(paper: Paper) -> HTML:
         f'<a data-page="{paper.slug}#{name}" href="{paper.slug}.ipynb#{name}">'
         f"{_image(paper, name, '')}<span><strong>Figure {name.removeprefix('fig')}</strong> "
         f"{escape(quantity(paper.slug, name))}<br>{escape(one.title)}</span></a>"
-        for one in paper.experiments
-        for name in one.figures
+        for one, name in paper.drawn
     )
     return HTML(f'<div class="fb-gallery">{pictures}</div>')
 
 
 def card(paper: Paper) -> HTML:
     """Return the paper's title, what was run of it, and a link to its page."""
-    figures = [name for one in paper.experiments for name in one.figures]
     runs = rounds = 0
     for one in paper.experiments:
         ran = paper.footers[one.name]
         specs = specs_of(ran).values()
         runs += ran["replicates"] * sum(len(spec.cells) for spec in specs)
         rounds += ran["replicates"] * sum(spec.total_rounds for spec in specs)
+    alone = sum(len(one.figures) for one in paper.replays)
+    beside = f"; {alone} more from the authors' own program, run again" if alone else ""
     facts = (
-        f"{len(figures)} figures from {len(paper.experiments)} experiments: {number(runs)} "
-        f"simulated runs, {number(rounds)} rounds in all"
+        f"{len(paper.drawn) - alone} figures from {len(paper.experiments)} experiments: "
+        f"{number(runs)} simulated runs, {number(rounds)} rounds in all{beside}"
     )
     return HTML(
         '<div class="fb-card sd-card sd-shadow-sm"><div class="sd-card-body">'
@@ -366,15 +411,29 @@ def overview(papers: Iterable[Paper]) -> pd.DataFrame:
             "figure": name.removeprefix("fig"),
             "shows": quantity(paper.slug, name),
             "experiment": one.title,
-            "policies": ", ".join(one.labels.values()),
-            "rounds": number(paper.footers[one.name]["horizon"]),
-            "replicates": paper.footers[one.name]["replicates"],
-            "dataset": shown(paper.results / paper.slug / f"{one.name}.parquet"),
+            **_what_ran(paper, one, name),
         }
         for paper in papers
-        for one in paper.experiments
-        for name in one.figures
+        for one, name in paper.drawn
     )
+
+
+def _what_ran(paper: Paper, one: Experiment | Replay, figure: str) -> dict[str, Any]:
+    """Return what an overview says of the runs behind a figure."""
+    folder = paper.results / paper.slug
+    if isinstance(one, Replay):
+        return {
+            "policies": "the authors' program",
+            "rounds": number(paper.table(figure)["round"].max()),
+            "replicates": 1,
+            "dataset": shown(folder / f"{one.name}.parquet"),
+        }
+    return {
+        "policies": ", ".join(one.labels.values()),
+        "rounds": number(paper.footers[one.name]["horizon"]),
+        "replicates": paper.footers[one.name]["replicates"],
+        "dataset": shown(folder / f"{one.name}.parquet"),
+    }
 
 
 def settings(paper: Paper) -> pd.DataFrame:
@@ -402,6 +461,9 @@ def settings(paper: Paper) -> pd.DataFrame:
         )
         checkpoints = {"value": recorded, "provenance": "chosen", "source": RECORDED}
         add("recorded rounds", checkpoints, figures)
+    for block in paper.content.get("replays", {}).values():
+        if block["figures"]:
+            add(SETTINGS["horizon"], block["horizon"], block["figures"])
     named = [(_numbers(figures), *key) for key, figures in rows.items()]
     return pd.DataFrame(named, columns=["figures", "setting", "value", "provenance", "source"])
 

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from fairbandits.audit import mathematics
 from fairbandits.audit.cases import CaseScope
@@ -147,8 +148,37 @@ def published_target(scope: CaseScope, arm: int) -> float:
 
 
 @function(in_cell=True)
+def published_at(scope: CaseScope, figure: str) -> np.ndarray:
+    """Numbers that were read off the curves of a published figure at some rounds of each."""
+    points = _points(scope, figure)
+    values = [[one["value"] for one in curve] for curve in points.values()]
+    return _of_arm(scope, np.array(values).T[None])
+
+
+@function(in_cell=True)
+def replayed_at(scope: CaseScope, name: str, column: str, figure: str) -> np.ndarray:
+    """Curves of the authors' program run again, at the rounds of `published_at`."""
+    table = _replay(scope, name, figure)
+    recorded = table["round"].to_numpy()
+    values = []
+    for series, curve in _points(scope, figure).items():
+        rounds = [one["round"] for one in curve]
+        places = np.searchsorted(recorded, rounds)
+        if (recorded[places] != rounds).any():
+            raise ValueError(f"{name} must be recorded at the rounds {rounds} of {figure}")
+        values.append(table[_column(column, series)].to_numpy()[places])
+    return _of_arm(scope, np.array(values).T[None])
+
+
+@function(in_cell=True)
 def replayed(scope: CaseScope, name: str, column: str, figure: str) -> np.ndarray:
-    """Curve of the authors' program run again, which ends where a published figure does."""
+    """Curves of the authors' program run again, which ends where a published figure does."""
+    table = _replay(scope, name, figure)
+    values = [table[_column(column, series)].to_numpy() for series in _points(scope, figure)]
+    return _of_arm(scope, np.array(values).T[None])
+
+
+def _replay(scope: CaseScope, name: str, figure: str) -> pa.Table:
     table = scope.evidence.replay(name)
     ends = table["round"][-1].as_py()
     wanted = _read_off(scope.evidence.paper)["figures"][figure]["horizon"]
@@ -156,7 +186,21 @@ def replayed(scope: CaseScope, name: str, column: str, figure: str) -> np.ndarra
         raise ValueError(
             f"the replay must end in round {wanted}, as the published run does, got {ends}"
         )
-    return table[f"{column}_{scope.known['arm']}"].to_numpy()[None, :, None]
+    return table
+
+
+def _column(column: str, series: str) -> str:
+    """Return the column of a replay that a figure's series shows."""
+    return column if series == column else f"{column}_{series.removeprefix('arm ')}"
+
+
+def _points(scope: CaseScope, figure: str) -> dict[str, list[Mapping[str, Any]]]:
+    """Return what was read off the curves of a figure at rounds, in their order, by series."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in _read_off(scope.evidence.paper)["figures"][figure]["values"]:
+        if one["quantity"] == "value":
+            found.setdefault(one["series"], []).append(one)
+    return found
 
 
 @cache
