@@ -262,7 +262,7 @@ WRONG = [
     ((*EXPLICIT, "over"), "horizn", f"{PLACE}: no measure or coordinate 'horizn'"),
     ((*BOUND, "basis"), "lost", "t-bound: a claim that is not printed, and no other, says what"),
     ((*BOUND, "basis"), "printd", "'printd' is unknown; did you mean 'printed'"),
-    ((*BOUND, "figure"), "fig9", "t-bound.figure: 'fig9' is unknown; did you mean"),
+    ((*BOUND, "figure"), "fig99", "t-bound.figure: 'fig99' is unknown; did you mean"),
     ((*BOUND, "readings"), ["pots"], "t-bound.readings: 'pots' is unknown; did you mean 'post'?"),
     ((*BOUND, "family"), "singlle", "t-bound.family: 'singlle' is unknown; did you mean 'single'?"),
     ((*BOUND, "kind"), "bond", "claims.t-bound.kind: 'bond' is unknown; did you mean 'bound'?"),

@@ -23,7 +23,6 @@ from fairbandits.experiments.datasets import (
     expect,
     expect_experiment,
     load_dataset,
-    refuse_stale,
     shrunk,
 )
 from fairbandits.experiments.recorded import specs_of
@@ -218,12 +217,22 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
             file = results / slug / f"{name}.parquet"
             footer = read_footer(file)
             expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-            for dataset in footer["datasets"]:
-                refuse_stale(dataset, file)
+            for drawn in footer["datasets"]:
+                _refuse_older(drawn, footers[drawn["experiment"]], file)
     except StoreError as error:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make replicate` makes everything anew") from None
     return Paper(slug, results, figures, experiments, footers, replays)
+
+
+def _refuse_older(drawn: dict[str, Any], footer: dict[str, Any], file: Path) -> None:
+    """Raise StoreError if a figure was drawn from another dataset than the one that is there."""
+    for key in ("seed", "code"):
+        if drawn[key] != footer[key]:
+            raise StoreError(
+                f"{file} is stale: it was drawn from {drawn['experiment']} with {key} {drawn[key]}, "
+                f"which now has {footer[key]}"
+            )
 
 
 def shown(file: Path) -> str:
