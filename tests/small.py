@@ -118,7 +118,7 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
     kind = rng.integers(0, 40)
     if kind == 0:
         return replace(answer, message="sample must have at least 10 entries, got 3")
-    also = {"printed": 1.0, "allowed rise": 2.0}
+    also = {"printed": 1.0, "allowed rise": 2.0, "largest inside": 1.0}
     against = judged_against(
         test.procedure,
         {"limit": 0.5},

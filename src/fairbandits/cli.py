@@ -324,6 +324,18 @@ def power(
 
 @main.command()
 @config_option
+@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@click.option("--check", is_flag=True, help="Only say which numbers differ.")
+def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> None:
+    """Work out README's numbers from tables and findings, and write them there."""
+    from fairbandits.site.numbers import renew
+
+    for line in renew(load_config(configs), results, checkout(), check=check):
+        click.echo(line)
+
+
+@main.command()
+@config_option
 @click.argument("claim", required=False)
 @click.option("--paper", help="Only claims of this paper.")
 @click.option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairbandits.audit.cases import Plan, Selection, check_plan, questions
+from fairbandits.audit.cases import questions
 from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import ExpressionError
+from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.spec import RunSpec
 

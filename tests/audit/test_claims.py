@@ -8,9 +8,11 @@ from click.testing import CliRunner
 
 import small
 from fairbandits.audit import show
-from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
+from fairbandits.audit.committed import findings_csv_of
+from fairbandits.audit.finding import DEPENDS, FAILED, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import csv_of, read_verdicts
+from fairbandits.audit.totals import left_out
 from fairbandits.cli import main
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, check
@@ -65,11 +67,7 @@ def test_lists_every_claim_with_its_verdict(results, rows):
     assert list(listed) == list(CLAIMS)
     for name, line in listed.items():
         assert f"  {headlines[name]['verdict']}" in line
-        assert (" *" in line.split(headlines[name]["verdict"])[1][:2]) == (
-            "READING" in headlines[name]["tags"]
-        )
-    counts = show.counted(show.tally(rows))
-    assert f"{len(CLAIMS)} claims: {counts}" in lines
+    assert f"In all {show.counted(rows)}" in lines
     assert lines[-1].endswith("verdicts.parquet. Smoke scale: these are not results.")
 
 
@@ -77,10 +75,10 @@ def test_lists_every_claim_with_its_verdict(results, rows):
 def test_lists_fit_the_terminal(columns, results):
     lines = said("claims", "--results", results, columns=columns).splitlines()
     table = [line for line in lines if line.startswith("  ")]
-    least = max(map(len, CLAIMS)) + len("  " * 2 + f"{NOT_REPRODUCED} *")
+    least = max(map(len, CLAIMS)) + len("  " * 2 + DEPENDS)
     assert max(map(len, table)) <= max(columns, least)
     assert ("statement" in table[0]) == (columns >= 140)
-    assert ("limits" in table[0]) == (columns >= 100)
+    assert ("number" in table[0]) == (columns >= 80)
 
 
 def test_columns_stand_below_each_other(results):
@@ -101,7 +99,20 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     ]
     assert len(wanted) > 1
     assert [line.split()[0] for line in text.splitlines() if line.startswith("  fair")] == wanted
-    assert f"{len(wanted)} claims: {len(wanted)} not reproduced" in text
+    counting = [name for name in wanted if not left_out(CLAIMS[name])]
+    assert f"fair_ucb: {len(counting)} claims: {len(counting)} not reproduced; left out: " in text
+
+
+def test_totals_leave_out_what_is_no_finding_of_its_own(results, rows):
+    text = said("claims", "--results", results)
+    counting = [one for one in CLAIMS.values() if not left_out(one)]
+    assert 0 < len(counting) < len(CLAIMS)
+    line = next(line for line in text.splitlines() if line.startswith("In all "))
+    assert line.startswith(f"In all {len(counting)} claims: ")
+    inconsistencies = sum(one.kind == "inconsistency" for one in CLAIMS.values())
+    assert f"; left out: {inconsistencies} inconsistencies, " in line
+    for one in counting:
+        assert (one.alias_of, one.judged_by, one.between) == ("", (), ())
 
 
 def test_failed_claims_say_why(results, rows):
@@ -118,10 +129,14 @@ def test_json_follows_its_schema(results, rows):
     assert [one["id"] for one in content["claims"]] == list(CLAIMS)
     assert content["scale"] == "smoke"
     for one in content["claims"]:
-        own = [row for row in rows if row["claim"] == one["id"]]
+        head, *own = [row for row in rows if row["claim"] == one["id"]]
         assert [part["reading"] or "" for part in one["readings"]] == [r["reading"] for r in own]
         assert [part["verdict"] for part in one["readings"]] == [r["verdict"] for r in own]
-        assert one["verdict"] == own[0]["verdict"]
+        assert one["verdict"] == one["headline"]["verdict"] == head["verdict"]
+        assert (one["headline"]["reading"] or "") == head["reading"]
+        assert (one["left_out"] or "") == left_out(CLAIMS[one["id"]])
+        tests = show.stands_for(CLAIMS[one["id"]], LEDGERS).tests
+        assert len(one["qualified_by"]) == sum(not test.decides for test in tests)
         assert one["statement"] == CLAIMS[one["id"]].statement
     (alone,) = json.loads(said("claims", "banditq-eq14", "--results", results, "--json"))["claims"]
     assert alone in content["claims"]
@@ -138,12 +153,13 @@ def findings(results):
 @pytest.mark.parametrize("name", CLAIMS)
 def test_explains_every_claim(name, rows, findings):
     claim, ledger = CLAIMS[name], LEDGERS[CLAIMS[name].paper]
-    own, found = ([row for row in some if row["claim"] == name] for some in (rows, findings))
-    text = show.explanation(claim, ledger, CONFIG, own, found, 100)
+    own = [row for row in rows if row["claim"] == name]
+    text = show.explanation(claim, LEDGERS, CONFIG, own, findings, 100)
     words = " ".join(text.split())
     wanted = [claim.place, claim.statement, claim.estimand, claim.note, claim.untestable]
-    wanted += [*claim.between, claim.alias_of, *claim.judged_by]
+    wanted += [*claim.between, claim.alias_of, *claim.judged_by, claim.reconstructed]
     wanted += [ledger.readings[reading] for reading in claim.readings]
+    wanted += [TAGS[tag] for row in own for tag in row["tags"]]
     for one in wanted:
         assert " ".join(one.split()) in words
     for row in own:
@@ -153,21 +169,38 @@ def test_explains_every_claim(name, rows, findings):
     for test in claim.tests:
         head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version})"
         assert head in words
-        for setting in test.settings:
-            assert f"{setting} " in words
+    assert ("the record as it is judged:" in words) == bool(claim.tests)
+    qualifying = [test for test in show.stands_for(claim, LEDGERS).tests if not test.decides]
+    assert ("what qualifies it:" in words) == bool(qualifying)
+    for test in qualifying:
+        start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
+        assert f"{start[0].upper()}{start[1:]}:" in words
     if claim.figure:
         assert f"figures/{claim.paper}/{claim.figure}.svg" in words
     assert ("snakemake audit --cores 2" in words) == (not claim.untestable)
+    assert (f"in no total: {left_out(claim)}" in words) == bool(left_out(claim))
+
+
+def test_a_verdict_that_depends_on_the_reading_gives_both(results, rows):
+    name = next(row["claim"] for row in rows if row["verdict"] == DEPENDS and row["headline"])
+    lines = [line.strip() for line in said("claims", name, "--results", results).splitlines()]
+    place = lines.index(f"verdict: {DEPENDS}")
+    assert lines[place + 1].startswith("readings")
+    for row in rows:
+        if row["claim"] == name and row["reading"]:
+            assert f"verdict: {row['verdict']} under {row['reading']}" in lines
 
 
 def test_explains_each_question(results):
-    text = said("claims", "fairucb-thm1-alpha0", "--results", results)
-    for reading in ("exact_integers", "floating_point"):
+    claim = next(
+        one
+        for one in CLAIMS.values()
+        if len(one.readings) > 1 and any(test.each for test in one.tests)
+    )
+    lines = said("claims", claim.id, "--results", results, columns=200).splitlines()
+    for reading in claim.readings:
         for each in ("one thing", "another"):
-            assert any(
-                line.startswith(f"  {reading}") and f"  {each}" in line
-                for line in text.splitlines()
-            )
+            assert any(line.startswith(f"  {reading} ") and f"  {each} " in line for line in lines)
 
 
 def test_says_what_makes_a_dataset(results):
@@ -179,10 +212,11 @@ def test_says_what_makes_a_dataset(results):
 
 
 @pytest.fixture
-def committed(tmp_path, rows):
-    """A configuration whose folder of the committed table has one, and has no results."""
+def committed(tmp_path, rows, findings):
+    """A configuration whose folder of the committed tables has both, and has no results."""
     (tmp_path / "audit").mkdir()
     (tmp_path / "audit" / "verdicts.csv").write_text(csv_of(rows))
+    (tmp_path / "audit" / "findings.csv").write_text(findings_csv_of(findings))
     file = tmp_path / "mine.yaml"
     folders = {"results": f"{tmp_path}/none", "audit": f"{tmp_path}/audit"}
     file.write_text(json.dumps({"pathvars": folders}))
@@ -197,7 +231,19 @@ def test_without_results_the_committed_table_speaks(committed, results, tmp_path
     check(json.loads(said("claims", *committed, "--json")), "verdicts", "the output")
     for name in ("fairucb-thm2-bound", "fairucb-tfair-not-uniform", "fairucb-inconsistency-14"):
         text = said("claims", name, *committed)
-        assert ("What each question found is at hand once" in text) == bool(CLAIMS[name].tests)
+        for test in CLAIMS[name].tests:
+            lines = text.partition(f"test {test.name}: ")[2].partition("\n\n")[0].splitlines()
+            assert len(lines) > 2
+            assert any(f"  {outcome}" in lines[2] for outcome in OUTCOMES)
+
+
+def test_without_findings_the_table_of_verdicts_speaks_alone(committed, tmp_path):
+    (tmp_path / "audit" / "findings.csv").unlink()
+    text = said("claims", "fairucb-thm2-bound", *committed)
+    assert "What each question found is at hand once" in text
+    content = json.loads(said("claims", *committed, "--json"))
+    check(content, "verdicts", "the output")
+    assert {one["qualified_by"] for one in content["claims"]} == {None}
 
 
 def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
@@ -289,20 +335,91 @@ def test_verdicts_of_a_failing_audit(tmp_path, results):
     assert not any(out.exists() for out in outs)
 
 
-def test_small_verdicts_become_a_table(tmp_path, results, rows):
+def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
     files = [tmp_path / f"{paper}.parquet" for paper in LEDGERS]
     for file in files:
         shutil.copy(results / "audit" / file.name, file)
-    joint, out, table = (tmp_path / name for name in ("f.parquet", "v.parquet", "a/verdicts.csv"))
+    joint, out, folder = (tmp_path / name for name in ("f.parquet", "v.parquet", "a"))
     result = invoke("verdicts", *files, "--joint", joint, "--out", out)
     assert result.exit_code == 0
     failed = [row["claim"] for row in rows if row["headline"] and row["verdict"] == FAILED]
     assert [line.partition(":")[0] for line in result.stderr.splitlines()] == failed
     assert out.read_bytes() == (results / "audit" / "verdicts.parquet").read_bytes()
     assert joint.read_bytes() == (results / "audit" / "findings.parquet").read_bytes()
-    assert said("record", out, table) == ""
-    assert table.read_text() == csv_of(rows)
-    before = (ROOT / "audit").exists()
-    line = refused("record", out, ROOT / "audit" / "verdicts.csv")
+    assert said("record", out, joint, folder) == ""
+    assert sorted(file.name for file in folder.iterdir()) == ["findings.csv", "verdicts.csv"]
+    assert (folder / "verdicts.csv").read_text() == csv_of(rows)
+    assert (folder / "findings.csv").read_text() == findings_csv_of(findings)
+    before = {file: file.read_bytes() for file in (ROOT / "audit").iterdir()}
+    line = refused("record", out, joint, ROOT / "audit")
     assert "is for the published scale; these verdicts are of a small run" in line
-    assert (ROOT / "audit").exists() == before
+    assert {file: file.read_bytes() for file in (ROOT / "audit").iterdir()} == before
+
+
+# ------------------------------------------------------------------------- ledgers by themselves
+
+
+def test_sound_ledgers_have_a_line_each():
+    lines = said("check-claims").splitlines()
+    assert lines == [
+        f"papers/{paper}/claims.yaml: {len(ledger.claims)} claims, "
+        f"{sum(len(claim.tests) for claim in ledger.claims.values())} tests"
+        for paper, ledger in LEDGERS.items()
+    ]
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Return a function that writes a copy of a ledger with one change."""
+
+    def function(old, new, paper="fair_ucb"):
+        text = (ROOT / "papers" / paper / "claims.yaml").read_text(encoding="utf-8")
+        assert old in text
+        file = tmp_path / paper / "claims.yaml"
+        file.parent.mkdir()
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+        return file
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("side: at most", "side: at mots", "rules.at_most.settings.side: 'at mots' is unknown"),
+        (
+            "excess: largest(floor_deficit_sup)}",
+            "excess: largest(floor_deficit_sub)}",
+            "claims.fairucb-thm1-alpha0.tests.every_round",
+        ),
+        ("[fairucb-thm1-alpha0, ", "[fairucb-thm1-alpha9, ", "judged_by"),
+        ("paper: fair_ucb", "paper: [", "is not valid YAML"),
+    ],
+    ids=["setting", "name", "reference", "YAML"],
+)
+def test_what_is_wrong_with_a_ledger_is_said(old, new, words, changed):
+    file = changed(old, new)
+    result = invoke("check-claims", file)
+    assert (result.exit_code, result.stdout) == (1, "")
+    (line,) = result.stderr.splitlines()
+    assert words in line
+    assert "fair_ucb/claims.yaml" in line
+
+
+def test_a_ledger_elsewhere_is_checked(changed):
+    file = changed("# Every claim", "# Each claim")
+    line = said("check-claims", file).strip()
+    assert line.startswith(f"{file}: {len(LEDGERS['fair_ucb'].claims)} claims, ")
+
+
+def test_one_bad_ledger_does_not_hide_another(changed):
+    bad = changed("side: at most", "side: at mots")
+    result = invoke("check-claims", bad, ROOT / "papers" / "banditq" / "claims.yaml")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("papers/banditq/claims.yaml: ")
+    assert "at mots" in result.stderr
+
+
+def test_the_page_of_words_is_current():
+    page = (ROOT / "docs" / "words-of-the-ledgers.md").read_text(encoding="utf-8")
+    assert said("vocabulary") == page, "fairbandits vocabulary > docs/words-of-the-ledgers.md"

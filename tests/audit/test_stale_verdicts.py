@@ -11,8 +11,9 @@ import shrunk
 import small
 from fairbandits.audit import ledger as ledger_module
 from fairbandits.audit import records, run
+from fairbandits.audit.committed import write_tables
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import Made, made_of, read_verdicts, write_csv, write_findings
+from fairbandits.audit.records import Made, made_of, read_verdicts, write_findings
 from fairbandits.cli import main
 from fairbandits.experiments import datasets
 from fairbandits.experiments.config import load_config
@@ -216,8 +217,8 @@ def committed(results, tmp_path):
     """Return the options of a configuration whose committed table is of the verdicts."""
     source = results / "audit" / "verdicts.parquet"
     rows, _ = read_verdicts(source, LEDGERS)
-    (tmp_path / "audit").mkdir()
-    write_csv(tmp_path / "audit" / "verdicts.csv", rows, "paper")
+    findings, _ = read_verdicts(source.with_name("findings.parquet"), LEDGERS, "findings")
+    write_tables(tmp_path / "audit", rows, findings, "paper")
     source.unlink()
     folders = {"results": str(results), "audit": str(tmp_path / "audit")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"pathvars": folders}))

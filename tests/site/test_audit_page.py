@@ -5,11 +5,14 @@ import dataclasses
 import html
 import math
 import re
+from xml.etree import ElementTree
 
 import pytest
 
 import small
+from fairbandits.audit import totals, words
 from fairbandits.audit.finding import (
+    DEPENDS,
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
@@ -51,10 +54,8 @@ def test_missing_verdicts_name_the_way_out(tmp_path):
 def test_stale_verdicts_are_refused(folder, monkeypatch):
     from fairbandits.audit import records
 
-    monkeypatch.setattr(records, "_code", lambda: "0" * 16)
-    with pytest.raises(
-        pages.NotReady, match=r"is stale: simulation code .*; `make audit` makes it"
-    ):
+    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
         audit.open_audit(folder)
 
 
@@ -74,7 +75,8 @@ def test_a_paper_without_a_ledger_has_no_verdicts(found):
 
 def test_small_runs_are_marked(found):
     assert "smoke scale: not results" in audit.banner(found).data
-    assert audit.banner(dataclasses.replace(found, scale="paper")) is None
+    rows = [row | {"seed": "ledger"} for row in found.rows]
+    assert audit.banner(dataclasses.replace(found, scale="paper", rows=rows)) is None
     rows = [found.rows[0] | {"seed": "7"}]
     exploratory = dataclasses.replace(found, scale="paper", rows=rows)
     assert "Exploratory: the seed 7 was chosen" in audit.banner(exploratory).data
@@ -83,32 +85,79 @@ def test_small_runs_are_marked(found):
 # -------------------------------------------------------------------------------- the whole
 
 
-def test_tally_counts_every_claim_once(found):
+def test_tally_counts_every_claim_that_counts_once(found):
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", audit.tally(found).data)
     cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows]
-    assert sum(int(row[0]) for row in cells) == len(found.claims)
+    counting = [one for one in found.claims.values() if not totals.left_out(one)]
+    assert sum(int(row[0]) for row in cells) == len(counting)
     for row in cells:
         assert sum(int(cell) for cell in row[1:] if cell) == int(row[0])
     heads = re.findall(r'<th scope="col">(.*?)</th>', audit.tally(found).data)
-    order = [REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE, FAILED]
+    order = [REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED]
     assert heads == ["", "claims", *order]
     total = sum(int(row[2]) for row in cells if row[2])
-    assert total == sum(row["headline"] and row["verdict"] == NOT_REPRODUCED for row in found.rows)
+    wanted = [r["verdict"] for r in found.rows if r["headline"] and not r["left_out"]]
+    assert total == wanted.count(NOT_REPRODUCED)
+
+
+def test_what_is_left_out_is_said(found):
+    others = totals.left_out_in_words(
+        totals.totals((totals.left_out(one), "") for one in found.claims.values())[1]
+    )
+    assert others in plain(audit.tally(found).data)
+    for paper in found.ledgers:
+        own = [(r["left_out"], r["verdict"]) for r in found.of(paper)]
+        said = totals.left_out_in_words(totals.totals(own)[1])
+        assert said in plain(audit.verdicts(found, paper).data)
+        assert f"({said})" in plain(audit.summary(found, paper).data)
 
 
 def test_the_consequential_are_chosen_by_rule(found):
     markup = audit.consequential(found).data
     links = re.findall(r'data-page="audit#claim-([^"]+)" href="audit.ipynb#claim-\1"', markup)
-    primary = [row for row in found.rows if row["headline"] and row["primary"]]
-    counted = {
-        outcome: [r["claim"] for r in primary if r["verdict"] == outcome]
-        for outcome in (NOT_REPRODUCED, INCONCLUSIVE)
-    }
-    assert all(counted.values())
-    assert links == [*counted[NOT_REPRODUCED], *counted[INCONCLUSIVE]]
-    words = plain(markup)
-    assert f"BanditQ and Fair-UCB stand on {len(primary)} claims." in words
-    assert f"{len(counted[NOT_REPRODUCED])} not reproduced" in words
+    primary = [r for r in found.rows if r["headline"] and r["primary"] and not r["left_out"]]
+    primary = [r for r in primary if not r["extension"] and not r["exploratory"]]
+    order = (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
+    counted = [[r["claim"] for r in primary if r["verdict"] == one] for one in order]
+    assert all(counted)
+    assert [name for name in links if not totals.left_out(found.claims[name])] == [
+        name for some in counted for name in some
+    ]
+    said = plain(markup)
+    assert f"BanditQ and Fair-UCB stand on {len(primary)} claims, each finding counted" in said
+    assert f"{len(counted[0])} not reproduced" in said
+    for name in links:
+        head, *others = found.under_readings(name)
+        if others:
+            assert words.readings_in_words([head, *others]) in said
+
+
+def judged_by_others(found, judge, *, primary=True):
+    """Return an audit in which only a judge and the claim that it judges are not reproduced."""
+    claim = next(one for one in found.claims.values() if one.judged_by and one.primary)
+    judge = judge or claim.judged_by[0]
+    ledger = found.ledgers[claim.paper]
+    claims = ledger.claims | {claim.id: dataclasses.replace(claim, judged_by=(judge,))}
+    ledgers = found.ledgers | {claim.paper: dataclasses.replace(ledger, claims=claims)}
+    rows = [
+        row
+        | {"verdict": NOT_REPRODUCED if row["claim"] in (judge, claim.id) else REPRODUCED}
+        | ({"primary": primary} if row["claim"] == judge else {})
+        for row in found.rows
+    ]
+    return dataclasses.replace(found, ledgers=ledgers, rows=rows), claim.id, judge
+
+
+@pytest.mark.parametrize("primary", [True, False])
+def test_no_finding_is_listed_twice(found, primary):
+    """A claim that others judge stands for them where they are not primary, and else they do."""
+    changed, claim, judge = judged_by_others(found, "", primary=primary)
+    markup = audit.consequential(changed).data
+    links = re.findall(r'data-page="audit#claim-([^"]+)"', markup)
+    assert links == ([judge] if primary else [claim])
+    total = sum(r["headline"] and r["primary"] and not r["left_out"] and not r["extension"]
+                and not r["exploratory"] for r in changed.rows)  # fmt: skip
+    assert f"stand on {total} claims" in plain(markup)
 
 
 def test_nothing_consequential_is_said_in_short(found):
@@ -124,6 +173,10 @@ def test_table_has_every_claim(found, paper):
     claims = list(found.ledgers[paper].claims)
     assert re.findall(r'href="#claim-([^"]+)"', markup) == claims
     assert badges(markup) == [row["verdict"] for row in found.of(paper)]
+    for row in found.of(paper):
+        if row["verdict"] == DEPENDS:
+            both = words.readings_in_words(found.under_readings(row["claim"]))
+            assert both in plain(markup)
     assert f'id="verdicts-{paper}"' in markup
 
 
@@ -145,34 +198,71 @@ def test_every_claim_has_one_place_to_lead_to(found):
 def blocks(found, paper):
     """Return the block of each claim of a paper."""
     both = audit.primary(found, paper).data + audit.others(found, paper).data
-    parts = re.findall(r"<(?:section|details) class=.*?</(?:section|details)>", both, re.DOTALL)
+    start = r'<(?:section|details) class="fb-claim">'
+    parts = re.findall(f"{start}.*?(?={start}|<h3>|$)", both, re.DOTALL)
     return {re.search('id="claim-([^"]+)"', part)[1]: part for part in parts}
 
 
 @pytest.mark.parametrize("paper", ["banditq", "fair_ucb"])
 def test_a_block_says_what_a_verdict_rests_on(found, paper):
-    for name, block in blocks(found, paper).items():
-        claim, words = found.claims[name], plain(block)
+    there = blocks(found, paper)
+    assert sorted(there) == sorted(found.ledgers[paper].claims)
+    for name, block in there.items():
+        claim, said = found.claims[name], plain(block)
         (row, *others) = found.under_readings(name)
         for part in (claim.place, claim.statement, claim.estimand, claim.note, claim.untestable):
-            assert " ".join(part.split()) in words
+            assert " ".join(part.split()) in said
         assert row["verdict"] in badges(block)
-        assert row["message"] in words
+        assert row["message"] in said
         for other in others:
-            assert f"{other['reading'].replace('_', ' ')} {other['verdict']}" in words
+            assert other["verdict"] in badges(block)
+            assert other["reading"].replace("_", " ") in said
         if row["statistic"] is not None:
-            assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in words
-            assert f" {audit.significant(row['statistic'])}" in words
-            assert f"n {row['n']}" in words
-        for tag in row["tags"]:
-            assert audit.TAGS[tag] in words
+            assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
+            assert f" {audit.significant(row['statistic'])}" in said
+            assert f"n {row['n']}" in said
+            assert words.endless(row) in said
+        for one in (row, *others):
+            for tag in one["tags"]:
+                assert audit.TAGS[tag] in said
         for judge in claim.judged_by:
             assert f'href="#claim-{judge}"' in block
-        drawn = claim.primary and any(
+        if claim.basis != "printed":
+            assert " ".join(claim.reconstructed.split()) in said
+        for sentence in words.qualifying(found.tested(name), found.found(name), audit.significant):
+            assert " ".join(sentence.replace("\u202f", " ").split()) in said.replace("\u202f", " ")
+
+
+@pytest.mark.parametrize("paper", ["banditq", "fair_ucb"])
+def test_every_tested_claim_has_its_evidence_and_its_record(found, paper):
+    for name, block in blocks(found, paper).items():
+        claim = found.claims[name]
+        can_be_drawn = any(
             one["decides"] and one["verdict"] != FAILED and math.isfinite(one["statistic"])
             for one in found.found(name)
         )
-        assert ("<img" in block) == drawn
+        assert block.count("<img") == (bool(claim.tests) and can_be_drawn)
+        assert block.count('<details class="fb-record">') == bool(claim.tests)
+        if claim.tests:
+            record = html.unescape(re.search(r"<pre>(.*?)</pre>", block, re.DOTALL)[1])
+            assert record == words.record(claim, found.ledgers[paper])
+
+
+def test_the_page_stays_light(found):
+    parts = [audit.for_each_paper(found, part).data for part in (audit.primary, audit.others)]
+    tested = sum(bool(one.tests) for one in found.claims.values())
+    images = re.findall('<img src="([^"]+)"', "".join(parts))
+    assert len(images) > 0.9 * tested
+    assert sum(map(len, images)) < 6000 * tested
+
+
+def test_a_verdict_that_depends_on_the_reading_gives_both(found):
+    name = next(r["claim"] for r in found.rows if r["headline"] and r["verdict"] == DEPENDS)
+    said = plain(audit.headline(found, name))
+    assert said.startswith(DEPENDS)
+    for row in found.under_readings(name)[1:]:
+        assert row["verdict"] in said
+        assert row["reading"].replace("_", " ") in said
 
 
 def test_readings_have_their_verdicts(found):
@@ -180,8 +270,9 @@ def test_readings_have_their_verdicts(found):
     wanted = [
         row["verdict"]
         for claim in found.claims.values()
-        if len(found.under_readings(claim.id)) > 1 and not claim.alias_of
         for row in found.under_readings(claim.id)
+        if len(found.under_readings(claim.id)) > 1 and not claim.alias_of
+        if not row["headline"] or row["verdict"] == DEPENDS
     ]
     assert badges(markup) == wanted
 
@@ -232,6 +323,7 @@ def test_a_picture_shows_each_question():
     for k in range(3):
         assert f">arm {k}<" in image
     assert ">mean<" in image
+    assert len(image) < 3000
     alt = html.unescape(re.search('alt="([^"]*)"', markup)[1])
     assert (
         alt == "t-a: Test mean: mean of 3 of 3 questions, 0 to 2, beside the limit 0; 3 reproduced."
@@ -293,7 +385,42 @@ def test_what_does_not_decide_or_has_no_number_is_not_drawn():
 def test_any_size_can_be_drawn(rows):
     first, second = (evidence.picture("t-a", rows) for _ in range(2))
     assert first == second
-    assert drawn(first).count("an arm") == len(rows)
+    image = drawn(first)
+    assert image.count("an arm") == len(rows)
+    root = ElementTree.fromstring(image)
+    width, height = float(root.get("width")), float(root.get("height"))
+    for number in re.findall(r'(?:x|translate\()="?([-0-9.e]+)', image):
+        assert -1 <= float(number) <= width + 1
+    for words_ in root.iter("{http://www.w3.org/2000/svg}text"):
+        assert 0 <= float(words_.get("y")) <= height
+
+
+def test_what_has_no_limit_has_an_arrow():
+    markup = evidence.picture("t-a", [row(5.0) | {"high": math.inf}])
+    assert "; arrow: no limit on that side." in markup
+    arrows = [
+        len(re.findall("l-?6 4 ", drawn(evidence.picture("t-a", [row(5.0) | ends]))))
+        for ends in ({}, {"high": math.inf}, {"high": math.inf, "low": -math.inf})
+    ]
+    assert arrows == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "said"),
+    [
+        (0.0, 1.0, "0"),
+        (1e-17, 0.1, "0"),
+        (0.30000000000000004, 0.1, "0.3"),
+        (-2.5, 2.5, "−2.5"),
+        (100.25, 0.25, "100.25"),
+        (1_000_000.5, 0.5, "1.0000005·10^6"),
+        (2e8, 2e8, "2·10^8"),
+        (1e-6, 0.0, "1·10^-6"),
+        (1000.0, 0.0, "1000"),
+    ],
+)
+def test_ticks_are_told_apart(value, step, said):
+    assert evidence._label(value, step) == said.replace("-", "−")
 
 
 # -------------------------------------------------------------------------------- for reading

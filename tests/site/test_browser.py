@@ -190,7 +190,7 @@ def test_evidence_is_shown(visit):
     images = page.eval_on_selector_all(
         ".fb-evidence img", "images => images.map(image => [image.naturalWidth, image.alt])"
     )
-    assert len(images) > 20
+    assert len(images) > 100
     assert min(width for width, _ in images) > 0
     assert all(" questions, " in alt for _, alt in images)
 
@@ -205,7 +205,7 @@ def test_verdicts_filter_and_sort(visit, paper):
     column.press_sequentially("not reproduced")
     info.filter(has_text=f"filtered from {total}").wait_for()
     assert 0 < rows.count() < total
-    assert {row.split("\t")[5] for row in rows.all_inner_texts()} == {"not reproduced"}
+    assert all("not reproduced" in row.split("\t")[5] for row in rows.all_inner_texts())
     column.fill("")
     column.press("Backspace")
     info.filter(has_text=f"1 to {total} of {total}").wait_for()

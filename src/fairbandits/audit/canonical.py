@@ -11,7 +11,7 @@ from typing import Any
 
 #: What is prose, by the record that it stands in. Everything else decides, known here or not.
 PROSE = {
-    "ledger": ("title", "changes"),
+    "ledger": ("title",),
     "families": ("what",),
     "rules": ("changes",),
     "claims": ("place", "statement", "estimand", "note", "between", "changes", "reconstructed"),

@@ -6,14 +6,14 @@ workflow/schemas/claims.schema.yaml; that rules are complete and names exist is 
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.canonical import rules_digest
-from fairbandits.audit.cases import Plan, Selection, check_plan
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
+from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import (
@@ -217,10 +217,24 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         {name: Family(**block) for name, block in content["families"].items()},
         claims,
         rules_digest(content),
-        tuple(Change(**_tuples(block)) for block in content.get("changes", [])),
     )
     _check_names(ledger, config, where)
-    _check_changes(ledger, content["rules"], config, where)
+    history = file.with_name("deviations.yaml")
+    return _with_changes(ledger, history, content["rules"], config, root)
+
+
+def _with_changes(
+    ledger: Ledger, file: Path, rules: Mapping[str, Any], config: Config, root: Path
+) -> Ledger:
+    """Return a ledger with the changes of its paper's deviations.yaml, if there is one."""
+    if not file.is_file():
+        return ledger
+    where = str(file.relative_to(root) if file.is_relative_to(root) else file)
+    content = read_yaml(file)
+    check(content, "deviations", where)
+    changes = tuple(Change(**_tuples(block)) for block in content["changes"])
+    ledger = replace(ledger, changes=changes)
+    _check_changes(ledger, rules, config, where)
     return ledger
 
 

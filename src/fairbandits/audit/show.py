@@ -14,6 +14,7 @@ from fairbandits.audit import totals, words
 from fairbandits.audit.finding import OF_INCONSISTENCY, OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import finding_row
 from fairbandits.audit.totals import left_out
@@ -336,7 +337,9 @@ def power_table(rows: Iterable[Any]) -> str:
 def _enough(replicates: float | None) -> str:
     if replicates is None:
         return "-"
-    return "no number" if math.isinf(replicates) else f"{replicates:.0f}"
+    if math.isinf(replicates):
+        return "no number"
+    return f"over {CEILING}" if replicates > CEILING else f"{replicates:.0f}"
 
 
 def _where(claim: Claim, config: Config, width: int) -> list[str]:

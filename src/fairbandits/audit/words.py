@@ -131,7 +131,8 @@ def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list
 
 def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
     start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
-    worst = min(found, key=_against)
+    start = start[:1].upper() + start[1:]
+    worst = min(found, key=against)
     numbers = evidence(worst, number)
     if len(found) == 1:
         return f"{start}: {worst['verdict']} ({numbers})."
@@ -153,7 +154,7 @@ def evidence(row: Row, number: Formatter) -> str:
     return ", ".join([*words, f"n = {row['n']}"])
 
 
-def _against(one: Row) -> tuple[float, ...]:
+def against(one: Row) -> tuple[float, ...]:
     """Return what sorts findings, those first that speak most against what is asked."""
     weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}
     p = 0.0 if one["p"] is None else one["p"]

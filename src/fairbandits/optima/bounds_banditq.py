@@ -19,6 +19,19 @@ def squared_queue(n_arms: int, weight: float, t: np.ndarray | float) -> np.ndarr
     return 2 * (weight + 1) * t + 4 * np.sqrt(2 * squares) + 4 * weight * np.sqrt(2 * n_arms * t)
 
 
+def squared_queue_bandit(n_arms: int, weight: float, t: np.ndarray | float) -> np.ndarray:
+    """Return what Eq. 21 and Theorem 2 say of E Q^2 under bandit feedback, with their constants.
+
+    It is 2 (V + 1) t plus twice `log_barrier_learner`, for gains of at most s + V in round s, since
+    a queue is at most s and a reward at most 1.
+    """
+    t = np.asarray(t, float)
+    sums = t * (t + 1) / 2 + weight * t
+    squares = t * (t + 1) * (2 * t + 1) / 6 + weight * t * (t + 1) + weight**2 * t
+    each = (np.repeat(one[..., None], n_arms, axis=-1) for one in (sums, squares, t + weight))
+    return 2 * (weight + 1) * t + 2 * log_barrier_learner(t, *each)
+
+
 def regret(n_arms: int, weight: float, t: np.ndarray | float) -> np.ndarray:
     """Return the bound of the regret that follows from Eq. 14.
 

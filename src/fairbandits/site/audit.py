@@ -1,7 +1,7 @@
 """Verdicts on the pages: tables, a block for each claim, and the tally."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
-from fairbandits.audit import show
+from fairbandits.audit import show, totals, words
 from fairbandits.audit.finding import (
+    DEPENDS,
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
@@ -37,7 +38,7 @@ LOOKS = {REPRODUCED: "good", NOT_REPRODUCED: "off", FAILED: "failed"}
 #: Significant digits of a number for reading.
 DIGITS = 4
 #: What a group of claims is called in the tally.
-GROUPS = ("primary", "others", "inconsistencies", "exploratory, or of another version")
+GROUPS = ("primary", "others", "exploratory, or of another version")
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,31 @@ class Audit:
         return [row for row in self.rows if row["headline"] and row["paper"] == paper]
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
-        """Return the verdicts on a claim, one for each reading."""
-        return [row for row in self.rows if row["claim"] == claim]
+        """Return the verdicts on a claim: its headline, then those under each of several."""
+        return self._rows[claim]
+
+    @cached_property
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        return _by_claim(self.rows)
+
+    def tested(self, claim: str) -> Claim:
+        """Return the claim whose tests are those of a claim: itself, unless it is an alias."""
+        return show.stands_for(self.claims[claim], self.ledgers)
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return what the questions of a claim found; of an alias those of what it stands for."""
-        own = self.claims[claim].alias_of or claim
-        return [one for one in self.findings if one["claim"] == own]
+        return self._found.get(self.tested(claim).id, [])
+
+    @cached_property
+    def _found(self) -> dict[str, list[dict[str, Any]]]:
+        return _by_claim(self.findings)
+
+
+def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["claim"], []).append(row)
+    return found
 
 
 def open_audit(results: str | Path) -> Audit | None:
@@ -112,8 +131,8 @@ def banner(audit: Audit | None) -> HTML | None:
     if audit is None:
         return None
     if audit.scale == "paper":
-        words = exploratory_words(audit.seed) if audit.seed else ""
-        return HTML(f'<p class="fb-exploratory"><em>{escape(words)}</em></p>') if words else None
+        said = exploratory_words(audit.seed) if audit.seed else ""
+        return HTML(f'<p class="fb-exploratory"><em>{escape(said)}</em></p>') if said else None
     return HTML(
         '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
         '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>smoke scale: not results'
@@ -155,92 +174,142 @@ def significant(value: float | None) -> str:
 
 def limits(row: Row) -> str:
     """Return the limits of a row's number; empty where they are the number itself."""
-    low, high = row["low"], row["high"]
-    if low is None or math.isnan(low) or low == high:
-        return ""
-    return f"{significant(low)} to {significant(high)}"
+    return words.limits(row, significant)
 
 
-def _here(claim: str, words: str) -> str:
-    """Return a link to a claim's block on the audit's own page; words are HTML."""
-    return f'<a href="#claim-{claim}">{words}</a>'
+def _here(claim: str, html: str) -> str:
+    """Return a link to a claim's block on the audit's own page."""
+    return f'<a href="#claim-{claim}">{html}</a>'
 
 
-def _there(claim: str, words: str) -> str:
+def _there(claim: str, html: str) -> str:
     """Return the same from another page."""
-    return f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{words}</a>'
+    return f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{html}</a>'
 
 
 def _group(row: Row) -> str:
-    """Return which group of the tally a claim is counted in."""
-    if row["kind"] == "inconsistency":
-        return GROUPS[2]
+    """Return which group of the tally a claim is counted in; empty if it is in no total."""
+    if row["left_out"]:
+        return ""
     if row["extension"] or row["exploratory"]:
-        return GROUPS[3]
+        return GROUPS[2]
     return GROUPS[0] if row["primary"] else GROUPS[1]
+
+
+def _left_out(rows: Iterable[Row], name: str = "") -> str:
+    """Return a paragraph on which of some claims are in no total."""
+    others = totals.left_out_in_words(show.tally(rows)[1])
+    if not others:
+        return ""
+    identity = f' id="{name}"' if name else ""
+    return f"<p{identity}>Each finding is counted once; {escape(others)}.</p>"
+
+
+def headline(audit: Audit, claim: str) -> str:
+    """Return a claim's verdict on its colour, with those of its readings where they differ."""
+    head, *others = audit.under_readings(claim)
+    if head["verdict"] != DEPENDS or not others:
+        return badge(head["verdict"])
+    return f"{badge(DEPENDS)} <small>{escape(words.readings_in_words([head, *others]))}</small>"
+
+
+def _marked(audit: Audit, claim: str) -> str:
+    """Return a verdict with the readings that it holds under."""
+    rows = audit.under_readings(claim)
+    if rows[0]["verdict"] == DEPENDS:
+        return headline(audit, claim)
+    under = words.readings_in_words(rows)
+    return badge(rows[0]["verdict"]) + (f" <small>{escape(under)}</small>" if under else "")
 
 
 def _numbers(row: Row) -> str:
     """Return what a verdict rests on in words, as HTML: number, limits, replicates."""
     if row["statistic"] is None:
         return ""
-    words = significant(row["statistic"]) or "no number"
-    return f"{words} ({limits(row)})" if limits(row) else words
+    value = significant(row["statistic"]) or "no number"
+    return f"{value} ({limits(row)})" if limits(row) else value
 
 
 # -------------------------------------------------------------------------------- the whole
 
 
 def tally(audit: Audit | None) -> HTML | None:
-    """Return how many claims of each paper have which verdict."""
+    """Return how many claims of each paper have which verdict, and how many are left out."""
     if audit is None:
         return None
-    there = {row["verdict"] for row in audit.rows}
+    there = {row["verdict"] for row in audit.rows if row["headline"] and _group(row)}
     outcomes = [one for one in OUTCOMES if one != FAILED or FAILED in there]
     groups = {}
     for paper, ledger in audit.ledgers.items():
         rows = []
         for group in GROUPS:
             own = [row for row in audit.of(paper) if _group(row) == group]
-            counts = show.tally(own)
+            counts, _ = show.tally(own)
             if own:
                 rows.append([group, len(own), *(counts.get(one, "") for one in outcomes)])
         groups[escape(ledger.title)] = [[str(cell) for cell in row] for row in rows]
-    return table(groups, ["", "claims", *outcomes], "tally")
+    html = table(groups, ["", "claims", *outcomes], "tally").data
+    return HTML(html + _left_out(audit.rows, "left-out"))
 
 
 def consequential(audit: Audit | None) -> HTML | None:
-    """Return the primary claims that are not reproduced, then those that are inconclusive."""
+    """Return the primary claims that are not reproduced, then those that are not decided.
+
+    None is there beside a claim that judges it; where these are not primary it stands for them.
+    """
     if audit is None:
         return None
     primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
-    counts = show.tally(primary)
+    counts, _ = show.tally(primary)
     names = listed([ledger.title.partition(":")[0] for ledger in audit.ledgers.values()])
     verb = "stand" if len(audit.ledgers) > 1 else "stands"
     counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
-    words = (
-        f"{escape(names)} {verb} on {len(primary)} claims. By the rules that were fixed "
-        f"beforehand, they are judged: {counted}."
+    said = (
+        f"{escape(names)} {verb} on {len(primary)} claims, each finding counted once. By the rules "
+        f"that were fixed beforehand, they are judged: {counted}."
     )
     cells = [
         [
             _there(row["claim"], escape(row["statement"])),
-            badge(row["verdict"]),
+            _marked(audit, row["claim"]),
             escape(audit.ledgers[row["paper"]].title.partition(":")[0]),
             escape(row["place"]),
         ]
-        for outcome in (NOT_REPRODUCED, INCONCLUSIVE)
-        for row in primary
-        if row["verdict"] == outcome
+        for outcome in (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
+        for row in _not_reproduced(audit, outcome)
     ]
-    if cells:
-        words += " Those that are not reproduced, and then those that are not decided, each with "
-        words += "its evidence:"
-    html = f"<p>{words}</p>"
-    if cells:
-        header = ["what is claimed", "verdict", "paper", "place"]
-        html += table({"": cells}, header, "consequential").data
+    if not cells:
+        return HTML(f'<div class="fb-wrap"><p>{said}</p></div>')
+    said += " Those that are not reproduced, those for which it depends on the reading, and those "
+    said += "that are not decided, each with its evidence:"
+    header = ["what is claimed", "verdict", "paper", "place"]
+    html = f"<p>{said}</p>" + table({"": cells}, header, "consequential").data
     return HTML(f'<div class="fb-wrap">{html}</div>')
+
+
+def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
+    """Return primary claims with a verdict, no finding twice."""
+    rows = [
+        row
+        for row in audit.rows
+        if row["headline"] and row["primary"] and row["verdict"] == outcome
+    ]
+    chosen = [row for row in rows if _group(row) == GROUPS[0]]
+    said = {row["claim"] for row in chosen}
+    for row in rows:
+        claim = audit.claims[row["claim"]]
+        if row["left_out"] not in (totals.ALIAS, totals.JUDGED_BY_OTHERS) or claim.extension:
+            continue
+        found = {
+            name
+            for name in (claim.judged_by or (claim.alias_of,))
+            if audit.under_readings(name)[0]["verdict"] == outcome
+        }
+        if not found & said:
+            chosen.append(row)
+            said |= found
+    order = {row["claim"]: place for place, row in enumerate(audit.rows)}
+    return sorted(chosen, key=lambda row: order[row["claim"]])
 
 
 def summary(audit: Audit | None, paper: str) -> HTML | None:
@@ -248,17 +317,20 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     if audit is None or paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    counts = [f"{count} {outcome}" for outcome, count in show.tally(rows).items()]
+    counts, others = show.tally(rows)
+    counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
+    without = totals.left_out_in_words(others)
     primary = [row for row in rows if row["primary"]]
     html = (
-        f"<p>Of {len(rows)} claims, {listed(counts)}. Below are those that the paper stands on; "
+        f"<p>Of {sum(counts.values())} claims, {counted}{f' ({without})' if without else ''}. "
+        "Below are those that the paper stands on; "
         f'<a data-page="audit#verdicts-{paper}" href="audit.ipynb#verdicts-{paper}">all of them, '
         "with rules and evidence</a>.</p>"
     )
     cells = [
         [
             _there(row["claim"], escape(row["statement"])),
-            badge(row["verdict"]),
+            headline(audit, row["claim"]),
             escape(row["place"]),
             _figure_link(row, page=paper),
         ]
@@ -289,13 +361,14 @@ def verdicts(audit: Audit, paper: str) -> HTML:
             "place": escape(row["place"]),
             "kind": row["kind"],
             "role": _role(row),
-            "verdict": badge(row["verdict"]),
+            "verdict": headline(audit, row["claim"]),
             "number": _numbers(row),
             "n": "" if row["n"] is None else str(row["n"]),
         }
         for row in rows
     )
-    html = searchable(frame, f"verdicts-{paper}", [17, 23, 12, 11, 9, 12, 12, 4], html=True).data
+    html = _left_out(rows)
+    html += searchable(frame, f"verdicts-{paper}", [17, 23, 12, 11, 9, 12, 12, 4], html=True).data
     title = escape(audit.ledgers[paper].title)
     return HTML(f"<h3>{title}</h3>{html}")
 
@@ -309,7 +382,7 @@ def _role(row: Row) -> str:
 
 
 def primary(audit: Audit, paper: str) -> HTML:
-    """Return a block for each claim that a paper stands on, with a picture of its evidence."""
+    """Return a block for each claim that a paper stands on."""
     own = [row for row in audit.of(paper) if row["primary"]]
     blocks = "".join(
         f'<section class="fb-claim">{_block(audit, row, True)}</section>' for row in own
@@ -329,7 +402,7 @@ def others(audit: Audit, paper: str) -> HTML:
 
 
 def _block(audit: Audit, row: Row, whole: bool) -> str:
-    """Return what is known of a claim; `whole` with its statement and a picture."""
+    """Return what is known of a claim, with a picture; `whole` with its statement."""
     claim = audit.claims[row["claim"]]
     # a link to it opens the block that it is in
     head = (
@@ -339,12 +412,24 @@ def _block(audit: Audit, row: Row, whole: bool) -> str:
     if whole:
         head += (
             f'<p class="fb-statement"><strong>{escape(claim.statement)}</strong> '
-            f"{badge(row['verdict'])}</p>"
+            f"{headline(audit, claim.id)}</p>"
         )
     facts = _facts(audit, claim, row)
-    cells = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in facts)
-    image = picture(claim.id, audit.found(claim.id)) if whole else ""
-    return f"{head}<dl>{cells}</dl>{image}"
+    cells = "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in facts)
+    # an alias leads to the picture of what it stands for
+    image = picture(claim.id, audit.found(claim.id)) if claim.tests else ""
+    return f"{head}<dl>{cells}</dl>{image}{_record(claim, audit.ledgers[claim.paper])}"
+
+
+def _record(claim: Claim, ledger: Ledger) -> str:
+    """Return the record of a claim as it is judged, folded."""
+    record = words.record(claim, ledger)
+    if not record:
+        return ""
+    return (
+        '<details class="fb-record"><summary>The record as it is judged</summary>'
+        f"<pre>{escape(record)}</pre></details>"
+    )
 
 
 def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
@@ -365,11 +450,16 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
         facts.append(("rule", "reproduced if all of these are, not reproduced if one is not"))
     if row["statistic"] is not None:
         facts += _evidence(row)
+    sentences = words.qualifying(audit.tested(claim.id), audit.found(claim.id), significant)
+    if sentences:
+        facts.append(("qualified by", "<br>".join(map(escape, sentences))))
     if claim.estimand:
         facts.append(("estimand", escape(claim.estimand)))
+    if claim.basis != "printed":
+        facts.append(("basis", escape(words.basis(claim))))
     if len(audit.under_readings(claim.id)) > 1:
         facts.append(("readings", _under_readings(audit, claim)))
-    facts += [(tag, escape(TAGS[tag])) for tag in row["tags"]]
+    facts += [(tag, escape(said)) for tag, said in _tags(audit.under_readings(claim.id)).items()]
     if claim.note:
         facts.append(("note", escape(claim.note)))
     if row["figure"]:
@@ -381,27 +471,38 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
     return facts
 
 
+def _tags(rows: Sequence[Row]) -> dict[str, str]:
+    """Return what the tags of a claim say; of those that only some readings have, which."""
+    head, *others = rows
+    found = {tag: TAGS[tag] for tag in head["tags"]}
+    for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
+        under = [row["reading"].replace("_", " ") for row in others if tag in row["tags"]]
+        found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
+    return found
+
+
 def _judge(audit: Audit, claim: str) -> str:
-    (headline, *_) = audit.under_readings(claim)
-    return f"{_here(claim, escape(claim))} {badge(headline['verdict'])}"
+    return f"{_here(claim, escape(claim))} {headline(audit, claim)}"
 
 
 def _evidence(row: Row) -> list[tuple[str, str]]:
     """Return number, replicates and rule of what decides."""
-    words = f"{STATISTICS[row['procedure']]} {significant(row['statistic']) or 'not to be had'}"
+    said = f"{STATISTICS[row['procedure']]} {significant(row['statistic']) or 'not to be had'}"
     level = row["settings"].get("level")
     if limits(row):
         kind = "interval" if row["procedure"] == "prediction_interval" else "one-sided limits"
-        words += f", {100 * level:g} % {kind} {limits(row)}" if level else f", {limits(row)}"
+        said += f", {100 * level:g} % {kind}: {limits(row)}" if level else f", {limits(row)}"
+    why = words.endless(row)
+    said += f" ({why})" if why else ""
     against = ", ".join(
-        f"{name} {value:.{DIGITS}g}" if name != "zero" else "0"
+        f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
     n = f"{row['n']}" + ("" if row["p"] is None else f"; p {_p(row['p'])}")
     which = "".join(f", {row[name]}" for name in ("test", "each") if row[name])
     rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
     return [
-        ("number", escape(words).replace(" %", "\u00a0%")),
+        ("number", escape(said).replace(" %", "\u00a0%")),
         ("judged against", escape(against)),
         ("n", escape(n)),
         ("rule", escape(rule.replace("_", " "))),
@@ -413,11 +514,11 @@ def _p(value: float) -> str:
 
 
 def _under_readings(audit: Audit, claim: Claim) -> str:
-    words = [
-        f"{escape(row['reading'].replace('_', ' '))} {badge(row['verdict'])}"
-        for row in audit.under_readings(claim.id)
-    ]
-    return ", ".join(words)
+    under = words.under_readings(audit.under_readings(claim.id))
+    return "; ".join(
+        f"{badge(outcome)} {escape(', '.join(names).replace('_', ' '))}"
+        for outcome, names in under.items()
+    )
 
 
 # -------------------------------------------------------------------------- what is left open
@@ -428,9 +529,11 @@ def readings(audit: Audit, paper: str) -> HTML:
     ledger = audit.ledgers[paper]
     groups = {}
     for claim in ledger.claims.values():
-        rows = audit.under_readings(claim.id)
-        if len(rows) > 1 and not claim.alias_of:
+        head, *rows = audit.under_readings(claim.id)
+        if rows and not claim.alias_of:
             heading = f"{escape(claim.statement)} {_here(claim.id, escape(claim.place))}"
+            if head["verdict"] == DEPENDS:
+                heading += f" {badge(DEPENDS)}"
             groups[heading] = [
                 [
                     escape(ledger.readings.get(row["reading"], row["reading"])),
@@ -454,7 +557,7 @@ def inconsistencies(audit: Audit, paper: str) -> HTML:
         [
             _here(row["claim"], escape(row["statement"])),
             escape("; ".join(audit.claims[row["claim"]].between)),
-            badge(row["verdict"]),
+            headline(audit, row["claim"]),
         ]
         for row in rows
     ]

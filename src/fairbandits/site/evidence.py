@@ -1,30 +1,34 @@
 """A picture of what decides a claim: estimates with their limits beside what they are judged by."""
 
-import io
 import math
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.ticker import MaxNLocator
 
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.show import number
-from fairbandits.figures.style import PALETTE, apply_style
+from fairbandits.audit.words import against
+from fairbandits.figures.style import PALETTE
 
 Row = Mapping[str, Any]
 
-#: Of the findings; the marks differ too, for those who see no colours.
+#: Of the findings: letter of the class, colour and path; the marks differ too, for those who see no
+#: colours.
 MARKS = {
-    REPRODUCED: (PALETTE[2], "o"),
-    NOT_REPRODUCED: (PALETTE[3], "X"),
-    INCONCLUSIVE: (PALETTE[7], "s"),
+    REPRODUCED: ("g", to_hex(PALETTE[2]), "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"),
+    NOT_REPRODUCED: ("b", to_hex(PALETTE[3]), "M-2-5l2 3 2-3 3 2-3 3 3 3-3 2-2-3-2 3-3-2 3-3-3-3z"),
+    INCONCLUSIVE: ("o", to_hex(PALETTE[7]), "M-4-4h8v8h-8z"),
 }
+#: Measures of a picture, in pixels: its width, of a row, a letter, and what is around rows.
+WIDTH, ROW, LETTER, ABOVE, BELOW, EDGE = 720.0, 21.0, 6.1, 6.0, 40.0, 14.0
+#: The most ticks of an axis, and how far apart they may be.
+TICKS, STEPS = 7, [1, 2, 2.5, 5, 10]
 #: Rows of a panel, over all readings, and of each of many; of more questions those are shown that
 #: speak most against the claim.
 MOST, LEAST = 12, 2
@@ -57,7 +61,7 @@ def picture(claim: str, found: Sequence[Row]) -> str:
     if not panels:
         return ""
     kept = {test: most_telling(rows) for test, rows in panels.items()}
-    image = b64encode(_drawn(kept)).decode()
+    image = b64encode(_drawn(kept).encode()).decode()
     alt = f"{claim}: " + " ".join(
         _alt(test, kept[test], len(rows)) for test, rows in panels.items()
     )
@@ -74,15 +78,6 @@ def _drawable(one: Row) -> bool:
 
 def most_telling(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that speak most against a claim, some of each reading, in their own order."""
-    weight = {NOT_REPRODUCED: 0, INCONCLUSIVE: 1, REPRODUCED: 2}
-
-    def against(one: Row) -> tuple[float, ...]:
-        p = 0.0 if one["p"] is None else one["p"]
-        distance = abs(one["statistic"] - (one["reference"] or 0.0))
-        # the surest and farthest of those that are not reproduced, the opposite of the others
-        sign = 1 if one["verdict"] == NOT_REPRODUCED else -1
-        return weight[one["verdict"]], sign * p, -sign * distance
-
     readings = dict.fromkeys(one["reading"] for one in rows)
     room = max(LEAST, MOST // len(readings))
     chosen = []
@@ -126,6 +121,8 @@ def _caption(test: str, kept: Sequence[Row], rows: Sequence[Row]) -> str:
         limits = f", with {100 * level:g}\u00a0% {kind}" if level else ", with limits"
     words = f"Test {test.replace('_', ' ')}: {STATISTICS[first['procedure']]}{limits}"
     words += f"; line: {_reference(kept)}"
+    if any(math.isinf(one[name]) for one in kept for name in ("low", "high")):
+        words += "; arrow: no limit on that side"
     if len(kept) < len(rows):
         of_each = " under each reading" if len({one["reading"] for one in rows}) > 1 else ""
         words += f"; shown are {len(kept)} of {len(rows)} questions, those that speak most against "
@@ -133,52 +130,85 @@ def _caption(test: str, kept: Sequence[Row], rows: Sequence[Row]) -> str:
     return words + "."
 
 
-def _drawn(panels: Mapping[str, Sequence[Row]]) -> bytes:
-    apply_style()
-    sizes = [len(rows) for rows in panels.values()]
-    figure, axes = plt.subplots(
-        len(panels),
-        1,
-        figsize=(7.2, 0.26 * sum(sizes) + 0.9 * len(panels)),
-        height_ratios=[size + 0.6 for size in sizes],
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis, (test, rows) in zip(axes[:, 0], panels.items(), strict=True):
-        _panel(axis, rows)
+def _drawn(panels: Mapping[str, Sequence[Row]]) -> str:
+    """Return a picture of findings as SVG, written out here: a page has one for every claim."""
+    parts, top = [], 0.0
+    readings = len({one["reading"] for rows in panels.values() for one in rows}) > 1
+    names = [_name(one, readings) for rows in panels.values() for one in rows]
+    left = min(0.5 * WIDTH, EDGE + LETTER * max(map(len, names)))
+    for test, rows in panels.items():
         if len(panels) > 1:
-            axis.set_title(test.replace("_", " "), loc="left", fontsize=8.5)
-    with io.BytesIO() as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
-        plt.close(figure)
-        return file.getvalue()
+            title = escape(test.replace("_", " "))
+            parts.append(f'<text class="t" x="{_at(left)}" y="{_at(top + 14)}">{title}</text>')
+            top += 18
+        parts += _panel(rows, left, top + ABOVE, readings)
+        top += ABOVE + ROW * len(rows) + BELOW
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_at(WIDTH)} {_at(top)}" '
+        f'width="{_at(WIDTH)}" height="{_at(top)}"><style>{_STYLE}</style>'
+        f'<path class="w" d="M0 0h{_at(WIDTH)}v{_at(top)}H0z"/>{"".join(parts)}</svg>'
+    )
 
 
-def _panel(axis: Axes, rows: Sequence[Row]) -> None:
+_STYLE = (
+    "text{font:11px sans-serif;fill:#222;text-anchor:end}.x{text-anchor:middle}"
+    ".t{text-anchor:start;font-weight:bold}path{stroke-width:2.4;fill:none}.w{fill:#fff}"
+    ".k{stroke-width:1;stroke:#777}.r{stroke-width:1.4;stroke:#000}"
+    ".e{stroke-width:1;stroke:#000;stroke-dasharray:3 3}"
+    + "".join(
+        f".{name}{{stroke:{colour}}}.{name}m{{fill:{colour};stroke:#fff;stroke-width:.8}}"
+        for name, colour, _ in MARKS.values()
+    )
+)
+
+
+def _at(value: float) -> str:
+    """Return a place in a picture, in tenths of pixels."""
+    return f"{round(value, 1):g}"
+
+
+def _panel(rows: Sequence[Row], left: float, top: float, readings: bool) -> Iterator[str]:
+    scale = _scale(rows)
+    room, bottom = WIDTH - EDGE - left, top + ROW * len(rows)
+
+    def place(value: float) -> float:
+        ends = scale.of(scale.low), scale.of(scale.high)
+        return left + room * (scale.of(value) - ends[0]) / (ends[1] - ends[0])
+
+    axis = "".join(f"M{_at(place(tick))} {_at(bottom)}v4" for tick, _ in scale.ticks)
+    yield f'<path class="k" d="M{_at(left)} {_at(top)}V{_at(bottom)}H{_at(left + room)}{axis}"/>'
+    for tick, word in scale.ticks:
+        yield f'<text class="x" x="{_at(place(tick))}" y="{_at(bottom + 15)}">{word}</text>'
+    name = escape(STATISTICS[rows[0]["procedure"]])
+    yield f'<text class="x" x="{_at(left + room / 2)}" y="{_at(bottom + 30)}">{name}</text>'
     references = [one["reference"] for one in rows]
     same = len(set(references)) == 1
-    span = _span(axis, rows)
-    for place, one in enumerate(rows):
-        colour, mark = MARKS[one["verdict"]]
-        low, high = (
-            min(max(limit, span[0]), span[1]) if math.isfinite(limit) else edge
-            for limit, edge in zip((one["low"], one["high"]), span, strict=True)
-        )
-        axis.plot([low, high], [place, place], color=colour, lw=2.2, solid_capstyle="butt")
-        axis.plot(one["statistic"], place, mark, color=colour, ms=6, mec="white", mew=0.6)
-        if not same:  # each row has its own
-            axis.plot(one["reference"], place, "|", color="black", ms=13, mew=1.4)
     if same:
-        axis.axvline(references[0], color="black", lw=1.0)
-        for edge in _edges(rows[0]):
-            axis.axvline(edge, color="black", lw=0.8, ls=(0, (2, 2)))
-    axis.set_xlim(*span)
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    readings = len({one["reading"] for one in rows}) > 1
-    axis.set_yticks(range(len(rows)), [_name(one, readings) for one in rows], fontsize=8)
-    axis.tick_params(axis="y", length=0)
-    axis.tick_params(axis="x", labelsize=8)
-    axis.set_xlabel(STATISTICS[rows[0]["procedure"]], fontsize=8.5)
+        yield f'<path class="r" d="M{_at(place(references[0]))} {_at(top)}V{_at(bottom)}"/>'
+        for edge in filter(math.isfinite, _edges(rows[0])):
+            yield f'<path class="e" d="M{_at(place(edge))} {_at(top)}V{_at(bottom)}"/>'
+    for count, one in enumerate(rows):
+        middle = top + ROW * (count + 0.5)
+        letter, _, mark = MARKS[one["verdict"]]
+        name = escape(_name(one, readings))
+        yield f'<text x="{_at(left - 6)}" y="{_at(middle + 4)}">{name}</text>'
+        yield f'<path class="{letter}" d="{_limits(one, scale, place, middle)}"/>'
+        at = f"translate({_at(place(one['statistic']))} {_at(middle)})"
+        yield f'<path class="{letter}m" transform="{at}" d="{mark}"/>'
+        if not same:  # each row has its own
+            yield f'<path class="r" d="M{_at(place(one["reference"]))} {_at(middle - 8)}v16"/>'
+
+
+def _limits(one: Row, scale: "Scale", place: Callable[[float], float], middle: float) -> str:
+    """Return a line from limit to limit; an arrow where there is none."""
+    path = ""
+    ends = []
+    for limit, edge, sign in ((one["low"], scale.low, 1), (one["high"], scale.high, -1)):
+        finite = math.isfinite(limit)
+        ends.append(place(min(max(limit, scale.low), scale.high) if finite else edge))
+        if not finite:
+            path += f"M{_at(ends[-1] + 6 * sign)} {_at(middle - 4)}l{-6 * sign} 4 {6 * sign} 4"
+    return f"M{_at(ends[0])} {_at(middle)}H{_at(ends[1])}{path}"
 
 
 def _edges(one: Row) -> list[float]:
@@ -190,24 +220,69 @@ def _edges(one: Row) -> list[float]:
     return list(against.values())[1:]
 
 
-def _span(axis: Axes, rows: Sequence[Row]) -> tuple[float, float]:
-    """Set the scale of an axis, and return its ends."""
+class Scale(NamedTuple):
+    """How numbers become places: the ends of an axis, what makes it even, and its ticks."""
+
+    low: float
+    high: float
+    of: Callable[[float], float]
+    ticks: list[tuple[float, str]]
+
+
+def _scale(rows: Sequence[Row]) -> Scale:
+    """Return the scale of an axis: even, or logarithmic where that would hide what is near."""
     values = [one[name] for one in rows for name in ("statistic", "low", "high", "reference")]
     values += [edge for one in rows for edge in _edges(one)]
     finite = np.array([value for value in values if math.isfinite(value)])
-    low, high = finite.min(), finite.max()
+    low, high = float(finite.min()), float(finite.max())
     distances = np.abs([one["statistic"] - one["reference"] for one in rows])
-    usual = np.median(distances[distances > 0]) if (distances > 0).any() else 0.0
+    usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
     if usual and (high - low) > UNEVEN * usual:
         if low > 0:
-            axis.set_xscale("log")
-            return low / 1.3, high * 1.3
-        axis.set_xscale("symlog", linthresh=usual)
-        margin = 0.3
-        return low * (1 + margin) - usual * margin, high * (1 + margin) + usual * margin
-    axis.xaxis.set_major_locator(MaxNLocator(7))
+            low, high = low / 1.3, high * 1.3
+            return Scale(low, high, math.log10, _powers(low, high, 0.0))
+
+        def even(value: float) -> float:  # as it is up to the usual distance, then its logarithm
+            size = abs(value) / usual
+            return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
+
+        low, high = 1.3 * low - 0.3 * usual, 1.3 * high + 0.3 * usual
+        return Scale(low, high, even, _powers(low, high, usual))
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
-    return float(low - margin), float(high + margin)
+    low, high = low - margin, high + margin
+    ticks = [
+        tick
+        for tick in MaxNLocator(TICKS, steps=STEPS).tick_values(low, high)
+        if low <= tick <= high
+    ]
+    step = float(np.diff(ticks).min()) if len(ticks) > 1 else high - low
+    return Scale(low, high, float, [(float(tick), _label(tick, step)) for tick in ticks])
+
+
+def _powers(low: float, high: float, least: float) -> list[tuple[float, str]]:
+    """Return powers of ten between two numbers as ticks, and zero; those below `least` left out."""
+    found = [0.0] if low <= 0 <= high else []
+    for sign, end in ((-1.0, -low), (1.0, high)):
+        if end > max(least, 0.0):
+            start = least or low
+            powers = range(math.ceil(math.log10(start)), math.floor(math.log10(end)) + 1)
+            every = math.ceil(len(powers) / (TICKS - 1)) or 1
+            found += [sign * 10.0**power for power in powers if power % every == 0]
+    return [(tick, _label(tick, 0.0)) for tick in sorted(found or [low, high])]
+
+
+def _label(value: float, step: float) -> str:
+    """Return a tick's number, with the digits that tell it from the next one."""
+    if abs(value) < 1e-9 * step or value == 0:
+        return "0"
+    size, exact = math.floor(math.log10(abs(value))), math.floor(math.log10(step or abs(value)))
+    if -4 <= size < 6:  # one digit more than the step has, since that may be 2.5
+        words, power = f"{value:.{max(0, 1 - exact)}f}", ""
+    else:
+        words, _, power = f"{value:.{max(0, size - exact + 1)}e}".partition("e")
+    words = words.rstrip("0").rstrip(".") if "." in words else words
+    words += f"·10^{int(power)}" if power else ""
+    return words.replace("-", "−")
 
 
 def _name(one: Row, readings: bool) -> str:

@@ -142,3 +142,40 @@ def violation_asleep(
         quotas=quotas,
     )
     return int(found.deficits["floor_deficit_sup"][0, -1].max())
+
+
+class _Counted(Fraction):
+    """A fraction that counts what is done with it."""
+
+    done: ClassVar[int] = 0
+
+    @classmethod
+    def _count(cls, found: Any) -> Any:
+        cls.done += 1
+        return cls(found) if isinstance(found, Fraction) else found
+
+    def __mul__(self, other: Any) -> Any:
+        return self._count(super().__mul__(other))
+
+    def __sub__(self, other: Any) -> Any:
+        return self._count(super().__sub__(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return self._count(super().__gt__(other))
+
+
+def check_operations(arms: int) -> int:
+    """Return how many operations the check of fairness takes in a round, for a number of arms.
+
+    Counted are products, differences and comparisons of quotas and deficits in a round in which an
+    arm is behind, so that nothing but the check is done.
+
+    Examples
+    --------
+    >>> check_operations(10)
+    30
+    """
+    state = PlainFairLearn(tuple([_Counted(1, 2 * arms)] * arms)).start(arms, 2)
+    before = _Counted.done
+    state.choose(2, 0)
+    return _Counted.done - before

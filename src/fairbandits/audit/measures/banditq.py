@@ -148,6 +148,24 @@ def squared_queue_bound(cell: Cell) -> np.ndarray:
     return bounds_banditq.squared_queue(cell.means.size, V(cell), cell.rounds)
 
 
+@measure(axes="t")
+def squared_queue_bound_bandit(cell: Cell) -> np.ndarray:
+    """Bound of Eq. 21 on the mean of Q_i(t)^2, with the constants of Theorem 2."""
+    return bounds_banditq.squared_queue_bandit(cell.means.size, V(cell), cell.rounds)
+
+
+@measure(axes="t", unit="reward")
+def most_regret(cell: Cell) -> np.ndarray:
+    """Largest possible pseudo-regret up to t, that of the worst arm alone."""
+    return (best_fair_reward(cell) - cell.means.min()) * cell.rounds
+
+
+@measure(axes="t", unit="reward")
+def most_average_regret(cell: Cell) -> np.ndarray:
+    """Largest possible mean over s <= t of the pseudo-regret at s."""
+    return (best_fair_reward(cell) - cell.means.min()) * (cell.rounds + 1) / 2
+
+
 @measure(axes="t", unit="reward")
 def regret_bound(cell: Cell) -> np.ndarray:
     """Explicit bound of Proposition 3 on the regret, from Eq. 14."""

@@ -11,6 +11,7 @@ from fairbandits.audit import mathematics
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
+from fairbandits.audit.selection import held_out
 from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.optima.static import static_benchmark
 
@@ -19,6 +20,38 @@ from fairbandits.optima.static import static_benchmark
 def protected(scope: CaseScope, x: np.ndarray) -> np.ndarray:
     """Arms that have a target alone."""
     return x[:, :, scope.cell.targets > 0]
+
+
+@function()
+def worst_held_out(x: np.ndarray) -> np.ndarray:
+    """Value of the arm whose mean is largest at the last round, chosen on other replicates."""
+    _, rest = held_out(x)
+    return rest[..., None]
+
+
+@function()
+def peak_held_out(x: np.ndarray) -> np.ndarray:
+    """Value of an arm at the round where its mean is largest, chosen on other replicates."""
+    _, rest = held_out(np.swapaxes(x, 1, 2))
+    return rest[:, None]
+
+
+@function()
+def most_of_runs(x: np.ndarray) -> np.ndarray:
+    """Largest of any replicate."""
+    return x.max(axis=0, keepdims=True)
+
+
+@function(in_cell=True)
+def late_lowest(scope: CaseScope, x: np.ndarray) -> np.ndarray:
+    """Smallest over the rounds T/2 to T, in each replicate."""
+    return x[:, scope.cell.rounds >= scope.cell.horizon / 2].min(axis=1, keepdims=True)
+
+
+@function(in_cell=True)
+def late_highest(scope: CaseScope, x: np.ndarray) -> np.ndarray:
+    """Largest over the rounds T/2 to T, in each replicate."""
+    return -late_lowest(scope, -x)
 
 
 @function(in_cell=True)
@@ -87,17 +120,25 @@ def _of_arm(scope: CaseScope, values: np.ndarray, arm: int = 0) -> np.ndarray:
 
 
 @function(in_cell=True)
-def published(scope: CaseScope, figure: str, series: str | int, quantity: str) -> float:
-    """Number that was read off a published figure; a series that is a number is an arm."""
+def published(
+    scope: CaseScope, figure: str, series: str | int, quantity: str, at: int = 0
+) -> float:
+    """Number read off a published figure, at a round or the last one; a series can be an arm."""
     series = series if isinstance(series, str) else f"arm {series}"
     known = _read_off(scope.evidence.paper)["figures"][figure]
     (found,) = (
         one["value"]
         for one in known["values"]
         if (one["series"], one["quantity"]) == (series, quantity)
-        and (quantity != "value" or one["round"] == known["horizon"])
+        and (quantity != "value" or one["round"] == (at or known["horizon"]))
     )
     return float(found)
+
+
+@function(in_cell=True)
+def reading_error(scope: CaseScope, figure: str) -> float:
+    """Half width of what reading a published figure leaves open."""
+    return float(_read_off(scope.evidence.paper)["figures"][figure]["reading_error"])
 
 
 @function(in_cell=True)
@@ -224,6 +265,43 @@ def solver_errors(
     """
     rng, sizes = generator(seed), (low, high)
     return mathematics.log_barrier.errors_on_random_inputs(rng, number, most_arms, tolerance, sizes)
+
+
+@function()
+def projection_work(sizes: list[int], number: int, seed: str) -> np.ndarray:
+    """Entries that projections onto the simplex look at, over N log N, for each number N of arms.
+
+    Of each so many are made, of random points after random steps.
+    """
+    found = mathematics.operations.projections(generator(seed), sizes, number)
+    return (found / _n_log_n(sizes))[:, None]
+
+
+@function()
+def barrier_work(
+    sizes: list[int], number: int, tolerance: float, low: float, high: float, seed: str
+) -> np.ndarray:
+    """Entries that log-barrier steps look at, over N log N, for each number N of arms.
+
+    Of each so many are made: see `solver_errors`.
+    """
+    rng, scales = generator(seed), (low, high)
+    found = mathematics.operations.log_barrier_steps(rng, sizes, number, tolerance, scales)
+    return (found / _n_log_n(sizes))[:, None]
+
+
+@function()
+def solver_advantage(
+    n_arms: int, number: int, tolerance: float, low: float, high: float, seed: str
+) -> np.ndarray:
+    """Passes over all arms of SciPy's SLSQP over those of the special solver, on random inputs."""
+    rng, scales = generator(f"{seed}-{n_arms}"), (low, high)
+    found = mathematics.operations.passes_saved(rng, n_arms, number, tolerance, scales)
+    return found[:, None, None]
+
+
+def _n_log_n(sizes: list[int]) -> np.ndarray:
+    return np.array(sizes) * np.log(sizes)
 
 
 @function()

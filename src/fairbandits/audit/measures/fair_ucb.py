@@ -8,6 +8,7 @@ from fairbandits.audit import mathematics
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure, recorded
+from fairbandits.audit.measures.choices import those
 from fairbandits.audit.measures.common import gap, quota
 from fairbandits.metrics import pulls
 from fairbandits.optima import bounds_fair_ucb as bounds
@@ -33,6 +34,13 @@ def r_regret(cell: Cell) -> np.ndarray:
     """r-Regret sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha))."""
     free = pulls.free(owed(cell), float(cell.tolerance))
     return ((cell.column("plays") - free) * gap(cell)).sum(axis=-1)
+
+
+@measure("mean", "quota", axes="rt", unit="reward")
+def r_regret_most(cell: Cell) -> np.ndarray:
+    """Largest possible r-Regret: that of pulling nothing but the worst arm."""
+    free = pulls.free(owed(cell), float(cell.tolerance))
+    return gap(cell).max(axis=-1) * cell.rounds - (free * gap(cell)).sum(axis=-1)
 
 
 @measure("quota", axes="rta", unit="pulls")
@@ -110,6 +118,24 @@ def ucb1_constant(cell: Cell) -> float:
     return bounds.CONSTANT
 
 
+# ---------------------------------------------------------------------- rounds and replicates
+
+
+@function(in_cell=True)
+def latest(scope: CaseScope, which: np.ndarray) -> float:
+    """Last recorded round at which it holds in any replicate, for any arm."""
+    found = those(scope.cell.rounds, which)
+    if not found.size:
+        raise ValueError("there is no recorded round at which it holds")
+    return float(found[-1])
+
+
+@function()
+def greatest(x: np.ndarray) -> np.ndarray:
+    """Largest over replicates."""
+    return x.max(axis=0, keepdims=True)
+
+
 # ------------------------------------------------------------- what no recorded run decides
 
 
@@ -167,3 +193,9 @@ def violation_asleep(scope: CaseScope, arm: int, until: int, rounds: int) -> int
     return mathematics.plain_fair_learn.violation_asleep(
         cell.spec.means, quotas, arm, until, rounds, seed
     )
+
+
+@function()
+def check_operations(arms: int) -> int:
+    """Return how many operations Fair-Learn's check of fairness takes in a round."""
+    return mathematics.plain_fair_learn.check_operations(arms)

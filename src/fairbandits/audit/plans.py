@@ -1,0 +1,238 @@
+"""What a test asks, as its record says: which cells, what it is repeated for, which inputs.
+
+The ledger makes plans and checks every name and unit in them; `fairbandits.audit.cases` asks them
+of recorded runs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from fairbandits.audit import measures
+from fairbandits.audit.cells import COORDINATES
+from fairbandits.audit.expressions import (
+    CELLS,
+    Expression,
+    ExpressionError,
+    parse,
+    same_unit,
+    unknown,
+)
+
+#: Those that stand in the ledger as they are: text with its digits, and lists of numbers.
+LITERAL = ("contrasts",)
+#: Data of a procedure that must have the same unit.
+LIKE = (
+    ("sample", "limit"),
+    ("samples", "limits"),
+    ("one", "other"),
+    ("larger", "smaller"),
+    ("wider", "narrower"),
+    ("sample", "printed"),
+)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which cells: those of some experiments with some coordinates.
+
+    Attributes
+    ----------
+    experiments : tuple of str
+        Experiments or suites.
+    wanted : mapping of str
+        Coordinate -> its value, or a list of values; ``arm`` says which arm of them is meant.
+    where : str
+        An expression that has to hold; empty if none has.
+    match : tuple of str, optional
+        Of a companion: coordinates in which it is like the cell that it goes with; those that the
+        test is repeated for, if left out.
+    """
+
+    experiments: tuple[str, ...] = ()
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+    match: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, block: Mapping[str, Any]) -> "Selection":
+        """Return what a block of the ledger says."""
+        own = ("experiments", "where", "match")
+        match = block.get("match")
+        return cls(
+            tuple(block.get("experiments", ())),
+            {name: value for name, value in block.items() if name not in own},
+            block.get("where", ""),
+            None if match is None else tuple(match),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a test asks, as its record says.
+
+    Attributes
+    ----------
+    cells : Selection, optional
+        None for a test that reads no recorded run.
+    companions : mapping of str to Selection
+        Cells that go with each of these, by the name that expressions use.
+    each : mapping of str
+        Coordinates that it is repeated for; with the values of those that no cell has.
+    over : str
+        An expression, mostly a coordinate, by whose value cells are stacked, as points; empty if
+        none.
+    arms, rounds, keep : str
+        Expressions: which arms or rounds it is repeated for, and which replicates are meant.
+    reading : str, sequence of str, or mapping of str
+        Coordinates that name the reading, or an expression for each reading; empty if the cells
+        belong to all of them.
+    inputs : mapping of str
+        Data parameter of the procedure -> number, expression, or list of these.
+    procedure : str
+        What judges them.
+    paired : bool
+        Whether replicates of a cell and its companions belong together.
+    """
+
+    cells: Selection | None
+    inputs: Mapping[str, Any]
+    procedure: str
+    companions: Mapping[str, Selection] = field(default_factory=dict)
+    each: Mapping[str, Sequence] = field(default_factory=dict)
+    over: str = ""
+    arms: str = ""
+    rounds: str = ""
+    keep: str = ""
+    reading: Any = ""
+    paired: bool = True
+
+    @cached_property
+    def expressions(self) -> list[Expression]:
+        """All expressions, but for those that companions are chosen by."""
+        texts = [self.cells.where] if self.cells else []
+        if isinstance(self.reading, Mapping):
+            texts += [one for one in self.reading.values() if isinstance(one, str)]
+        return [*self.judged, *(parse(text) for text in texts if text)]
+
+    @cached_property
+    def judged(self) -> list[Expression]:
+        """Those that say what of the cells is judged."""
+        texts = [self.arms, self.rounds, self.keep, self.over]
+        for name, value in self.inputs.items():
+            texts += texts_of(self.procedure, name, value)
+        return [parse(text) for text in texts if text]
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether its inputs speak of all stacked cells together, and are not points of each."""
+        return any(one.is_joint for one in self.judged)
+
+    def columns(self, companion: str = "") -> list[str]:
+        """Return the recorded columns that the cells, or a companion's, are read with."""
+        known, called = measures.measures(), measures.functions()
+        expressions = list(self.expressions)
+        found = {
+            column
+            for one in expressions
+            for name, place in one.names()
+            if place == companion and name in known
+            for column in known[name].columns
+        }
+        if companion and self.companions[companion].where:
+            where = parse(self.companions[companion].where)
+            names = [name for name, _ in where.names() if name in known]
+            found |= {column for name in names for column in known[name].columns}
+        for one in expressions:
+            for name in one.calls():
+                found |= set(called[name].columns)
+        return sorted(found)
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """All experiments and suites that are read."""
+        own = self.cells.experiments if self.cells else ()
+        of_companions = [one for with_ in self.companions.values() for one in with_.experiments]
+        return tuple(dict.fromkeys((*own, *of_companions)))
+
+
+def texts_of(procedure: str, name: str, value: Any) -> list[str]:
+    """Return the expressions of an input; text that is printed is none."""
+    if name in LITERAL or (name == "printed" and procedure == "printed_number"):
+        return []
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, str)]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the expressions of a test can name: see `fairbandits.audit.expressions.Vocabulary`."""
+
+    parameters: frozenset[str]
+    given: frozenset[str]
+    companions: frozenset[str]
+
+    def check_name(self, name: str) -> str:
+        """Return the unit of a name, empty if it has none."""
+        if name in measures.measures():
+            return measures.measures()[name].unit
+        known = {*COORDINATES, *self.parameters, *self.given}
+        if name in known:
+            return "rounds" if name in ("T", "round") else ""
+        raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
+
+    def check_call(self, name: str, n_arguments: int) -> None:
+        """Raise ExpressionError unless there is such a function."""
+        found = measures.functions().get(name)
+        if found is None:
+            raise unknown("function", name, sorted(measures.functions()))
+        least, most = found.arguments
+        if not least <= n_arguments <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
+
+    def check_companion(self, name: str) -> None:
+        """Raise ExpressionError unless there is such a companion."""
+        if name not in self.companions:
+            raise unknown("companion", name, sorted(self.companions))
+
+
+def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
+    """Check every name and unit of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        What a test asks.
+    parameters : iterable of str
+        Parameters that policies of its experiments have.
+
+    Raises
+    ------
+    ExpressionError
+        For the first that does not exist or fit.
+    """
+    given = frozenset(name for name, values in plan.each.items() if values)
+    words = Words(frozenset(parameters), given, frozenset(plan.companions))
+    for selection in (*filter(None, [plan.cells]), *plan.companions.values()):
+        for name in (*selection.wanted, *(selection.match or ())):
+            words.check_name(name)
+        if selection.where:
+            parse(selection.where).check(words)
+    for name in plan.each:
+        words.check_name(name)
+    if plan.is_joint and not plan.over:
+        raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
+    units: dict[str, str] = {}
+    for one in plan.expressions:
+        one.check(words)
+    for name, given in plan.inputs.items():
+        found = [parse(text).check(words) for text in texts_of(plan.procedure, name, given)]
+        # several excesses are checks of their own, and not compared
+        units[name] = "" if name == "excess" else same_unit(found)
+    for pair in LIKE:
+        try:
+            same_unit([units.get(name, "") for name in pair])
+        except ExpressionError as error:
+            raise ExpressionError(f"{' and '.join(pair)}: {error}") from None

@@ -1,0 +1,181 @@
+"""The committed tables: every finding in short, read back with the ledgers, of one run."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+import small
+from fairbandits.audit import run
+from fairbandits.audit.committed import (
+    FINDING_COLUMNS,
+    apart,
+    findings_csv_of,
+    read_findings_csv,
+    stale_findings_csv,
+    write_tables,
+)
+from fairbandits.audit.finding import FAILED
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.procedures import STATISTICS
+from fairbandits.audit.records import read_csv, read_verdicts
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT
+from fairbandits.store import StoreError
+
+LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Made-up verdicts and findings."""
+    folder = tmp_path_factory.mktemp("committed")
+    small.write_audit(folder)
+    files = ((folder / "results" / "audit" / f"{kind}.parquet", kind) for kind in KINDS)
+    return {kind: read_verdicts(file, LEDGERS, kind)[0] for file, kind in files}
+
+
+KINDS = ("verdicts", "findings")
+
+
+@pytest.fixture
+def folder(rows, tmp_path):
+    write_tables(tmp_path / "audit", rows["verdicts"], rows["findings"], "smoke")
+    return tmp_path / "audit"
+
+
+def number(value):
+    """Return what is left of a number in a table with six digits."""
+    return None if value is None or math.isnan(value) else pytest.approx(value, rel=1e-5)
+
+
+def test_findings_come_back(rows, folder):
+    again = read_findings_csv(folder / "findings.csv", LEDGERS)
+    assert len(again) == len(rows["findings"])
+    same = ("paper", "claim", "test", "reading", "each", "decides", "verdict", "tags", "n", "rule")
+    same += ("rule_version", "procedure", "settings", "rules")
+    for old, new in zip(rows["findings"], again, strict=True):
+        assert {name: new[name] for name in same} == {name: old[name] for name in same}
+        for name in ("statistic", "low", "high", "p", "reference"):
+            assert new[name] == number(old[name])
+        assert new["against"] == {key: number(value) for key, value in old["against"].items()}
+    assert any(math.isinf(one["low"]) for one in again if one["low"] is not None)
+
+
+def test_a_table_says_what_its_numbers_are(rows, folder):
+    lines = (folder / "findings.csv").read_text().splitlines()
+    assert lines[0] == ",".join(FINDING_COLUMNS)
+    assert len(lines) == 1 + len(rows["findings"])
+    first = rows["findings"][0]
+    assert f",{STATISTICS[first['procedure']]}," in lines[1]
+    assert lines[1].endswith(f",{first['rule']} {first['rule_version']},{first['rules']}")
+
+
+def test_tightness_stands_in_the_table(rows):
+    one = rows["findings"][0] | {"also": {"tightness": 0.123456789, "limit": 3.0}}
+    line = findings_csv_of([one]).splitlines()[1]
+    assert dict(zip(FINDING_COLUMNS, line.split(","), strict=True))["tightness"] == "0.123457"
+
+
+def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):
+    against = {"largest inside": None, "refuted above": 1e-7}
+    one = rows["findings"][0] | {"against": against}
+    (tmp_path / "f.csv").write_text(findings_csv_of([one]))
+    (again,) = read_findings_csv(tmp_path / "f.csv", LEDGERS, anyway=True)
+    assert (again["against"], again["reference"]) == (against, None)
+
+
+def test_the_same_each_time_and_small(rows, folder, tmp_path):
+    write_tables(tmp_path / "again", rows["verdicts"], rows["findings"], "smoke")
+    for name in ("verdicts.csv", "findings.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+    # a run has about two and a half thousand findings
+    size = (folder / "findings.csv").stat().st_size / len(rows["findings"])
+    assert 2500 * size < 500_000
+
+
+# ----------------------------------------------------------------------- both whole, or neither
+
+
+def test_neither_table_is_written_where_a_claim_failed(rows, tmp_path):
+    assert any(row["verdict"] == FAILED for row in rows["verdicts"])
+    with pytest.raises(StoreError, match=r"verdicts\.csv is not written: .* failed"):
+        write_tables(tmp_path / "audit", rows["verdicts"], rows["findings"], "paper")
+    assert not (tmp_path / "audit").exists()
+
+
+def test_neither_table_is_written_when_one_cannot_be(rows, folder):
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    broken = [{key: value for key, value in rows["findings"][0].items() if key != "tags"}]
+    with pytest.raises(KeyError):
+        write_tables(folder, [], broken, "smoke")
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_tables_of_two_runs_are_not_written_together(rows, tmp_path):
+    other = [one | {"statistic": 123.0} for one in rows["findings"]]
+    with pytest.raises(StoreError, match="rests on no finding that is there"):
+        write_tables(tmp_path / "audit", rows["verdicts"], other, "smoke")
+    assert list(apart(rows["verdicts"], rows["findings"])) == []
+
+
+# -------------------------------------------------------------------------------- what is refused
+
+
+def test_findings_of_other_rules(folder):
+    other = LEDGERS | {"banditq": replace(LEDGERS["banditq"], digest="0" * 16)}
+    file = folder / "findings.csv"
+    assert list(stale_findings_csv(file, LEDGERS)) == []
+    with pytest.raises(StoreError, match=r"papers/banditq/claims\.yaml have changed since"):
+        read_findings_csv(file, other)
+    assert read_findings_csv(file, other, anyway=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("claim,test", "id,test", "is not a table of findings"),
+        ("banditq-abs-targets,falling", "banditq-abs-targets,fallen", "is not in the ledgers"),
+    ],
+)
+def test_findings_of_other_tests(old, new, words, folder):
+    file = folder / "findings.csv"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    with pytest.raises(StoreError, match=words):
+        read_findings_csv(file, LEDGERS)
+
+
+def test_a_test_without_findings(folder):
+    file = folder / "findings.csv"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(one for one in lines if "banditq-abs-targets,falling" not in one))
+    with pytest.raises(StoreError, match="banditq-abs-targets, falling is not in it"):
+        read_findings_csv(file, LEDGERS)
+
+
+def test_verdicts_without_a_headline_are_refused(rows, folder):
+    """As of a table from before headlines had rows of their own."""
+    file = folder / "verdicts.csv"
+    claim = next(row["claim"] for row in rows["verdicts"] if row["headline"] and not row["reading"]
+                 and sum(one["claim"] == row["claim"] for one in rows["verdicts"]) > 1)  # fmt: skip
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(one for one in lines if not one.startswith(f"{claim},,")))
+    with pytest.raises(StoreError, match=f"has other readings of {claim} than the ledger"):
+        read_csv(file, LEDGERS)
+
+
+def test_headlines_come_back(rows, folder):
+    again = read_csv(folder / "verdicts.csv", LEDGERS)
+    same = ("claim", "reading", "headline", "verdict", "tags", "left_out", "rule")
+    for old, new in zip(rows["verdicts"], again, strict=True):
+        assert {name: new[name] for name in same} == {name: old[name] for name in same}
+
+
+def test_the_committed_findings_are_those_of_the_committed_verdicts():
+    table = ROOT / "audit" / run.TABLE
+    rows = read_csv(table, LEDGERS, anyway=True)
+    if (ROOT / "audit" / "findings.csv").is_file():
+        assert list(run._of_findings(table, rows, LEDGERS)) == []
+        assert (ROOT / "audit" / "findings.csv").stat().st_size < 1_000_000

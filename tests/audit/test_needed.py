@@ -1,0 +1,163 @@
+"""`fairbandits power`: how many replicates each question has, and how many decide it."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from fairbandits.audit import evidence, run, show
+from fairbandits.audit.cases import Question
+from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.power import CEILING, replicates_needed
+from fairbandits.audit.procedures import PROCEDURES
+from fairbandits.cli import main
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError
+
+CELLS = {"experiments": ["full_information"]}
+INPUTS = {"sample": "total(reward) @ T", "limit": 1}
+
+
+@functools.cache
+def config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+@pytest.fixture
+def ledgers(tmp_path):
+    """A ledger with two claims; one has a test that only qualifies it."""
+    mean = {"rule": "at_most", "cells": CELLS, "inputs": INPUTS}
+    exact = {"rule": "exact", "cells": CELLS, "inputs": {"excess": "total(reward) @ T"}}
+    plain = {
+        "place": "Theorem 1",
+        "statement": "It is small.",
+        "kind": "bound",
+        "primary": False,
+        "version": 1,
+        "estimand": "the mean",
+        "family": "single",
+    }
+    beside = mean | {"decides": False, "meaning": "How large it is"}
+    content = {
+        "paper": "banditq",
+        "title": "A test",
+        "readings": {},
+        "families": {"single": {"what": "each", "level": 0.99, "correction": "none"}},
+        "rules": {
+            "at_most": {
+                "version": 1,
+                "procedure": "bound",
+                "settings": {"side": "at most", "level": 0.99, "method": "t"},
+            },
+            "exact": {
+                "version": 1,
+                "procedure": "invariant",
+                "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
+            },
+        },
+        "claims": {
+            "t-mean": plain | {"tests": {"mean": mean | {"each": ["T"]}, "beside": beside}},
+            "t-exact": plain | {"kind": "invariant", "tests": {"exact": exact}},
+        },
+    }
+    file = tmp_path / "papers" / "banditq" / "claims.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(yaml.safe_dump(content, sort_keys=False))
+    return load_ledgers(config(), tmp_path)
+
+
+def spread(mean, n=30, sd=0.1):
+    values = np.random.default_rng(n).normal(size=n)
+    return mean + sd * (values - values.mean())
+
+
+def ask(claim, test, evidence):
+    assert test.decides
+    if test.procedure == "invariant":
+        yield Question({"excess": [0, 0, 0]})
+    else:
+        yield Question({"sample": spread(0.98), "limit": 1.0}, "T = 1")
+        yield Question({"sample": np.tile([0.5, 1.5], 15), "limit": 1.0}, "T = 2")
+        yield Question({"sample": [], "limit": 1.0}, "T = 3")
+
+
+@pytest.fixture
+def needed(ledgers, tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence.Evidence, "check", lambda self, name: None)
+    return list(run.needed(config(), ledgers, "banditq", tmp_path, ask=ask))
+
+
+def test_each_deciding_question_has_its_number(needed, ledgers):
+    near, on, none, exact = needed
+    assert [one.answer.each for one in needed[:3]] == ["T = 1", "T = 2", "T = 3"]
+    (test, _) = ledgers["banditq"].claims["t-mean"].tests
+    data = {"sample": spread(0.98), "limit": 1.0}
+    assert near.answer.finding.verdict == INCONCLUSIVE
+    assert near.replicates == replicates_needed("bound", data, test.settings, near.answer.finding)
+    assert near.replicates > near.answer.finding.n
+    assert math.isinf(on.replicates)
+    assert (none.answer.finding, none.replicates) == (None, None)
+    assert (exact.answer.finding.verdict, exact.replicates) == (REPRODUCED, None)
+
+
+def test_the_number_found_decides(needed, ledgers):
+    n = int(needed[0].replicates)
+    judge = PROCEDURES["bound"]
+    (test, _) = ledgers["banditq"].claims["t-mean"].tests
+    assert judge(spread(0.98, n), 1.0, **test.settings).verdict == REPRODUCED
+
+
+def test_as_a_table(needed):
+    lines = show.power_table(needed).splitlines()
+    assert lines[0].split() == [
+        "claim",
+        "test",
+        "reading",
+        "each",
+        "verdict",
+        "n",
+        "n",
+        "that",
+        "decides",
+    ]
+    assert [line.split()[0] for line in lines[1:]] == ["t-mean"] * 3 + ["t-exact"]
+    assert lines[1].endswith(f"{needed[0].replicates:.0f}")
+    assert lines[2].endswith("  no number")
+    assert "failed" in lines[3]
+    assert lines[4].endswith("  -")
+    place = lines[0].index("verdict")
+    assert all(line[place - 2 : place] == "  " for line in lines)
+
+
+def test_numbers_beyond_reason_are_not_printed():
+    assert show._enough(3e30) == f"over {CEILING}"
+    assert show._enough(123.0) == "123"
+
+
+def test_without_datasets_each_claim_says_so(tmp_path):
+    result = CliRunner().invoke(
+        main, ["power", "fair_ucb", "--results", str(tmp_path), "--only", "fairucb-thm2-bound"]
+    )
+    assert result.exit_code == 0, result.output
+    line = next(one for one in result.output.splitlines() if one.startswith("fairucb-thm2-bound"))
+    assert "failed" in line
+    assert "does not exist" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fairucb"], "no claims of paper 'fairucb'; did you mean 'fair_ucb'?"),
+        (["fair_ucb", "--only", "x"], "fair_ucb has no claim 'x'"),
+    ],
+)
+def test_what_there_is_not(words, message):
+    result = CliRunner().invoke(main, ["power", *words])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith(f"Error: {message}")
+    with pytest.raises(ConfigError):
+        list(run.needed(config(), {}, words[0]))

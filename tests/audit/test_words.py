@@ -1,0 +1,190 @@
+"""What is said of a claim: limits, readings, what qualifies a verdict, the record as judged."""
+
+import math
+
+import pytest
+import yaml
+
+from fairbandits.audit import totals, words
+from fairbandits.audit.finding import (
+    DEPENDS,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OUTCOMES,
+    REPRODUCED,
+)
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.show import interval, number
+from fairbandits.audit.words import against, endless, limits, qualifying, readings_in_words, record
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT
+
+LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "short"),
+    [
+        (0.5, 2.0, "0.5 to 2", "[0.5, 2]"),
+        (0.5, math.inf, "from 0.5, no upper limit", "[from 0.5, no upper limit]"),
+        (-math.inf, 2.0, "up to 2, no lower limit", "[up to 2, no lower limit]"),
+        (-math.inf, math.inf, "no limits", "[no limits]"),
+        (1.0, 1.0, "", ""),
+        (None, None, "", ""),
+        (math.nan, math.nan, "", ""),
+    ],
+)
+def test_limits(low, high, said, short):
+    row = {"low": low, "high": high}
+    assert limits(row, number) == said
+    assert interval(row) == short
+
+
+def test_an_infinite_limit_has_its_reason():
+    row = {"low": 0.0, "high": math.inf, "tags": ["LOOSE", "RARE"]}
+    assert endless(row) == words.ENDLESS["RARE"]
+    assert endless(row | {"tags": []}) == words.NO_LIMIT
+    assert endless(row | {"high": 1.0}) == ""
+    assert endless(row | {"low": None, "high": None}) == ""
+
+
+def headed(head, **readings):
+    own = [{"reading": name, "verdict": verdict} for name, verdict in readings.items()]
+    return [{"reading": "", "verdict": head}, *own]
+
+
+def test_readings():
+    assert readings_in_words(headed(REPRODUCED)) == ""
+    assert readings_in_words([{"reading": "a_b", "verdict": REPRODUCED}]) == "under a b"
+    three = dict.fromkeys("abc", REPRODUCED)
+    assert readings_in_words(headed(REPRODUCED, **three)) == "under all 3 readings"
+    mixed = headed(DEPENDS, one_way=INCONCLUSIVE, other=REPRODUCED, third=INCONCLUSIVE)
+    assert readings_in_words(mixed) == "reproduced: other; inconclusive: one way, third"
+
+
+# ------------------------------------------------------------------------- what qualifies
+
+
+def qualified():
+    """Return a claim that a test qualifies, and that test."""
+    return next(
+        (claim, test) for claim in CLAIMS.values() for test in claim.tests if not test.decides
+    )
+
+
+def found(test, statistic, verdict=NOT_REPRODUCED, **more):
+    return {
+        "test": test.name,
+        "procedure": "proportion",
+        "reading": "",
+        "each": "",
+        "verdict": verdict,
+        "statistic": statistic,
+        "low": statistic - 0.1,
+        "high": statistic + 0.1,
+        "reference": 0.5,
+        "n": 100,
+        "p": 0.001,
+        "message": "",
+        "tags": [],
+    } | more
+
+
+def test_one_case_is_one_sentence():
+    claim, test = qualified()
+    start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
+    start = start[0].upper() + start[1:]
+    others = [found(one, 7.0) for one in claim.tests if one.decides]
+    (said,) = qualifying(claim, [found(test, 0.25), *others], number)
+    assert said == f"{start}: not reproduced (share 0.25, 0.15 to 0.35, n = 100)."
+
+
+def test_several_cases_are_one_sentence_with_the_weakest():
+    claim, test = qualified()
+    rows = [
+        found(test, 0.9, REPRODUCED, each="arm 1"),
+        found(test, 0.25, each="arm 2"),
+        found(test, 0.75, REPRODUCED, each="arm 3", reading="a_reading"),
+    ]
+    (said,) = qualifying(claim, rows, number)
+    assert said.partition(": ")[2] == (
+        "reproduced in 2 of 3 cases, not reproduced in 1; the weakest, arm 2: share 0.25, 0.15 to "
+        "0.35, n = 100."
+    )
+    (said,) = qualifying(claim, [rows[0], rows[2]], number)
+    assert said.partition(": ")[2] == (
+        "reproduced in all 2 cases; the weakest, a reading, arm 3: share 0.75, 0.65 to 0.85, "
+        "n = 100."
+    )
+
+
+def test_what_failed_says_why():
+    claim, test = qualified()
+    none = found(test, 0.0, FAILED, message="too few") | {"statistic": None, "p": None}
+    (said,) = qualifying(claim, [none], number)
+    assert said.endswith(": failed (too few).")
+
+
+def test_what_speaks_against_a_claim_comes_first():
+    _, test = qualified()
+    rows = [
+        found(test, 0.9, REPRODUCED, p=0.001),
+        found(test, 0.6, REPRODUCED, p=0.009),
+        found(test, 0.5, INCONCLUSIVE, p=0.3),
+        found(test, 0.3, p=0.002),
+        found(test, 0.1, p=0.001),
+    ]
+    assert sorted(rows, key=against) == rows[::-1]
+
+
+# ---------------------------------------------------------------------------- the record
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_record_has_all_that_decides(name):
+    claim = CLAIMS[name]
+    text = record(claim, LEDGERS[claim.paper])
+    if not claim.tests:
+        assert text == ""
+        return
+    content = yaml.safe_load(text)
+    assert list(content["tests"]) == [test.name for test in claim.tests]
+    assert content["family"]["name"] == claim.family
+    assert content.get("readings", []) == list(claim.readings)
+    assert content.get("combine", "all") == claim.combine
+    for test in claim.tests:
+        block = content | content["tests"][test.name]
+        assert (block["rule"], block["version"]) == (test.rule, test.version)
+        assert (block["procedure"], block.get("decides", True)) == (test.procedure, test.decides)
+        assert block.get("settings", {}) == test.settings
+        assert block["inputs"] == test.inputs
+        for key in ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading"):
+            assert block.get(key) == test.asks.get(key)
+    assert "*id" not in text
+    assert "&id" not in text
+
+
+# -------------------------------------------------------------------------------- totals
+
+
+def test_each_claim_is_counted_or_left_out():
+    pairs = [(totals.left_out(claim), REPRODUCED) for claim in CLAIMS.values()]
+    counted, others = totals.totals(pairs)
+    assert sum(counted.values()) + sum(others.values()) == len(CLAIMS)
+    for claim in CLAIMS.values():
+        alone = bool(claim.tests or claim.untestable) and claim.kind != "inconsistency"
+        assert alone == (totals.left_out(claim) == "")
+    assert set(others) == set(totals.LEFT_OUT)
+
+
+def test_totals_in_words():
+    pairs = [("", outcome) for outcome in (*OUTCOMES, REPRODUCED)]
+    words_ = totals.in_words(*totals.totals([*pairs, (totals.ALIAS, REPRODUCED)]))
+    assert words_ == (
+        "7 claims: 2 reproduced, 1 not reproduced, 1 depends on the reading, 1 inconclusive, "
+        "1 not testable, 1 failed; left out: 1 alias"
+    )
+    assert totals.in_words({}, {totals.INCONSISTENCY: 2}) == "0 claims; left out: 2 inconsistencies"
+    assert totals.in_words({REPRODUCED: 1}, {}) == "1 claim: 1 reproduced"
