@@ -229,6 +229,7 @@ def test_a_thousand_arms_are_compared_where_the_replays_have_all_rounds(paper, t
         columns = {name: table[name].to_numpy()[-2:] for name in table.column_names}
         columns["round"] = np.array([one.horizon // 2, one.horizon])
         columns["rate_1"] = np.full(2, 0.9 * footer["targets"][0])
+        columns["regret"] = np.array([-12.0, 30.0])
         write_table(tmp_path / one.table, pa.table(columns), footer)
         for name in one.figures:
             known = {
@@ -267,7 +268,7 @@ def test_a_thousand_arms_are_compared_where_the_replays_have_all_rounds(paper, t
     for name in ("replay_1000_full", "replay_1000_bandit"):
         words = banditq.thousand_ends(full, name).data.replace("\u00a0", " ")
         assert "Arm 1 ends 10.00 % below its target of 0.2717" in words
-        assert "the regret is lowest in 1\u202f500\u202f000" in words
+        assert "the regret is lowest in 1\u202f500\u202f000, −12, and ends at 30" in words
     assert "Smoke scale" not in pages.replay_figure(full, "fig8", "Rates").data.partition("<img")[2]
 
 
@@ -300,8 +301,9 @@ def test_overview_and_versions_come_from_footers(paper):
     assert list(overview["shows"][7:10]) == ["rates", "queues", "regret"]
     footer = read_footer(paper.results / "banditq" / "oracle_lfg.parquet")
     shown = pages.versions([paper]).data
-    for fact in (footer["seed"], footer["code"], footer["packages"]["numpy"]):
+    for fact in (footer["seed"], footer["packages"]["numpy"]):
         assert f"<td>{fact}</td>" in shown
+    assert footer["code"] in shown  # each experiment has its own
     assert footer["commit"] not in shown
 
 
@@ -339,6 +341,22 @@ def test_results_of_something_else_are_refused(paper, tmp_path, change, says):
     with pytest.raises(pages.NotReady, match=says) as caught:
         pages.open_paper("banditq", tmp_path / "results", paper.figures)
     assert "make replicate" in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["seed", "code"])
+def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
+    folder = tmp_path / "results" / "banditq"
+    folder.mkdir(parents=True)
+    for file in (paper.results / "banditq").iterdir():
+        (folder / file.name).symlink_to(file)
+    table, footer = (f(folder / "fig7.parquet") for f in (read_table, read_footer))
+    footer["datasets"][0][key] = "another"
+    (folder / "fig7.parquet").unlink()
+    write_table(folder / "fig7.parquet", table, footer)
+    says = f"fig7.parquet is stale: oracle_lfg had {key} another when it was drawn, now "
+    with pytest.raises(pages.NotReady, match=says):
+        pages.open_paper("banditq", tmp_path / "results", paper.figures)
 
 
 # for reading

@@ -230,8 +230,8 @@ def _refuse_older(drawn: dict[str, Any], footer: dict[str, Any], file: Path) -> 
     for key in ("seed", "code"):
         if drawn[key] != footer[key]:
             raise StoreError(
-                f"{file} is stale: it was drawn from {drawn['experiment']} with {key} {drawn[key]}, "
-                f"which now has {footer[key]}"
+                f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it was drawn, "
+                f"now {footer[key]}"
             )
 
 
