@@ -35,7 +35,8 @@ def test_numbers_come_from_tables_and_findings(place):
     ends = {"table": {"file": "toy/fig1", "series": "a", "round": "last"}, "format": ".2f"}
     share = {"finding": {"claim": "t-a", "each": "arm 1"}, "times": 100, "format": ".0f"}
     large = {"finding": {"claim": "t-a", "each": "arm 2"}, "format": ",.1f"}
-    one, two, three = place({"ends": ends, "share": share, "large": large})
+    found = {one.name: one for one in place({"ends": ends, "share": share, "large": large})}
+    one, two, three = (found[name] for name in ("ends", "share", "large"))
     assert (one.value, one.text) == (2.5, "2.50")
     assert one.source == "toy/fig1.parquet: round = last, series = a, mean"
     assert (two.value, two.text) == (25.0, "25")
