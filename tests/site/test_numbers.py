@@ -49,15 +49,15 @@ def test_numbers_come_from_tables_and_findings(place):
     [
         ({"table": {"file": "toy/fig1"}}, "must have one row with , got 3"),
         (
-            {"table": {"file": "toy/fig1", "serie": "a"}},
-            "no column 'serie'; did you mean 'series'?",
+            {"table": {"file": "toy/fig1", "seres": "a"}},
+            "no column 'seres'; did you mean 'series'?",
         ),
         (
             {"finding": {"claim": "t-b"}},
             "audit/findings.csv must have one row with claim = t-b, got 0",
         ),
         ({"finding": {"claim": "t-a"}, "table": {}}, "must have one of table and finding"),
-        ({"finding": {"claim": "t-a"}, "colum": 1}, "must have one of table and finding, and may"),
+        ({"finding": {"claim": "t-a"}, "clmn": 1}, "must have one of table and finding, and may"),
         (
             {"table": {"file": "toy/fig1", "series": "b"}, "column": "men"},
             "no column 'men'; did you mean 'mean'?",
@@ -76,7 +76,7 @@ def test_marks_are_filled_and_compared():
     assert written(text, {"one": "1", "two": "2"}).endswith("to <!--n:two-->2<!--/n-->")
     assert differing(text, {"one": "1", "two": "2"}) == ["two: README.md has '9', it is '2'"]
     with pytest.raises(ConfigError, match="no number 'two'; did you mean"):
-        written(text, {"one": "1", "twoo": "2"})
+        written(text, {"one": "1", "two_": "2"})
 
 
 def test_readme_has_the_committed_numbers():
