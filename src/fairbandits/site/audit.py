@@ -266,7 +266,7 @@ def consequential(audit: Audit | None) -> HTML | None:
     counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
     said = (
         f"{escape(names)} {verb} on {len(primary)} claims, each finding counted once. By the rules "
-        f"that were fixed beforehand, they are judged: {counted}."
+        f"of the ledgers they are judged: {counted}."
     )
     cells = [
         [
