@@ -443,18 +443,23 @@ def _parts(text: str) -> list[str]:
 
 
 def in_short(files: Iterable[str]) -> list[str]:
-    """Return datasets with those of one suite as one.
+    """Return datasets with several of one suite as one.
 
     Examples
     --------
     >>> in_short(["banditq/arms/5.parquet", "banditq/arms/10.parquet", "banditq/one.parquet"])
     ['banditq/arms/*.parquet', 'banditq/one.parquet']
     """
-    places = dict.fromkeys(
-        str(place.parent / "*.parquet") if len(place.parts) > 2 else str(place)
-        for place in map(PurePosixPath, files)
+    places = [PurePosixPath(file) for file in files]
+    suites = [place.parent for place in places]
+    return list(
+        dict.fromkeys(
+            str(suite / "*.parquet")
+            if len(place.parts) > 2 and suites.count(suite) > 1
+            else str(place)
+            for place, suite in zip(places, suites, strict=True)
+        )
     )
-    return list(places)
 
 
 def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
