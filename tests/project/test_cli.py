@@ -179,8 +179,8 @@ def test_plan_that_lacks_something(text, plan):
 def test_plan_for_something_else(tmp_path, spec, plan):
     file = plan(seed=SEED, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
     line = failure("collect", file)
-    assert (
-        line == f"{file} is no plan: it needs seed and datasets, each with experiment, chunks, out"
+    assert line == (
+        f"{file} is no plan: it needs seed and datasets, each with experiment, ledger, chunks, out"
     )
 
 
