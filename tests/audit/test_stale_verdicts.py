@@ -286,3 +286,21 @@ def test_verify_names_verdicts_of_another_lock():
         "audit/verdicts.csv: the verdict on banditq-abs-classic-unfair was made from data with hash"
     )
     assert set(problems) == set(run.problems_of(CONFIG, other))
+
+
+def test_each_dataset_of_a_suite_counts():
+    """A verdict on several datasets of a folder is of the lock's content of each of them."""
+    rows = records.read_csv(ROOT / "audit" / "verdicts.csv", LEDGERS)
+    lock = read_lock(ROOT / "results.lock")
+    of_suites = [one for one in rows if any("{" in place for place in one["data"])]
+    assert of_suites
+    for row in of_suites:
+        (hashed,) = run.locked_hashes([row], CONFIG, lock)
+        replayed = any("replay" in place for place in row["data"])
+        assert hashed == ("" if replayed else row["data_hash"]), row["claim"]
+    read = records.written_out(of_suites[0]["data"])
+    last = next(one for one in CONFIG.experiments if one.dataset == read[-1])
+    key = last.runs[0].key
+    other = lock | {"runs": lock["runs"] | {key: "00000000"}}
+    problems = list(run.committed_of_other_lock(ROOT / "t.csv", of_suites[:1], CONFIG, other))
+    assert len(problems) == 1

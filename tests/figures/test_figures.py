@@ -178,10 +178,9 @@ def test_every_figure_has_its_rule_and_its_caption(paper, figure):
         assert "data=[]" in body
         assert f'published=replay_shown_in("{paper}", "{figure}")' in body
         assert f'read_off="papers/{paper}/published.yaml"' in body
-        assert f'facts_replayed_in("{paper}", "{figure}")' in body
     else:
         assert f'data=datasets_shown_in("{paper}", "{figure}")' in body
-        assert f'facts_shown_in("{paper}", "{figure}")' in body
+    assert f'**params_of_figure("{paper}", "{figure}")' in body
     number = figure.removeprefix("fig")
     assert re.search(rf'\*\*drawn\(\s*"[^"]+",\s*"{number}",\s*"[^"]+"', body)
     (caption,) = re.findall(r'caption="(.*?)"', body)

@@ -132,7 +132,7 @@ def test_commands_from_simulation_to_figure_need_no_checkout(installed):
         }
         for run in experiment.runs
     ]
-    dataset = {"experiment": experiment.facts(), "out": "data.parquet"}
+    dataset = {"experiment": experiment.facts(), "ledger": "", "out": "data.parquet"}
     dataset["chunks"] = [chunk["out"] for chunk in chunks]
     for command, plan in (("simulate", {"chunks": chunks}), ("collect", {"datasets": [dataset]})):
         (installed.home / "plan.json").write_text(json.dumps({"seed": SEED, **plan}))

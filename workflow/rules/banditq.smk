@@ -33,7 +33,7 @@ use rule figure as banditq_fig1 with:
     pathvars:
         figure="banditq/fig1",
     params:
-        shows=facts_shown_in("banditq", "fig1"),
+        **params_of_figure("banditq", "fig1"),
 
 
 use rule figure as banditq_fig2 with:
@@ -44,7 +44,7 @@ use rule figure as banditq_fig2 with:
     pathvars:
         figure="banditq/fig2",
     params:
-        shows=facts_shown_in("banditq", "fig2"),
+        **params_of_figure("banditq", "fig2"),
 
 
 use rule figure as banditq_fig3 with:
@@ -55,7 +55,7 @@ use rule figure as banditq_fig3 with:
     pathvars:
         figure="banditq/fig3",
     params:
-        shows=facts_shown_in("banditq", "fig3"),
+        **params_of_figure("banditq", "fig3"),
 
 
 use rule figure as banditq_fig4 with:
@@ -66,7 +66,7 @@ use rule figure as banditq_fig4 with:
     pathvars:
         figure="banditq/fig4",
     params:
-        shows=facts_shown_in("banditq", "fig4"),
+        **params_of_figure("banditq", "fig4"),
 
 
 use rule figure as banditq_fig5 with:
@@ -78,7 +78,7 @@ use rule figure as banditq_fig5 with:
     pathvars:
         figure="banditq/fig5",
     params:
-        shows=facts_shown_in("banditq", "fig5"),
+        **params_of_figure("banditq", "fig5"),
 
 
 use rule figure as banditq_fig6 with:
@@ -89,7 +89,7 @@ use rule figure as banditq_fig6 with:
     pathvars:
         figure="banditq/fig6",
     params:
-        shows=facts_shown_in("banditq", "fig6"),
+        **params_of_figure("banditq", "fig6"),
 
 
 use rule figure as banditq_fig7 with:
@@ -102,7 +102,7 @@ use rule figure as banditq_fig7 with:
     pathvars:
         figure="banditq/fig7",
     params:
-        shows=facts_shown_in("banditq", "fig7"),
+        **params_of_figure("banditq", "fig7"),
 
 
 use rule figure as banditq_fig8 with:
@@ -120,7 +120,7 @@ use rule figure as banditq_fig8 with:
     pathvars:
         figure="banditq/fig8",
     params:
-        shows=facts_replayed_in("banditq", "fig8"),
+        **params_of_figure("banditq", "fig8"),
 
 
 use rule figure as banditq_fig9 with:
@@ -138,7 +138,7 @@ use rule figure as banditq_fig9 with:
     pathvars:
         figure="banditq/fig9",
     params:
-        shows=facts_replayed_in("banditq", "fig9"),
+        **params_of_figure("banditq", "fig9"),
 
 
 use rule figure as banditq_fig10 with:
@@ -156,7 +156,7 @@ use rule figure as banditq_fig10 with:
     pathvars:
         figure="banditq/fig10",
     params:
-        shows=facts_replayed_in("banditq", "fig10"),
+        **params_of_figure("banditq", "fig10"),
 
 
 use rule figure as banditq_fig11 with:
@@ -174,7 +174,7 @@ use rule figure as banditq_fig11 with:
     pathvars:
         figure="banditq/fig11",
     params:
-        shows=facts_replayed_in("banditq", "fig11"),
+        **params_of_figure("banditq", "fig11"),
 
 
 use rule figure as banditq_fig12 with:
@@ -192,7 +192,7 @@ use rule figure as banditq_fig12 with:
     pathvars:
         figure="banditq/fig12",
     params:
-        shows=facts_replayed_in("banditq", "fig12"),
+        **params_of_figure("banditq", "fig12"),
 
 
 use rule figure as banditq_fig13 with:
@@ -210,4 +210,4 @@ use rule figure as banditq_fig13 with:
     pathvars:
         figure="banditq/fig13",
     params:
-        shows=facts_replayed_in("banditq", "fig13"),
+        **params_of_figure("banditq", "fig13"),

@@ -9,7 +9,7 @@ use rule figure as bf_ucb_fig1a with:
     pathvars:
         figure="bf_ucb/fig1a",
     params:
-        shows=facts_shown_in("bf_ucb", "fig1a"),
+        **params_of_figure("bf_ucb", "fig1a"),
 
 
 use rule figure as bf_ucb_fig1b with:
@@ -20,7 +20,7 @@ use rule figure as bf_ucb_fig1b with:
     pathvars:
         figure="bf_ucb/fig1b",
     params:
-        shows=facts_shown_in("bf_ucb", "fig1b"),
+        **params_of_figure("bf_ucb", "fig1b"),
 
 
 use rule figure as bf_ucb_fig2a with:
@@ -36,7 +36,7 @@ use rule figure as bf_ucb_fig2a with:
     pathvars:
         figure="bf_ucb/fig2a",
     params:
-        shows=facts_shown_in("bf_ucb", "fig2a"),
+        **params_of_figure("bf_ucb", "fig2a"),
 
 
 use rule figure as bf_ucb_fig2b with:
@@ -52,7 +52,7 @@ use rule figure as bf_ucb_fig2b with:
     pathvars:
         figure="bf_ucb/fig2b",
     params:
-        shows=facts_shown_in("bf_ucb", "fig2b"),
+        **params_of_figure("bf_ucb", "fig2b"),
 
 
 use rule figure as bf_ucb_fig3a with:
@@ -63,7 +63,7 @@ use rule figure as bf_ucb_fig3a with:
     pathvars:
         figure="bf_ucb/fig3a",
     params:
-        shows=facts_shown_in("bf_ucb", "fig3a"),
+        **params_of_figure("bf_ucb", "fig3a"),
 
 
 use rule figure as bf_ucb_fig3b with:
@@ -74,7 +74,7 @@ use rule figure as bf_ucb_fig3b with:
     pathvars:
         figure="bf_ucb/fig3b",
     params:
-        shows=facts_shown_in("bf_ucb", "fig3b"),
+        **params_of_figure("bf_ucb", "fig3b"),
 
 
 use rule figure as bf_ucb_fig3c with:
@@ -85,4 +85,4 @@ use rule figure as bf_ucb_fig3c with:
     pathvars:
         figure="bf_ucb/fig3c",
     params:
-        shows=facts_shown_in("bf_ucb", "fig3c"),
+        **params_of_figure("bf_ucb", "fig3c"),

@@ -93,19 +93,19 @@ def datasets_shown_in(paper, figure):
     return [f"<results>/{one.dataset}" for one in CONFIG.shown_in(paper, figure)]
 
 
-def facts_shown_in(paper, figure):
-    """What the datasets that a figure shows are of."""
-    return [one.facts() for one in CONFIG.shown_in(paper, figure)]
+def params_of_figure(paper, figure):
+    """What the datasets are of that a figure shows, and the fingerprint of what draws it.
+
+    Neither may be a function of the rule's files: Snakemake reruns nothing for such a parameter.
+    """
+    replayed = any(one.paper == paper and figure in one.figures for one in CONFIG.replays)
+    shown = [CONFIG.replay_of_figure(paper, figure)] if replayed else CONFIG.shown_in(paper, figure)
+    return {"shows": [one.facts() for one in shown], "code": figure_code(paper)}
 
 
 def replay_shown_in(paper, figure):
     """The replay that a figure is drawn from alone, as the run that was published."""
     return f"<results>/{CONFIG.replay_of_figure(paper, figure).table}"
-
-
-def facts_replayed_in(paper, figure):
-    """What the replay is of that a figure is drawn from alone."""
-    return [CONFIG.replay_of_figure(paper, figure).facts()]
 
 
 def rounds_replayed(wildcards):
@@ -128,11 +128,6 @@ def drawn(paper, number, quantity, caption):
 def published_option(wildcards, input):
     """The option that draws the published run beside ours, where it can be replayed."""
     return f"--published {input.published}" if "published" in input.keys() else ""
-
-
-def code_of_figure(wildcards, output):
-    """The fingerprint of what draws a figure."""
-    return figure_code(Path(output.table).parent.name)
 
 
 def name_of_figure(wildcards, output):

@@ -9,7 +9,7 @@ use rule figure as fair_ucb_fig2 with:
     pathvars:
         figure="fair_ucb/fig2",
     params:
-        shows=facts_shown_in("fair_ucb", "fig2"),
+        **params_of_figure("fair_ucb", "fig2"),
 
 
 use rule figure as fair_ucb_fig3 with:
@@ -20,7 +20,7 @@ use rule figure as fair_ucb_fig3 with:
     pathvars:
         figure="fair_ucb/fig3",
     params:
-        shows=facts_shown_in("fair_ucb", "fig3"),
+        **params_of_figure("fair_ucb", "fig3"),
 
 
 use rule figure as fair_ucb_fig4 with:
@@ -31,4 +31,4 @@ use rule figure as fair_ucb_fig4 with:
     pathvars:
         figure="fair_ucb/fig4",
     params:
-        shows=facts_shown_in("fair_ucb", "fig4"),
+        **params_of_figure("fair_ucb", "fig4"),

@@ -21,7 +21,7 @@ rule figure:
         name=name_of_figure,
         published=published_option,
         shows=[],
-        code=code_of_figure,
+        code="",
     shell:
         "fairbandits figure {params.name} {input.data:q} {params.published}"
         " --svg {output.svg:q} --png {output.png:q} --table {output.table:q} > {log:q} 2>&1"

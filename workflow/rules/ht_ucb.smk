@@ -9,7 +9,7 @@ use rule figure as ht_ucb_fig1 with:
     pathvars:
         figure="ht_ucb/fig1",
     params:
-        shows=facts_shown_in("ht_ucb", "fig1"),
+        **params_of_figure("ht_ucb", "fig1"),
 
 
 use rule figure as ht_ucb_fig2 with:
@@ -20,7 +20,7 @@ use rule figure as ht_ucb_fig2 with:
     pathvars:
         figure="ht_ucb/fig2",
     params:
-        shows=facts_shown_in("ht_ucb", "fig2"),
+        **params_of_figure("ht_ucb", "fig2"),
 
 
 use rule figure as ht_ucb_fig3 with:
@@ -31,7 +31,7 @@ use rule figure as ht_ucb_fig3 with:
     pathvars:
         figure="ht_ucb/fig3",
     params:
-        shows=facts_shown_in("ht_ucb", "fig3"),
+        **params_of_figure("ht_ucb", "fig3"),
 
 
 use rule figure as ht_ucb_fig4 with:
@@ -42,4 +42,4 @@ use rule figure as ht_ucb_fig4 with:
     pathvars:
         figure="ht_ucb/fig4",
     params:
-        shows=facts_shown_in("ht_ucb", "fig4"),
+        **params_of_figure("ht_ucb", "fig4"),

@@ -443,23 +443,37 @@ def _parts(text: str) -> list[str]:
 
 
 def in_short(files: Iterable[str]) -> list[str]:
-    """Return datasets with several of one suite as one.
+    """Return places of files with those of one folder as one, as shells write it.
 
     Examples
     --------
     >>> in_short(["banditq/arms/5.parquet", "banditq/arms/10.parquet", "banditq/one.parquet"])
-    ['banditq/arms/*.parquet', 'banditq/one.parquet']
+    ['banditq/arms/{5,10}.parquet', 'banditq/one.parquet']
     """
-    places = [PurePosixPath(file) for file in files]
-    suites = [place.parent for place in places]
-    return list(
-        dict.fromkeys(
-            str(suite / "*.parquet")
-            if len(place.parts) > 2 and suites.count(suite) > 1
-            else str(place)
-            for place, suite in zip(places, suites, strict=True)
-        )
-    )
+    kept: dict[tuple[str, str], list[str]] = {}
+    for place in map(PurePosixPath, files):
+        alone = len(place.parts) < 3  # a suite has a folder of its own
+        kept.setdefault((str(place.parent), place.stem if alone else ""), []).append(place.stem)
+    return [
+        f"{folder}/{names[0] if len(names) == 1 else '{' + ','.join(names) + '}'}.parquet"
+        for (folder, _), names in kept.items()
+    ]
+
+
+def written_out(places: Iterable[str]) -> list[str]:
+    """Return the files that `in_short` names.
+
+    Examples
+    --------
+    >>> written_out(["banditq/arms/{5,10}.parquet", "banditq/one.parquet"])
+    ['banditq/arms/5.parquet', 'banditq/arms/10.parquet', 'banditq/one.parquet']
+    """
+    found = []
+    for place in places:
+        before, _, rest = place.partition("{")
+        names, _, after = rest.partition("}")
+        found += [f"{before}{name}{after}" for name in names.split(",")]
+    return found
 
 
 def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:

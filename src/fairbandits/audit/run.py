@@ -25,7 +25,6 @@ from fairbandits.audit.records import (
     ANEW,
     Made,
     hash_of,
-    in_short,
     made_of,
     read_csv,
     read_findings,
@@ -34,6 +33,7 @@ from fairbandits.audit.records import (
     stale,
     stale_csv,
     write_joint_findings,
+    written_out,
 )
 from fairbandits.audit.records import write_verdicts as write_verdict_table
 from fairbandits.experiments.config import LEDGER, Config, load_config
@@ -320,7 +320,7 @@ def latest_verdicts(
         source = ROOT / config.folders.get("audit", "audit") / TABLE
         rows, scale = read_csv(source, ledgers, anyway=True), config.scale
         problems = [*stale_csv(source, ledgers), *_of_findings(source, rows, ledgers)]
-        problems += committed_of_other_data(source, rows, config, results)
+        problems += committed_of_other_data(source, rows, results)
     if problems and not anyway:
         more = f" ({len(problems)} reasons in all)" if len(problems) > 1 else ""
         raise StoreError(f"{problems[0]}{more}; {ANEW}, and --anyway shows it as it is")
@@ -378,17 +378,16 @@ def of_other_data(source: Path, made: Made, results: Path) -> Iterator[str]:
 
 
 def committed_of_other_data(
-    source: Path, rows: Sequence[Mapping[str, Any]], config: Config, results: Path
+    source: Path, rows: Sequence[Mapping[str, Any]], results: Path
 ) -> Iterator[str]:
     """Yield which datasets on disk are not those that the committed table was made from.
 
     It has one hash for all datasets of a verdict, so that they are compared where all are there.
     """
-    members = members_of(config)
     said = set()
     for row in rows:
         data = tuple(row["data"])
-        places = [place for short in data for place in members.get(short, [short])]
+        places = written_out(data)
         if data in said or not all((results / place).is_file() for place in places):
             continue
         said.add(data)
@@ -399,14 +398,6 @@ def committed_of_other_data(
                 f"content than the verdict on {row['claim']} was made from (hash "
                 f"{row['data_hash'] or 'not recorded'}, now {now or 'none'})"
             )
-
-
-def members_of(config: Config) -> dict[str, list[str]]:
-    """Return the datasets that each entry of the committed table's column of data stands for."""
-    members: dict[str, list[str]] = {}
-    for one in config.experiments:
-        members.setdefault(in_short([one.dataset])[0], []).append(one.dataset)
-    return members
 
 
 def committed_of_other_lock(
@@ -428,11 +419,9 @@ def locked_hashes(
     rows: Sequence[Mapping[str, Any]], config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield the hash of each verdict's data as the lock has it; empty if not all of it is there."""
-    members = members_of(config)
     contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
     for row in rows:
-        places = [place for short in row["data"] for place in members.get(short, [short])]
-        yield hash_of({place: contents.get(place, "") for place in places})
+        yield hash_of({place: contents.get(place, "") for place in written_out(row["data"])})
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
