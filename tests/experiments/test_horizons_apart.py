@@ -180,7 +180,7 @@ def test_spoilt_chunks_are_refused(made, change, words, tmp_path):
             ("suite_full_five_arms", column, "banditq-uniform02")
             for column in ("starvation", "plays_sum")
         ),
-        ("suite_full_hundred_five_arms", "squares", "banditq-uniform02"),
+        ("suite_full_bounds_five_arms", "squares", "banditq-uniform02"),
         *(
             ("pathwise_full_five_arms", f"{column}_excess", "pre_theorem-uniform02")
             for column in ("eq6", "eq8", "eq11", "eq12", "eq13", "queue", "floor")

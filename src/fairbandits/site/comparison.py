@@ -11,7 +11,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.figures.summary import summarise
-from fairbandits.site.pages import badge, listed, number, prose, span, table
+from fairbandits.site.pages import number, prose, span, table
 
 #: Reward laws in running text.
 LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernoulli rewards"}
@@ -95,8 +95,7 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
     -------
     DataFrame
         The columns of `fairbandits.figures.summary.summarise` and ``quantity``; ``published``, NaN
-        where nothing is known or our horizon is another than the published; ``off``, by how much
-        it lies above (> 0) or below (< 0) the range of 95 % of the replicates, 0 within.
+        where nothing is known or our horizon is another than the published.
     """
     rows = []
     for curve in curves:
@@ -113,8 +112,7 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
             read = one["value"] if comparable else np.nan
             at = one["round"] if one["quantity"] == "value" else horizon
             row = over_replicates(values, curve.law, curve.series, at)
-            off = read - np.clip(read, row["run_low"], row["run_high"])  # NaN stays NaN
-            rows.append(row | {"quantity": one["quantity"], "published": read, "off": off})
+            rows.append(row | {"quantity": one["quantity"], "published": read})
     return pd.DataFrame(rows)
 
 
@@ -147,15 +145,6 @@ def _named(row: Any, horizon: int) -> str:
     return series + where
 
 
-def _verdict(row: Any, digits: int) -> str:
-    if np.isnan(row.off):
-        return ""
-    if row.off == 0:
-        return badge("inside", good=True)
-    side = "above" if row.off > 0 else "below"
-    return badge(f"{side} by {number(abs(row.off), digits)}", good=False)
-
-
 def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
     """Return the comparison as a table, the laws one after the other."""
     groups = {}
@@ -170,44 +159,19 @@ def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
                 span(row.mean_low, row.mean_high, digits),
                 span(row.run_low, row.run_high, digits),
                 "" if np.isnan(row.published) else number(row.published, digits),
-                _verdict(row, digits),
             ]
             for row in part.itertuples()
         ]
-    header = ["", "mean", "95 % interval", "95 % of our runs", "published run", "it lies"]
+    header = ["", "mean", "95 % interval", "95 % of our runs", "published run"]
     return table(groups, header, name)
 
 
-def differences(comparison: pd.DataFrame, figure: dict[str, Any], digits: int) -> Markdown:
-    """Return in words where ours and the published curve differ."""
-    start = "**Where ours and the published curves differ.** "
-    horizon = int(comparison["round"].max())
-    if horizon != figure["horizon"]:
-        return prose(
-            f"{start}Not compared: the published curves have {number(figure['horizon'])} rounds, "
-            f"these runs {number(horizon)}."
-        )
-    compared = comparison.dropna(subset="published")
-    outside = compared[compared["off"] != 0]
-    laws = list(compared["law"].unique())
-    n_values = len(compared) // len(laws)
-    if outside.empty:
-        return prose(
-            f"{start}In none of the {n_values} numbers read off: each lies within the range of 95 %"
-            f" of our runs, with {' as with '.join(LAW_WORDS.get(law, law) for law in laws)}."
-        )
-    sentences = []
-    for law, part in compared.groupby("law", sort=False):
-        words = [
-            f"{_named(row, horizon)}: {number(row.published, digits)}, "
-            f"{'above' if row.off > 0 else 'below'} our {span(row.run_low, row.run_high, digits)}"
-            for row in part[part["off"] != 0].itertuples()
-        ]
-        which = f" ({'; '.join(words)})" if words else ""
-        sentences.append(f"with {LAW_WORDS.get(law, law)} {len(words) or 'none'}{which}")
-    return prose(
-        f"{start}Of the {n_values} numbers read off, so many lie outside the range of 95 % of "
-        f"our runs: {listed(sentences)}."
+def judged_by(paper: str, figure: str) -> HTML:
+    """Return a link to the claim whose verdict says whether ours and the published curves agree."""
+    claim = f"{paper}-{figure}-published"
+    return HTML(
+        "<p>Whether the published curves could be one more run of ours is judged as claim "
+        f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{claim}</a>.</p>'
     )
 
 
@@ -216,7 +180,7 @@ def reading_guide(known: dict[str, Any]) -> Markdown:
     return prose(
         f"The published numbers were {known['source']}, with a reading error of "
         f"{known['reading_error']}. Each published curve is a single run. It is laid beside the "
-        "range that holds 95 % of our runs: a run of the same program falls outside in about one "
-        "case of twenty. Maxima and minima are over the recorded rounds, maxima of queues over all "
+        "range that holds 95 % of our runs: of numbers of the same program, about one in twenty "
+        "falls outside. Maxima and minima are over the recorded rounds, maxima of queues over all "
         "rounds."
     )
