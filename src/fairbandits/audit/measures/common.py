@@ -44,6 +44,12 @@ def longest(cell: Cell) -> int:
     return cell.spec.horizon
 
 
+@measure(axes="", unit="rounds")
+def shortest(cell: Cell) -> int:
+    """Smallest horizon that the run has a cell for."""
+    return min(cell.spec.horizons, default=cell.spec.horizon)
+
+
 @measure("mean", axes="rta", unit="reward per round")
 def mu(cell: Cell) -> np.ndarray:
     """True mean reward mu_i of an arm."""
