@@ -761,35 +761,32 @@ def test_windows_of_lfg(asked):
     }
 
 
-def test_nothing_is_asked_where_there_is_nothing_to_trade():
-    """Neither policy has any r-Regret in the second data set, and the third is without quotas."""
-
-    def dataset(instance, r_regret, quota):
+def test_trades_are_compared_run_by_run_for_the_quotas_that_are_named():
+    def dataset(instance, r_regrets, quota):
         owed = 100 * Fraction(quota)
         made = [
             made_cell(
-                {"plays": np.full((3, 1, 2), [100 - owed - r_regret, owed + r_regret], float)},
+                {"plays": np.full((3, 1, 2), [100 - owed - more, owed + more], float)},
                 [100],
                 quotas=[quota, quota],
                 name=name,
                 policy="fair_learn" if name == "fair_ucb" else "t_fair_learn",
             )
-            for name in ("fair_ucb", "in_turn", "even")
+            for name, more in r_regrets.items()
         ]
         experiment = SimpleNamespace(name=instance, suite="small_quotas", instance=instance)
         return together(*made)._replace(experiment=experiment)
 
     made = Made(
         small_quotas=[
-            dataset("some", 2, "1/10"),
-            dataset("nothing", 0, "1/10"),
-            dataset("none", 2, "0"),
+            dataset("hundredth", {"fair_ucb": 2, "in_turn": 2, "even": 1}, "1/100"),
+            dataset("tenth", {"fair_ucb": 2, "in_turn": 1, "even": 1}, "1/10"),
         ]
     )
     found = questions("fairucb-tfair-better-tradeoff", "smaller", made)
-    assert {(one.reading, one.each) for one in found} == {
-        ("prepull_in_turn", "some"),
-        ("prepull_even", "some"),
+    assert {(one.reading, one.each): one.data["outcomes"].tolist() for one in found} == {
+        ("prepull_in_turn", "hundredth"): [False] * 3,
+        ("prepull_even", "hundredth"): [True] * 3,
     }
 
 
