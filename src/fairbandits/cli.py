@@ -52,6 +52,20 @@ def config_option(command):
     )(command)
 
 
+def results_option(command):
+    """Give a command the option --results."""
+    words = "Folder of the results; default the configured one."
+    return click.option("--results", type=FILE, help=words)(command)
+
+
+def of_a_paper(command):
+    """Give a command what says which tests are to be asked, and of which data."""
+    words = "Root seed, or `ledger`; default as configured."
+    command = click.option("--only", multiple=True, help="Id of a claim; default all.")(command)
+    command = click.option("--seed", type=Seed(), help=words)(command)
+    return config_option(click.argument("paper")(results_option(command)))
+
+
 @click.group(cls=Commands)
 @click.version_option(package_name="fairbandits")
 def main() -> None:
@@ -202,11 +216,7 @@ def lock(configs: tuple[Path, ...], out: Path) -> None:
 
 
 @main.command()
-@config_option
-@click.argument("paper")
-@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
-@click.option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured.")
-@click.option("--only", multiple=True, help="Id of a claim; default all.")
+@of_a_paper
 @click.option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
 def audit(
     configs: tuple[Path, ...],
@@ -299,11 +309,7 @@ def vocabulary() -> None:
 
 
 @main.command()
-@config_option
-@click.argument("paper")
-@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
-@click.option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured.")
-@click.option("--only", multiple=True, help="Id of a claim; default all.")
+@of_a_paper
 def power(
     configs: tuple[Path, ...],
     paper: str,
@@ -324,7 +330,7 @@ def power(
 
 @main.command()
 @config_option
-@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@results_option
 @click.option("--check", is_flag=True, help="Only say which numbers differ.")
 def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> None:
     """Work out README's numbers from tables and findings, and write them there."""
@@ -340,7 +346,7 @@ def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> Non
 @click.option("--paper", help="Only claims of this paper.")
 @click.option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("--results", type=FILE, help="Folder of the results; default the configured one.")
+@results_option
 @click.option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
 def claims(
     configs: tuple[Path, ...],

@@ -192,5 +192,8 @@ def test_another_word_is_refused():
     assert str(error.value) == words
 
 
-def test_the_committed_configuration_is_a_number_so_far():
-    assert load_config([ROOT / "config" / "config.yaml"]).exploratory
+def test_the_published_scale_has_seeds_of_the_ledgers():
+    config = load_config([ROOT / "config" / "config.yaml"])
+    assert not config.exploratory
+    for paper, digest in config.rules.items():
+        assert config.seed_of(paper) == seed_of_rules(paper, digest)

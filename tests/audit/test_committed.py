@@ -9,6 +9,7 @@ import small
 from fairbandits.audit import run
 from fairbandits.audit.committed import (
     FINDING_COLUMNS,
+    VERDICTS_TABLE,
     apart,
     findings_csv_of,
     read_findings_csv,
@@ -174,7 +175,7 @@ def test_headlines_come_back(rows, folder):
 
 
 def test_the_committed_findings_are_those_of_the_committed_verdicts():
-    table = ROOT / "audit" / run.TABLE
+    table = ROOT / "audit" / VERDICTS_TABLE
     rows = read_csv(table, LEDGERS, anyway=True)
     if (ROOT / "audit" / "findings.csv").is_file():
         assert list(run._of_findings(table, rows, LEDGERS)) == []

@@ -42,8 +42,6 @@ from fairbandits.experiments.schemas import ROOT, ConfigError, meant
 from fairbandits.provenance import replay_code
 from fairbandits.store import StoreError, read_footer
 
-#: The short table of verdicts; that of the findings is beside it.
-TABLE = VERDICTS_TABLE
 #: Probability of a verdict for which replicates are counted.
 POWER = 0.9
 #: Width where there is no terminal.
@@ -317,7 +315,7 @@ def latest_verdicts(
         problems = list(stale(source, ledgers))
         problems += of_other_data(source, made_of(source), results)
     else:
-        source = ROOT / config.folders.get("audit", "audit") / TABLE
+        source = ROOT / config.folders.get("audit", "audit") / VERDICTS_TABLE
         rows, scale = read_csv(source, ledgers, anyway=True), config.scale
         problems = [*stale_csv(source, ledgers), *_of_findings(source, rows, ledgers)]
         problems += committed_of_other_data(source, rows, results)
@@ -441,7 +439,7 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     if ledgers and file.is_file():
         found += stale(file, ledgers)
         found += of_other_data(file, made_of(file), results)
-    table = Path(config.folders.get("audit", "")) / TABLE
+    table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
     if ledgers and "audit" in config.folders and table.is_file():
         try:
             found += stale_csv(table, ledgers)
