@@ -1,6 +1,7 @@
 """From questions to verdicts: joining, correction, readings, failures; the same in any order."""
 
 import copy
+import dataclasses
 import functools
 import math
 import random
@@ -14,6 +15,7 @@ import yaml
 import shrunk
 from fairbandits.audit import run
 from fairbandits.audit.cases import Question
+from fairbandits.audit.committed import VERDICTS_TABLE
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -48,7 +50,8 @@ DATA = ["full_information", "bandit_feedback"]
 
 @functools.cache
 def config():
-    return load_config([ROOT / "config" / "config.yaml"])
+    """The configuration with a seed that was chosen: these ledgers are not the committed ones."""
+    return dataclasses.replace(load_config([ROOT / "config" / "config.yaml"]), seed=7)
 
 
 def claim(**changes):
@@ -825,4 +828,4 @@ def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, 
 
 def test_a_small_run_never_overwrites_the_committed_table():
     with pytest.raises(StoreError, match="is for the published scale"):
-        write_csv(ROOT / "audit" / run.TABLE, [], "smoke")
+        write_csv(ROOT / "audit" / VERDICTS_TABLE, [], "smoke")

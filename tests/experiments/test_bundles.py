@@ -116,7 +116,7 @@ def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
 
 
 def test_a_seed_changes_every_plan(smoke):
-    other = replace(smoke, seed=smoke.seed + 1)
+    other = replace(smoke, seed=smoke.seed_of("banditq") + 1)
     for made in (simulations, collections):
         plans = [{job.plan for job in made(one, bundles_of(one))} for one in (smoke, other)]
         assert plans[0].isdisjoint(plans[1])
@@ -150,7 +150,8 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
     write_plans(config, [*simulating, *collecting])
     for job in simulating:
         seed, chunks = read_plan(tmp_path / job.plan, "chunks")
-        assert seed == config.seed
+        (paper,) = {one["out"].relative_to(tmp_path).parts[1] for one in chunks}
+        assert seed == config.seed_of(paper)
         assert [one["out"] for one in chunks] == [tmp_path / file for file in job.outputs]
         for one in chunks:
             run = config.run("/".join(one["out"].relative_to(tmp_path).parts[1:4]))

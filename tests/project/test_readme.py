@@ -25,12 +25,12 @@ def small_results(tmp_path_factory):
     experiment = config.experiment("banditq", "full_information")
     short = tuple(replace(run, spec=replace(run.spec, horizon=200)) for run in experiment.runs)
     experiment = replace(experiment, runs=short)
-    chunks = []
+    chunks, seed = [], config.seed_of("banditq")
     for run in experiment.runs:
         chunks.append(folder / "cache" / run.name / "0-1.parquet")
-        write_chunk(run.spec, config.seed, range(2), chunks[-1])
+        write_chunk(run.spec, seed, range(2), chunks[-1])
     data = results / "full_information.parquet"
-    collect(chunks, experiment.facts() | {"replicates": 2}, config.seed, data)
+    collect(chunks, experiment.facts() | {"replicates": 2}, seed, data, config.ledger_of("banditq"))
     for name in ("fig1", "fig2"):
         images = {"svg": folder / f"{name}.svg", "png": folder / f"{name}.png"}
         draw("banditq", name, [data], None, **images, table=results / f"{name}.parquet")

@@ -125,11 +125,11 @@ from fairbandits.figures.draw import draw
 
 config, ledgers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
 one = config.experiment("toy", "two_arms")
-results = Path("tried")
+results, seed = Path("tried"), config.seed_of("toy")
 chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
 for each, file in zip(one.runs, chunks, strict=True):
-    write_chunk(each.spec, config.seed, range(each.replicates), file, compiled=False)
-collect(chunks, one.facts(), config.seed, results / one.dataset)
+    write_chunk(each.spec, seed, range(each.replicates), file, compiled=False)
+collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of("toy"))
 images = {kind: results / f"fig1.{kind}" for kind in ("svg", "png", "table")}
 draw("toy", "fig1", [results / one.dataset], None, **images)
 ((answer,), scale, _) = run.find(config, ledgers, "toy", results)
