@@ -166,7 +166,7 @@ def test_page_of_banditq_shows_all_it_should(tmp_path_factory):
         assert shown.count(f'<figure class="fb-figure" id="fig{n}">') == 1
         assert f'data-figure="banditq/fig{n}.svg" src="data:image/svg+xml;base64,' in shown
         assert f'id="values-fig{n}"' in shown
-    assert shown.count("Where ours and the published curves differ") == 7
+    assert shown.count("could be one more run of ours is judged as claim") == 7
     assert shown.count("Thick line: mean over 3 replicates of 300 rounds") == 7
     assert "NaN" not in shown
     assert "nan" not in re.sub(r"base64,[\w+/=]*", "", shown).split()

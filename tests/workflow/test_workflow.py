@@ -85,8 +85,12 @@ class Project:
         file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | settings))
 
     def keep_a_part(self) -> None:
-        """Leave one paper's figures and a suite: every kind of job, in a part of the time."""
-        self.configure(papers=["banditq"])
+        """Leave one paper's figures and a suite: every kind of job, in a part of the time.
+
+        The seed stays what it is with the ledger.
+        """
+        seed = load_config([ROOT / "config" / "config.yaml"]).seed_of("banditq")
+        self.configure(papers=["banditq"], seed=seed)
         (self.folder / "papers" / "banditq" / "claims.yaml").unlink()
         file = self.folder / "papers" / "banditq" / "audit.yaml"
         content = yaml.safe_load(file.read_text())
