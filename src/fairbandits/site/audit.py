@@ -28,7 +28,16 @@ from fairbandits.audit.records import in_short, read_verdicts
 from fairbandits.audit.run import chosen_seed, exploratory_words
 from fairbandits.experiments.config import load_config
 from fairbandits.site.evidence import picture
-from fairbandits.site.pages import CONFIG, NotReady, listed, number, searchable, shown, table
+from fairbandits.site.pages import (
+    CONFIG,
+    NotReady,
+    link_to_claim,
+    listed,
+    number,
+    searchable,
+    shown,
+    table,
+)
 from fairbandits.store import StoreError
 
 Row = Mapping[str, Any]
@@ -182,11 +191,6 @@ def _here(claim: str, html: str) -> str:
     return f'<a href="#claim-{claim}">{html}</a>'
 
 
-def _there(claim: str, html: str) -> str:
-    """Return the same from another page."""
-    return f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{html}</a>'
-
-
 def _group(row: Row) -> str:
     """Return which group of the tally a claim is counted in; empty if it is in no total."""
     if row["left_out"]:
@@ -270,7 +274,7 @@ def consequential(audit: Audit | None) -> HTML | None:
     )
     cells = [
         [
-            _there(row["claim"], escape(row["statement"])),
+            link_to_claim(row["claim"], escape(row["statement"])),
             _marked(audit, row["claim"]),
             escape(audit.ledgers[row["paper"]].title.partition(":")[0]),
             escape(row["place"]),
@@ -329,7 +333,7 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     )
     cells = [
         [
-            _there(row["claim"], escape(row["statement"])),
+            link_to_claim(row["claim"], escape(row["statement"])),
             headline(audit, row["claim"]),
             escape(row["place"]),
             _figure_link(row, page=paper),

@@ -11,7 +11,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.figures.summary import summarise
-from fairbandits.site.pages import number, prose, span, table
+from fairbandits.site.pages import link_to_claim, number, prose, span, table
 
 #: Reward laws in running text.
 LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernoulli rewards"}
@@ -171,7 +171,7 @@ def judged_by(paper: str, figure: str) -> HTML:
     claim = f"{paper}-{figure}-published"
     return HTML(
         "<p>Whether the published curves could be one more run of ours is judged as claim "
-        f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{claim}</a>.</p>'
+        f"{link_to_claim(claim, claim)}.</p>"
     )
 
 

@@ -629,3 +629,8 @@ def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: 
 def badge(words: str, good: bool) -> str:
     """Return words on green or amber."""
     return f'<span class="fb-badge fb-{"good" if good else "off"}">{escape(words)}</span>'
+
+
+def link_to_claim(claim: str, html: str) -> str:
+    """Return a link from another page to a claim's block on the audit's page."""
+    return f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{html}</a>'
