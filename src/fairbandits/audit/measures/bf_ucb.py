@@ -78,6 +78,13 @@ def group_size(cell: Cell) -> np.ndarray:
     return np.array(cell.spec.groups)
 
 
+@measure(axes="a", unit="reward per round")
+def least_mean(cell: Cell) -> np.ndarray:
+    """Smallest mean that an arm of each group can have: gamma_1 of f(mu) = mu."""
+    start = np.concatenate([[0], np.cumsum(cell.spec.groups)[:-1]])
+    return np.minimum.reduceat(np.array(_ends(cell)[0], float), start)
+
+
 @measure("mean", axes="ra")
 def fair_share(cell: Cell) -> np.ndarray:
     """Probability pi*_g(i) of an arm within its group under the fair policy."""
@@ -129,28 +136,34 @@ def reward_regret_pulls(cell: Cell) -> np.ndarray:
     return _regret(cell, cell.column("plays"))
 
 
-def _parts(cell: Cell, place: int) -> np.ndarray:
+def _parts(cell: Cell, place: int, drawn: str) -> np.ndarray:
     groups, quotas = cell.spec.groups, _quotas(cell)
     return _each(
         cell,
-        lambda mu, plays, probability: metrics.decomposition(
-            *(cell.rounds, plays, probability, mu, groups, quotas), *_merit(cell)
+        lambda mu, plays, played: metrics.decomposition(
+            *(cell.rounds, plays, played, mu, groups, quotas), *_merit(cell)
         )[place],
         cell.column("plays"),
-        cell.column("probability"),
+        cell.column(drawn),
     )
 
 
-@measure("plays", "probability", "mean", axes="rt", unit="reward")
+@measure("plays", "mean", axes="rt", unit="reward")
 def between_regret(cell: Cell) -> np.ndarray:
     """First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."""
-    return _parts(cell, 0)
+    return _parts(cell, 0, "plays")
 
 
 @measure("plays", "probability", "mean", axes="rt", unit="reward")
 def within_regret(cell: Cell) -> np.ndarray:
     """Second part of Theorem 4: what the policies within the groups cost."""
-    return _parts(cell, 1)
+    return _parts(cell, 1, "probability")
+
+
+@measure("plays", "mean", axes="rt", unit="reward")
+def within_regret_pulls(cell: Cell) -> np.ndarray:
+    """Second part of Theorem 4 of one path: that of the pulls."""
+    return _parts(cell, 1, "plays")
 
 
 @measure("mean", axes="rt", unit="reward")
@@ -263,13 +276,10 @@ def first_at_most(scope: CaseScope, x: np.ndarray, limit: np.ndarray) -> np.ndar
 
 
 @function()
-def explained(x: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Share of the variance over replicates that the means of two classes explain."""
-    x, by = x.ravel(), by.ravel().astype(bool)
-    parts = [x[by], x[~by]]
-    between = sum(one.size * (one.mean() - x.mean()) ** 2 for one in parts if one.size)
-    whole = ((x - x.mean()) ** 2).sum()
-    return np.full((1, 1, 1), between / whole if whole > 0 else 0.0)
+def off_class(x: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Deviation of each replicate from the mean of those with the same value of another quantity."""
+    same = by[:, 0, 0][:, None] == by[:, 0, 0]
+    return x - np.einsum("rs,sta->rta", same / same.sum(axis=1, keepdims=True), x)
 
 
 @function(in_cell=True)
@@ -353,9 +363,7 @@ def _rest_of_theorem_7(cell: Cell) -> np.ndarray:
 def merit_bound(cell: Cell) -> np.ndarray:
     """Bound of Theorem 3's proof on each group's summed distance from the fair policy."""
     sizes = np.array(cell.spec.groups)
-    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    least = np.minimum.reduceat(np.array(_ends(cell)[0]), start)
-    return bounds.merit_bound(_served(cell), sizes, _confidence(cell), least)
+    return bounds.merit_bound(_served(cell), sizes, _confidence(cell), least_mean(cell))
 
 
 @measure("plays", axes="rta")
