@@ -39,6 +39,7 @@ def group_bound(
     `clipped` it cannot.
     """
     positive = np.where(gaps > 0, gaps, np.inf).min(axis=-1, keepdims=True)
+    served = np.maximum(served, 1)
     learning = 8 / positive**2 * np.log(4 * served * sizes / delta)
     chance = np.sqrt(served * np.log(sizes / delta) / 2)
     share = sizes * merit_ratio * (learning + chance) - np.asarray(quotas) * rounds
