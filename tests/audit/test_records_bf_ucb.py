@@ -56,14 +56,14 @@ def shorter(experiment):
     horizon = min(HORIZON, experiment.horizon)
     part = Fraction(horizon, experiment.horizon)
 
-    def rounds(given):
-        return sorted({max(1, round(part * one)) for one in given})
+    def rounds(given, least):
+        return sorted({max(least, round(part * one)) for one in given})
 
     def spec_of(spec):
         at = spec.checkpoints.get("at")
-        changed = {"checkpoints": {"at": rounds(at)} if at else {"linear": 60, "log": 20}}
+        changed = {"checkpoints": {"at": rounds(at, 1)} if at else {"linear": 60, "log": 20}}
         if spec.horizons:
-            changed["horizons"] = tuple(rounds(spec.horizons))
+            changed["horizons"] = tuple(rounds(spec.horizons, spec.n_arms))
         return replace(spec, horizon=horizon, **changed)
 
     runs = tuple(
@@ -265,7 +265,7 @@ def planted(test, keep, rng):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_each_record_can_be_kept_and_broken(name, rng):
-    """With the replicates that are configured, clear data are told, also after Holm's correction."""
+    """Clear data are told with the replicates as configured, also after Holm's correction."""
     claim, test = TESTS[name]
     if test.procedure == "shape":
         test = SimpleNamespace(
@@ -472,7 +472,9 @@ def test_fair_policies_and_optima(monkeypatch):
     # Eq. 1 with whatever group in the best one's place is not the best
     monkeypatch.setattr(group_optimum.math, "floor", lambda x: 0 if x < 3 else 3)
     assert group_optimum.optimum_off(20, "a") == 0
-    monkeypatch.setattr(group_optimum, "_splits", lambda total, parts: [(total, *[0] * (parts - 1))])
+    monkeypatch.setattr(
+        group_optimum, "_splits", lambda total, parts: [(total, *[0] * (parts - 1))]
+    )
     assert group_optimum.optimum_off(20, "a") > 0
 
 

@@ -40,7 +40,7 @@ def short_in_turn(sizes: Sequence[int], quotas: Sequence[str], by_arm: bool, rou
 
 
 def above_turns(quotas: Sequence[str], rounds: int) -> int:
-    """Return the largest numerator of beta_g t - floor(t / m) over the quotas' common denominator."""
+    """Return the largest numerator of beta_g t - floor(t / m) over a common denominator."""
     exact = [Fraction(one) for one in quotas]
     parts = math.lcm(*(one.denominator for one in exact))
     return max(
@@ -74,9 +74,7 @@ def shortest(number: int, rounds: int, beyond: bool, seed: str) -> int:
     return worst
 
 
-def _short(
-    quotas: list[int], first: int, names: list[int], least_owed: bool, rounds: int
-) -> int:
+def _short(quotas: list[int], first: int, names: list[int], least_owed: bool, rounds: int) -> int:
     served = [0] * len(quotas)
     groups = range(len(quotas))
     worst = -rounds

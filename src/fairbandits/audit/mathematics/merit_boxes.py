@@ -1,4 +1,4 @@
-"""Confidence boxes of groups: where Phi(mu) = sum mu^2 / sum mu is largest, in whole thousandths."""
+"""Confidence boxes of groups: where Phi(mu) = sum mu^2 / sum mu is largest, in whole numbers."""
 
 import itertools
 

@@ -30,7 +30,7 @@ recorded(
     share="probability of an arm within its group in the last round that drew from it by merit",
     merit_regret="distance of an arm's probability within its group from the fair one, summed",
     outside="rounds of an arm's group in which its mean lay outside the confidence interval",
-    expected_root="probability of an arm over the root of its pulls, summed over its group's rounds",
+    expected_root="probability over the root of an arm's pulls, summed over its group's rounds",
 )
 
 
@@ -269,7 +269,7 @@ def ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @function(in_cell=True)
 def first_at_most(scope: CaseScope, x: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """First recorded round at which it is at most a limit, in each replicate; T if there is none."""
+    """First recorded round at which it is at most a limit, in each replicate; else T."""
     below = x <= limit
     place = np.where(below.any(axis=1), below.argmax(axis=1), -1)
     return scope.cell.rounds[place].astype(float)[:, None]
@@ -277,7 +277,7 @@ def first_at_most(scope: CaseScope, x: np.ndarray, limit: np.ndarray) -> np.ndar
 
 @function()
 def off_class(x: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Deviation of each replicate from the mean of those with the same value of another quantity."""
+    """Deviation of each replicate from the mean of those with the same value of another."""
     same = by[:, 0, 0][:, None] == by[:, 0, 0]
     return x - np.einsum("rs,sta->rta", same / same.sum(axis=1, keepdims=True), x)
 
@@ -401,7 +401,7 @@ def most_above_turns(quotas: list[str], rounds: int) -> int:
 
 @function()
 def short_of_quotas(number: int, rounds: int, beyond: int, seed: str) -> int:
-    """Largest floor(beta_g t) - N_g of random quotas up to 1/m (or beyond it), the worst learner."""
+    """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner."""
     return mathematics.group_schedules.shortest(number, rounds, bool(beyond), seed)
 
 
@@ -419,7 +419,7 @@ def optimum_off(number: int, seed: str) -> int:
 
 @function()
 def corners_lost(number: int, kind: str, seed: str) -> int:
-    """How many of so many random boxes of a kind have a vertex with more reward than the upper one."""
+    """How many of so many random boxes of a kind have a better vertex than the upper one."""
     return mathematics.merit_boxes.corners_lost(number, kind, seed)
 
 
