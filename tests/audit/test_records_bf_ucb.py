@@ -125,7 +125,6 @@ def finding_of(test, data, rng):
     return procedure(**data, **settings)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", TESTS)
 def test_a_procedure_takes_every_question(name, asked, evidence, rng):
     claim, test = TESTS[name]
@@ -170,7 +169,6 @@ def regret_at_end(evidence, experiment, policy, sizes, beta):
     return found
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("reading", "runs"),
     [
@@ -191,7 +189,6 @@ def test_quotas_are_compared_within_a_version(reading, runs, asked, evidence):
         np.testing.assert_allclose(data[key], wanted, rtol=1e-9, atol=1e-7)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_rivals_are_of_the_same_version(asked, evidence):
     found, _ = asked("bf-fig3a-bf-least than_mf")
     for reading, place in (

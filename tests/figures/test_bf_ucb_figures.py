@@ -80,9 +80,10 @@ def test_settings_of_the_paper(config):
     for one in config.experiments:
         for each in one.runs if one.paper == "bf_ucb" else ():
             assert each.spec.parameters["groups"] == "instance"
-            assert each.name.startswith("released") == (
-                each.spec.parameters["version"] == "released"
-            )
+            version, box = (each.spec.parameters.get(name) for name in ("version", "box"))
+            assert each.name.startswith("released") == (version == "released")
+            if each.name.startswith(("paper", "cut")):
+                assert box == ("upper" if each.name.startswith("cut") else "uncut")
 
 
 def test_ranges_are_those_of_the_groups(config):
@@ -357,7 +358,7 @@ def test_port_check_at_the_published_horizon(paper, monkeypatch):
     words = page.origin_words(paper).data.replace("\u00a0", " ")
     assert "as in the released program, 1.00 to 1.00" in words
     assert "as printed, nothing cut off at 1, 0.25 to 0.25" in words
-    assert page.port_table(paper).data.count("101 200".replace(" ", "\u00a0")) >= 1
+    assert page.port_table(paper).data.count("101\u202f200") >= 1
 
 
 @pytest.mark.slow
