@@ -155,21 +155,19 @@ def fair_learn_violations(
         if within:
             quotas = rng.integers(1, -(-1000 // n_arms), n_arms)
         else:
-            quotas = np.diff(np.sort(rng.choice(np.arange(1, 1000), n_arms, replace=False)), prepend=0)
+            quotas = np.diff(
+                np.sort(rng.choice(np.arange(1, 1000), n_arms, replace=False)), prepend=0
+            )
             if quotas.max() * n_arms < 1000:
                 continue
         found.append(_largest_violation(quotas.tolist(), 1000, alpha, rounds))
     return found
 
 
-def _largest_violation(
-    quotas: list[int], denominator: int, alpha: Fraction, rounds: int
-) -> int:
+def _largest_violation(quotas: list[int], denominator: int, alpha: Fraction, rounds: int) -> int:
     pulls, worst = [0] * len(quotas), 0
     for t in range(1, rounds + 1):
-        behind = [
-            quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)
-        ]
+        behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
         owed = max(behind) > alpha * denominator
         arm = behind.index(max(behind) if owed else min(behind))
         pulls[arm] += 1

@@ -68,7 +68,7 @@ def lack(cell: Cell) -> np.ndarray:
     return penalised.unfairness_levels(cell.rounds, cell.column("plays"), cell.quotas)
 
 
-@measure("plays", axes="rt", unit="reward")
+@measure("plays", "mean", axes="rt", unit="reward")
 def mean_reward(cell: Cell) -> np.ndarray:
     """Expected reward sum_k mu_k N_k(t) of these pulls."""
     return penalised.mean_reward(cell.column("plays"), mu(cell)[:, 0])
@@ -322,7 +322,9 @@ def by_x(y: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def _rounds_of(cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rounds n, and N_k(n - 1) and whether arm k is pulled in each, where both are known."""
-    plays = np.concatenate([np.zeros_like(cell.column("plays")[:, :1]), cell.column("plays")], axis=1)
+    plays = np.concatenate(
+        [np.zeros_like(cell.column("plays")[:, :1]), cell.column("plays")], axis=1
+    )
     rounds = np.concatenate([[0], cell.rounds])
     next_to = np.flatnonzero(np.diff(rounds) == 1)
     before = plays[:, next_to]
@@ -515,4 +517,3 @@ def committing_regret(arms: int, share: float, horizon: float) -> float:
 def least_worst_regret(arms: int, quota: float, horizon: float, constant: float) -> float:
     """Theorem 7's bound C (1 - 2 max tau) sqrt((K - 1) T)."""
     return bounds.least_worst_regret(arms, quota, horizon, constant)
-
