@@ -1,4 +1,4 @@
-"""HT-UCB's records: each test on small datasets, and what their words say on numbers done by hand."""
+"""HT-UCB's records: each test on small datasets, and their words on numbers done by hand."""
 
 import inspect
 import math
@@ -446,7 +446,7 @@ def test_a_non_critical_arm_out_of_turn():
 
 def test_rounds_for_arms_that_are_short():
     cell = walked([1, 2, 2, 1], **HALVES)
-    # n = 1: both short, 1 pulled; 2: arm 2 short, pulled; 3: arm 1 short, not pulled; 4: again, pulled
+    # n = 1: both short, 1 pulled; 2: arm 2 short, pulled; 3: arm 1 short, not pulled; 4: it is
     assert numbers("share_to_short(1)", cell) == [3 / 4]
     assert numbers("share_to_short(3)", cell) == [1 / 2]
 
@@ -601,7 +601,7 @@ def test_a_lower_bound_that_fails_is_seen():
         cell = plays_at(
             [[10**5 - 2 * n, n, n]], [10**5], means=(0.9, 0, 0), quotas=["1/5"] * 3, penalties=0.5
         )
-        assert all((np.array(outcome("htucb-thm5-lb", "pulls", cell)) <= 0)) == held
+        assert all(np.array(outcome("htucb-thm5-lb", "pulls", cell)) <= 0) == held
     for n, held in ((289, True), (287, False)):
         cell = plays_at(
             [[10**5 - n - 100, n, 100]],

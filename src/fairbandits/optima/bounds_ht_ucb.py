@@ -104,8 +104,8 @@ def committing_regret(n_arms: int, share: float, horizon: float) -> float:
     It pulls each arm (1 - share) T / K times in turn, which is the arm's quota, and then the arm
     with the largest sample mean alone; penalty rates are 1, and rewards normal with variance 1.
     Only the last part costs anything: share T times the mean gap of the arm that is chosen. With m
-    pulls of each arm that gap is at most the sum over arms of x exp(-m x^2 / 4), x <= sqrt(2 / (m e))
-    exp(0).
+    pulls of each arm that gap is at most the sum over other arms of x exp(-m x^2 / 4), whatever
+    their gaps x, and none of these is above sqrt(2 / (m e)).
     """
     pulls = (1 - share) * horizon / n_arms
     return share * horizon * (n_arms - 1) * math.sqrt(2 / (pulls * math.e))

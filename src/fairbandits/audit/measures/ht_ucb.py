@@ -369,7 +369,7 @@ def alone_unserved(scope: CaseScope, least: float, first: float) -> np.ndarray:
 
 
 def _outside(cell: Cell, least: float, first: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return in which rounds a non-critical arm with enough pulls is pulled, and others are short."""
+    """Return in which rounds a non-critical arm with enough pulls is chosen, and others lack."""
     n, before, pulled = _rounds_of(cell)
     short = (_short(cell, n, before) & ~non_critical(cell)).any(axis=2)
     taken = (pulled & (before > least) & non_critical(cell)).any(axis=2)
@@ -392,7 +392,7 @@ def outside_out_of_turn(scope: CaseScope, least: float, first: float) -> np.ndar
 
 @function(in_cell=True, columns=("plays", "mean", "quota"))
 def share_to_short(scope: CaseScope, first: float) -> np.ndarray:
-    """Of the rounds from `first` on in which an arm with A_k > Delta_k is short, those for one that is."""
+    """Share, of rounds from `first` on with an arm of A_k > Delta_k short, for an arm that is."""
     cell = scope.cell
     n, before, pulled = _rounds_of(cell)
     short = _short(cell, n, before)
@@ -475,7 +475,7 @@ def optimum_errors(scope: CaseScope, number: int) -> np.ndarray:
 
 @function(in_cell=True)
 def out_of_order(scope: CaseScope, number: int) -> np.ndarray:
-    """1 for each non-critical arm of random instances whose mu + A is not below all critical ones."""
+    """1 for each non-critical arm of random instances with mu + A not below all other arms'."""
     return _whole(mathematics.penalties.out_of_order(number, _seed(scope)))
 
 
@@ -500,7 +500,7 @@ def fair_learn_violations(
 def committing_regrets(
     scope: CaseScope, arms: int, share: float, horizon: int, gaps: list[float], number: int
 ) -> np.ndarray:
-    """Regret of a policy that fills equal quotas in turn, then commits; for gaps over sqrt(K / T)."""
+    """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T)."""
     found = mathematics.penalties.committing_regrets(
         arms, share, horizon, gaps, number, _seed(scope)
     )
