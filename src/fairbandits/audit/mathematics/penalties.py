@@ -153,7 +153,9 @@ def fair_learn_violations(
     while len(found) < number:
         n_arms = int(rng.integers(3, 7))
         if within:
-            quotas = rng.integers(1, -(-1000 // n_arms), n_arms)
+            # half of them near 1/K, where several arms are behind at once
+            least = 1 if len(found) % 2 else 900 // n_arms
+            quotas = rng.integers(least, -(-1000 // n_arms), n_arms)
         else:
             quotas = np.diff(
                 np.sort(rng.choice(np.arange(1, 1000), n_arms, replace=False)), prepend=0
