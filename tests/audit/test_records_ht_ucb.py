@@ -535,7 +535,6 @@ def test_arms_and_cells_in_order():
     assert numbers("average(plays)", cell) == [6, 9]
     assert numbers("first_runs(plays, 1)", cell) == [5, 6, 7]
     assert numbers("in_order(plays, gap, gap > 0.1)", cell) == [7, 6, 10, 9]
-    assert numbers("by_x(plays, gap - plays)", cell) == [7, 6, 5, 10, 9, 8]
 
 
 def test_fluid_law_of_a_cell():

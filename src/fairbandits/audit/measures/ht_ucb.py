@@ -310,13 +310,6 @@ def frontier(
     return (height - slope * (reached - at))[:, :, None]
 
 
-@function()
-def by_x(y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Values of stacked cells by increasing mean of x, of equal ones by increasing mean."""
-    order = np.lexsort((y.mean(axis=0).ravel(), x.mean(axis=0).ravel()))
-    return y[:, :, order]
-
-
 # --------------------------------------------------------------------------- round by round
 
 
