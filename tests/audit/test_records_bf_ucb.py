@@ -384,7 +384,7 @@ def test_over_replicates():
     columns = {"plays": np.array([[[1, 5]], [[3, 4]], [[8, 0]]])}
     cell = made_cell(columns, [9], means=[0.9, 0.1], groups=(1, 1), quotas=[0, 0])
     assert numbers("spread_of_runs(arms_of_group(plays, 1))", cell) == [3, 1, 4]
-    assert numbers("in_order(plays, plays)", cell) == [1, 5, 3, 4, 0, 8]
+    assert numbers("sorted_by(plays, plays)", cell) == [1, 5, 3, 4, 0, 8]
     assert numbers("off_class(arms_of_group(plays, 1), plays @ T > 6)", cell) == [-1, 1, 0]
     assert numbers("ratio(arms_of_group(plays, 2), arms_of_group(plays, 2))", cell) == [1, 1, 1]
     assert numbers("ratio(plays - plays, plays - plays)", cell) == [1] * 6

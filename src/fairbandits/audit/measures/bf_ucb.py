@@ -254,7 +254,7 @@ def spread_of_runs(x: np.ndarray) -> np.ndarray:
 
 
 @function()
-def in_order(x: np.ndarray, by: np.ndarray) -> np.ndarray:
+def sorted_by(x: np.ndarray, by: np.ndarray) -> np.ndarray:
     """Values of the arms from the smallest to the largest of another value, in each replicate."""
     order = np.broadcast_to(by.argsort(axis=2, kind="stable"), x.shape)
     return np.take_along_axis(x, order, axis=2)
