@@ -292,11 +292,12 @@ class GroupUCB(Grouped):
         running_mean="paper",
         delta=0.01,
         first_width="paper",
+        box="upper",
     ):
         quotas = [0] * len(sizes) if quotas is None else quotas
         super().__init__(sizes, quotas, running_mean == "released")
         self.first = BFUCB(
-            sizes, quotas, None, delta, initialisation, first_width, draw=first_width
+            sizes, quotas, None, delta, initialisation, first_width, draw=first_width, box=box
         )
         self.index = index
         self.cap = cap
@@ -359,12 +360,14 @@ class FairXUCB(Grouped):
         quotas=None,
         shadow_means=None,
         first_width="paper",
+        box="upper",
     ):
         quotas = [0] * len(sizes) if quotas is None else quotas
         super().__init__(sizes, quotas, running_mean == "released")
         self.first = BFUCB(
-            sizes, quotas, horizon, delta, initialisation, first_width, running_mean, draw
+            sizes, quotas, horizon, delta, initialisation, first_width, running_mean, draw, box
         )
+        self.cap = math.inf if box == "uncut" else 1.0
         self.sizes = sizes
         self.horizon = horizon
         self.delta = delta
@@ -391,7 +394,7 @@ class FairXUCB(Grouped):
         counts = self.first.known.pulls if self.shadow else self.known.pulls
         w = self.width(self.t + 1)
         upper = [
-            min(1.0, max(0.0, m + w / math.sqrt(n)))
+            min(self.cap, max(0.0, m + w / math.sqrt(n)))
             for m, n in zip(self.known.mean, counts, strict=True)
         ]
         total = by_eights(upper)

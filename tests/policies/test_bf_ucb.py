@@ -216,6 +216,7 @@ INDICES = {
     "released_index": {"index": "released", "cap": True, "ties": "released"},
     "running_mean": {"running_mean": "released"},
     "initialisation": {"initialisation": "released"},
+    "uncut": {"box": "uncut"},
 }
 
 
@@ -245,6 +246,9 @@ FAIRX = {
     "running_mean": {"running_mean": "released"},
     "draw": {"draw": "released"},
     "initialisation": {"initialisation": "released"},
+    "uncut": {"box": "uncut"},
+    "uncut_by_round": {"box": "uncut", "clock": "round", "draw": "released"},
+    "uncut_counts": {"box": "uncut", "counts": "bf_ucb"},
     "counts": {"counts": "bf_ucb"},
     "counts_by_round": {"counts": "bf_ucb", "clock": "round", "width": "released"},
 }
@@ -295,19 +299,20 @@ def test_oracle_of_another_merit_function_is_its_twin(rng):
 # All share the initial pulls.
 
 
+@pytest.mark.parametrize("box", ["upper", "uncut"])
 @pytest.mark.parametrize("version", ["paper", "released"])
-def test_all_policies_share_the_initial_pulls(version, rng):
+def test_all_policies_share_the_initial_pulls(version, box, rng):
     sizes, quotas, means, instance = problem("uneven", rng)
     rounds = len(sizes) * max(sizes)
     shadow = {"quotas": quotas, "shadow_means": means}
     first = [
         arms_of(recorded(policy, instance, rounds + 5))[:rounds]
         for policy in (
-            BFUCB(sizes, quotas, version=version),
-            BFUCB(sizes, (0, 0, 0), version=version),
-            GroupUCB(sizes, quotas, version=version),
-            GroupUCB(sizes, version=version),
-            FairXUCB(sizes, version=version, **shadow),
+            BFUCB(sizes, quotas, version=version, box=box),
+            BFUCB(sizes, (0, 0, 0), version=version, box=box),
+            GroupUCB(sizes, quotas, version=version, box=box),
+            GroupUCB(sizes, version=version, box=box),
+            FairXUCB(sizes, version=version, box=box, **shadow),
         )
     ]
     assert all(arms == first[0] for arms in first)

@@ -117,6 +117,7 @@ EXAMPLES = {
     "fairx_ucb": [
         FairXUCB((3, 2)),
         FairXUCB((3, 2), version="released", quotas=(0.4, 0.4), shadow_means=SHARES),
+        FairXUCB((3, 2), box="uncut"),
         FairXUCB((2, 3), counts="bf_ucb", quotas=(0.1, 0.4), shadow_means=SHARES),
         FairXUCB((4, 1), None, clock="round", width="released"),
     ],

@@ -78,6 +78,8 @@ ERRORS = [
     (lambda: GroupUCB((1, 1), ties="x"), ["ties", "lowest, random, released", "'x'"]),
     (lambda: FairXUCB((1, 1), clock="x"), ["clock", "horizon, round", "'x'"]),
     (lambda: FairXUCB((1, 1), counts="x"), ["counts", "own, bf_ucb", "'x'"]),
+    (lambda: FairXUCB((1, 1), box="exact"), ["box", "upper, uncut", "'exact'"]),
+    (lambda: GroupUCB((1, 1), box="exact"), ["box", "upper, uncut", "'exact'"]),
     (lambda: FairXUCB((1, 1), version="released"), ["quotas", "bf_ucb", "None"]),
     (
         lambda: FairXUCB((1, 1), counts="bf_ucb", quotas=(0, 0)),

@@ -30,6 +30,7 @@ COORDINATES = {
     "reading": "the reading that is asked about",
     "round": "a round; a case has one if it is repeated for rounds",
     "suite": "name of the suite, or of the experiment that is none",
+    "tau": "sum of the quotas of all arms",
     "T": "horizon, in rounds",
 }
 
@@ -137,6 +138,8 @@ class Cell:
                 return self.run.policy
             case "label":
                 return self.recorded.footer["labels"][self.run.policy]
+            case "tau":
+                return float(sum(rational("quotas", one) for one in self.quotas))
             case "tolerance":
                 return self.tolerance
             case "feedback":

@@ -338,7 +338,8 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
                 for one in found
                 if one.test == test.name and one.reading in ("", reading)
             ]
-            tests.append(_together(own, "all", level))
+            # "always" is about the cases: none lost, most won
+            tests += own if claim.combine == "universal" else [_together(own, "all", level)]
     return _together(tests, claim.combine, level)
 
 

@@ -1,6 +1,7 @@
 """Figures 1 to 3 of the BF-UCB paper: regret, distance to the fair policy, rewards and exposure.
 
-Each shows the policies as the paper states them beside those of the authors' program.
+Each shows the policies as the paper prints them, without a cut of optimistic means at 1, beside
+those of the authors' program.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +30,10 @@ from fairbandits.metrics.groups import (
 from fairbandits.rationals import rational
 
 Drawing = tuple[Figure, pd.DataFrame]
-VERSIONS = {"paper": "as stated in the paper", "released": "as in the released program"}
+VERSIONS = {
+    "paper": "as printed, nothing cut off at 1",
+    "released": "as in the released program",
+}
 GROUPS = ("majority", "minority")
 GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
 #: The quota of Figures 2 and 3.

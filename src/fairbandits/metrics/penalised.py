@@ -13,6 +13,7 @@ Eqs 3-10.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,16 +68,42 @@ def penalised_regret(
     (Delta_k - A_k)+ for every pull within the quota. So no digits cancel, and R >= 0 for every
     policy at every round.
     """
+    return sum(regret_parts(rounds, plays, means, quotas, penalties))
+
+
+class RegretParts(NamedTuple):
+    """The three sums that the penalised regret is made of, each of shape (..., n_rounds).
+
+    Attributes
+    ----------
+    beyond : sum_k Delta_k (N_k - tau_k t)+, pulls beyond the quota
+    lacking : sum_k (A_k - Delta_k)+ (tau_k t - N_k)+, pulls that lack
+    within : sum_k (Delta_k - A_k)+ min(N_k, tau_k t), pulls that cost more than their penalty
+    """
+
+    beyond: np.ndarray
+    lacking: np.ndarray
+    within: np.ndarray
+
+
+def regret_parts(
+    rounds: np.ndarray,
+    plays: np.ndarray,
+    means: np.ndarray,
+    quotas: Sequence,
+    penalties: float | np.ndarray,
+) -> RegretParts:
+    """Return the parts of the penalised regret; arguments as in `penalised_regret`."""
     gaps, rates = _gaps(means), _of_rounds(penalties)
     surplus, denominator = _surplus(rounds, plays, quotas)
     beyond = np.maximum(surplus, 0) / denominator
     lacking = np.maximum(-surplus, 0) / denominator
     within = plays - beyond
-    return (
-        gaps * beyond
-        + np.maximum(rates - gaps, 0.0) * lacking
-        + np.maximum(gaps - rates, 0.0) * within
-    ).sum(axis=-1)
+    return RegretParts(
+        (gaps * beyond).sum(axis=-1),
+        (np.maximum(rates - gaps, 0.0) * lacking).sum(axis=-1),
+        (np.maximum(gaps - rates, 0.0) * within).sum(axis=-1),
+    )
 
 
 def _surplus(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> tuple[np.ndarray, int]:

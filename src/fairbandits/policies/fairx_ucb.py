@@ -43,6 +43,7 @@ class FairXUCBState(NamedTuple):
     shadow_means: np.ndarray
     shadow_arm: np.ndarray
     width: np.ndarray
+    cap: float
     horizon: int
     inverse_delta: float
     outside: bool
@@ -54,7 +55,7 @@ class FairXUCBState(NamedTuple):
 
 @dataclass(frozen=True)
 class FairXUCB:
-    """Draw an arm with probability u_i / sum u_j, u_i = min(1, mean_i + w / sqrt(N_i)).
+    """Draw an arm with probability u_i / sum u_j, u_i being mean_i + w / sqrt(N_i), cut or not.
 
     The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
 
@@ -75,6 +76,9 @@ class FairXUCB:
         same time, as in the released version. It draws Bernoulli rewards of its own.
     initialisation, running_mean, draw : {"paper", "released"}, optional
         As in `BFUCB`.
+    box : {"upper", "uncut"}
+        Whether u_i = min(1, mean_i + w / sqrt(N_i)), or as the paper prints it without the cut; in
+        the initial rounds too.
     quotas : sequence of number or str, one per group, optional
         Quotas of that BF-UCB.
     shadow_means : sequence of float, length n_arms, optional
@@ -87,7 +91,8 @@ class FairXUCB:
 
     Notes
     -----
-    The BF-UCB whose counts are used is of the same version, initialisation, running mean and draw.
+    The BF-UCB whose counts are used is of the same version, box, initialisation, running mean and
+    draw.
     In the released program its rewards are independent of this policy's too, so that only their
     distribution matters.
 
@@ -114,6 +119,7 @@ class FairXUCB:
     initialisation: layout.Version | None = None
     running_mean: layout.Version | None = None
     draw: layout.Version | None = None
+    box: Annotated[str, one_of(*initial.BOXES)] = "upper"
     quotas: GroupFractions | None = None
     shadow_means: Means | None = None
     feedback: ClassVar[str] = "bandit"
@@ -131,6 +137,7 @@ class FairXUCB:
             object.__setattr__(self, "counts", "bf_ucb" if released else "own")
         checks.one_of("clock", self.clock, ("horizon", "round"))
         checks.one_of("counts", self.counts, ("own", "bf_ucb"))
+        checks.one_of("box", self.box, initial.BOXES)
         if self.quotas is not None:
             object.__setattr__(self, "quotas", tuple(self.quotas))
             layout.group_quotas(self.quotas, len(self.groups))
@@ -173,6 +180,7 @@ class FairXUCB:
             shadow_means=np.array(self.shadow_means if shadow else (), float),
             shadow_arm=np.zeros(1, np.int64),
             width=np.zeros(1),
+            cap=math.inf if self.box == "uncut" else 1.0,
             horizon=horizon,
             inverse_delta=1.0 / delta,
             outside=self.width == "released",
@@ -190,13 +198,16 @@ class FairXUCB:
                 self.initialisation == "released",
                 self.version == "released",
                 self.draw == "released",
+                self.box == "uncut",
             )
         shadow = bf_ucb.BFUCB(
             *(self.groups, self.quotas, self.delta, self.version, self.initialisation),
             running_mean=self.running_mean,
             draw=self.draw,
+            box=self.box,
         )
-        return shadow.start(n_arms, horizon)
+        # its probabilities are read after each initial round, so none may be added up later
+        return shadow.start(n_arms, horizon)._replace(summed=False)
 
 
 @register_jitable(**INLINE)
@@ -210,7 +221,8 @@ def _refresh(state, t):
         state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n * state.inverse_delta))
     n_blocks = state.blocks.size
     merits.upper_bounds(
-        *(state.mean, state.inverse_root, state.width[0], 1.0, n_blocks, state.weight), -1, 0.0, 0.0
+        *(state.mean, state.inverse_root, state.width[0], state.cap, n_blocks, state.weight),
+        *(-1, 0.0, 0.0),
     )
     for b in range(n_blocks):
         state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
@@ -220,7 +232,7 @@ def _refresh(state, t):
 def _refresh_one(state, k):
     """Do the same for one arm, the width being what it was."""
     bound = state.mean[k] + state.width[0] * state.inverse_root[k]
-    state.weight[k] = min(1.0, max(0.0, bound))
+    state.weight[k] = min(state.cap, max(0.0, bound))
     b = k // merits.BLOCK
     state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
 

@@ -83,6 +83,8 @@ class GroupUCB:
         of the first group is last. Default "lowest" in the paper's version.
     initialisation, running_mean : {"paper", "released"}, optional
         As in `BFUCB`.
+    box : {"upper", "uncut"}
+        Whether the optimistic means of the draws in the initial rounds are cut at 1, as in `BFUCB`.
     delta : float, optional
         As in `BFUCB`.
 
@@ -115,6 +117,7 @@ class GroupUCB:
     ties: Annotated[str | None, one_of(*TIES)] = None
     initialisation: layout.Version | None = None
     running_mean: layout.Version | None = None
+    box: Annotated[str, one_of(*initial.BOXES)] = "upper"
     delta: Confidence = 0.01
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
@@ -137,6 +140,7 @@ class GroupUCB:
         checks.one_of("index", self.index, tuple(INDICES))
         checks.one_of("cap", self.cap, (True, False))
         checks.one_of("ties", self.ties, TIES)
+        checks.one_of("box", self.box, initial.BOXES)
         layout.check_delta(self.delta)
 
     @property
@@ -156,7 +160,9 @@ class GroupUCB:
         released = self.version == "released"
         sequential = self.initialisation == "released"
         return GroupUCBState(
-            first=initial.begin(self.groups, delta, sequential, released, released),
+            first=initial.begin(
+                *(self.groups, delta, sequential, released, released), self.box == "uncut"
+            ),
             start=layout.starts(self.groups),
             group_of=layout.group_of(self.groups),
             quotas=np.array(numerators, np.int64),

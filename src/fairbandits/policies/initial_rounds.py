@@ -16,6 +16,8 @@ from fairbandits.engine.streams import unit
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 
+#: What is drawn by merit: with optimistic means that are cut at 1, or not.
+BOXES = ("upper", "uncut")
 #: Place in `now` of the group that is served.
 GROUP = 0
 
@@ -48,6 +50,7 @@ class InitialState(NamedTuple):
     factor: float
     sequential: bool
     rounded: bool
+    cap: float
 
 
 def n_rounds(groups: tuple[int, ...]) -> int:
@@ -61,7 +64,12 @@ def width_factors(delta: float, outside: bool) -> tuple[float, float]:
 
 
 def begin(
-    groups: tuple[int, ...], delta: float, sequential: bool, outside: bool, rounded: bool
+    groups: tuple[int, ...],
+    delta: float,
+    sequential: bool,
+    outside: bool,
+    rounded: bool,
+    uncut: bool,
 ) -> InitialState:
     """Return the state before the first round.
 
@@ -77,6 +85,8 @@ def begin(
         Whether delta stands outside the logarithm of the width, as released.
     rounded : bool
         Whether draws are by a rounded number, as released.
+    uncut : bool
+        Whether nothing cuts the optimistic means at 1.
     """
     sizes = np.array(groups)
     n_groups, columns = sizes.size, merits.padded(max(groups))
@@ -105,6 +115,7 @@ def begin(
         factor=factor,
         sequential=sequential,
         rounded=rounded,
+        cap=math.inf if uncut else 1.0,
     )
 
 
@@ -177,7 +188,7 @@ def _choose(state, t, coin):
     width = group_width(state, float(state.served[g]), size)
     blocks, weight = n_blocks(state, g), state.weight
     merits.upper_bounds(
-        state.mean[g], state.inverse_root[g], width, 1.0, blocks, weight, -1, 0.0, 0.0
+        state.mean[g], state.inverse_root[g], width, state.cap, blocks, weight, -1, 0.0, 0.0
     )
     total = merits.sum_blocks(weight, blocks, state.ends)
     return nonnegative(draw(state, g, weight, state.ends, total, state.policy, coin))

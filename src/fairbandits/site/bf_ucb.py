@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from IPython.display import HTML, Markdown
-from scipy.special import stdtrit
 
 from fairbandits.experiments.recorded import Dataset, RunData
 from fairbandits.figures.bf_ucb import (
@@ -29,13 +28,12 @@ from fairbandits.figures.bf_ucb import (
     sizes_of,
     version_of,
 )
-from fairbandits.figures.summary import LEVEL
 from fairbandits.metrics.groups import jain_index, per_group, released_regret
 from fairbandits.site.comparison import over_replicates, published
-from fairbandits.site.pages import Paper, badge, listed, number, prose, span, table
+from fairbandits.site.pages import Paper, listed, number, prose, span, table
 
 #: The versions in a table.
-SHORT = {"paper": "as stated", "released": "as released"}
+SHORT = {"paper": "as printed", "released": "as released"}
 PORT = "port_check"
 
 
@@ -104,7 +102,7 @@ def exponent(rounds: np.ndarray, curve: np.ndarray) -> float:
 
 
 def order_words(paper: Paper, figure: str) -> Markdown:
-    """Return whether a larger quota has a lower regret, run by run."""
+    """Return by how much the regret changes from one quota to the next, run by run."""
     found: dict[str, dict[float, np.ndarray]] = {}
     for version, quota, _, values, *_ in regrets(paper, figure):
         found.setdefault(version, {})[quota] = values[:, -1]
@@ -118,8 +116,9 @@ def order_words(paper: Paper, figure: str) -> Markdown:
                 f"({span(over['mean_low'], over['mean_high'])})"
             )
     return prose(
-        "**Does a larger quota have a lower regret?** Paired differences of the regret at the end, "
-        f"with 95 % intervals: {listed(words)}."
+        "**Regret at the end, from one quota to the next**: paired differences, with 95 % "
+        "intervals: "
+        f"{listed(words)}."
     )
 
 
@@ -238,7 +237,7 @@ def arms_table(paper: Paper) -> HTML:
 
 
 def rotation_words(paper: Paper) -> Markdown:
-    """Return with which labels MF gives the minority's arms the least exposure."""
+    """Return the minority's pulls under each policy, and how the notebook's cell names them."""
     words = []
     for dataset in datasets(paper, "fig3c", ["plays"], last=True):
         found: dict[str, dict[str, float]] = {}
@@ -246,15 +245,13 @@ def rotation_words(paper: Paper) -> Markdown:
             mean = float(pulls[:, dataset.footer["groups"][0] :].mean())
             found.setdefault(version, {})[label] = mean
         for version, means in found.items():
-            least = min(POLICIES, key=means.__getitem__)
-            words.append(
-                f"{VERSIONS[version]}, {least} gives the least ({number(means[least])} pulls of an "
-                f"arm, MF {number(means['MF'])}), whose bars the cell names {ROTATED[least]}"
-            )
+            bars = (f"{label} {number(means[label])} ({ROTATED[label]})" for label in POLICIES)
+            words.append(f"{VERSIONS[version]}, {', '.join(bars)}")
     return prose(
-        "**Which policy gives the minority's arms the least exposure?** The text says MF, and in "
-        f"the next sentence UCB. Found: {listed(words)}. That its labels are rotated is a "
-        "hypothesis: the cell was not run in the released file."
+        "**Pulls of a minority's arm**, the mean of all arms and runs, with the name that the "
+        f"notebook's cell writes below the bars: {listed(words)}. The text says of MF and, in the "
+        "same paragraph, of UCB that it gives these arms the least exposure. That the labels of "
+        "the figure are rotated is a hypothesis: the cell was not run in the released file."
     )
 
 
@@ -302,7 +299,7 @@ def deficit_words(paper: Paper) -> Markdown:
         for version in VERSIONS
     ]
     return prose(
-        "**Is every group always served?** The guarantee is $N_g(t) \\ge \\lfloor \\beta_g t "
+        "**The guarantee** is $N_g(t) \\ge \\lfloor \\beta_g t "
         "\\rfloor$ in every round. Some group was behind, in whole pulls and in any round, "
         f"{listed(words)}. The released program serves one group after the other at the start."
     )
@@ -317,9 +314,9 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each quantity and run of BF-UCB: ``what``, ``name``, ``version``, ``quota``, the
-        ``mean`` over replicates, ``low`` and ``high`` of the interval that holds one further run
-        with 95 %, and the ``published`` value, with ``error``, NaN at another horizon.
+        For each quantity and run of BF-UCB: ``what``, ``name``, ``label``, ``version``, ``quota``,
+        the ``mean`` and ``sd`` of ``n`` replicates, and the ``published`` value, with ``error``,
+        NaN at another horizon.
     """
     known = published(paper.slug)
     columns = ["run", "round", "reward", "initial_reward", "share"]
@@ -331,8 +328,8 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
         quota, groups = quota_of(run.spec), run.spec.groups
         one = {
             "name": run.policy,
+            "label": footer["labels"][run.policy],
             "version": version_of(run.spec),
-            "altered": sorted(run.spec.parameters.keys() - {"groups", "quotas", "version"}),
             "quota": quota,
         }
         regret = released_regret(
@@ -347,7 +344,6 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
                 for g in range(len(groups))
             ]
         for what, values, entry, group in quantities:
-            mean, half = values.mean(), prediction_width(values)
             (value,) = (
                 row["value"]
                 for row in entry["values"]
@@ -355,22 +351,16 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
             )
             found.append(
                 one
-                | {"what": what, "n": len(values), "mean": mean}
-                | {"low": mean - half, "high": mean + half, "error": entry["reading_error"]}
+                | {"what": what, "n": len(values), "mean": values.mean()}
+                | {"sd": values.std(ddof=1), "error": entry["reading_error"]}
                 | {"published": value if comparable else np.nan}
             )
     return found
 
 
-def prediction_width(values: np.ndarray) -> float:
-    """Return half the width of the interval that holds one further run with 95 %."""
-    n = values.size
-    return float(stdtrit(n - 1, (1 + LEVEL) / 2) * values.std(ddof=1) * np.sqrt(1 + 1 / n))
-
-
-def inside(row: dict[str, Any]) -> bool:
-    """Return whether a published value, with its reading error, meets the prediction interval."""
-    return row["low"] - row["error"] <= row["published"] <= row["high"] + row["error"]
+def version_words(row: dict[str, Any]) -> str:
+    """Return which version a row of the port check is of."""
+    return ", ".join([VERSIONS[row["version"]], *row["label"].split(", ")[1:]])
 
 
 def port_table(paper: Paper) -> HTML:
@@ -379,64 +369,36 @@ def port_table(paper: Paper) -> HTML:
     for row in port_check(paper):
         digits = 0 if row["what"].startswith("regret") else 4
         known = np.isfinite(row["published"])
-        altered = ", δ outside the logarithm" if row["altered"] else ""
-        groups.setdefault(VERSIONS[row["version"]] + altered, []).append(
+        groups.setdefault(version_words(row), []).append(
             [
                 f"{row['what']}, β = {row['quota']:g}",
                 number(row["mean"], digits),
-                span(row["low"], row["high"], digits),
+                number(row["sd"], digits),
                 str(row["n"]),
                 number(row["published"], digits) if known else "not comparable",
                 number(row["error"], digits),
-                badge("inside", good=True)
-                if known and inside(row)
-                else badge("outside", good=False)
-                if known
-                else "",
             ]
         )
-    header = [
-        "",
-        "mean",
-        "95 % prediction interval",
-        "n",
-        "notebook's image",
-        "reading error",
-        "it lies",
-    ]
+    header = ["", "mean", "sd of runs", "n", "notebook's image", "reading error"]
     return table(groups, header, "port-check")
 
 
 def origin_words(paper: Paper) -> Markdown:
-    """Return which version the published magnitudes come from."""
+    """Return how large our values are beside those of the notebook's images."""
     rows = port_check(paper)
     if not all(np.isfinite(row["published"]) for row in rows):
         return prose(
-            "**Which version do the published magnitudes come from?** Not to be said at this "
-            "number of rounds."
+            "**Our values over those of the notebook's images**: not to be said at this number of "
+            "rounds."
         )
-    words, hits = [], {}
-    for version in VERSIONS:
-        part = [row for row in rows if row["version"] == version and not row["altered"]]
-        hits[version] = sum(map(inside, part)), len(part)
-        ratios = [row["mean"] / row["published"] for row in part]
-        words.append(
-            f"{VERSIONS[version]}, {hits[version][0]} of {hits[version][1]} lie in the interval, "
-            f"and our means are {number(min(ratios), 2)} to {number(max(ratios), 2)} times the "
-            "published values"
-        )
-    alone = [row["mean"] / row["published"] for row in rows if row["altered"]]
-    shares = [hit / count for hit, count in hits.values()]
-    best = max(hits, key=lambda version: hits[version][0] / hits[version][1])
-    verdict = (
-        f"The images are of the policy {VERSIONS[best]}."
-        if max(shares) > 0.5 > min(shares)
-        else "Neither version is told by this."
-    )
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        ratios.setdefault(version_words(row), []).append(row["mean"] / row["published"])
+    words = [
+        f"{name}, {number(min(some), 2)} to {number(max(some), 2)}" for name, some in ratios.items()
+    ]
     return prose(
-        "**Which version do the published magnitudes come from?** Of the values in the notebook's "
-        f"images: {listed(words)}. {verdict} With δ outside the logarithm as the only departure "
-        f"from the paper, our means are {number(min(alone), 2)} to {number(max(alone), 2)} times "
-        "the published values. The paper's own figures were not at hand as images; that their "
-        "magnitudes are those of the notebook is inferred."
+        f"**Our values over those of the notebook's images**: {listed(words)}. The paper's own "
+        "figures were not at hand as images; that their magnitudes are those of the notebook is "
+        "inferred."
     )

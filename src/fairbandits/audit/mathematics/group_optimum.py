@@ -1,0 +1,80 @@
+"""The fair policy within groups and the best fair reward, by fractions and by enumeration."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from fairbandits.audit.mathematics.chance import generator
+from fairbandits.experiments.spec import RunSpec
+from fairbandits.metrics.groups import group_values
+
+PARTS = 100
+
+
+def ratios_off(number: int, seed: str) -> int:
+    """Return how many random policies f(mu_i) / sum f(mu_j) do not have the merits' ratios.
+
+    The merit is mu or its square. A distribution with these ratios is one, and no other is: what
+    the first arm gets gives all others, and that they sum to 1 gives what the first arm gets.
+    """
+    rng, off = generator(seed), 0
+    for trial in range(number):
+        merits = [mu ** (1 + trial % 2) for mu in _fractions(rng, 2 + trial % 7)]
+        policy = [f / sum(merits) for f in merits]
+        only = [policy[0] / merits[0] * f for f in merits]
+        pairs = itertools.combinations(range(len(merits)), 2)
+        kept = all(policy[i] * merits[j] == policy[j] * merits[i] for i, j in pairs)
+        off += not (kept and sum(policy) == 1 and only == policy)
+    return off
+
+
+def optimum_off(number: int, seed: str) -> int:
+    """Return how many random instances have another best fair reward than Eq. 1 says.
+
+    The best is that of all counts N_g >= floor(beta_g T) of the groups that sum to T, each group's
+    rounds being worth R*_g = sum mu^2 / sum mu.
+    """
+    rng, off = generator(seed), 0
+    for trial in range(number):
+        m, horizon = 2 + trial % 3, int(rng.integers(1, 24, endpoint=True))
+        values = []
+        for _ in range(m):
+            means = list(_fractions(rng, int(rng.integers(1, 4, endpoint=True))))
+            values.append(sum(mu * mu for mu in means) / sum(means))
+        quotas = [Fraction(int(rng.integers(1, PARTS)), m * PARTS) for _ in range(m)]
+        floors = [math.floor(beta * horizon) for beta in quotas]
+        free = horizon - sum(floors)
+        printed = sum(n * value for n, value in zip(floors, values, strict=True))
+        printed += free * max(values)
+        best = max(
+            sum((n + more) * v for n, more, v in zip(floors, extra, values, strict=True))
+            for extra in _splits(free, m)
+        )
+        off += best != printed
+    return off
+
+
+def _fractions(rng: np.random.Generator, size: int) -> Iterator[Fraction]:
+    return (Fraction(int(one), PARTS) for one in rng.integers(1, PARTS, size, endpoint=True))
+
+
+def _splits(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to share a number out."""
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in _splits(total - first, parts - 1):
+            yield first, *rest
+
+
+def best_groups(spec: RunSpec, number: int, seed: str) -> np.ndarray:
+    """Return the group of largest R*_g, from 1, of instances drawn as a run's are."""
+    low, high = spec.ranges
+    means = generator(seed).uniform(low, high, (number, spec.n_arms))
+    for arm, mean in spec.drawn_means.get("fixed", ()):
+        means[:, arm - 1] = mean
+    return np.array([group_values(mu, spec.groups).argmax() + 1 for mu in means])

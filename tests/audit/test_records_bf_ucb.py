@@ -1,0 +1,515 @@
+"""BF-UCB's records: each test on small datasets, and what they say on numbers done by hand."""
+
+import inspect
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import config
+
+import shrunk
+from fairbandits.audit import cases
+from fairbandits.audit.cells import Cell
+from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.audit.expressions import parse
+from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED, VERDICTS
+from fairbandits.audit.ledger import load_ledger
+from fairbandits.audit.mathematics import coverage, group_optimum, group_schedules, merit_boxes
+from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.recorded import RunData
+from fairbandits.experiments.schemas import ROOT
+from fairbandits.experiments.spec import RunSpec
+from fairbandits.optima import bounds_bf_ucb as bounds
+
+SEED = 20240806
+#: Enough rounds for some after the initial ones, and enough replicates for every procedure.
+HORIZON, REPLICATES = 1500, 10
+
+
+@cache
+def full_config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+LEDGER = load_ledger(ROOT / "papers" / "bf_ucb" / "claims.yaml", full_config())
+TESTS = {
+    f"{claim.id} {test.name}": (claim, test)
+    for claim in LEDGER.claims.values()
+    for test in claim.tests
+}
+#: Searches of the ledger, smaller.
+SIZES = {"(1000, 400": "(60, 100", "(150, 400": "(15, 100", "(3000": "(300", "10000,": "500,"}
+SIZES |= {"_off(500": "_off(50", "_off(300": "_off(40", "5000,": "500,"}
+
+
+# ------------------------------------------------------------------------------ small datasets
+
+
+def shorter(experiment):
+    """Return an experiment with all rounds at the same parts of a short horizon."""
+    horizon = min(HORIZON, experiment.horizon)
+    part = Fraction(horizon, experiment.horizon)
+
+    def rounds(given, least):
+        return sorted({max(least, round(part * one)) for one in given})
+
+    def spec_of(spec):
+        at = spec.checkpoints.get("at")
+        changed = {"checkpoints": {"at": rounds(at, 1)} if at else {"linear": 60, "log": 20}}
+        if spec.horizons:
+            changed["horizons"] = tuple(rounds(spec.horizons, spec.n_arms))
+        return replace(spec, horizon=horizon, **changed)
+
+    runs = tuple(
+        replace(run, spec=spec_of(run.spec), replicates=REPLICATES, chunk=REPLICATES)
+        for run in experiment.runs
+    )
+    return replace(experiment, horizon=horizon, replicates=REPLICATES, runs=runs)
+
+
+class SmallEvidence(Evidence):
+    """Simulates fewer rounds and replicates of an experiment when it is first read."""
+
+    def recorded(self, name, columns=None, rows=None):
+        for one in map(shorter, self.config.named("bf_ucb", name)):
+            if not (self.results / one.dataset).exists():
+                shrunk.dataset_of(one, self.results, SEED)
+        yield from super().recorded(name, columns, rows)
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
+    if config.DISABLE_JIT:
+        pytest.skip("millions of rounds")
+    return SmallEvidence(full_config(), "bf_ucb", tmp_path_factory.mktemp("bf_ucb"))
+
+
+def in_quick(plan):
+    """Return a plan with small searches."""
+
+    def small(given):
+        if isinstance(given, list):
+            return [small(one) for one in given]
+        for size, other in SIZES.items():
+            given = given.replace(size, other) if isinstance(given, str) else given
+        return given
+
+    return replace(plan, inputs={name: small(given) for name, given in plan.inputs.items()})
+
+
+@pytest.fixture(scope="module")
+def asked(evidence):
+    """Return a function that gives a test's questions, and the datasets that were read for it."""
+
+    @cache
+    def ask(name):
+        claim, test = TESTS[name]
+        evidence.read.clear()
+        found = list(cases.questions(in_quick(test.plan), claim.readings, evidence))
+        return found, set(evidence.read)
+
+    return ask
+
+
+def finding_of(test, data, rng):
+    """Return what a test's procedure finds; few resamples are enough here."""
+    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
+    if "rng" in inspect.signature(procedure).parameters:
+        settings |= {"rng": rng} | ({"resamples": 400} if "resamples" in settings else {})
+    return procedure(**data, **settings)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_procedure_takes_every_question(name, asked, evidence, rng):
+    claim, test = TESTS[name]
+    found, read = asked(name)
+    assert found
+    takes = parameters_of(test.procedure)
+    for question in found:
+        assert question.reading in ("", *test.under(claim.readings))
+        assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
+        assert finding_of(test, question.data, rng).verdict in VERDICTS
+    labels = [(question.reading, question.each) for question in found]
+    assert len(labels) == len(set(labels))
+    readings = {question.reading for question in found}
+    assert "" in readings or set(test.under(claim.readings)) <= readings
+    named = {
+        evidence.results / one.dataset
+        for experiment in test.plan.experiments
+        for one in evidence.config.named("bf_ucb", experiment)
+    }
+    assert read == named
+
+
+def columns_of(evidence, experiment, policy, *names):
+    (recorded,) = evidence.recorded(experiment, list(names))
+    (run,) = (one for one in recorded.runs if one.policy == policy)
+    return [run.values[name] for name in names]
+
+
+def regret_at_end(evidence, experiment, policy, sizes, beta):
+    """Return Definition 5 of each replicate, one by one."""
+    played, means = columns_of(evidence, experiment, policy, "probability", "mean")
+    found = []
+    for p, mu in zip(played[:, -1], means[:, 0], strict=True):
+        values, start = [], 0
+        for size in sizes:
+            own = mu[start : start + size]
+            values.append(float((own**2).sum() / own.sum()))
+            start += size
+        forced = math.floor(beta * HORIZON)
+        best = sum(forced * value for value in values) + (HORIZON - 2 * forced) * max(values)
+        found.append(best - float(p @ mu))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reading", "runs"),
+    [
+        ("printed", ("low", "paper_02", "paper_03")),
+        ("cut", ("low_cut", "cut_02", "cut_03")),
+        ("released", ("low_released", "released_02", "released_03")),
+    ],
+)
+def test_quotas_are_compared_within_a_version(reading, runs, asked, evidence):
+    found, _ = asked("bf-fig1-beta-order-low two_to_three")
+    (data,) = (one.data for one in found if one.reading == reading)
+    experiment, lower, own = runs
+    for key, policy, beta in (
+        ("larger", lower, Fraction(1, 5)),
+        ("smaller", own, Fraction(3, 10)),
+    ):
+        wanted = regret_at_end(evidence, experiment, policy, (10, 5), beta)
+        np.testing.assert_allclose(data[key], wanted, rtol=1e-9, atol=1e-7)
+
+
+def test_rivals_are_of_the_same_version(asked, evidence):
+    found, _ = asked("bf-fig3a-bf-least than_mf")
+    for reading, place in (
+        ("printed", ("high", "paper_mf")),
+        ("cut", ("high_cut", "cut_mf")),
+        ("released", ("high", "released_mf")),
+    ):
+        (data,) = (one.data for one in found if one.reading == reading)
+        plays, first, means = columns_of(evidence, *place, "plays", "initial_plays", "mean")
+        wanted = ((plays - first)[:, -1] * means[:, 0]).sum(axis=1)
+        np.testing.assert_allclose(data["larger"], wanted)
+
+
+# ------------------------------------------------------------- data that keep a record, or break it
+
+
+def replicates_of(test):
+    """Return the fewest replicates that a test's experiments have as configured."""
+    named = [
+        one
+        for experiment in test.plan.experiments
+        for one in full_config().named("bf_ucb", experiment)
+    ]
+    return min((one.replicates for one in named), default=5000)
+
+
+def planted(test, keep, rng):
+    """Return data that keep what a test asks, or break it, with the replicates of its runs."""
+    n, settings = replicates_of(test), test.settings
+    noise = rng.permutation(np.linspace(-0.02, 0.02, n))  # few replicates do not carry it
+    match test.procedure:
+        case "invariant":
+            value = (0 if settings["exact"] else -1e-3) if keep else 1
+            if settings["small"] == "reproduced":
+                value = 0 if keep else 1
+            return {"excess": np.array([value] * 3)}
+        case "bound":
+            up = (settings["side"] == "at most") != keep
+            return {"sample": (1 if up else -1) + noise, "limit": 0.0}
+        case "paired_comparison":
+            return {"larger": (2 if keep else 1) + noise, "smaller": (1 if keep else 2) - noise}
+        case "growth_exponent":
+            wrong = 0.5 if settings["claim"] == "at most" else -0.5
+            slope = settings["exponent"] + (-wrong if keep else wrong)
+            horizons = np.geomspace(10, 100, 7)
+            spread = [rng.permutation(np.linspace(-0.05, 0.05, n)) for _ in horizons]
+            samples = [t**slope * (1 + one) for t, one in zip(horizons, spread, strict=True)]
+            return {"horizons": horizons, "samples": samples}
+        case "equivalence":
+            low, high = settings.get("ratio") or settings["difference"]
+            middle = (low + high) / 2 if keep else 2 * high + 1
+            spread = noise * (high - low) / 10
+            if settings.get("ratio"):
+                return {"one": middle + spread, "other": 1 - spread / 10}
+            return {"one": middle + spread, "other": spread / 10}
+        case "shape":
+            rows = (np.array([3, 2, 1]) if keep else np.array([1, 2, 3])) + noise[:, None]
+            return {
+                "samples": rows + rng.uniform(-0.01, 0.01, rows.shape),
+                "contrasts": test.inputs_contrasts,
+            }
+        case "spread_comparison":
+            wide = rng.normal(0, 10 if keep else 0.1, n)
+            return {"wider": wide, "narrower": rng.normal(0, 1, n)}
+        case "proportion":
+            return {"outcomes": np.full(n, (settings["side"] == "at least") == keep)}
+        case "prediction_interval":
+            return {"sample": 1000 + noise, "printed": 1000.0 if keep else 5000.0}
+    raise AssertionError(test.procedure)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_each_record_can_be_kept_and_broken(name, rng):
+    """Clear data are told with the replicates as configured, also after Holm's correction."""
+    claim, test = TESTS[name]
+    if test.procedure == "shape":
+        test = SimpleNamespace(
+            procedure=test.procedure,
+            settings=test.settings,
+            plan=test.plan,
+            inputs_contrasts=test.inputs["contrasts"],
+        )
+    kept, broken = (finding_of(test, planted(test, keep, rng), rng) for keep in (True, False))
+    assert kept.verdict == REPRODUCED, kept.tags
+    limit_statement = test.procedure == "growth_exponent" and test.settings.get("asymptotic", True)
+    if limit_statement:
+        assert "PRE-ASYMPTOTIC" in broken.tags
+    else:
+        assert broken.verdict == NOT_REPRODUCED
+    if claim.family == "primary" and test.procedure != "growth_exponent":  # few resamples here
+        family = sum(one.family == "primary" for one in LEDGER.claims.values())
+        assert kept.p is None or kept.p < 0.01 / (3 * family)
+
+
+# ------------------------------------------------------------------------------- cells by hand
+
+
+def made_cell(values, rounds, *, means, groups, policy="bf_ucb", low=None, **parameters):
+    """Return a cell of made-up columns, each of shape (replicates, rounds, arms)."""
+    spec = RunSpec(
+        stream="made",
+        policy=policy,
+        parameters={"groups": "instance", **parameters},
+        law="bernoulli",
+        horizon=int(rounds[-1]),
+        checkpoints={},
+        means=() if low else tuple(means),
+        drawn_means={"arms": len(means), "low": low, "high": 1} if low else {},
+        groups=tuple(groups),
+    )
+    arrays = {column: np.asarray(one) for column, one in values.items()}
+    replicates = max([1, *map(len, arrays.values())])
+    if low:
+        arrays["mean"] = np.broadcast_to(means, (replicates, len(rounds), len(means)))
+    run = RunData("made-bernoulli", "made", "bernoulli", np.asarray(rounds), arrays, {}, spec)
+    experiment = SimpleNamespace(name="made", suite="", instance="")
+    recorded = Recorded(experiment, {"replicates": replicates, "labels": {"made": "made"}}, [run])
+    return Cell(None, recorded, run)
+
+
+def evaluated(text, cell, **known):
+    return parse(text).evaluate(cases.CaseScope(None, cell, known))
+
+
+def numbers(text, cell, **known):
+    return np.ravel(evaluated(text, cell, **known)).tolist()
+
+
+QUOTAS = ["1/5", "2/5"]
+#: Two groups: R* = (.25 + .09) / .8 = .425, and .8.
+MEANS = [0.5, 0.3, 0.8]
+PLAYS = [[[1, 1, 1], [4, 2, 4]]]
+CHANCES = [[[1, 1, 1], [3.5, 2.5, 4]]]
+THREE_ARMS = {"means": MEANS, "groups": (2, 1), "quotas": QUOTAS}
+
+
+@pytest.mark.parametrize("low", [None, 0.25])
+def test_regret_and_its_parts_by_hand(low):
+    """Of ten rounds the quotas ask for 2 and 4; the second group is best, so that 8 are its."""
+    columns = {"plays": PLAYS, "probability": CHANCES}
+    cell = made_cell(columns, [3, 10], low=low, **THREE_ARMS)
+    best = 2 * 0.425 + 8 * 0.8
+    assert numbers("reward_regret @ T", cell) == pytest.approx(
+        [best - (3.5 * 0.5 + 2.5 * 0.3 + 4 * 0.8)]
+    )
+    assert numbers("reward_regret_pulls @ T", cell) == pytest.approx([best - (2 + 0.6 + 3.2)])
+    assert numbers("between_regret @ T", cell) == pytest.approx([(6 - 2) * 0.375])
+    assert numbers("within_regret @ T", cell) == pytest.approx([6 * 0.425 - (1.75 + 0.75)])
+    assert numbers("within_regret_pulls @ T", cell) == pytest.approx([6 * 0.425 - 2.6])
+    assert numbers("most_between_regret @ T", cell) == pytest.approx([4 * 0.375])
+    assert numbers("group_value", cell) == pytest.approx([0.425, 0.8])
+    assert numbers("group_gap", cell) == pytest.approx([0.375, 0])
+    assert numbers("fair_share", cell) == pytest.approx([0.625, 0.375, 1])
+    assert numbers("best_group", cell) == [2]
+    assert numbers("beta", cell) == [0.2]
+    assert numbers("quota_sum", cell) == pytest.approx([0.6])
+
+
+def test_other_merits_change_the_fair_policy():
+    cell = made_cell({}, [1], **THREE_ARMS, merit_parameter=2)
+    assert numbers("fair_share", cell) == pytest.approx([0.25 / 0.34, 0.09 / 0.34, 1])
+
+
+def test_rewards_and_the_notebooks_regret_by_hand():
+    columns = {
+        "plays": PLAYS,
+        "initial_plays": [[[1, 1, 1], [1, 1, 2]]],
+        "reward": [[[1, 0, 1], [2, 1, 3]]],
+        "initial_reward": [[[1, 0, 1], [1, 0, 2]]],
+    }
+    cell = made_cell(columns, [3, 10], **THREE_ARMS)
+    assert numbers("reward_after_start @ T", cell) == pytest.approx([1.5 + 0.3 + 1.6])
+    # nine rounds, of which the quotas ask for 1 and 3; six less three rewards
+    assert numbers("notebook_regret @ T", cell) == pytest.approx([0.425 + 8 * 0.8 - 3])
+
+
+def test_groups_in_place_of_arms():
+    cell = made_cell({"plays": PLAYS, "share": [[[1, 0, 1], [0.5, 0.5, 1]]]}, [3, 10], **THREE_ARMS)
+    assert numbers("per_group(plays) @ T", cell) == [6, 4]
+    assert numbers("of_group(per_group(plays), 2)", cell) == [1, 4]
+    assert numbers("least_of_group(plays, 1) @ T", cell) == [2]
+    assert numbers("arms_of_group(plays, 2)", cell) == [1, 4]
+    assert numbers("evenness(plays @ T, 1)", cell) == pytest.approx([36 / (2 * 20)])
+    assert numbers("distance @ T", cell) == pytest.approx([0.25, 0])
+    assert numbers("first_at_most(of_group(distance, 1), 0.3)", cell) == [10]
+    assert numbers("first_at_most(of_group(distance, 1), 0.1)", cell) == [10]
+    assert numbers("first_at_most(of_group(distance, 1), 0.9)", cell) == [3]
+    assert numbers("group_size", cell) == [2, 1]
+    assert numbers("least_mean", cell) == [0.3, 0.8]
+
+
+def test_over_replicates():
+    columns = {"plays": np.array([[[1, 5]], [[3, 4]], [[8, 0]]])}
+    cell = made_cell(columns, [9], means=[0.9, 0.1], groups=(1, 1), quotas=[0, 0])
+    assert numbers("spread_of_runs(arms_of_group(plays, 1))", cell) == [3, 1, 4]
+    assert numbers("sorted_by(plays, plays)", cell) == [1, 5, 3, 4, 0, 8]
+    assert numbers("off_class(arms_of_group(plays, 1), plays @ T > 6)", cell) == [-1, 1, 0]
+    assert numbers("ratio(arms_of_group(plays, 2), arms_of_group(plays, 2))", cell) == [1, 1, 1]
+    assert numbers("ratio(plays - plays, plays - plays)", cell) == [1] * 6
+
+
+def test_numbers_of_the_notebook():
+    rows = load_published()["regret"]["values"]
+    for row in rows:
+        cell = made_cell({}, [1], means=MEANS, groups=(2, 1), quotas=[row["quota"]] * 2)
+        scope = cases.CaseScope(SimpleNamespace(paper="bf_ucb"), cell, {})
+        assert parse("notebook('regret')").evaluate(scope) == row["value"]
+    assert parse("notebook('distance', 2)").evaluate(scope) == 0.009
+
+
+def load_published():
+    from fairbandits.experiments.schemas import read_yaml
+
+    return read_yaml(ROOT / "papers" / "bf_ucb" / "published.yaml")
+
+
+# ------------------------------------------------------------------------------- bounds, by hand
+
+
+def lemma_5(t, served, sizes, gaps, quotas, delta, ratio, clipped):
+    least = min(gap for gap in gaps if gap > 0)
+    total = (1 + math.pi**2 / 3) * sum(gaps)
+    for n, k, gap, beta in zip(served, sizes, gaps, quotas, strict=True):
+        inside = 8 / least**2 * math.log(4 * n * k / delta) + math.sqrt(n * math.log(k / delta) / 2)
+        share = k * ratio * inside - beta * t
+        total += (max(0, share) if clipped else share) * gap
+    return total
+
+
+def test_lemma_5_and_theorem_7_by_hand():
+    cell = made_cell({"plays": np.array(PLAYS) * 10**6}, [3 * 10**6, 10**7], **THREE_ARMS)
+    given = (10**7, (6e6, 4e6), (2, 1), (0.375, 0), (0.2, 0.4), 0.01, 0.8 / 0.3)
+    for name, clipped in (("", False), ("_clipped", True)):
+        wanted = lemma_5(*given, clipped)
+        assert numbers(f"group_bound{name} @ T", cell) == pytest.approx([wanted])
+        wanted += 0.99 * (math.sqrt(12e6) + math.sqrt(4e6)) + 0.01 * 10**7
+        assert numbers(f"regret_of_theorem_7{name} @ T", cell) == pytest.approx([wanted])
+    assert lemma_5(*given, False) < 0 < lemma_5(*given, True)
+
+
+def test_theorem_3_by_hand():
+    cell = made_cell({"plays": PLAYS}, [3, 10], **THREE_ARMS)
+    wanted = []
+    for n, k, least in ((6, 2, 0.3), (4, 1, 0.8)):
+        azuma = math.sqrt(2 * n * math.log(400))
+        width = math.sqrt(2 * math.log(400 * k * n))
+        wanted.append(2 / least * width * (azuma + 2 * math.sqrt(n * k)))
+    assert numbers("merit_bound @ T", cell) == pytest.approx(wanted)
+    assert numbers("azuma_bound @ T", cell)[0] == pytest.approx(math.sqrt(12 * math.log(400)))
+    roots = 1 + 1 / math.sqrt(2) + 1 / math.sqrt(3)
+    assert numbers("root_sum @ T", cell) == pytest.approx([roots, 1, roots])
+    assert bounds.root_sum(np.array([0, 1, 2])).tolist() == [0, 0, 1]
+
+
+# ---------------------------------------------------------------------------------- mathematics
+
+
+def test_floors_that_rise_together():
+    assert group_schedules.most_at_once(["1/4"], 100) == 1
+    assert group_schedules.most_at_once(["1/4", "1/4"], 3) == 0
+    assert group_schedules.most_at_once(["1/4", "1/4"], 4) == 2
+
+
+def test_turns():
+    assert group_schedules.short_in_turn([50, 10], ["2/5", "2/5"], True, 50) == 20
+    assert group_schedules.short_in_turn([50, 10], ["2/5", "2/5"], False, 100) == 0
+    assert group_schedules.short_in_turn([3, 1], ["3/5", "0"], False, 6) == 0
+    assert group_schedules.short_in_turn([3, 1], ["3/5", "0"], False, 10) == 1  # 6 owed, 5 made
+    assert group_schedules.above_turns(["2/5", "2/5"], 1) == 2
+    assert group_schedules.above_turns(["1/4", "1/4"], 2) == 1
+    assert group_schedules.shortest(60, 100, False, "a") == 0
+    assert group_schedules.shortest(15, 100, True, "a") > 0
+
+
+def test_fair_policies_and_optima(monkeypatch):
+    assert group_optimum.ratios_off(40, "a") == group_optimum.optimum_off(20, "a") == 0
+    assert sorted(group_optimum._splits(2, 2)) == [(0, 2), (1, 1), (2, 0)]
+    # Eq. 1 with whatever group in the best one's place is not the best
+    monkeypatch.setattr(group_optimum.math, "floor", lambda x: 0 if x < 3 else 3)
+    assert group_optimum.optimum_off(20, "a") == 0
+    monkeypatch.setattr(
+        group_optimum, "_splits", lambda total, parts: [(total, *[0] * (parts - 1))]
+    )
+    assert group_optimum.optimum_off(20, "a") > 0
+
+
+def test_boxes():
+    assert merit_boxes.corners_lost(300, "half", "a") == 0
+    assert merit_boxes.corners_lost(300, "cut", "a") == 0
+    assert merit_boxes.corners_lost(300, "uncut", "a") > 100
+    assert merit_boxes.optimism_lost(300, 500, True, "a") == 0
+    assert merit_boxes.optimism_lost(3000, 0, True, "a") > 0
+    with pytest.raises(ValueError, match="kind must be one of half, cut, uncut"):
+        merit_boxes.corners_lost(1, "x", "a")
+
+
+def test_a_box_whose_upper_corner_is_not_best():
+    """Means of .6 and .85, widths of 1/2: the first is better at its lower end."""
+    box = [(Fraction(1, 10), Fraction(11, 10)), (Fraction(35, 100), Fraction(135, 100))]
+    value = {point: sum(x * x for x in point) / sum(point) for point in itertools.product(*box)}
+    assert max(value, key=value.get) == (box[0][0], box[1][1])
+
+
+def test_coverage():
+    ratio = coverage.largest_ratio(1, [10], "unit")
+    assert ratio == pytest.approx(0.01**2 / (16 * 10))
+    assert coverage.largest_ratio(2, [10, 100], "unit") < ratio
+    # of 40 fair signs more than 5.44 roots are off: |sum| of 36, 38 or 40
+    assert math.sqrt(2 * math.log(4 * 40 / 0.01)) == pytest.approx(4.4, abs=0.01)
+    ways = sum(math.comb(40, wins) for wins in range(41) if abs(2 * wins - 40) > 4.4 * 40**0.5)
+    wanted = ways / 2**40 / (1e-4 / (8 * 1600))
+    assert coverage.largest_ratio(1, [40], "symmetric") == pytest.approx(wanted)
+    with pytest.raises(ValueError, match="span must be one of unit, symmetric"):
+        coverage.largest_ratio(1, [1], "x")
+
+
+def test_best_groups_of_the_settings():
+    def spec_of(name):
+        return full_config().experiment("bf_ucb", name).runs[0].spec
+
+    assert (group_optimum.best_groups(spec_of("high"), 200, "a") == 1).all()
+    assert 0.3 < (group_optimum.best_groups(spec_of("low"), 200, "a") == 1).mean() < 0.7
+    fixed = group_optimum.best_groups(spec_of("low_released"), 300, "a")
+    assert (fixed == 1).mean() > 0.55
