@@ -339,6 +339,26 @@ def _is_whole(
     )
 
 
+def expect_all_rows(file: Path) -> None:
+    """Raise StoreError unless a dataset has the rows of each of its runs once, and no others.
+
+    What was recorded in them is not read (`guard_dataset` does that).
+    """
+    footer = read_footer(file)
+    specs = specs_of(footer)
+    swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
+    table = read_table(file, ["run", "replicate", "round", "arm", *swept_names])
+    n_rows = 0
+    for name, spec in specs.items():
+        rows = table.filter(pc.equal(table["run"], name))
+        expect_rows(rows, spec, [0, footer["replicates"] - 1], file)
+        n_rows += rows.num_rows
+    if n_rows != table.num_rows:
+        raise StoreError(
+            f"{file}: {table.num_rows - n_rows} of its rows are of no run that its footer has"
+        )
+
+
 def guard_dataset(file: Path) -> None:
     """Check all rows of a dataset as those of its chunks were when it was made.
 
