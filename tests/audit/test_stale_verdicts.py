@@ -129,6 +129,9 @@ def test_edited_tables_are_refused_wherever_they_are_read(results, name):
     ):
         with pytest.raises(StoreError, match="was changed: its content has hash"):
             read()
+    config = replace(CONFIG, folders={"results": str(results)})
+    problems = run.problems_of(config, {"runs": {}})
+    assert [one for one in problems if one.startswith(f"{file} was changed")]
 
 
 def test_verdicts_under_the_seeds_of_the_ledgers_are_not_exploratory(results):

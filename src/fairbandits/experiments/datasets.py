@@ -347,11 +347,15 @@ def expect_all_rows(file: Path) -> None:
     footer = read_footer(file)
     specs = specs_of(footer)
     swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
-    table = read_table(file, ["run", "replicate", "round", "arm", *swept_names])
+    names = ["run", "policy", "law", "replicate", "round", "arm", *swept_names]
+    table = read_table(file, names)
     n_rows = 0
     for name, spec in specs.items():
         rows = table.filter(pc.equal(table["run"], name))
         expect_rows(rows, spec, [0, footer["replicates"] - 1], file)
+        for column, wanted in (("policy", spec.policy), ("law", spec.law)):
+            if (found := rows[column].unique().to_pylist()) != [wanted]:
+                raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
         n_rows += rows.num_rows
     if n_rows != table.num_rows:
         raise StoreError(
