@@ -224,6 +224,18 @@ def test_every_damaged_file_is_named(config, lock, chunk):
     problems = verify(config, lock, 0, 0)
     assert [line.split()[0] for line in problems] == [str(others[0]), str(chunk), str(data)]
     assert all("is not a readable Parquet file" in line for line in problems)
+    assert problems[1].endswith(
+        f"; delete {chunk} and {data}, and `fairbandits replicate` makes both anew"
+    )
+
+
+def test_the_way_out_of_a_missing_chunk_is_one_that_the_workflow_takes(config, lock, chunk):
+    """With the dataset there, it has nothing to do."""
+    data, _ = collected(config)
+    chunk.unlink()
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not exist; delete {data}, and `fairbandits replicate` makes both anew"
+    ]
 
 
 def test_a_damaged_chunk_does_not_hide_what_else_is_wrong(config, lock, chunk):

@@ -52,14 +52,18 @@ wildcard_constraints:
 
 
 def all_figures():
-    """The figures of all configured papers, as SVG, and what they show.
+    """The figures of all configured papers, as SVG and PNG, and what they show.
 
     The images are committed, so that a fresh clone has them; the tables it has to make.
     """
     return [
         place
         for paper, figure in CONFIG.figures
-        for place in (f"<figures>/{paper}/{figure}.svg", f"<results>/{paper}/{figure}.parquet")
+        for place in (
+            f"<figures>/{paper}/{figure}.svg",
+            f"<figures>/{paper}/{figure}.png",
+            f"<results>/{paper}/{figure}.parquet",
+        )
     ]
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -138,14 +139,15 @@ def _runs(
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
         for file in sorted(files, key=lambda path: int(path.stem.partition("-")[0])):
-            footer = read_footer(file)
-            expect(footer, {"kind": "chunk", "run": spec.to_json(), "seed": seed}, file)
-            refuse_stale(footer, file)
+            with _to_be_deleted(file):
+                footer = read_footer(file)
+                expect(footer, {"kind": "chunk", "run": spec.to_json(), "seed": seed}, file)
+                refuse_stale(footer, file)
+                table = read_table(file)
+                expect_rows(table, spec, footer["replicates"], file)
+                guard(table, spec, file)
             first, last = footer["replicates"]
             replicates += range(first, last + 1)
-            table = read_table(file)
-            expect_rows(table, spec, footer["replicates"], file)
-            guard(table, spec, file)
             parts.append(_labelled(table, name, spec.policy, spec.law))
         if replicates != list(range(experiment["replicates"])):
             raise StoreError(
@@ -166,6 +168,16 @@ def _runs(
             for cell in range(len(spec.cells))
             for part, own in zip(parts, slices, strict=True)
         )
+
+
+@contextmanager
+def _to_be_deleted(file: Path) -> Iterator[None]:
+    """Add the way out to a StoreError that has none: a chunk that is not there is made anew."""
+    try:
+        yield
+    except StoreError as error:
+        reason, _, way_out = str(error).partition("; ")
+        raise StoreError(f"{reason}; {way_out or f'delete {file} and run again'}") from error
 
 
 def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:

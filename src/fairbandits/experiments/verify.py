@@ -60,13 +60,20 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
     """Return the hashes of a run's replicates, in order, and what is wrong with its chunk files."""
     hashes: dict[int, str] = {}
     problems = []
+    data = Path(config.folders["results"]) / config.experiment(run.paper, run.experiment).dataset
     for chunk in run.chunks():
         file = chunk_path(config, run, chunk)
         try:
             with _named(file):
                 hashes |= _hash_chunk(file, run, config.seed_of(run.paper))
         except StoreError as error:
-            problems.append(str(error))
+            problem = str(error)
+            if data.exists() and not (file.exists() and "is stale: " in problem):
+                # with the dataset there, the workflow does not look at chunks
+                reason = problem.partition("; ")[0]
+                names = f"{file} and {data}" if file.exists() else data
+                problem = f"{reason}; delete {names}, and `fairbandits replicate` makes both anew"
+            problems.append(problem)
     if not problems and sorted(hashes) != list(range(run.replicates)):
         problems.append(
             f"the chunks of {run.key} must hold replicates 0 to {run.replicates - 1}, "
