@@ -197,6 +197,11 @@ def all_images(papers=PAPERS):
     ]
 
 
+def all_pages():
+    """The pages of the site, the first one first; one that is asked for is made when it is gone."""
+    return [f"<results>/site/{page}.html" for page in PAGES]
+
+
 def page_papers(wildcards):
     """The papers whose figures and datasets a page shows."""
     return {"index": PAPERS, "audit": []}.get(wildcards.page, [wildcards.page])
