@@ -31,7 +31,7 @@ rule all:
     input:
         all_figures(),
         all_verdicts(),
-        "<results>/site/index.html",
+        all_pages(),
 
 
 rule figures:
@@ -46,7 +46,7 @@ rule datasets:
 
 rule report:
     input:
-        "<results>/site/index.html",
+        all_pages(),
 
 
 onstart:

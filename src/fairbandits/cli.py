@@ -182,25 +182,41 @@ def replay(
 @click.option(
     "--sample", type=click.IntRange(min=0), default=2, help="Replicates to simulate again."
 )
-@click.option("--sample-seed", type=int, default=0, help="Chooses those replicates.")
-def verify(configs: tuple[Path, ...], lock: Path, sample: int, sample_seed: int) -> None:
+@click.option(
+    "--sample-seed",
+    type=click.IntRange(min=0),
+    help="Chooses those replicates; by default others each time.",
+)
+@click.option("--all", "every", is_flag=True, help="List each problem, also many of one kind.")
+def verify(
+    configs: tuple[Path, ...], lock: Path, sample: int, sample_seed: int | None, every: bool
+) -> None:
     """Check all results against their footers and results.lock, and simulate some again.
 
-    The verdicts, those on disk and the committed ones, must be of these results and of the rules of
-    the ledgers.
+    Tables of drawn curves, replays, findings and verdicts must have the content that their footers
+    say, and be of the present code. The verdicts, those on disk and the committed ones, must be of
+    these results and of the rules of the ledgers.
     """
+    import secrets
+
     from fairbandits.audit.run import problems_of
     from fairbandits.experiments import verify as check
 
     config, locked = load_config(configs), check.read_lock(lock)
-    problems = check.verify(config, locked, sample, sample_seed)
+    seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
+    problems = check.verify(config, locked, sample, seed)
     problems += problems_of(config, locked)
-    for problem in problems:
+    for line in check.other_versions(config):
+        click.echo(f"Note: {line}", err=True)
+    for problem in problems if every else check.summarised(problems):
         click.echo(problem, err=True)
+    chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
     if problems:
-        raise click.ClickException(f"{len(problems)} problems")
+        raise click.ClickException(f"{len(problems)} problems{chosen}")
     runs = len(config.runs)
-    click.echo(f"{runs} runs agree with {lock.name}; {sample} replicates simulated again agree")
+    click.echo(
+        f"{runs} runs agree with {lock.name}; {sample} replicates simulated again agree{chosen}"
+    )
 
 
 @main.command()

@@ -9,6 +9,7 @@ import fcntl
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -72,6 +73,7 @@ def _snakemakes_in(root: Path) -> list[str]:
     for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
         words = process.info["cmdline"] or []
         here = process.info["cwd"] == str(root) and process.info["pid"] != os.getpid()
-        if here and any(Path(word).name == "snakemake" for word in words[:3]):
+        called = any(Path(word).name == "snakemake" for word in words[:3])
+        if here and (called or ("-m", "snakemake") in pairwise(words)):
             found.append(f"snakemake, process {process.info['pid']}")
     return found

@@ -9,7 +9,10 @@ import atexit
 import hashlib
 import json
 import os
+import shutil
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -42,11 +45,39 @@ CONFIGURING = ("experiments/checks.py", "experiments/config.py", "experiments/sc
 
 
 def cache_root() -> Path:
-    """Return the folder of what later processes need not do again; it can be removed."""
+    """Return the folder of what later processes need not do again; it can be removed.
+
+    Where nothing can be written there, it is a folder of this process alone.
+    """
     if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
-        return Path(folder)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fairbandits"
+        return _writable(Path(folder))
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return _writable(Path(base) / "fairbandits")
+
+
+@cache
+def _writable(folder: Path) -> Path:
+    """Return a folder for files that can be spared, or another where it cannot be written."""
+    try:
+        if folder.parts[0] == "~":  # a user whom the system does not know
+            raise OSError("there is no home folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(10_000))  # a full disk has room for an empty file
+        return folder
+    except OSError as error:
+        reason = error
+    try:
+        other = Path(tempfile.mkdtemp(prefix="fairbandits-"))
+    except OSError:  # Numba says what it needs
+        return folder
+    atexit.register(shutil.rmtree, other, ignore_errors=True)
+    print(
+        f"The cache cannot be used ({reason}), so this process compiles for itself; "
+        "FAIRBANDITS_CACHE_DIR names another folder.",
+        file=sys.stderr,
+    )
+    return other
 
 
 @cache

@@ -143,21 +143,30 @@ def read_table(
 ) -> pa.Table:
     """Return the table of one of our files, or those of the wanted columns and rows that it has.
 
+    A whole table is compared with the hash of its content, where the footer has one of it.
+
     Raises
     ------
     StoreError
-        As `read_footer`, and if the data cannot be read.
+        As `read_footer`, if the data cannot be read, or if they are not those that were written.
     """
-    read_footer(path)
+    said = read_footer(path).get("content")
+    whole = columns is None and rows is None
     try:
         if columns is not None:
             names = pq.read_schema(path).names
             columns = [name for name in columns if name in names]
-        return pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
+        table = pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(
             f"{path} is damaged ({_first_line(error)}); delete it and run again"
         ) from error
+    if whole and isinstance(said, str) and (found := table_hash(table)) != said:
+        raise StoreError(
+            f"{path} was changed: its content has hash {found}, the footer says {said}; delete it "
+            "and run again"
+        )
+    return table
 
 
 def _first_line(error: Exception) -> str:
@@ -201,6 +210,18 @@ def content_of(footer: Mapping[str, Any]) -> str:
         return content
     lines = "\n".join(f"{run} {content[run]}" for run in sorted(content))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+def table_hash(table: pa.Table) -> str:
+    """Return a hash of a table's content, texts and empty places too, for its footer."""
+    columns = {}
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_primitive(column.type) and not column.null_count:
+            columns[name] = column.to_numpy()
+        else:
+            columns[name] = np.frombuffer(json.dumps(column.to_pylist()).encode(), np.uint8)
+    return content_hash(columns)[:16]
 
 
 def content_hash(columns: Mapping[str, np.ndarray]) -> str:

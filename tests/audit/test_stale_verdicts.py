@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, check
 from fairbandits.experiments.verify import read_lock
 from fairbandits.provenance import replay_code
-from fairbandits.store import read_footer, read_table, write_table
+from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 CONFIG = load_config([ROOT / "config" / "config.yaml"])
 LEDGERS = load_ledgers(CONFIG)
@@ -112,6 +113,25 @@ def test_fresh_verdicts_are_shown(results):
     assert "Stale" not in "\n".join(lines)
     content = json.loads(said("--results", results, "--json"))
     assert (content["exploratory"], content["stale"]) == (True, [])
+
+
+@pytest.mark.parametrize("name", ["verdicts", "findings", "banditq"])
+def test_edited_tables_are_refused_wherever_they_are_read(results, name):
+    file = results / "audit" / f"{name}.parquet"
+    table = read_table(file)
+    place = table.column_names.index("verdict")
+    edited = table.set_column(place, "verdict", pa.array(["reproduced"] * table.num_rows))
+    write_table(file, edited, read_footer(file))
+    ledgers = {"banditq": LEDGERS["banditq"]} if name == "banditq" else LEDGERS
+    for read in (
+        lambda: read_verdicts(file, LEDGERS, "verdicts" if name == "verdicts" else "findings"),
+        lambda: records.read_findings([file], ledgers) if name != "verdicts" else read_table(file),
+    ):
+        with pytest.raises(StoreError, match="was changed: its content has hash"):
+            read()
+    config = replace(CONFIG, folders={"results": str(results)})
+    problems = run.problems_of(config, {"runs": {}})
+    assert [one for one in problems if one.startswith(f"{file} was changed")]
 
 
 def test_verdicts_under_the_seeds_of_the_ledgers_are_not_exploratory(results):

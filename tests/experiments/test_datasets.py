@@ -288,7 +288,7 @@ def test_chunk_without_all_its_rows(chunks, facts, tmp_path, change):
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text == (
         f"{chunks[0]}: its rows must be arms 1 to 5 of the same rounds, up to {HORIZON}, "
-        "of replicates 0 to 1"
+        f"of replicates 0 to 1; delete {chunks[0]} and run again"
     )
 
 
@@ -392,7 +392,8 @@ def test_guard_is_asked_about_every_chunk(chunks, facts, tmp_path):
     rewritten(chunks[-1], spoil_one)
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text == (
-        f"{chunks[-1]}: that reward is finite fails first in replicate 3, round {HORIZON}"
+        f"{chunks[-1]}: that reward is finite fails first in replicate 3, round {HORIZON}; "
+        f"delete {chunks[-1]} and run again"
     )
 
 

@@ -134,6 +134,26 @@ def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
     assert provenance.cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
 
 
+def test_without_a_cache_that_can_be_written_a_process_has_its_own(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))
+    own = provenance.cache_root()
+    assert own.is_dir()
+    assert own != tmp_path / "file"
+    assert provenance.cache_root() == own
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("The cache cannot be used (")
+    assert str(tmp_path / "file") in line
+
+
+def test_a_user_without_a_home_has_a_cache_too(monkeypatch, capsys):
+    for name in ("FAIRBANDITS_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as where nobody is known
+    assert provenance.cache_root().is_dir()
+    assert "(there is no home folder)" in capsys.readouterr().err
+
+
 def test_old_cache_folders_are_dropped(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
     monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path))

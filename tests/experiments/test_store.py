@@ -21,6 +21,7 @@ from fairbandits.store import (
     read_footer,
     read_table,
     replacing,
+    table_hash,
     write_table,
 )
 
@@ -330,6 +331,27 @@ def test_hash_sees_every_change(table, change):
     before = content_hash(columns)
     change(columns)
     assert content_hash(columns) != before
+
+
+def test_a_table_has_the_same_hash_after_it_was_read(tmp_path):
+    given = pa.table(
+        {
+            "word": pa.array(["a", None, "ü"]).dictionary_encode(),
+            "flag": [True, False, None],
+            "real": [0.1, None, -0.0],
+            "whole": pa.array([1, 2, 3], pa.int16()),
+        }
+    )
+    file = tmp_path / "table.parquet"
+    write_table(file, given, {"kind": "any", "content": table_hash(given)})
+    assert read_table(file).num_rows == 3  # it would be refused
+    for name in given.column_names:
+        place = given.column_names.index(name)
+        other = given.set_column(place, name, given[name].take(pa.array([1, 0, 2])))
+        write_table(file, other, read_footer(file))
+        with pytest.raises(StoreError, match=f"{file} was changed: its content has hash"):
+            read_table(file)
+        assert read_table(file, ["whole"]).num_rows == 3  # a part has no hash
 
 
 # ------------------------------------------------------------------------------- other readers

@@ -7,24 +7,29 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import yaml
 from click.testing import CliRunner
 
 import shrunk
+from fairbandits import store
 from fairbandits.cli import main
-from fairbandits.experiments.code import code_of
+from fairbandits.experiments.code import code_of, code_of_all
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, locked_content
 from fairbandits.experiments.simulate import simulate_chunk, write_chunk
 from fairbandits.experiments.verify import (
     chunk_path,
     hash_run,
+    other_versions,
     read_lock,
     replicate_hashes,
+    summarised,
     verify,
     write_lock,
 )
+from fairbandits.provenance import figure_code, package_versions, replay_code
 from fairbandits.store import (
     DIGITS,
     StoreError,
@@ -32,6 +37,7 @@ from fairbandits.store import (
     content_of_run,
     read_footer,
     read_table,
+    table_hash,
     write_table,
 )
 
@@ -203,6 +209,55 @@ def test_stale_chunk_is_found(config, lock, chunk):
     ]
 
 
+def test_chunk_of_another_seed_rule_is_found(config, lock, chunk):
+    rewritten(chunk, seed_rule="other")
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not belong here: its seed_rule is 'other', wanted 'fairbandits-1'"
+    ]
+
+
+def test_every_damaged_file_is_named(config, lock, chunk):
+    data, _ = collected(config)
+    others = [chunk.with_name("0-1.parquet"), data]
+    for file in (chunk, *others):
+        file.write_bytes(b"PAR1")
+    problems = verify(config, lock, 0, 0)
+    assert [line.split()[0] for line in problems] == [str(others[0]), str(chunk), str(data)]
+    assert all("is not a readable Parquet file" in line for line in problems)
+    assert problems[1].endswith(
+        f"; delete {chunk} and {data}, and `fairbandits replicate` makes both anew"
+    )
+
+
+def test_the_way_out_of_a_missing_chunk_is_one_that_the_workflow_takes(config, lock, chunk):
+    """With the dataset there, it has nothing to do."""
+    data, _ = collected(config)
+    chunk.unlink()
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not exist; delete {data}, and `fairbandits replicate` makes both anew"
+    ]
+
+
+def test_a_damaged_chunk_does_not_hide_what_else_is_wrong(config, lock, chunk):
+    collected(config)
+    chunk.with_name("0-1.parquet").write_bytes(b"PAR1")
+    chunk.unlink()
+    lock["runs"].pop("banditq/oracle_lfg/lfg-uniform02")
+    problems = verify(config, lock, 0, 0)
+    assert len(problems) == 3
+    assert problems[-1] == "banditq/oracle_lfg/lfg-uniform02 is not in results.lock"
+
+
+@pytest.mark.parametrize("key", ["hashes", "replicates"])
+def test_a_footer_with_a_gap_is_named(config, lock, chunk, key):
+    footer = read_footer(chunk)
+    del footer[key]
+    write_table(chunk, read_table(chunk), footer)
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} is damaged (KeyError: '{key}'); delete it and run again"
+    ]
+
+
 def test_chunk_of_another_block_is_found(config, lock, chunk):
     run = config.run(RUN).spec.to_json()
     rewritten(chunk, run=run | {"horizon": 41})
@@ -234,10 +289,10 @@ def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock):
     lock["runs"][RUN] = " ".join(wrong)
     problems = verify(config, lock, sample=0, seed=0)
     assert problems == [
-        f"{RUN}: replicate {k} has content hash {right[k]}, results.lock has {wrong[k]}"
-        for k in range(REPLICATES)
+        f"{RUN}: replicate 0 has content hash {right[0]}, results.lock has {wrong[0]}; "
+        "2 more of its 3 replicates differ"
     ]
-    again = verify(config, lock, sample=150, seed=1)[REPLICATES:]
+    again = verify(config, lock, sample=150, seed=1)[1:]
     assert again
     for problem in again:
         assert problem.startswith(f"{RUN}, simulated again: replicate ")
@@ -267,6 +322,81 @@ def test_a_dataset_with_another_hash_is_found(config, lock):
     assert problem == (
         f"{data}, banditq-bernoulli has content hash {right}, the footer says {'0' * 16}"
     )
+
+
+def without_a_replicate(table):
+    return table.filter(pc.less(table["replicate"], REPLICATES - 1))
+
+
+def of_another_law(table):
+    laws = pa.array(["beta"] * table.num_rows).dictionary_encode()
+    return table.set_column(table.column_names.index("law"), "law", laws)
+
+
+def without_a_column(table):
+    return table.drop(["reward"])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (without_a_replicate, ": its rows must be arms 1 to 5 of the same rounds"),
+        (of_another_law, ": the law of banditq-uniform02 must be 'uniform02', got ['beta']"),
+        (without_a_column, ", banditq-uniform02 has columns replicate, round, arm, "),
+    ],
+)
+def test_a_dataset_of_another_form_is_found(config, lock, change, says):
+    """Its footer agrees with what it holds."""
+    data, footer = collected(config)
+    table = change(read_table(data))
+    rows = table.filter(pc.equal(table["run"], "banditq-bernoulli"))
+    rows = rows.drop(["run", "policy", "law"])
+    columns = {name: rows[name].to_numpy() for name in rows.column_names}
+    content = {"banditq-bernoulli": content_of_run(replicate_hashes(columns).values())}
+    write_table(data, table, footer | {"content": footer["content"] | content})
+    problem = verify(config, lock, 0, 0)[0]
+    assert problem.startswith(f"{data}{says}")
+
+
+def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
+    one = config.experiment("banditq", "bandit_feedback")
+    drawn = {"paper": one.paper, "experiment": one.name, "seed": SEED}
+    drawn["code"] = code_of_all(run.spec for run in one.runs)
+    table = pa.table({"round": [1, 2], "mean": [0.5, None]})
+    content = {"content": table_hash(table)}
+    figure = tmp_path / "banditq" / "fig4.parquet"
+    right = {"kind": "figure", "paper": "banditq", "figure": "fig4", "datasets": [drawn]}
+    right |= {"code": figure_code("banditq")} | content
+    write_table(figure, table, right)
+    replay = tmp_path / config.replays[0].table
+    write_table(replay, table, {"kind": "replay", "code": replay_code()} | content)
+    assert verify(config, lock, 0, 0) == []
+
+    write_table(replay, table.slice(1), {"kind": "replay", "code": replay_code()} | content)
+    for change in ({"figure": "fig5"}, {"code": "a" * 16}, {"datasets": [drawn | {"seed": 1}]}):
+        write_table(figure, table, right | change)
+        first, second = verify(config, lock, 0, 0)
+        assert first.startswith(f"{figure} ")
+        assert str(*change.values()) in first or "had seed 1 when it was drawn" in first
+        assert second.startswith(f"{replay} was changed: its content has hash ")
+
+
+def test_other_versions_of_packages_are_told(config, chunk, monkeypatch):
+    assert other_versions(config) == []
+    now = package_versions()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "package_versions", lambda: now | {"numpy": "1.0"})
+        rewritten(chunk)
+    assert other_versions(config) == [
+        f"1 files were written with numpy 1.0, here is {now['numpy']}"
+    ]
+
+
+def test_many_problems_of_one_kind_are_summarised():
+    many = [f"{paper}/one/run-{k}: is not in results.lock" for paper in "ab" for k in range(9)]
+    problems = [*many[:4], "other words", *many[4:]]
+    assert list(summarised(problems)) == [*many[:5], "... and 13 more like the last", "other words"]
+    assert list(summarised(problems[:7], 5)) == [*many[:6], "other words"]  # one more has a line
 
 
 def test_a_dataset_has_the_hash_that_the_lock_gives(config, lock):
@@ -399,9 +529,13 @@ def test_verify_command(command, config, tmp_path):
     result = command("verify", "--lock", tmp_path / "results.lock")
     assert result.exit_code == 0, result.output
     runs = len(config.runs)
-    assert result.output == (
-        f"{runs} runs agree with results.lock; 2 replicates simulated again agree\n"
-    )
+    said = f"{runs} runs agree with results.lock; 2 replicates simulated again agree"
+    assert result.output.startswith(f"{said}; --sample-seed ")
+    seeds = {result.output.split()[-6]}
+    seeds.add(command("verify", "--lock", tmp_path / "results.lock").output.split()[-6])
+    assert len(seeds) == 2  # one in a million times they are the same
+    result = command("verify", "--lock", tmp_path / "results.lock", "--sample-seed", 7)
+    assert result.output == f"{said}; --sample-seed 7 chooses the same replicates again\n"
 
 
 def test_verify_command_lists_all_problems_and_fails(command, chunk, tmp_path):

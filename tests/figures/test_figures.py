@@ -26,7 +26,7 @@ from fairbandits.figures.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw
 from fairbandits.figures.summary import summarise
 from fairbandits.provenance import replay_code
 from fairbandits.replay.banditq_uai2024 import write_replay
-from fairbandits.store import StoreError, read_footer, read_table, write_table
+from fairbandits.store import StoreError, read_footer, read_table, table_hash, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20240719
@@ -98,7 +98,9 @@ def published(tmp_path_factory):
     file = tmp_path_factory.mktemp("replay") / "replay.parquet"
     rounds = np.arange(1, HORIZON + 1)
     columns = {"round": rounds, "queue_1": 0.5 * rounds, "queue_2": 0.1 * rounds}
-    write_table(file, pa.table(columns), {"kind": "replay", "code": "some", "content": "any"})
+    table = pa.table(columns)
+    footer = {"kind": "replay", "code": "some", "content": table_hash(table)}
+    write_table(file, table, footer)
     return file
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import small
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import load_dataset
 from fairbandits.experiments.schemas import ROOT
-from fairbandits.site import banditq, comparison, pages
+from fairbandits.site import banditq, bf_ucb, comparison, pages
 from fairbandits.site.comparison import Curve, compare, observe, published
 from fairbandits.store import read_footer, read_table, write_table
 
@@ -379,3 +380,22 @@ def test_files_are_shown_without_what_lies_above(tmp_path):
     assert pages.shown(file) == "results/banditq/fig1.parquet"
     inside = pages.ROOT / "results" / "smoke" / "banditq" / "fig1.parquet"
     assert pages.shown(inside) == "results/smoke/banditq/fig1.parquet"
+
+
+def test_titles_and_labels_are_text_in_the_table_of_deficits(monkeypatch):
+    run = SimpleNamespace(
+        policy="one", values={"group_deficit_sup": np.zeros((2, 1, 2))}, spec=None
+    )
+    monkeypatch.setattr(bf_ucb, "each_run", lambda *_: [(run, None)])
+    monkeypatch.setattr(bf_ucb, "quota_of", lambda _: 0.5)
+    monkeypatch.setattr(bf_ucb, "version_of", lambda _: next(iter(bf_ucb.SHORT)))
+    footer = {"replicates": 2, "labels": {"one": "<script>label</script>"}}
+    page = SimpleNamespace(
+        experiments=[SimpleNamespace(name="e", title="<script>title</script>")],
+        content={"experiments": {"e": {"record": ["group_deficit_sup"]}}},
+        dataset=lambda *_: (None, footer),
+    )
+    html = bf_ucb.deficit_table(page).data
+    assert "<script>" not in html
+    assert "&lt;script&gt;title" in html
+    assert "&lt;script&gt;label" in html

@@ -20,6 +20,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><circle r="9"/></svg>'
+PNG = b"\x89PNG\r\n\x1a\n...IEND\xaeB`\x82"
 
 
 def executed(title, *shown, text="Some text with $x^2$ in it."):
@@ -50,8 +51,8 @@ class Made:
         self.figures = folder / "figures"
         self.out = folder / "results" / "site"
         (self.figures / "banditq").mkdir(parents=True)
-        for kind in ("svg", "png"):
-            (self.figures / "banditq" / f"fig1.{kind}").write_bytes(SVG)
+        for kind, content in (("svg", SVG), ("png", PNG)):
+            (self.figures / "banditq" / f"fig1.{kind}").write_bytes(content)
         self.pages = {
             "index": executed("Start", LINK),
             "banditq": executed("A page", image("banditq/fig1.svg") + FILE),
@@ -144,7 +145,7 @@ def test_has_one_file_of_mathjax(site):
 
 def test_figures_are_in_it_and_shown_from_there(site):
     assert (site / "figures" / "banditq" / "fig1.svg").read_bytes() == SVG
-    assert (site / "figures" / "banditq" / "fig1.png").read_bytes() == SVG
+    assert (site / "figures" / "banditq" / "fig1.png").read_bytes() == PNG
     page = (site / "banditq.html").read_text(encoding="utf-8")
     assert '<img src="figures/banditq/fig1.svg"' in page
     assert '<a href="figures/banditq/fig1.png">PNG</a>' in page
@@ -220,4 +221,16 @@ def test_no_index(made):
 def test_no_notebook(made):
     with pytest.raises(ValueError, match=r"index\.ipynb does not exist"):
         build([made.folder / "index.ipynb"], made.figures, made.out)
+    assert not made.out.exists()
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_an_image_that_was_cut_off_is_refused(tmp_path, kind):
+    made = Made(tmp_path)
+    file = made.figures / "banditq" / f"fig1.{kind}"
+    file.write_bytes(file.read_bytes()[:-4])
+    shown = image("banditq/fig1.svg", (made.figures / "banditq" / "fig1.svg").read_bytes())
+    made.pages["banditq"] = executed("A page", shown + FILE)
+    with pytest.raises(ValueError, match=f"fig1.{kind} is not whole; delete it, and"):
+        made.build()
     assert not made.out.exists()

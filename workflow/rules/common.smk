@@ -52,14 +52,18 @@ wildcard_constraints:
 
 
 def all_figures():
-    """The figures of all configured papers, as SVG, and what they show.
+    """The figures of all configured papers, as SVG and PNG, and what they show.
 
     The images are committed, so that a fresh clone has them; the tables it has to make.
     """
     return [
         place
         for paper, figure in CONFIG.figures
-        for place in (f"<figures>/{paper}/{figure}.svg", f"<results>/{paper}/{figure}.parquet")
+        for place in (
+            f"<figures>/{paper}/{figure}.svg",
+            f"<figures>/{paper}/{figure}.png",
+            f"<results>/{paper}/{figure}.parquet",
+        )
     ]
 
 
@@ -191,6 +195,11 @@ def all_images(papers=PAPERS):
         if paper in papers
         for kind in ("svg", "png")
     ]
+
+
+def all_pages():
+    """The pages of the site, the first one first; one that is asked for is made when it is gone."""
+    return [f"<results>/site/{page}.html" for page in PAGES]
 
 
 def page_papers(wildcards):

@@ -33,7 +33,7 @@ rule site:
         pages=expand("<results>/notebooks/{page}.ipynb", page=PAGES),
         images=all_images(),
     output:
-        "<results>/site/index.html",
+        all_pages(),
     log:
         "<logs>/site.log",
     benchmark:

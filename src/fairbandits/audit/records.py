@@ -26,6 +26,7 @@ from fairbandits.store import (
     read_footer,
     read_table,
     replacing,
+    table_hash,
     write_table,
 )
 
@@ -182,8 +183,8 @@ def write_findings(
         What they were made from.
     """
     rows = [_packed(finding_row(ledger, one, made)) for one in found]
-    footer = _footer("findings", {ledger.paper: ledger}, scale, made)
-    write_table(path, pa.Table.from_pylist(rows, FINDINGS), footer)
+    table = pa.Table.from_pylist(rows, FINDINGS)
+    _write(path, table, "findings", {ledger.paper: ledger}, scale, made)
 
 
 def read_findings(
@@ -224,15 +225,14 @@ def write_verdicts(
 ) -> None:
     """Write the verdicts on the claims of all papers."""
     rows = [_packed(verdict_row(ledgers, one, made)) for one in verdicts]
-    footer = _footer("verdicts", ledgers, scale, made)
-    write_table(path, pa.Table.from_pylist(rows, VERDICTS), footer)
+    _write(path, pa.Table.from_pylist(rows, VERDICTS), "verdicts", ledgers, scale, made)
 
 
 def write_joint_findings(
     path: Path, ledgers: Mapping[str, Ledger], table: pa.Table, scale: str, made: Made
 ) -> None:
     """Write the findings of all papers as one table."""
-    write_table(path, table.cast(FINDINGS), _footer("findings", ledgers, scale, made))
+    _write(path, table.cast(FINDINGS), "findings", ledgers, scale, made)
 
 
 def read_verdicts(
@@ -303,11 +303,19 @@ def other_rules(paper: str, made: str, now: str) -> str:
     )
 
 
-def _footer(kind: str, ledgers: Mapping[str, Ledger], scale: str, made: Made) -> dict[str, Any]:
+def _write(
+    path: Path,
+    table: pa.Table,
+    kind: str,
+    ledgers: Mapping[str, Ledger],
+    scale: str,
+    made: Made,
+) -> None:
+    """Write a table whose footer says what it was made from, and which content it has."""
     digests = {paper: ledger.digest for paper, ledger in ledgers.items()}
     seed = {"seed": made.seed, "exploratory": made.exploratory, "sources": dict(made.sources)}
-    found = {"kind": kind, "scale": scale, "ledgers": digests}
-    return found | seed | {"audit_code": _audit_code()}
+    found = {"kind": kind, "scale": scale, "ledgers": digests, "content": table_hash(table)}
+    write_table(path, table, found | seed | {"audit_code": _audit_code()})
 
 
 def _audit_code() -> str:

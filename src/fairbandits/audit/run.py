@@ -435,10 +435,18 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     ledgers = load_ledgers(config)
     results = Path(config.folders["results"])
     found = []
-    file = results / "audit" / "verdicts.parquet"
-    if ledgers and file.is_file():
-        found += stale(file, ledgers)
-        found += of_other_data(file, made_of(file), results)
+    for name in ("verdicts", "findings", *ledgers):
+        file = results / "audit" / f"{name}.parquet"
+        if not (ledgers and file.is_file()):
+            continue
+        try:
+            kind = "verdicts" if name == "verdicts" else "findings"
+            read_verdicts(file, ledgers, kind, anyway=True)
+            found += stale(file, ledgers)
+            if name == "verdicts":
+                found += of_other_data(file, made_of(file), results)
+        except StoreError as error:
+            found.append(str(error))
     table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
     if ledgers and "audit" in config.folders and table.is_file():
         try:

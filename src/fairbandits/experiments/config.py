@@ -154,6 +154,8 @@ class Experiment:
             "published_replicates": self.published_replicates,
             "suite": self.suite,
             "instance": self.instance,
+            "figures": list(self.figures),
+            "companion_to": list(self.companion_to),
         }
         return {
             "paper": self.paper,

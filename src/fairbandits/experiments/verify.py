@@ -1,7 +1,10 @@
 """Check every file of a run against its footer, the configuration and the lock of results."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.engine.streams import RULE
+from fairbandits.experiments.code import code_of_all
 from fairbandits.experiments.config import LEDGER, Config, Experiment, Run
 from fairbandits.experiments.datasets import (
     expect,
+    expect_all_rows,
     expect_rows,
     guard,
     load_dataset,
     refuse_stale,
 )
+from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.simulate import simulate_chunk
+from fairbandits.provenance import figure_code, package_versions, replay_code
 from fairbandits.store import (
     StoreError,
     content_of_run,
@@ -42,31 +50,67 @@ def hash_run(config: Config, run: Run) -> list[str]:
     StoreError
         If a chunk is missing, damaged, foreign, stale, or fails a guard.
     """
+    hashes, problems = _check_run(config, run)
+    if problems:
+        raise StoreError(problems[0])
+    return list(hashes.values())
+
+
+def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
+    """Return the hashes of a run's replicates, in order, and what is wrong with its chunk files."""
     hashes: dict[int, str] = {}
+    problems = []
+    data = Path(config.folders["results"]) / config.experiment(run.paper, run.experiment).dataset
     for chunk in run.chunks():
         file = chunk_path(config, run, chunk)
-        footer = read_footer(file)
-        seed = config.seed_of(run.paper)
-        expect(footer, {"kind": "chunk", "run": run.spec.to_json(), "seed": seed}, file)
-        refuse_stale(footer, file)
-        table = read_table(file)
-        expect_rows(table, run.spec, footer["replicates"], file)
-        guard(table, run.spec, file)
-        found = replicate_hashes(_columns(table))
-        said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
-        for replicate, value in found.items():
-            if said.get(replicate) != value:
-                raise StoreError(
-                    f"{file}: replicate {replicate} has content hash {value}, the footer says "
-                    f"{said.get(replicate, 'none')}"
-                )
-        hashes |= found
-    if sorted(hashes) != list(range(run.replicates)):
-        raise StoreError(
+        try:
+            with _named(file):
+                hashes |= _hash_chunk(file, run, config.seed_of(run.paper))
+        except StoreError as error:
+            problem = str(error)
+            if data.exists() and not (file.exists() and "is stale: " in problem):
+                # with the dataset there, the workflow does not look at chunks
+                reason = problem.partition("; ")[0]
+                names = f"{file} and {data}" if file.exists() else data
+                problem = f"{reason}; delete {names}, and `fairbandits replicate` makes both anew"
+            problems.append(problem)
+    if not problems and sorted(hashes) != list(range(run.replicates)):
+        problems.append(
             f"the chunks of {run.key} must hold replicates 0 to {run.replicates - 1}, "
             f"got {sorted(hashes)}"
         )
-    return [hashes[replicate] for replicate in range(run.replicates)]
+    return dict(sorted(hashes.items())), problems
+
+
+def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
+    footer = read_footer(file)
+    wanted = {"kind": "chunk", "run": run.spec.to_json(), "seed": seed, "seed_rule": RULE}
+    expect(footer, wanted, file)
+    refuse_stale(footer, file)
+    table = read_table(file)
+    expect_rows(table, run.spec, footer["replicates"], file)
+    guard(table, run.spec, file)
+    found = replicate_hashes(_columns(table))
+    said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
+    for replicate, value in found.items():
+        if said.get(replicate) != value:
+            raise StoreError(
+                f"{file}: replicate {replicate} has content hash {value}, the footer says "
+                f"{said.get(replicate, 'none')}"
+            )
+    return found
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Make a StoreError with the file's name of whatever a damaged file is the cause of."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OSError, ConfigError, pa.ArrowException) as error:
+        words = " ".join(str(error).split())
+        raise StoreError(
+            f"{file} is damaged ({type(error).__name__}: {words}); delete it and run again"
+        ) from error
 
 
 def write_lock(config: Config, file: Path) -> None:
@@ -121,12 +165,9 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     if not config.exploratory and (other := list(_other_rules(config, lock["ledgers"]))):
         return other
     for run in config.runs:
-        try:
-            found = hash_run(config, run)
-        except StoreError as error:
-            problems.append(str(error))
-            continue
-        problems += _compare(run.key, dict(enumerate(found)), lock)
+        found, wrong = _check_run(config, run)
+        problems += wrong
+        problems += _compare(run.key, found, lock)
         locked = len(lock["runs"].get(run.key, "").split())
         if locked > run.replicates:
             problems.append(
@@ -140,6 +181,7 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     ]
     for experiment in config.experiments:
         problems += _check_dataset(config, experiment, lock)
+    problems += _check_tables(config)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
@@ -166,17 +208,30 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
     if not file.exists():  # collecting the chunks makes it
         return []
     try:
-        table, footer = load_dataset(file)
-        own = {"seed": config.seed_of(experiment.paper)}
-        own["ledger"] = config.ledger_of(experiment.paper)
-        expect(footer, experiment.facts() | own, file)
+        with _named(file):
+            table, footer = load_dataset(file)
+            own = {"seed": config.seed_of(experiment.paper)}
+            own["ledger"] = config.ledger_of(experiment.paper)
+            expect(footer, experiment.facts() | own, file)
+            expect_all_rows(file)
     except StoreError as error:
         return [str(error)]
     problems = []
     for run in experiment.runs:
+        schema = _schema_of(config, run)
+        if schema is None:  # reported where the chunks are checked
+            continue
         rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
         empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
-        rows = _as_recorded(rows.drop(empty), chunk_path(config, run, run.chunks()[0]))
+        rows = rows.drop(empty)
+        if sorted(rows.column_names) != sorted(schema.names):
+            problems.append(
+                f"{file}, {run.name} has columns {', '.join(rows.column_names)}, its chunks have "
+                f"{', '.join(schema.names)}"
+            )
+            continue
+        # runs with either feedback share a column of plays: pulls, and sums of probabilities
+        rows = rows.cast(pa.schema([schema.field(name) for name in rows.column_names]))
         found = replicate_hashes(_columns(rows))
         other = _compare(f"{file}, {run.name}", found, lock, run.key)
         content, said = content_of_run(found.values()), footer["content"].get(run.name, "none")
@@ -186,6 +241,98 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
     return problems
 
 
+def _schema_of(config: Config, run: Run) -> pa.Schema | None:
+    """Return columns and types of a run's own chunks, from the first that can be read."""
+    for chunk in run.chunks():
+        with suppress(OSError, pa.ArrowException):
+            return pq.read_schema(chunk_path(config, run, chunk))
+    return None
+
+
+def _check_tables(config: Config) -> list[str]:
+    """Return what is wrong with the tables of drawn curves and the replays that are on disk."""
+    results = Path(config.folders["results"])
+    wanted = {
+        results / paper / f"{figure}.parquet": {
+            "kind": "figure",
+            "paper": paper,
+            "figure": figure,
+            "code": figure_code(paper),
+        }
+        for paper, figure in config.figures
+    }
+    for one in config.replays:
+        wanted[results / one.table] = {"kind": "replay", "code": replay_code()}
+    problems = []
+    for file, facts in wanted.items():
+        if not file.exists():  # drawing, or replaying, makes it
+            continue
+        try:
+            with _named(file):
+                footer = read_footer(file)
+                expect(footer, facts, file)
+                read_table(file)
+                for drawn in footer.get("datasets", ()):
+                    _expect_fresh(drawn, config, file)
+        except StoreError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
+    """Raise StoreError if a table was drawn from another dataset than there should be."""
+    one = config.experiment(drawn["paper"], drawn["experiment"])
+    now = {
+        "seed": config.seed_of(one.paper),
+        "code": code_of_all(run.spec for run in one.runs),
+    }
+    for key, value in now.items():
+        if drawn[key] != value:
+            raise StoreError(
+                f"{file} is stale: {one.name} had {key} {drawn[key]} when it was drawn, now {value}"
+            )
+
+
+def other_versions(config: Config) -> list[str]:
+    """Return a line for each package of which files of runs were written by another version.
+
+    No problem in itself: what they hold is compared with the lock.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for run in config.runs:
+        for chunk in run.chunks():
+            with suppress(StoreError):
+                packages = read_footer(chunk_path(config, run, chunk)).get("packages", {})
+                found.update((name, packages.get(name, "none")) for name in package_versions())
+    return [
+        f"{count} files were written with {name} {version}, here is {package_versions()[name]}"
+        for (name, version), count in found.items()
+        if version != package_versions()[name]
+    ]
+
+
+#: How many problems of one kind are listed.
+LISTED = 5
+
+
+def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
+    """Yield a line for each problem; of many of one kind only the first, and how many there are.
+
+    They are of one kind if they differ only in words that have a digit, a slash or a hyphen: in
+    files, names and numbers.
+    """
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for problem in problems:
+        words = problem.split()
+        kind = tuple(word for word in words if not re.search(r"[\d/_-]", word))
+        kinds.setdefault(kind, []).append(problem)
+    for some in kinds.values():
+        more = len(some) - listed
+        yield from some if more <= 1 else some[:listed]
+        if more > 1:
+            yield f"... and {more} more like the last"
+
+
 def _compare(
     what: str, found: dict[int, str], lock: dict[str, Any], key: str | None = None
 ) -> list[str]:
@@ -193,24 +340,19 @@ def _compare(
     if locked is None:
         return [f"{what} is not in results.lock"]
     hashes = dict(enumerate(locked.split()))
+    other = [replicate for replicate, value in found.items() if hashes.get(replicate) != value]
+    if not other:
+        return []
+    first = other[0]
     return [
-        f"{what}: replicate {replicate} has content hash {value}, "
-        f"results.lock has {hashes.get(replicate, 'none')}"
-        for replicate, value in found.items()
-        if hashes.get(replicate) != value
+        f"{what}: replicate {first} has content hash {found[first]}, results.lock has "
+        f"{hashes.get(first, 'none')}"
+        + (
+            f"; {len(other) - 1} more of its {len(found)} replicates differ"
+            if len(other) > 1
+            else ""
+        )
     ]
-
-
-def _as_recorded(rows: pa.Table, chunk: Path) -> pa.Table:
-    """Return rows with the types of the run's own chunk.
-
-    Runs with either feedback in one dataset share a column of plays: pulls, and sums of
-    probabilities.
-    """
-    if not chunk.exists():  # reported where the chunks are checked
-        return rows
-    schema = pq.read_schema(chunk)
-    return rows.cast(pa.schema([schema.field(name) for name in rows.column_names]))
 
 
 def _columns(table: pa.Table) -> dict[str, np.ndarray]:

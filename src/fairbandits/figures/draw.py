@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from fairbandits import figures
-from fairbandits.experiments.datasets import expect, load_dataset
+from fairbandits.experiments.datasets import expect, expect_all_rows, load_dataset, refuse_stale
 from fairbandits.experiments.recorded import Dataset
 from fairbandits.figures import style
 from fairbandits.provenance import figure_code
-from fairbandits.store import read_footer, read_table, write_table
+from fairbandits.store import StoreError, read_footer, read_table, table_hash, write_table
 
 #: The function that draws a figure, the columns that it needs, and which rows, if not all of them.
 Figure = tuple[Callable, list[str]] | tuple[Callable, list[str], Any]
@@ -61,7 +61,7 @@ def draw(
     ValueError
         If there is no such figure, or nothing to draw it from.
     StoreError
-        If the dataset cannot be used.
+        If a dataset cannot be used, or is none that the figure shows.
     """
     known = {(slug, name): made for slug, names in PAPERS.items() for name, made in names.items()}
     if (paper, figure) not in known:
@@ -70,6 +70,7 @@ def draw(
     function, columns, *rows = known[paper, figure]
     if not data and not published:
         raise ValueError(f"{paper} {figure} needs datasets, or a published run that was replayed")
+    _check(paper, figure, data)
     columns = ["run", "round", *columns]
     datasets = [Dataset(*load_dataset(file, columns, *rows)) for file in data]
     replayed = None
@@ -92,5 +93,26 @@ def draw(
     }
     if replayed is not None:
         record["replay"] = {key: replayed.attrs[key] for key in ("code", "content")}
-    write_table(table, pa.Table.from_pandas(curves, preserve_index=False), record)
+    content = pa.Table.from_pandas(curves, preserve_index=False)
+    write_table(table, content, record | {"content": table_hash(content)})
     style.save(drawing, svg, png)
+
+
+def _check(paper: str, figure: str, data: Sequence[Path]) -> None:
+    """Raise StoreError unless a figure shows these datasets, its own first, all rows once."""
+    seen: dict[str, Path] = {}
+    for file in data:
+        footer = read_footer(file)
+        expect(footer, {"kind": "dataset", "paper": paper}, file)
+        refuse_stale(footer, file)
+        name, role = footer["experiment"], "companion_to" if seen else "figures"
+        if figure not in (shown := footer.get(role, [])):
+            what = "beside another" if seen else "first"
+            raise StoreError(
+                f"{file} does not belong here: {paper} {figure} does not show {name} {what}, "
+                f"which is so shown in {', '.join(shown) or 'no figure'}"
+            )
+        if name in seen:
+            raise StoreError(f"{file} does not belong here: {seen[name]} has {name} already")
+        seen[name] = file
+        expect_all_rows(file)

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -268,10 +269,10 @@ def deficit_table(paper: Paper) -> HTML:
         dataset = Dataset(*paper.dataset(one.name, columns, rows_of(is_bf_ucb, last=True)))
         for run, _ in each_run(dataset, is_bf_ucb):
             worst = run.values["group_deficit_sup"][:, -1].max(axis=1)
-            heading = f"{one.title}: n = {dataset.footer['replicates']}"
+            heading = f"{escape(one.title)}: n = {dataset.footer['replicates']}"
             groups.setdefault(heading, []).append(
                 [
-                    f"{dataset.footer['labels'][run.policy]}, β = {quota_of(run.spec):g}, "
+                    f"{escape(dataset.footer['labels'][run.policy])}, β = {quota_of(run.spec):g}, "
                     f"{SHORT[version_of(run.spec)]}",
                     str((worst > 0).sum()),
                     number(max(0.0, worst.max())),

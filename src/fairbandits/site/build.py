@@ -24,6 +24,8 @@ HERE = Path(__file__).resolve().parent
 #: What a page shows of a figure and links to; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="([a-z_]+)(#[^"]*)?" href="[^"]*"')
+#: What an image ends with, if it is whole.
+_LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -175,6 +177,10 @@ def _page(notebook: Path, names: Sequence[str], figures: Path, extra: Path) -> N
         file = figures / name
         if not file.is_file():
             raise ValueError(f"{notebook} shows {file}, which does not exist; draw it first")
+        if not file.read_bytes().rstrip().endswith(_LAST[file.suffix]):
+            raise ValueError(
+                f"{file} is not whole; delete it, and `fairbandits replicate` draws it anew"
+            )
         if attribute == "src" and base64.b64decode(value.partition(",")[2]) != file.read_bytes():
             raise ValueError(f"{notebook} shows an older {file}; execute the notebook again")
         (extra / "figures" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,75 @@
+"""A figure is drawn from the datasets that it shows and no others, each row once, or not at all."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import shrunk
+from fairbandits.figures.draw import draw
+from fairbandits.store import StoreError, read_footer, read_table, write_table
+
+SEED = 20240719
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with two datasets, of different figures."""
+    folder = tmp_path_factory.mktemp("made")
+    for name in ("full_information", "bandit_feedback"):
+        shrunk.dataset_of(shrunk.experiment_of("banditq", name, SEED), folder, SEED)
+    return folder / "banditq"
+
+
+def refusal(folder, *data):
+    """Return why fig1 is not drawn; nothing may be written."""
+    files = {kind: folder / f"fig1.{kind}" for kind in ("svg", "png", "table")}
+    with pytest.raises(StoreError) as error:
+        draw("banditq", "fig1", data, None, **files)
+    assert not any(file.exists() for file in files.values())
+    return str(error.value)
+
+
+def test_the_dataset_of_another_figure_is_refused(made, tmp_path):
+    own, other = made / "full_information.parquet", made / "bandit_feedback.parquet"
+    assert refusal(tmp_path, other) == (
+        f"{other} does not belong here: banditq fig1 does not show bandit_feedback first, "
+        "which is so shown in fig4, fig5, fig6"
+    )
+    assert refusal(tmp_path, own, other).startswith(
+        f"{other} does not belong here: banditq fig1 does not show bandit_feedback beside another"
+    )
+
+
+def doubled(table):
+    return pa.concat_tables([table, table])
+
+
+def one_replicate_less(table):
+    return table.filter(pc.less(table["replicate"], 2))
+
+
+def one_row_twice(table):
+    return pa.concat_tables([table, table.slice(0, 1)])
+
+
+def of_no_run(table):
+    place = table.column_names.index("run")
+    names = pa.array(["other"] * 5).dictionary_encode().cast(table["run"].type)
+    rows = table.slice(0, 5)
+    return pa.concat_tables([table, rows.set_column(place, "run", names)], promote_options="none")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (doubled, "its rows must be arms 1 to 5 of the same rounds"),
+        (one_replicate_less, "its rows must be arms 1 to 5 of the same rounds"),
+        (one_row_twice, "its rows must be arms 1 to 5 of the same rounds"),
+        (of_no_run, "5 of its rows are of no run that its footer has"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_rows_that_are_not_those_of_the_runs_are_refused(made, tmp_path, change, says):
+    own, file = made / "full_information.parquet", tmp_path / "data.parquet"
+    write_table(file, change(read_table(own)), read_footer(own))
+    assert refusal(tmp_path, file).startswith(f"{file}: {says}")
