@@ -153,7 +153,7 @@ def test_small_runs_are_marked_on_each_page(tmp_path_factory):
         }
         if page.stem == "audit":  # of all experiments
             continue
-        rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 100))
+        rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 200))
         words = f"300 rounds and 3 replicates instead of {rounds} and {replicates}"
         assert words in output_of(notebook)
 

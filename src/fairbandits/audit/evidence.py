@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from fairbandits.experiments.config import Config, Experiment
 from fairbandits.experiments.datasets import (
-    Rows,
     expect,
     expect_experiment,
     guard_dataset,
@@ -119,7 +118,6 @@ class Evidence:
         self,
         name: str,
         columns: Sequence[str] | None = None,
-        rows: Rows | None = None,
     ) -> Iterator[Recorded]:
         """Yield the experiment of this name, or each instance of the suite of this name.
 
@@ -129,8 +127,6 @@ class Evidence:
             As a claim names it: an experiment, a suite, or ``PAPER/NAME``.
         columns : sequence of str, optional
             Those wanted beside the ones that say which row it is; all by default.
-        rows : callable, optional
-            Which rows are wanted, from the footer; all by default.
 
         Raises
         ------
@@ -144,7 +140,7 @@ class Evidence:
             if file not in self.read:
                 self.read.append(file)
             wanted = None if columns is None else ["run", "round", "horizon", *columns]
-            table, footer = load_dataset(file, wanted, rows)
+            table, footer = load_dataset(file, wanted)
             yield Recorded(one, footer, list(runs_of(table, footer)))
 
     def replay(self, name: str) -> pa.Table:
