@@ -33,6 +33,9 @@ from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_
 from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.store import StoreError
 
+#: At most so many resamples of runs at a smaller scale, which only show that all of it works.
+SMALL_RESAMPLES = 500
+
 Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
 
 
@@ -157,7 +160,7 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
     put: set[tuple[str, str]] = set()
     try:
         for question in ask(claim, test, evidence):
-            found.append(_put(claim, test, question, put))
+            found.append(_put(claim, test, question, put, evidence.small))
             put.add((question.reading, question.each))
         _need_all_readings(claim, test, put)
         _need_named(claim, evidence)
@@ -167,15 +170,20 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
     return [replace(one, data=read) for one in found]
 
 
-def _put(claim: Claim, test: Test, question: Question, put: set[tuple[str, str]]) -> Answer:
-    """Put a question to its test's procedure."""
+def _put(
+    claim: Claim, test: Test, question: Question, put: set[tuple[str, str]], small: bool
+) -> Answer:
+    """Put a question to its test's procedure; of `small` runs nothing is a result."""
     _check_question(claim, test, question, put)
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure = PROCEDURES[test.procedure]
     random = "rng" in inspect.signature(procedure).parameters
     rng = {"rng": _generator(claim, test, question)} if random else {}
+    settings = dict(test.settings)
+    if small and "resamples" in settings:
+        settings["resamples"] = min(settings["resamples"], SMALL_RESAMPLES)
     try:
-        finding = procedure(**question.data, **test.settings, **rng)
+        finding = procedure(**question.data, **settings, **rng)
     except ValueError as error:
         return replace(answer, message=_words(error))
     against = judged_against(test.procedure, question.data, test.settings, finding)
