@@ -7,6 +7,7 @@ workflow/schemas/claims.schema.yaml; that rules are complete and names exist is 
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -122,6 +123,18 @@ class Claim:
     alias_of: str = ""
     judged_by: tuple[str, ...] = ()
     untestable: str = ""
+    rests_on: tuple[str, ...] = ()
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """The claims that must be true for this one's argument: those that it names, those that
+        judge it, and the one that it says again. Of an inconsistency none: it is no claim of the
+        paper.
+        """
+        if self.kind == "inconsistency":
+            return self.rests_on
+        named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
+        return tuple(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -182,7 +195,7 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     ------
     LedgerError
         For an unknown name, a margin that is missing or out of its range, an id that stands twice,
-        or an alias to nothing; one line with file, place and what was meant.
+        an alias to nothing, or claims that rest on each other in a circle; one line with file, place and what was meant.
     ConfigError
         For a file that cannot be read or departs from the schema.
     """
@@ -493,6 +506,26 @@ def check_references(ledgers: Mapping[str, Ledger]) -> None:
             judge = _entry(claims, other, f"{place}.judged_by")
             if not judge.tests:
                 raise LedgerError(f"{place}.judged_by: {other!r} has no tests of its own")
+        for other in claim.rests_on:
+            _entry(claims, other, f"{place}.rests_on")
+            if other == key:
+                raise LedgerError(f"{place}.rests_on: a claim cannot rest on itself")
+    _check_circles(claims)
+
+
+def _check_circles(claims: Mapping[str, Claim]) -> None:
+    """Check that no claim rests on itself by way of others."""
+    try:
+        TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        claim = next(claims[key] for key in circle if claims[key].rests_on)
+        start = circle.index(claim.id)
+        round_ = [*circle[start:-1], *circle[:start], claim.id]
+        raise LedgerError(
+            f"papers/{claim.paper}/claims.yaml: claims.{claim.id}.rests_on: claims rest on each "
+            f"other in a circle: {' carries '.join(map(repr, round_))}"
+        ) from None
 
 
 def _entry(entries: Any, name: str, place: str) -> Any:
