@@ -45,7 +45,7 @@ def checked(
     problem = ""
     if sound:  # what refers to a ledger that cannot be read is not to be told from what is wrong
         try:
-            check_references(ledgers | _others(ledgers, config, root))
+            check_references(ledgers | _others(ledgers, config, root), root)
         except ConfigError as error:
             problem = str(error)
     for paper, ledger in ledgers.items():
