@@ -127,9 +127,9 @@ class Claim:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The claims that must be true for this one's argument: those that it names, those that
-        judge it, and the one that it says again. Of an inconsistency none: it is no claim of the
-        paper.
+        """The claims whose truth this one uses: named, judging it, or said again by it.
+
+        Of an inconsistency those that it names alone: it is no claim of the paper.
         """
         if self.kind == "inconsistency":
             return self.rests_on
@@ -195,7 +195,8 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     ------
     LedgerError
         For an unknown name, a margin that is missing or out of its range, an id that stands twice,
-        an alias to nothing, or claims that rest on each other in a circle; one line with file, place and what was meant.
+        an alias to nothing, or claims that rest on each other in a circle; one line
+        with file, place and what was meant.
     ConfigError
         For a file that cannot be read or departs from the schema.
     """
@@ -483,8 +484,10 @@ def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
 
 
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
-    """Check ids across papers, that aliases end at a record of their own, and that no claim rests
-    on itself. A claim can rest on one of a paper that is not configured.
+    """Check ids across papers, aliases, and what claims rest on.
+
+    An alias ends at a record of its own; no claim rests on itself, by way of others too. A claim
+    can rest on one of a paper that is not configured.
     """
     claims: dict[str, Claim] = {}
     for paper, ledger in ledgers.items():
@@ -512,7 +515,7 @@ def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
 
 
 def _check_bases(claims: Mapping[str, Claim], root: Path) -> None:
-    """Check that what claims rest on exists, and that none rests on itself, by way of others too."""
+    """Check that what claims rest on exists, and that none rests on itself."""
     known = list(claims)
     named = {name for claim in claims.values() for name in claim.rests_on}
     if not named <= set(known):

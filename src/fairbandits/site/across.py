@@ -234,9 +234,8 @@ def taken_along(audit: Audit, paper: str) -> HTML:
     broken = [key for key in audit.ledgers[paper].claims if outcome(audit, key) in BROKEN]
     rows = [
         [
-            link_to_claim(key, escape(key)),
+            f"{link_to_claim(key, escape(key))}<br>{escape(audit.claims[key].statement)}",
             _marked(audit, key),
-            escape(audit.claims[key].statement),
             "<br>".join(
                 f"{link_to_claim(one, escape(one))} {_marked(audit, one)}"
                 for one in carried(key, above)
@@ -249,6 +248,6 @@ def taken_along(audit: Audit, paper: str) -> HTML:
         judged = any(key in audit.headlines for key in audit.ledgers[paper].claims)
         said = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
         return HTML(f"{title}<p>{said}</p>")
-    header = ["does not hold", "verdict", "what it says", "rests on it, also by way of others"]
+    header = ["does not hold as said", "verdict", "rests on it, also by way of others"]
     wide = table({"": rows}, header, f"taken-along-{paper}").data
     return HTML(f'{title}<div class="fb-wrap">{wide}</div>')

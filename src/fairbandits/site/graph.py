@@ -1,6 +1,4 @@
-"""A graph of names in columns, as SVG inside a page: what carries on the left, what rests on the
-right.
-"""
+"""A graph of names in columns, as SVG inside a page: what rests stands right of what carries."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,9 +9,9 @@ from itertools import pairwise
 
 #: Measures in pixels: from column to column, of a box, of what is free below it, of a line of text,
 #: around all, and of the room for an arrow that passes a column.
-PITCH, WIDE, FREE, LINE, EDGE, PASSING = 140.0, 118.0, 7.0, 12.0, 4.0, 7.0
+PITCH, WIDE, FREE, LINE, EDGE, PASSING = 134.0, 114.0, 7.0, 12.0, 4.0, 7.0
 #: Letters in a line of a box.
-LETTERS = 17
+LETTERS = 16
 #: How often columns are put in order, and boxes near to what they are joined with.
 SWEEPS = 12
 
@@ -88,18 +86,23 @@ def draw(
         What the picture shows, for those who do not see it.
     """
     broken = set(broken)
-    columns = columns_of({name: bases[name] for name in marks})
+    columns = columns_of(bases)
     arrows = [
         (base, name, _way(base, name, columns))
         for name, below in bases.items()
         for base in dict.fromkeys(below)
     ]
     tall = {name: LINE * len(mark.lines) + 8 for name, mark in marks.items()}
-    centre = _places(marks, columns, arrows, tall)
-    low = max(centre[name] + tall[name] / 2 for name in marks) + EDGE
+    centre: dict[Place, float] = {}
+    low = EDGE
+    for part in _parts(bases):
+        names = [name for name in marks if name in part]
+        own = _places(names, columns, [one for one in arrows if one[0] in part], tall)
+        centre |= {place: low + height for place, height in own.items()}
+        low = max(centre[name] + tall[name] / 2 for name in names) + 2 * FREE
     right = max(columns.values()) * PITCH + WIDE + 2 * EDGE
     parts = []
-    for base, name, way in arrows:
+    for base, _, way in arrows:
         look = " fb-broken" if base in broken else ""
         parts.append(f'<path class="fb-arrow{look}" d="{_curve(way, columns, centre)}"/>')
     for name, mark in marks.items():
@@ -111,6 +114,16 @@ def draw(
     )
 
 
+def _parts(bases: Mapping[str, Sequence[str]]) -> list[set[str]]:
+    """Return the parts of a graph that nothing joins, the largest one first."""
+    parts: list[set[str]] = []
+    for name, below in bases.items():
+        new = {name, *below}
+        joined = [part for part in parts if part & new]
+        parts = [part for part in parts if not part & new] + [new.union(*joined)]
+    return sorted(parts, key=lambda part: (-len(part), min(part)))
+
+
 def _way(base: str, name: str, columns: Mapping[str, int]) -> list[Place]:
     """Return the places that an arrow goes through, its ends included."""
     between = range(columns[base] + 1, columns[name])
@@ -118,16 +131,16 @@ def _way(base: str, name: str, columns: Mapping[str, int]) -> list[Place]:
 
 
 def _places(
-    marks: Mapping[str, Mark],
+    names: Sequence[str],
     columns: Mapping[str, int],
     arrows: Sequence[tuple[str, str, list[Place]]],
     tall: Mapping[str, float],
 ) -> dict[Place, float]:
     """Return the height of each place's centre, so that arrows are short and seldom cross."""
     order: list[list[Place]] = [[] for _ in range(max(columns.values()) + 1)]
-    for name in marks:
+    for name in names:
         order[columns[name]].append(name)
-    joined: dict[Place, tuple[list[Place], list[Place]]] = {name: ([], []) for name in marks}
+    joined: dict[Place, tuple[list[Place], list[Place]]] = {name: ([], []) for name in names}
     for _, _, way in arrows:
         for place in way[1:-1]:
             order[place[2]].append(place)
@@ -150,8 +163,8 @@ def _places(
             }
             column.sort(key=wanted.__getitem__)
             _stack(column, needed, centre, wanted)
-    top = min(centre[name] - tall[name] / 2 for name in marks)
-    return {place: height - top + EDGE for place, height in centre.items()}
+    top = min(centre[name] - tall[name] / 2 for name in names)
+    return {place: height - top for place, height in centre.items()}
 
 
 def _stack(
