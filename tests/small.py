@@ -27,7 +27,7 @@ SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
 PAPERS = read_yaml(ROOT / "config" / "config.yaml")["papers"]
-PAGES = ["index", "audit", *PAPERS]
+PAGES = ["index", "audit", "across", *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 
 

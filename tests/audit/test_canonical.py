@@ -118,7 +118,13 @@ def test_prose_is_named_by_the_record_that_it_stands_in():
     inside["claims"]["toy-small"]["tests"]["mean"]["inputs"]["note"] = "an input of that name"
     assert rules_digest(inside) != digest()
     prose = ("place", "statement", "estimand", "note", "between", "changes", "reconstructed")
-    assert PROSE["claims"] == prose
+    assert PROSE["claims"] == (*prose, "rests_on")
+
+
+def test_what_a_claim_rests_on_does_not_decide():
+    other = content()
+    other["claims"]["toy-small"]["rests_on"] = ["toy-open"]
+    assert rules_digest(other) == digest()
 
 
 def test_the_canonical_form_leaves_the_content_alone():

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairbandits.audit.ledger import LedgerError, load_ledger, load_ledgers
+from fairbandits.audit.ledger import (
+    LedgerError,
+    check_references,
+    load_ledger,
+    load_ledgers,
+)
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
@@ -328,6 +333,81 @@ def test_alias_across_papers(tmp_path):
     other = copy.deepcopy(small()) | {"paper": "fair_ucb"}
     other["claims"] = {"u-same": other["claims"]["t-same"]}
     assert "u-same" in load(tmp_path, banditq=small(), fair_ucb=other)["fair_ucb"].claims
+
+
+# ------------------------------------------------------------------------- what a claim rests on
+
+
+def resting(**rests_on):
+    """Return the small ledger with these claims resting on others; `_` stands for `-`."""
+    content = copy.deepcopy(small())
+    for key, others in rests_on.items():
+        content["claims"][key.replace("_", "-")]["rests_on"] = others
+    return content
+
+
+def of_fair_ucb(rests_on):
+    """Return a ledger of Fair-UCB with one claim, that rests on others."""
+    record = {"place": "abstract", "statement": "It is.", "kind": "opinion", "primary": False}
+    claim = record | {"untestable": "An opinion.", "rests_on": rests_on}
+    return copy.deepcopy(small()) | {"paper": "fair_ucb", "claims": {"u-other": claim}}
+
+
+def test_a_claim_rests_on_others(tmp_path):
+    claims = load(tmp_path, banditq=resting(t_clash=["t-same"]))["banditq"].claims
+    assert claims["t-same"].bases == ("t-bound",)  # what it says again
+    assert claims["t-bound"].bases == ()
+    assert claims["t-clash"].bases == ("t-same",)  # what judges it is no argument for it
+
+
+@pytest.mark.parametrize(
+    ("rests_on", "words"),
+    [
+        ({"t_bound": ["t-clsh"]}, "t-bound.rests_on: 't-clsh' is unknown; did you mean 't-clash'?"),
+        ({"t_bound": ["t-bound"]}, "t-bound.rests_on: 't-bound' cannot rest on itself"),
+        (
+            {"t_bound": ["t-clash"], "t_clash": ["t-bound"]},
+            "rests_on: a circle: 't-",
+        ),
+        (
+            {"t_bound": ["t-same"]},  # an alias of it
+            "t-bound.rests_on: a circle: 't-bound' rests on 't-same' rests on 't-bound'",
+        ),
+        ({"t_bound": []}, "t-bound.rests_on"),
+        ({"t_bound": ["t-clash", "t-clash"]}, "t-bound.rests_on"),
+    ],
+    ids=["unknown", "itself", "two", "by way of an alias", "nothing", "twice"],
+)
+def test_what_a_claim_cannot_rest_on(rests_on, words, tmp_path):
+    text = refusal(tmp_path, banditq=resting(**rests_on))
+    assert text.startswith("papers/banditq/claims.yaml: claims.t-")
+    assert words in text
+
+
+def test_a_circle_through_two_papers(tmp_path):
+    text = refusal(
+        tmp_path, banditq=resting(t_bound=["u-other"]), fair_ucb=of_fair_ucb(["t-bound"])
+    )
+    assert "'t-bound' rests on 'u-other'" in text
+    assert "'u-other' rests on 't-bound'" in text
+
+
+def test_a_claim_can_rest_on_one_of_a_paper_that_is_not_configured(tmp_path):
+    ledgers_ = load(tmp_path, banditq=small(), fair_ucb=of_fair_ucb(["t-bound"]))
+    assert ledgers_["fair_ucb"].claims["u-other"].rests_on == ("t-bound",)
+    del ledgers_["banditq"]
+    check_references(ledgers_, tmp_path)
+    paper_file("banditq", "claims", tmp_path).unlink()
+    with pytest.raises(LedgerError, match=r"fair_ucb/claims.yaml: claims.u-other.rests_on: 't-b"):
+        check_references(ledgers_, tmp_path)
+
+
+def test_real_claims_rest_on_what_exists():
+    resting_ = [claim for claim in claims().values() if claim.rests_on]
+    assert {claim.paper for claim in resting_} == set(PAPERS)
+    for claim in resting_:
+        assert set(claim.rests_on) <= set(claims()), claim.id
+        assert not set(claim.rests_on) & {*claim.judged_by, claim.alias_of}, claim.id
 
 
 def test_ledger_errors_are_configuration_errors(tmp_path):

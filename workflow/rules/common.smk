@@ -184,7 +184,7 @@ SITE_CODE = fingerprint(
     "site/build.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
-PAGES = ["index", *(["audit"] if LEDGERS else []), *PAPERS]
+PAGES = ["index", *(["audit", "across"] if LEDGERS else []), *PAPERS]
 
 
 def all_images(papers=PAPERS):
@@ -204,12 +204,12 @@ def all_pages():
 
 def page_papers(wildcards):
     """The papers whose figures and datasets a page shows."""
-    return {"index": PAPERS, "audit": []}.get(wildcards.page, [wildcards.page])
+    return {"index": PAPERS, "audit": [], "across": []}.get(wildcards.page, [wildcards.page])
 
 
 def page_verdicts(wildcards):
     """The verdicts on a page."""
-    if not LEDGERS or wildcards.page not in ("index", "audit", *LEDGERS):
+    if not LEDGERS or wildcards.page not in ("index", "audit", "across", *LEDGERS):
         return []
     return [f"<results>/audit/{name}.parquet" for name in ("verdicts", "findings")]
 
@@ -240,8 +240,10 @@ def figures_folder(wildcards):
 
 
 def page_settings(wildcards):
-    """The configuration that a page shows, and the published numbers beside ours."""
+    """The configuration that a page shows, published numbers beside ours, and what papers share."""
     papers = page_papers(wildcards)
     published = [f"papers/{one}/published.yaml" for one in papers if wildcards.page == one]
     published = [file for file in published if Path(workflow.basedir, file).is_file()]
-    return ["config/config.yaml", *(f"papers/{one}/experiments.yaml" for one in papers), *published]
+    across = ["papers/across.yaml"] if wildcards.page == "across" else []
+    configured = (f"papers/{one}/experiments.yaml" for one in papers)
+    return ["config/config.yaml", *configured, *published, *across]

@@ -14,7 +14,10 @@ PROSE = {
     "ledger": ("title",),
     "families": ("what",),
     "rules": ("changes",),
-    "claims": ("place", "statement", "estimand", "note", "between", "changes", "reconstructed"),
+    "claims": (
+        *("place", "statement", "estimand", "note", "between", "changes", "reconstructed"),
+        "rests_on",
+    ),
     "tests": ("note", "changes", "meaning"),
 }
 #: What is prose where it is given, while that it is given decides.

@@ -45,7 +45,7 @@ def checked(
     problem = ""
     if sound:  # what refers to a ledger that cannot be read is not to be told from what is wrong
         try:
-            check_references(ledgers | _others(ledgers, config, root))
+            check_references(ledgers | _others(ledgers, config, root), root)
         except ConfigError as error:
             problem = str(error)
     for paper, ledger in ledgers.items():
@@ -64,12 +64,12 @@ def _configured(config: Config, root: Path) -> list[Path]:
 
 
 def _others(ledgers: dict[str, Ledger], config: Config, root: Path) -> dict[str, Ledger]:
-    """Return the other configured papers' ledgers, if a claim is judged by one of theirs."""
+    """Return the other configured papers' ledgers, if a claim names one of theirs."""
     named = {
         name
         for ledger in ledgers.values()
         for claim in ledger.claims.values()
-        for name in (*claim.judged_by, *filter(None, [claim.alias_of]))
+        for name in (*claim.judged_by, *claim.rests_on, *filter(None, [claim.alias_of]))
     }
     if named <= {key for ledger in ledgers.values() for key in ledger.claims}:
         return {}

@@ -5,8 +5,9 @@ workflow/schemas/claims.schema.yaml; that rules are complete and names exist is 
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -122,6 +123,18 @@ class Claim:
     alias_of: str = ""
     judged_by: tuple[str, ...] = ()
     untestable: str = ""
+    rests_on: tuple[str, ...] = ()
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """The claims whose truth this one uses: named, judging it, or said again by it.
+
+        Of an inconsistency those that it names alone: it is no claim of the paper.
+        """
+        if self.kind == "inconsistency":
+            return self.rests_on
+        named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
+        return tuple(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -182,7 +195,8 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     ------
     LedgerError
         For an unknown name, a margin that is missing or out of its range, an id that stands twice,
-        or an alias to nothing; one line with file, place and what was meant.
+        an alias to nothing, or claims that rest on each other in a circle; one line
+        with file, place and what was meant.
     ConfigError
         For a file that cannot be read or departs from the schema.
     """
@@ -191,7 +205,7 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     ledgers = {
         paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
     }
-    check_references(ledgers)
+    check_references(ledgers, root)
     return ledgers
 
 
@@ -469,8 +483,12 @@ def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
             raise LedgerError(f"{place}: no test decides under reading {reading!r}")
 
 
-def check_references(ledgers: Mapping[str, Ledger]) -> None:
-    """Check ids across papers, and that aliases end at a record of their own."""
+def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
+    """Check ids across papers, aliases, and what claims rest on.
+
+    An alias ends at a record of its own; no claim rests on itself, by way of others too. A claim
+    can rest on one of a paper that is not configured.
+    """
     claims: dict[str, Claim] = {}
     for paper, ledger in ledgers.items():
         for key, claim in ledger.claims.items():
@@ -493,6 +511,39 @@ def check_references(ledgers: Mapping[str, Ledger]) -> None:
             judge = _entry(claims, other, f"{place}.judged_by")
             if not judge.tests:
                 raise LedgerError(f"{place}.judged_by: {other!r} has no tests of its own")
+    _check_bases(claims, root)
+
+
+def _check_bases(claims: Mapping[str, Claim], root: Path) -> None:
+    """Check that what claims rest on exists, and that none rests on itself."""
+    known = list(claims)
+    named = {name for claim in claims.values() for name in claim.rests_on}
+    if not named <= set(known):
+        known += claims_elsewhere({claim.paper for claim in claims.values()}, root)
+    for key, claim in claims.items():
+        place = f"papers/{claim.paper}/claims.yaml: claims.{key}.rests_on"
+        for other in claim.rests_on:
+            _entry(known, other, place)
+            if other == key:
+                raise LedgerError(f"{place}: {key!r} cannot rest on itself")
+    try:
+        TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
+    except CycleError as error:
+        circle = error.args[1][:0:-1]  # from what rests to what it rests on, nothing twice
+        start = next(n for n, key in enumerate(circle) if claims[key].rests_on)
+        circle = circle[start:] + circle[:start]
+        first = claims[circle[0]]
+        steps = " rests on ".join(map(repr, [*circle, first.id]))
+        raise LedgerError(
+            f"papers/{first.paper}/claims.yaml: claims.{first.id}.rests_on: a circle: {steps}"
+        ) from None
+
+
+def claims_elsewhere(papers: Container[str], root: Path = ROOT) -> list[str]:
+    """Return the ids in the ledgers of all papers but some, configured or not."""
+    files = sorted(root.glob("papers/*/claims.yaml"))
+    others = [read_yaml(file) for file in files if file.parent.name not in papers]
+    return [key for content in others for key in content.get("claims", {})]
 
 
 def _entry(entries: Any, name: str, place: str) -> Any:

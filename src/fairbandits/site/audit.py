@@ -91,6 +91,11 @@ class Audit:
         return self._rows[claim]
 
     @cached_property
+    def headlines(self) -> dict[str, str]:
+        """The verdict on each claim that has one."""
+        return {row["claim"]: row["verdict"] for row in self.rows if row["headline"]}
+
+    @cached_property
     def _rows(self) -> dict[str, list[dict[str, Any]]]:
         return _by_claim(self.rows)
 
@@ -226,7 +231,7 @@ def _marked(audit: Audit, claim: str) -> str:
     return badge(rows[0]["verdict"]) + (f" <small>{escape(under)}</small>" if under else "")
 
 
-def _numbers(row: Row) -> str:
+def numbers(row: Row) -> str:
     """Return what a verdict rests on in words, as HTML: number, limits, replicates."""
     if row["statistic"] is None:
         return ""
@@ -366,7 +371,7 @@ def verdicts(audit: Audit, paper: str) -> HTML:
             "kind": row["kind"],
             "role": _role(row),
             "verdict": headline(audit, row["claim"]),
-            "number": _numbers(row),
+            "number": numbers(row),
             "n": "" if row["n"] is None else str(row["n"]),
         }
         for row in rows
@@ -452,6 +457,8 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
     if claim.judged_by:
         facts.append(("judged by", ", ".join(_judge(audit, one) for one in claim.judged_by)))
         facts.append(("rule", "reproduced if all of these are, not reproduced if one is not"))
+    if bases := [one for one in claim.rests_on if one in audit.headlines]:
+        facts.append(("rests on", ", ".join(_judge(audit, one) for one in bases)))
     if row["statistic"] is not None:
         facts += _evidence(row)
     sentences = words.qualifying(audit.tested(claim.id), audit.found(claim.id), significant)
@@ -462,7 +469,7 @@ def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
     if claim.basis != "printed":
         facts.append(("basis", escape(words.basis(claim))))
     if len(audit.under_readings(claim.id)) > 1:
-        facts.append(("readings", _under_readings(audit, claim)))
+        facts.append(("readings", under_each_reading(audit, claim)))
     facts += [(tag, escape(said)) for tag, said in _tags(audit.under_readings(claim.id)).items()]
     if claim.note:
         facts.append(("note", escape(claim.note)))
@@ -517,7 +524,8 @@ def _p(value: float) -> str:
     return "< 0.0001" if value < 1e-4 else f"= {value:.2g}"
 
 
-def _under_readings(audit: Audit, claim: Claim) -> str:
+def under_each_reading(audit: Audit, claim: Claim) -> str:
+    """Return the verdicts under the readings of a claim, each with its readings."""
     under = words.under_readings(audit.under_readings(claim.id))
     return "; ".join(
         f"{badge(outcome)} {escape(', '.join(names).replace('_', ' '))}"
@@ -542,7 +550,7 @@ def readings(audit: Audit, paper: str) -> HTML:
                 [
                     escape(ledger.readings.get(row["reading"], row["reading"])),
                     badge(row["verdict"]),
-                    _numbers(row),
+                    numbers(row),
                     "" if row["n"] is None else str(row["n"]),
                 ]
                 for row in rows
