@@ -4,6 +4,7 @@ import copy
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -20,7 +21,10 @@ from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.metrics import groups as measures
 from fairbandits.observers import MeritRegret
-from fairbandits.policies import make_policy
+from fairbandits.policies import group_ucb, make_policy
+from fairbandits.policies.bf_ucb import BFUCB
+from fairbandits.policies.group_ucb import GroupUCB
+from fairbandits.policies.initial_rounds import group_width
 from fairbandits.simulation import run
 from fairbandits.site import bf_ucb as page
 from fairbandits.site import pages
@@ -356,9 +360,94 @@ def test_port_check_at_the_published_horizon(paper, monkeypatch):
         row["mean"] = row["published"] * (1 if row["version"] == "released" else 0.25)
     monkeypatch.setattr(page, "port_check", lambda paper: rows)
     words = page.origin_words(paper).data.replace("\u00a0", " ")
-    assert "as in the released program, 1.00 to 1.00" in words
-    assert "as printed, nothing cut off at 1, 0.25 to 0.25" in words
+    assert "as released, 1.00 to 1.00" in words
+    assert "as printed, 0.25 to 0.25" in words
+    assert "as printed but δ outside and cut at 1, 0.25 to 0.25" in words
     assert page.port_table(paper).data.count("101\u202f200") >= 1
+
+
+@pytest.mark.parametrize("version", ["paper", "released"])
+def test_widths_on_the_page_are_those_of_the_policies(version):
+    """With the policies' own states; delta outside the logarithm is about nine times as wide."""
+    state = BFUCB((3, 2), ("1/5", "1/5"), version=version).start(5, 1000)
+    for count in (7, 400):
+        expected = group_width(state, count, 3)
+        assert page.index_width(version == "released", count, 3) == expected
+    for index in ("ucb1", "paper", "released"):
+        policy = GroupUCB((3, 2), version=version, index=index)
+        expected = group_ucb._bonus(policy.start(5, 1000), 5, 900)
+        assert page.ucb_width(policy, 900, 5) == pytest.approx(expected, rel=1e-15)
+    outside, inside = (page.index_width(one, 4_000_000, 10) for one in (True, False))
+    assert 8.5 < outside / inside < 9.5
+
+
+def runs_at(monkeypatch, *runs, n_arms=5):
+    """Let the page read these runs: spec, rounds and values; every mean is 0.75."""
+    found = [
+        SimpleNamespace(policy=f"p{k}", spec=spec, rounds=np.array(rounds), values=values)
+        for k, (spec, rounds, values, _) in enumerate(runs)
+    ]
+    means = np.full((2, n_arms), 0.75)
+    monkeypatch.setattr(page, "each_run", lambda *_: [(run, means) for run in found])
+    footer = {"labels": {f"p{k}": label for k, (*_, label) in enumerate(runs)}}
+    return SimpleNamespace(
+        shown_in=lambda figure: [SimpleNamespace(name=figure)], dataset=lambda *_: (None, footer)
+    )
+
+
+def spec_of(policy, **parameters):
+    return SimpleNamespace(policy=policy, groups=(3, 2), parameters=parameters)
+
+
+def test_ties_are_counted_where_an_index_is_cut_off(monkeypatch):
+    """A mean of 3/4 and width w are at 1 up to 16 w^2 pulls, 221 for UCB1 in round 1000."""
+    pulls = np.array([[[221, 221, 222, 500, 1]], [[222, 222, 222, 222, 112]]])
+    cut = spec_of("group_ucb", version="paper", cap=True)
+    uncut, wide = (spec_of("group_ucb", version=one) for one in ("paper", "released"))
+    paper = runs_at(
+        monkeypatch,
+        (uncut, [1000], {"plays": pulls}, "UCB"),
+        (cut, [1000], {"plays": pulls}, "UCB1, cut off at 1"),
+        (wide, [1000], {"plays": pulls}, "UCB"),
+    )
+    first, second, third = page.ties(paper)
+    assert [one["name"] for one in (first, third)] == ["UCB as printed", "UCB as released"]
+    assert np.isnan(first["tied"]).all()
+    assert second["tied"].tolist() == [2.0]  # three in the one, one in the other
+    assert third["tied"].tolist() == [5.0]
+    share = np.mean([501 / 1165, 334 / 1000])
+    np.testing.assert_allclose(second["minority"], [share])
+    words = page.ties_words(paper).data
+    assert "under UCB1, cut off at 1, 2.0 of 5 arms are at 1 in round 1\u202f000" in words
+    assert "UCB as printed" not in words
+    html = page.ties_table(paper).data
+    assert html.count("nothing cut off") == 3  # three rounds of the one without
+    assert f"<td>{share:.4f}</td>" in html
+
+
+def test_regret_stands_beside_the_width(monkeypatch):
+    served = np.array([[[100, 100, 200, 50, 50]], [[200, 100, 100, 50, 50]]])
+    monkeypatch.setattr(page, "regret_of", lambda run, means: run.values["regret"])
+    printed, released = (spec_of("bf_ucb", version=one) for one in ("paper", "released"))
+    outside = spec_of("bf_ucb", version="paper", width="released")
+    paper = runs_at(
+        monkeypatch,
+        (released, [500], {"plays": served, "regret": np.array([[60.0], [80.0]])}, "BF-UCB"),
+        (outside, [500], {"plays": served, "regret": np.array([[20.0], [22.0]])}, "BF-UCB, wide"),
+        (printed, [500], {"plays": served, "regret": np.array([[6.0], [8.0]])}, "BF-UCB"),
+    )
+    found = page.by_width(paper)
+    assert [one["name"] for one in found] == ["as printed", "as printed but wide", "as released"]
+    width = np.sqrt(2 * np.log(4 * 400 * 3 / 0.01))
+    assert found[0]["width"] == pytest.approx(width)
+    assert found[0]["half"] == pytest.approx(width / np.sqrt(400 / 3))
+    assert found[1]["width"] == found[2]["width"] == pytest.approx(page.index_width(True, 400, 3))
+    words = page.width_words(paper).data
+    times = f"{found[1]['width'] / width:.1f} times as wide"
+    assert f"as printed but wide, {times} and 3.0 times the regret; as released, {times}" in words
+    html = page.width_table(paper).data
+    assert "n = 2" in html
+    assert html.count("<td>10.0</td>") == 1
 
 
 @pytest.mark.slow

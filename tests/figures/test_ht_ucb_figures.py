@@ -52,6 +52,32 @@ def test_arms_of_each_case(config, name, arms, gaps):
     assert case.raised == name.startswith("non")
 
 
+def test_slopes_of_the_fluid_law_stand_beside_those_of_the_means(config, monkeypatch):
+    """Of pulls that follow the law both are the same; N_k / N* is the square of the rest."""
+    names = ("non_critical_1", "non_critical_3", "critical_1", "critical_3")
+    footers = [config.experiment("ht_ucb", name).facts() for name in names]
+    cases = [(one["title"], one, {"gaussian": figures.fluid_law(one)[None]}) for one in footers]
+    monkeypatch.setattr(page, "cases", lambda paper: iter(cases))
+    found = list(page.slopes(None))
+    assert [one["off_level"] for one in found] == [3, 0, 3, 1]
+    for one, footer in zip(found, footers, strict=True):
+        assert one["apart"] == 0
+        assert one["means"] == one["fluid"] or np.isnan([one["means"], one["fluid"]]).all()
+        law, case = figures.fluid_law(footer), figures.inverse_gaps(footer)
+        level = page.owed_of(footer)[case.arms]
+        off = np.abs(law[case.arms] / level - 1) > 0.01
+        np.testing.assert_allclose(one["rest"] ** 2, law[case.arms][off] / law.max(), rtol=1e-6)
+    assert 0.8 < found[0]["fluid"] < 0.9
+    assert 0.5 < found[2]["fluid"] < 0.6
+    html = page.slopes_table(None).data
+    assert html.count("<td>none</td>") == 3 + 2
+    assert "0 of 4" in html
+    words = page.slope_words(None).data
+    assert f"slopes are {found[0]['fluid']:.2f} and {found[2]['fluid']:.2f}, those" in words
+    monkeypatch.setattr(page, "cases", lambda paper: iter(cases[1:2]))
+    assert "slopes are" not in page.slope_words(None).data
+
+
 def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
     from matplotlib import pyplot as plt
 

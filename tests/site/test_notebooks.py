@@ -1,5 +1,6 @@
 """The notebooks: committed clean, run by themselves, give equal bytes, and fail in one line."""
 
+import ast
 import re
 import shutil
 
@@ -8,7 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import small
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.cli import main
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.site.build import execute
 from fairbandits.site.pages import NotReady, open_paper
 
@@ -83,6 +87,35 @@ def test_starts_with_its_parameters_and_hides_its_code(source):
     assert first.metadata.tags == ["parameters", "remove-cell"]
     assert first.source == 'results = "../results"\nfigures = "../figures"'
     assert {tuple(cell.metadata.tags) for cell in others} == {("hide-input",)}
+
+
+def test_pages_link_to_claims_of_their_own_ledgers():
+    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    for slug in ("ht_ucb", "bf_ucb"):
+        notebook = nbformat.read(small.NOTEBOOKS / f"{slug}.ipynb", as_version=4)
+        calls = [
+            node
+            for cell in notebook.cells
+            if cell.cell_type == "code"
+            for node in ast.walk(ast.parse(cell.source))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "comparison.judged"
+        ]
+        claims = [claim.value for call in calls for claim in call.args[1:]]
+        assert len(claims) > 8
+        for claim in claims:
+            assert not ledgers[slug].claims[claim].untestable
+            assert ledgers[slug].claims[claim].tests
+
+
+@each_notebook
+def test_each_paper_begins_with_its_verdicts(source):
+    if source.stem not in small.PAPERS:
+        return
+    notebook = nbformat.read(source, as_version=4)
+    sections = [c.source for c in notebook.cells if c.source.startswith("## ")]
+    assert sections[0] == "## Verdicts"
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert f'audit.summary(audit.open_audit(results), "{source.stem}")' in code
 
 
 @each_notebook

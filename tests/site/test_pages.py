@@ -128,6 +128,15 @@ def test_a_claim_judges_the_published_curves(name):
     assert claim in (ROOT / "papers" / "banditq" / "claims.yaml").read_text()
 
 
+def test_questions_lead_to_the_claims_that_answer_them():
+    one = comparison.judged("Whether 1 < 2", "a-b").data
+    link = '<a data-page="audit#claim-a-b" href="audit.ipynb#claim-a-b">a-b</a>'
+    assert one == f"<p>Whether 1 &lt; 2 is judged as claim {link}.</p>"
+    two = comparison.judged("Who wins", "a", "b").data
+    assert "Who wins is judged as claims <a " in two
+    assert "</a> and <a " in two
+
+
 def test_other_horizons_are_not_compared():
     read = [{"quantity": "value", "round": 20, "value": 5}, {"quantity": "maximum", "value": 9}]
     one = figure(*read, horizon=50)

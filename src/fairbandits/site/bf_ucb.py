@@ -3,12 +3,14 @@
 import itertools
 from collections.abc import Iterator
 from html import escape
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from IPython.display import HTML, Markdown
 
 from fairbandits.experiments.recorded import Dataset, RunData
+from fairbandits.experiments.spec import RunSpec
 from fairbandits.figures.bf_ucb import (
     GROUPS,
     POLICIES,
@@ -30,6 +32,9 @@ from fairbandits.figures.bf_ucb import (
     version_of,
 )
 from fairbandits.metrics.groups import jain_index, per_group, released_regret
+from fairbandits.policies.bf_ucb import BFUCB
+from fairbandits.policies.group_ucb import GroupUCB
+from fairbandits.policies.initial_rounds import group_width, width_factors
 from fairbandits.site.comparison import over_replicates, published
 from fairbandits.site.pages import Paper, listed, number, prose, span, table
 
@@ -123,6 +128,123 @@ def order_words(paper: Paper, figure: str) -> Markdown:
     )
 
 
+# --------------------------------------------------------- what the width does (Figures 1 and 3a)
+
+
+def index_width(outside: bool, count: int, size: int, delta: float = BFUCB.delta) -> float:
+    """Return the width, the factor of 1 / sqrt(N_i) in an optimistic mean.
+
+    Parameters
+    ----------
+    outside : bool
+        Whether delta stands outside the logarithm, as released.
+    count, size : int
+        Rounds of the group and its number of arms; rounds and all arms for UCB.
+    delta : float
+        Confidence, in (0, 1).
+    """
+    log_factor, factor = width_factors(delta, outside)
+    return group_width(SimpleNamespace(log_factor=log_factor, factor=factor), count, size)
+
+
+def ucb_width(policy: GroupUCB, round_: int, n_arms: int) -> float:
+    """Return the factor of 1 / sqrt(N_i) in the index of UCB in a round, for a choice of all arms.
+
+    Parameters
+    ----------
+    policy : GroupUCB
+        Which UCB.
+    round_, n_arms : int
+        At least 1.
+    """
+    if policy.index == "ucb1":  # no union over arms, no delta
+        return group_width(SimpleNamespace(log_factor=1.0, factor=2.0), round_, 1)
+    return index_width(policy.index == "released", round_, n_arms, policy.delta)
+
+
+def by_width(paper: Paper) -> list[dict[str, Any]]:
+    """Return the regret of BF-UCB with each width on the notebook's instance, quota of Figure 2.
+
+    Returns
+    -------
+    list of dict
+        As printed first, then with more and more departures: ``name``; the ``width`` w_g of the
+        first group at the end, in the mean, and ``half``, w_g / sqrt(N_i) of an arm with an equal
+        share of the group's pulls; ``regret`` of each replicate, by probabilities.
+    """
+    columns = ["run", "round", "plays", "probability"]
+    data, footer = paper.dataset(PORT, columns, rows_of(bf_ucb_at_quota, last=True))
+    found = []
+    for run, means in each_run(Dataset(data, footer), bf_ucb_at_quota):
+        parameters, size = run.spec.parameters, run.spec.groups[0]
+        outside = parameters.get("width", version_of(run.spec)) == "released"
+        delta = parameters.get("delta", BFUCB.delta)
+        served = per_group(run.values["plays"][:, -1], run.spec.groups)[:, 0]
+        widths = np.array([index_width(outside, count, size, delta) for count in served])
+        found.append(
+            {
+                "name": _named(version_of(run.spec), footer["labels"][run.policy]),
+                "width": float(widths.mean()),
+                "half": float((widths * np.sqrt(size / served)).mean()),
+                "regret": regret_of(run, means)[:, -1],
+            }
+        )
+    return sorted(found, key=lambda one: (one["name"] == SHORT["released"], len(one["name"])))
+
+
+def _named(version: str, label: str) -> str:
+    """Return a version in words, with what departs from it."""
+    _, *departures = label.split(", ")
+    return " but ".join([SHORT[version], *departures])
+
+
+def width_table(paper: Paper) -> HTML:
+    """Return width and regret with each departure that changes the width, and with all."""
+    found = by_width(paper)
+    first = found[0]
+    rows = []
+    for one in found:
+        over = over_replicates(one["regret"])
+        rows.append(
+            [
+                one["name"],
+                number(one["width"], 1),
+                number(one["width"] / first["width"], 1),
+                number(one["half"], 3),
+                number(over["mean"]),
+                span(over["mean_low"], over["mean_high"]),
+                number(over["mean"] / first["regret"].mean(), 1),
+            ]
+        )
+    header = [
+        "",
+        "width w, first group",
+        "times printed",
+        "w / √N of an arm",
+        "regret, mean",
+        "95 % interval",
+        "times printed",
+    ]
+    heading = f"The instance that the notebook draws, β = {QUOTA:g}: n = {found[0]['regret'].size}"
+    return table({heading: rows}, header, "values-width")
+
+
+def width_words(paper: Paper) -> Markdown:
+    """Return by how much wider the intervals are than printed, and how much the regret larger."""
+    first, *others = by_width(paper)
+    words = [
+        f"{one['name']}, {number(one['width'] / first['width'], 1)} times as wide and "
+        f"{number(one['regret'].mean() / first['regret'].mean(), 1)} times the regret"
+        for one in others
+    ]
+    return prose(
+        "**The width sets the magnitude.** BF-UCB draws arms by the merit of optimistic means, and "
+        "until the width is small beside the differences of the means all arms of a group look "
+        "alike: the regret within the groups grows with it. On the same instance, beside what is "
+        f"printed: {'; '.join(words)}."
+    )
+
+
 # ---------------------------------------------------------------------------- distance (Figure 2)
 
 
@@ -183,6 +305,89 @@ def rewards_table(paper: Paper) -> HTML:
         )
     header = ["", *heads, "95 % interval at the end", "largest", "n"]
     return table(groups, header, "values-fig3a")
+
+
+def _is_ucb(spec: RunSpec) -> bool:
+    return spec.policy == "group_ucb" and not spec.parameters.get("quotas")
+
+
+def ties(paper: Paper) -> Iterator[dict[str, Any]]:
+    """Yield how many arms tie at 1 under each UCB of Figure 3a, and what the minority gets of it.
+
+    An arm counts as at 1 in a round if its true mean and its width over sqrt(N_i) add up to 1 or
+    more. An index that nothing cuts off has no ties.
+
+    Yields
+    ------
+    dict
+        ``name``; ``n``; ``rounds``, shape (n_rounds,); ``tied``, the mean number of arms, NaN
+        where nothing is cut off, and ``minority``, the mean share of the minority in the pulls, of
+        that shape; ``arms``, the number of arms.
+    """
+    for one in paper.shown_in("fig3a"):
+        columns = ["run", "round", "plays", "mean"]
+        dataset = Dataset(*paper.dataset(one.name, columns, rows_of(_is_ucb)))
+        for run, means in each_run(dataset, _is_ucb):
+            groups, parameters = run.spec.groups, run.spec.parameters
+            given = {key: parameters[key] for key in ("index", "cap", "delta") if key in parameters}
+            policy = GroupUCB(groups, version=version_of(run.spec), **given)
+            pulls = run.values["plays"]
+            n_arms = pulls.shape[-1]
+            widths = np.array([ucb_width(policy, int(t), n_arms) for t in run.rounds])
+            bonus = widths[:, None] / np.sqrt(np.maximum(pulls, 1))
+            tied = (means[:, None] + bonus >= 1).sum(axis=-1).mean(axis=0)
+            share = per_group(pulls, groups)[:, :, 1] / pulls.sum(axis=-1)
+            label = dataset.footer["labels"][run.policy]
+            yield {
+                "name": f"UCB {SHORT[version_of(run.spec)]}" if label == "UCB" else label,
+                "n": len(pulls),
+                "rounds": run.rounds,
+                "tied": tied if policy.cap else np.full(tied.shape, np.nan),
+                "minority": share.mean(axis=0),
+                "arms": n_arms,
+            }
+
+
+def ties_table(paper: Paper) -> HTML:
+    """Return at some rounds how many arms tie at 1, and the minority's share of UCB's pulls."""
+    groups: dict[str, list[list[str]]] = {}
+    heads: list[str] = []
+    for one in ties(paper):
+        _, *places = _decades(one["rounds"])
+        heads = [f"round {number(one['rounds'][place])}" for place in places]
+        tied, share = (one[key][places] for key in ("tied", "minority"))
+        cells = [number(count, 1) if np.isfinite(count) else "nothing cut off" for count in tied]
+        groups.setdefault(f"Arms at 1, of {one['arms']}", []).append(
+            [one["name"], *cells, str(one["n"])]
+        )
+        groups.setdefault("Minority’s share of the pulls", []).append(
+            [one["name"], *(number(value, 4) for value in share), str(one["n"])]
+        )
+    return table(groups, ["", *heads, "n"], "ties-fig3a")
+
+
+def ties_words(paper: Paper) -> Markdown:
+    """Return how arms tie at 1 under a UCB with a cut, and what the minority gets meanwhile."""
+    words = []
+    for one in ties(paper):
+        if np.isnan(one["tied"]).any():
+            continue
+        later = one["rounds"] >= one["rounds"][-1] // 10000
+        rounds, tied, share = (one[key][later] for key in ("rounds", "tied", "minority"))
+        most = int(share.argmax())
+        words.append(
+            f"under {one['name']}, {number(tied[most], 1)} of {one['arms']} arms are at 1 in round "
+            f"{number(rounds[most])}, when the minority's share of the pulls is largest, "
+            f"{number(share[most], 2)}, and {number(tied[-1], 1)} at the end, when it is "
+            f"{number(share[-1], 4)}"
+        )
+    return prose(
+        "**What a cut at 1 does to UCB.** At 1 all arms look the same, and their order decides, or "
+        "chance; an arm of mean $\\mu$ stays there until it has $(w / (1 - \\mu))^2$ pulls. As "
+        "long as UCB goes through arms that are worse it earns less, and the ratio of others to it "
+        f"rises. As printed nothing is cut off, and no arms tie. Of the UCBs with a cut, "
+        f"{'; '.join(words)}."
+    )
 
 
 # --------------------------------------------------------------------- exposure (Figures 3b and 3c)
@@ -283,7 +488,7 @@ def deficit_table(paper: Paper) -> HTML:
 
 
 def deficit_words(paper: Paper) -> Markdown:
-    """Return whether the guarantee holds in every run of the stated version."""
+    """Return in how many runs of either version a group was ever behind."""
     violated = dict.fromkeys(VERSIONS, 0)
     runs = dict.fromkeys(VERSIONS, 0)
     for one in paper.experiments:
@@ -361,7 +566,7 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
 
 def version_words(row: dict[str, Any]) -> str:
     """Return which version a row of the port check is of."""
-    return ", ".join([VERSIONS[row["version"]], *row["label"].split(", ")[1:]])
+    return _named(row["version"], row["label"])
 
 
 def port_table(paper: Paper) -> HTML:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.figures.summary import summarise
-from fairbandits.site.pages import link_to_claim, number, prose, span, table
+from fairbandits.site.pages import link_to_claim, listed, number, prose, span, table
 
 #: Reward laws in running text.
 LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernoulli rewards"}
@@ -168,11 +169,23 @@ def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
 
 def judged_by(paper: str, figure: str) -> HTML:
     """Return a link to the claim whose verdict says whether ours and the published curves agree."""
-    claim = f"{paper}-{figure}-published"
-    return HTML(
-        "<p>Whether the published curves could be one more run of ours is judged as claim "
-        f"{link_to_claim(claim, claim)}.</p>"
-    )
+    question = "Whether the published curves could be one more run of ours"
+    return judged(question, f"{paper}-{figure}-published")
+
+
+def judged(question: str, *claims: str) -> HTML:
+    """Return links to the claims whose verdicts answer a question that a page only has numbers for.
+
+    Parameters
+    ----------
+    question : str
+        As the beginning of a sentence, ``Whether ...``; text.
+    *claims : str
+        At least one.
+    """
+    links = listed([link_to_claim(claim, escape(claim)) for claim in claims])
+    which = "claims" if len(claims) > 1 else "claim"
+    return HTML(f"<p>{escape(question)} is judged as {which} {links}.</p>")
 
 
 def reading_guide(known: dict[str, Any]) -> Markdown:

@@ -1,6 +1,7 @@
 """The numbers on the page of hard-threshold UCB."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from IPython.display import HTML, Markdown
@@ -61,33 +62,91 @@ def _heads(law: str) -> list[str]:
     return [f"{LAW_NAMES[law]}, mean", "95 % interval"]
 
 
-def pulls_words(paper: Paper) -> Markdown:
-    """Return how steep the pulls are in the inverse gap, and how near the fluid law is."""
-    sentences = []
+def slopes(paper: Paper) -> Iterator[dict[str, Any]]:
+    """Yield how steep the pulls of each case of Figure 1 are, and what the fluid law says of it.
+
+    The slopes are on logarithmic axes, over the arms that the fluid law has off the level by more
+    than 1 %; at the level it makes no slope. Pulls proportional to 1 / gap^2 have slope 1.
+
+    Yields
+    ------
+    dict
+        ``title``; ``arms``, how many there are, and ``off_level``, how many count; ``means``, the
+        slope of the mean pulls under the first reward law, and ``fluid``, that of the fluid law,
+        both NaN for fewer than two arms; ``rest``, the part of what the law adds up, gap / L and
+        1 / sqrt(N*), that is not the gap's, for each arm that counts; ``apart``, the largest
+        relative distance of the means from the law, over all arms.
+    """
     for _, footer, found in cases(paper):
         case = inverse_gaps(footer)
-        pulled = next(iter(found.values()))[:, case.arms]
-        mean, fluid = pulled.mean(axis=0), fluid_law(footer)[case.arms]
-        level = owed_of(footer)[case.arms]
-        off = np.abs(mean / fluid - 1).max()
-        free = mean < 0.99 * level if case.raised else mean > 1.01 * level
-        title = footer["title"].partition(" of ")[2].capitalize()
-        near = f"the fluid law is met within {number(100 * off, 1)} %"
-        if free.sum() < 2:
-            which = f"{free.sum() or 'none'} of the {free.size} arms is off the level"
-            sentences.append(f"{title}: {which}, which gives no slope; {near}")
-            continue
-        slope = np.polyfit(np.log(case.inverse[free]), np.log(mean[free]), 1)[0]
-        sentences.append(
-            f"{title}: slope {number(slope, 2)} over the {free.sum()} arms off the level; {near}"
+        mean = next(iter(found.values()))[:, case.arms].mean(axis=0)
+        whole = fluid_law(footer)
+        fluid, level = whole[case.arms], owed_of(footer)[case.arms]
+        off = fluid < 0.99 * level if case.raised else fluid > 1.01 * level
+        gaps = 1 / np.sqrt(case.inverse[off]) / np.sqrt(2 * np.log(footer["horizon"]))
+        best = whole.max() ** -0.5
+        yield {
+            "title": footer["title"],
+            "arms": off.size,
+            "off_level": int(off.sum()),
+            "means": _slope(case.inverse[off], mean[off]),
+            "fluid": _slope(case.inverse[off], fluid[off]),
+            "rest": best / (gaps + best),
+            "apart": float(np.abs(mean / fluid - 1).max()),
+        }
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the slope of a line through points on logarithmic axes, NaN for less than two."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if x.size > 1 else np.nan
+
+
+def slopes_table(paper: Paper) -> HTML:
+    """Return the slopes of the means beside those of the fluid law."""
+    rows = []
+    for one in slopes(paper):
+        cells = [
+            number(one[key], 2) if np.isfinite(one[key]) else "none" for key in ("means", "fluid")
+        ]
+        rest = f"{span(*(100 * np.sort(one['rest'])[[0, -1]]))} %" if one["off_level"] else "none"
+        rows.append(
+            [
+                one["title"],
+                f"{one['off_level']} of {one['arms']}",
+                *cells,
+                rest,
+                f"{number(100 * one['apart'], 1)} %",
+            ]
         )
-    return prose(
+    header = [
+        "",
+        "arms off the level",
+        "slope of the means",
+        "of the fluid law",
+        "part of N<sub>*</sub><sup>−1/2</sup> in the sum",
+        "means from the law, at most",
+    ]
+    return table({"": rows}, header, "slopes-fig1")
+
+
+def slope_words(paper: Paper) -> Markdown:
+    """Return why pulls are not proportional to the inverse square of the gap: the best arm's."""
+    sloped = [one for one in slopes(paper) if one["off_level"] > 1]
+    text = (
         "**How steep are they?** If pulls were proportional to the inverse square of the gap, the "
-        "slope on logarithmic axes would be 1. That of the means, under the first reward law: "
-        f"{'. '.join(sentences)}. "
-        "Whether that is near enough to 1 is judged by htucb-expA-inverse-gap and "
-        "htucb-expB-inverse-gap."
+        "slope on logarithmic axes would be 1. The fluid law adds $N_*^{-1/2}$ to "
+        "$\\mathrm{gap}_k / L$ before it takes the inverse square, and what is added flattens the "
+        "curve, the more so the smaller the gap. At the level an arm has no slope."
     )
+    if sloped:
+        own, law = ([one[key] for one in sloped] for key in ("means", "fluid"))
+        rest = np.concatenate([one["rest"] for one in sloped])
+        text += (
+            f" Of the sum, {span(100 * rest.min(), 100 * rest.max())} % is $N_*^{{-1/2}}$; the "
+            f"law's slopes are {listed([number(one, 2) for one in law])}, those of the mean pulls "
+            f"{listed([number(one, 2) for one in own])}."
+        )
+    return prose(text)
 
 
 def regrets(paper: Paper) -> Iterator[tuple[dict, dict[str, tuple[RunData, np.ndarray]]]]:
@@ -164,10 +223,8 @@ def regret_words(paper: Paper) -> Markdown:
     return prose(
         "**Who has the lower penalised regret?** A cell is one panel at one of the published "
         "horizons. HT-UCB's mean regret, over all replicates, is below that of "
-        f"{listed(words)}. Which of these differences are more than chance is judged by "
-        "htucb-expC-vs-lfg, htucb-expC-vs-flearn, htucb-expC-good-under-penalty and "
-        "htucb-soft-published-scale. LFG's index is cut off at 1 here; without the cut it is a "
-        "reading of these claims. The smallest regret of any policy in any replicate is "
+        f"{listed(words)}. LFG's index is cut off at 1 here; without the cut it is a "
+        "reading of the claims. The smallest regret of any policy in any replicate is "
         f"{number(lowest, 2)}; none can be below 0."
     )
 
@@ -214,9 +271,9 @@ def direction_words(paper: Paper) -> Markdown:
 def _direction(words: list[str]) -> Markdown:
     return prose(
         "**Which way does η go?** The appendix says that all three policies exploit more as η "
-        "nears 1, and put fairness first as η nears 0. With the paper's own maps from η to the "
-        "parameters it is the other way round, and section 6 and the caption of its Figure 3 "
-        "read it so too; the maps are what is run here. The pulls that all arms together lack "
+        "nears 1, and put fairness first as η nears 0; section 6 and the caption of Figure 3 have "
+        "it the other way round. The paper's own maps from η to the parameters are what is run "
+        "here. The pulls that all arms together lack "
         f"go, from the smallest η to the largest: {listed(words)}."
     )
 
@@ -287,5 +344,5 @@ def frontier_words(paper: Paper) -> Markdown:
     return prose(
         "**Whose frontier is higher?** At evenly spaced levels of unfairness within the range "
         "that both curves reach, over all panels, HT-UCB's mean reward is above "
-        f"{listed(words)}; htucb-expE-frontier judges that.{grid}"
+        f"{listed(words)}.{grid}"
     )

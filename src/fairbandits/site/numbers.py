@@ -2,9 +2,9 @@
 
 README marks each number, invisibly for its readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
 stands in papers/SLUG/numbers.yaml: a row of a figure's table or of the audit's findings, a column,
-and a format. `fairbandits numbers` works them out, writes them into README and into the committed
-table `audit/numbers.csv`; a test compares README with that table, and the findings' numbers with
-the committed findings.
+and a format; or a count of findings. `fairbandits numbers` works them out, writes them into README
+and into the committed table `audit/numbers.csv`; a test compares README with that table, and the
+findings' numbers with the committed findings. See docs/adding-a-paper.md.
 """
 
 import csv
@@ -28,8 +28,15 @@ from fairbandits.store import read_table, replacing
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
 TABLE = "numbers.csv"
 COLUMNS = ("name", "value", "text", "source")
-#: What an entry may say.
-KEYS = {"table", "finding", "column", "times", "format"}
+#: Where a number is from, and what else an entry may say of it.
+SOURCES = {
+    "table": ("column", "times", "format"),
+    "finding": ("column", "times", "format"),
+    "count": ("format",),
+}
+#: The column that is meant if none is named.
+COLUMN = {"table": "mean", "finding": "statistic", "count": "rows"}
+FINDINGS = "audit/findings.csv"
 #: Significant digits of a value in the table.
 DIGITS = 12
 
@@ -70,30 +77,52 @@ def numbers_of(
         return
     where = f"papers/{paper}/numbers.yaml"
     for name, entry in read_yaml(file).items():
-        unknown = [
-            key for key in entry if key not in ("table", "finding", "column", "format", "times")
-        ]
-        if unknown or ("table" in entry) == ("finding" in entry):
-            raise ConfigError(
-                f"{where}: {name} must have one of table and finding, and may have column, times "
-                f"and format; got {', '.join(entry)}"
-            )
-        if "table" in entry:
-            source, row = _of_table(entry["table"], results, f"{where}: {name}")
+        place = f"{where}: {name}"
+        kind = _kind(entry, place)
+        if kind == "table":
+            source, row = _of_table(entry["table"], results, place)
+        elif kind == "finding":
+            source, row = _of_findings(entry["finding"], findings, place)
         else:
-            source, row = _of_findings(entry["finding"], findings, f"{where}: {name}")
-        column = entry.get("column", "mean" if "table" in entry else "statistic")
+            source, row = _count(entry["count"], findings, place)
+        column = entry.get("column", COLUMN[kind])
         if column not in row:
-            raise ConfigError(f"{where}: {name}: no column {column!r}{meant(column, list(row))}")
-        value = float(row[column]) * entry.get("times", 1)
+            raise ConfigError(f"{place}: no column {column!r}{meant(column, list(row))}")
+        value = _value(row[column], f"{place}: {column}") * entry.get("times", 1)
         text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
         yield Number(name, value, text, f"{source}, {column}")
+
+
+def _kind(entry: Mapping[str, Any], place: str) -> str:
+    """Return which of `SOURCES` an entry has; one, with nothing that does not belong to it."""
+    kinds = [key for key in entry if key in SOURCES]
+    if len(kinds) != 1:
+        raise ConfigError(
+            f"{place} must have one of {', '.join(SOURCES)}; got {', '.join(entry) or 'nothing'}"
+        )
+    (kind,) = kinds
+    if others := [key for key in entry if key != kind and key not in SOURCES[kind]]:
+        raise ConfigError(
+            f"{place} may have {', '.join(SOURCES[kind])} beside {kind}; got {', '.join(others)}"
+        )
+    return kind
+
+
+def _value(cell: Any, place: str) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise ConfigError(f"{place} must be a number, got {cell!r}") from None
 
 
 def _of_table(
     chosen: Mapping[str, Any], results: Path, place: str
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return where a row of a figure's table is from, and the row; "last" is the largest value."""
+    """Return where a row of a figure's table is from, and the row.
+
+    "first" and "last" are the least and the largest value among the rows that the keys before it
+    leave.
+    """
     file = results / f"{chosen['file']}.parquet"
     table = read_table(file).to_pandas()
     for key, value in chosen.items():
@@ -101,28 +130,59 @@ def _of_table(
             continue
         if key not in table.columns:
             raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
-        table = table[table[key] == (table[key].max() if value == "last" else value)]
+        ends = {"first": table[key].min, "last": table[key].max}
+        table = table[table[key] == (ends[value]() if value in ends else value)]
     return _one(table, f"{chosen['file']}.parquet", chosen, place)
 
 
 def _of_findings(
     chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
 ) -> tuple[str, Mapping[str, Any]]:
+    return _one(_matching(chosen, findings, place), FINDINGS, chosen, place)
+
+
+def _matching(
+    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
+) -> pd.DataFrame:
+    """Return the findings with these values in these columns."""
     table = pd.DataFrame([dict(one) for one in findings])
     for key, value in chosen.items():
         if key not in table.columns:
             raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
         table = table[table[key] == value]
-    return _one(table, "audit/findings.csv", chosen, place)
+    return table
+
+
+def _count(
+    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return how many findings of a test have an outcome, or how many there are without one."""
+    if missing := [key for key in ("claim", "test") if key not in chosen]:
+        raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
+    rest = {key: value for key, value in chosen.items() if key != "outcome"}
+    found = _matching(rest, findings, place)
+    if found.empty:  # a name that is wrong would be counted as 0
+        raise ConfigError(f"{place}: {FINDINGS} must have rows with {_words(rest)}, got none")
+    if "outcome" in chosen:
+        if chosen["outcome"] not in OUTCOMES:
+            raise ConfigError(
+                f"{place}: no outcome {chosen['outcome']!r}{meant(chosen['outcome'], OUTCOMES)}"
+            )
+        found = found[found["verdict"] == chosen["outcome"]]
+    return f"{FINDINGS}: {_words(chosen)}", {COLUMN["count"]: len(found)}
 
 
 def _one(
     table: pd.DataFrame, file: str, chosen: Mapping[str, Any], place: str
 ) -> tuple[str, Mapping[str, Any]]:
-    words = ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
+    words = _words(chosen)
     if len(table) != 1:
         raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(table)}")
     return f"{file}: {words}", table.iloc[0].to_dict()
+
+
+def _words(chosen: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
 
 
 def csv_of(numbers: Sequence[Number]) -> str:
