@@ -29,6 +29,7 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.multiplicity import combine, within_family
+from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
 from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.store import StoreError
@@ -186,6 +187,10 @@ def _put(
         finding = procedure(**question.data, **settings, **rng)
     except ValueError as error:
         return replace(answer, message=_words(error))
+    if test.decides and finding.verdict == INCONCLUSIVE:
+        count = replicates_needed(test.procedure, question.data, settings, finding)
+        if count is not None:
+            finding = replace(finding, also=finding.also | {NEEDED: count})
     against = judged_against(test.procedure, question.data, test.settings, finding)
     return replace(answer, finding=finding, against=against)
 

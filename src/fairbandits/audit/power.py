@@ -9,6 +9,8 @@ import scipy
 
 from fairbandits.audit.finding import Finding, number
 
+#: What a finding that decides nothing calls the number of replicates that would.
+NEEDED = "n that decides"
 #: More replicates than these are not looked for.
 CEILING = 10**7
 

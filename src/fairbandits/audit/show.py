@@ -246,6 +246,8 @@ def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
         text += f", n = {row['n']}" + (f", p = {row['p']:.2g}" if row["p"] is not None else "")
         lines.append(_fact("number", text, width))
         lines += [_fact("no limit", why, width)] if (why := words.endless(row)) else []
+        enough = words.replicates_that_decide(row)
+        lines += [_fact("decided by", enough, width)] if enough else []
     if against := row.get("against"):
         lines.append(_fact("against", "0" if "zero" in against else _named(against), width))
     if row["rule"]:

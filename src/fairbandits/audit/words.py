@@ -10,6 +10,7 @@ import yaml
 
 from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.power import NEEDED
 from fairbandits.audit.procedures import STATISTICS
 
 Row = Mapping[str, Any]
@@ -216,3 +217,20 @@ def _yaml(content: Mapping[str, Any]) -> str:
     return yaml.safe_dump(
         plain, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
     ).rstrip()
+
+
+def replicates_that_decide(row: Row) -> str:
+    """Return how many replicates would decide what is inconclusive; empty where that is not known.
+
+    Examples
+    --------
+    >>> replicates_that_decide({"verdict": "inconclusive", "also": {"n that decides": 1234.0}})
+    'about 1200 would decide it, if the estimate is the truth'
+    """
+    also = row.get("also") or {}
+    if row["verdict"] != INCONCLUSIVE or NEEDED not in also:
+        return ""
+    count = also[NEEDED]
+    if count is None or not math.isfinite(count):  # endless numbers have no place in a file
+        return "no number of replicates would decide it, if the estimate is the truth"
+    return f"about {float(f'{count:.2g}'):.0f} would decide it, if the estimate is the truth"

@@ -510,6 +510,7 @@ def _evidence(row: Row) -> list[tuple[str, str]]:
         for name, value in row["against"].items()
     )
     n = f"{row['n']}" + ("" if row["p"] is None else f"; p {_p(row['p'])}")
+    n += f"; {enough}" if (enough := words.replicates_that_decide(row)) else ""
     which = "".join(f", {row[name]}" for name in ("test", "each") if row[name])
     rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
     return [
