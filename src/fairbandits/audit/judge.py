@@ -471,11 +471,16 @@ def _joined(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) -> 
             for row in own or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
         ]
     outcomes = {row.outcome for row in chosen}
-    row = Verdict(claim, reading, False, INCONCLUSIVE, data=_data_of(chosen))
+    tags = ("CONDITIONAL",) if claim.basis != "printed" else ()
+    row = Verdict(claim, reading, False, INCONCLUSIVE, tags=tags, data=_data_of(chosen))
     if FAILED in outcomes:
         failed = next(one for one in chosen if one.outcome == FAILED)
         return replace(
-            row, outcome=FAILED, data=(), message=f"judged by {failed.claim.id}: {failed.message}"
+            row,
+            outcome=FAILED,
+            tags=(),
+            data=(),
+            message=f"judged by {failed.claim.id}: {failed.message}",
         )
     for outcome in (NOT_REPRODUCED, DEPENDS):
         if outcome in outcomes:

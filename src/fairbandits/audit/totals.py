@@ -7,11 +7,13 @@ from fairbandits.audit import finding
 from fairbandits.audit.ledger import Claim
 
 INCONSISTENCY, ALIAS, JUDGED_BY_OTHERS = "inconsistency", "alias", "judged by other claims"
+REPORTED = "merely reported"
 #: Why a claim is in no total, in the order in which these are said, and how several are called.
 LEFT_OUT = {
     INCONSISTENCY: "inconsistencies",
     ALIAS: "aliases",
     JUDGED_BY_OTHERS: JUDGED_BY_OTHERS,
+    REPORTED: REPORTED,
 }
 
 
@@ -19,13 +21,15 @@ def left_out(claim: Claim) -> str:
     """Return why a claim is in no total (one of `LEFT_OUT`); empty for one that counts.
 
     The verdict on an inconsistency is on no claim of the paper; an alias and a claim that others
-    judge have no finding of their own.
+    judge have no finding of their own; of what is exploratory the paper claims nothing firm.
     """
     if claim.kind == "inconsistency":
         return INCONSISTENCY
     if claim.alias_of:
         return ALIAS
-    return JUDGED_BY_OTHERS if claim.judged_by else ""
+    if claim.judged_by:
+        return JUDGED_BY_OTHERS
+    return REPORTED if claim.exploratory else ""
 
 
 def totals(verdicts: Iterable[tuple[str, str]]) -> tuple[dict[str, int], dict[str, int]]:
