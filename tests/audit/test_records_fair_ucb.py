@@ -98,11 +98,11 @@ def shorter_spec(spec, means, suite):
 class SmallEvidence(Evidence):
     """Simulates fewer rounds and replicates of an experiment when it is first read."""
 
-    def recorded(self, name, columns=None, rows=None):
+    def recorded(self, name, columns=None):
         for one in map(shorter, self.config.named("fair_ucb", name)):
             if not (self.results / one.dataset).exists():
                 shrunk.dataset_of(one, self.results, SEED)
-        yield from super().recorded(name, columns, rows)
+        yield from super().recorded(name, columns)
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +247,7 @@ class Made:
     def __init__(self, **datasets):
         self.datasets = datasets
 
-    def recorded(self, name, columns=None, rows=None):
+    def recorded(self, name, columns=None):
         del columns, rows
         yield from self.datasets[name]
 

@@ -124,11 +124,11 @@ def shorter(experiment):
 class SmallEvidence(Evidence):
     """Simulates fewer rounds and replicates of an experiment when it is first read."""
 
-    def recorded(self, name, columns=None, rows=None):
+    def recorded(self, name, columns=None):
         for one in map(shorter, self.config.named("ht_ucb", name)):
             if not (self.results / one.dataset).exists():
                 shrunk.dataset_of(one, self.results, SEED)
-        yield from super().recorded(name, columns, rows)
+        yield from super().recorded(name, columns)
 
 
 @pytest.fixture(scope="module")
