@@ -119,6 +119,7 @@ class Nothing:
         self.results = results
         self.read = []
         self.replays = set()
+        self.small = False
 
     def check(self, name):
         pass

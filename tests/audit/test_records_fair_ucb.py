@@ -248,7 +248,7 @@ class Made:
         self.datasets = datasets
 
     def recorded(self, name, columns=None):
-        del columns, rows
+        del columns
         yield from self.datasets[name]
 
 
@@ -402,7 +402,7 @@ def test_r_regret_in_whole_numbers():
         ([33, 10, 10], 100, "range_kth"),
         ([1, 1, 0], 3, "range_wider"),  # 1/3 is not below 1/3
         ([49, 10, 10], 100, "range_wider"),
-        ([1, 0, 0], 2, "range_beyond"),  # and 1/2 is 1/(k - 1)
+        ([1, 0, 0], 2, None),  # and 1/2 is 1/(k - 1)
         ([49, 49], 100, "range_kth"),
     ],
 )
@@ -411,7 +411,8 @@ def test_ranges_of_quotas(numerators, denominator, reading):
     means = np.linspace(0.9, 0.1, len(numerators))
     cell = made_cell({"quota": [[numerators]]}, [1], means=means, drawn_quotas=drawn)
     rules = plan_of("fairucb-thm1-range", "every_round").reading
-    assert [name for name, rule in rules.items() if evaluated(rule, cell).all()] == [reading]
+    found = [name for name, rule in rules.items() if evaluated(rule, cell).all()]
+    assert found == ([reading] if reading else [])
 
 
 def test_no_quota_is_too_near_to_a_limit_for_doubles():
@@ -439,8 +440,7 @@ def test_excesses_over_a_tolerance():
 
     assert excess("fairucb-thm1-alpha-nonint") == [1, -3]  # quarters
     assert excess("fairucb-thm1-alpha-nonint", "rounded_up") == [0, -1]
-    assert excess("fairucb-def2-implies-def1") == [-1, -31]  # twentieths
-    assert excess("fairucb-lemma1-partition") == [0, -30]
+    assert excess("fairucb-lemma1-partition") == [0, -30]  # twentieths
 
 
 def excesses(asked, claim):
@@ -461,10 +461,12 @@ def test_each_range_has_its_own_runs(asked):
     for reading, sizes in {
         "range_kth": 2 * (5 + 1),  # five suites, and ten quotas of 9/100
         "range_wider": 2 * 4,
-        "range_beyond": 2 * 6,
     }.items():
         assert found[reading, "worst arm only, alpha = 0"].size == sizes
-    assert found["range_beyond", "worst arm only, alpha = 0"].max() > 0
+    beyond, _ = asked("fairucb-thm1-range", "beyond")
+    (worst,) = (one for one in beyond if one.each == "worst arm only, alpha = 0")
+    assert worst.data["excess"].size == 2 * 6
+    assert worst.data["excess"].max() > 0
     assert found["range_wider", "worst arm only, alpha = 0"].max() <= 0
 
 
@@ -593,7 +595,7 @@ def test_fig_3_is_read_where_the_ledger_says(name):
     assert numbers("t @ [T / 100, T / 10, T]", cell) == [10**4, 10**5, 10**6]
     assert numbers("t @ (T / 1000)", cell) == pytest.approx([1000], rel=0.05)
     found = numbers(
-        plan_of("fairucb-fig3-logarithmic", "no_faster_than_log").inputs["horizons"], cell
+        plan_of("fairucb-sublog", "no_faster_than_log").inputs["horizons"], cell
     )
     assert found == pytest.approx(np.geomspace(10**5, 10**6, 6).tolist(), rel=0.03)
 
@@ -757,7 +759,9 @@ def test_windows_of_lfg(asked):
     found, _ = asked("fairucb-fig4-lfg-increasing", "rising")
     real = {question.each for question in found if question.reading == "real"}
     assert real == {
-        f"t = {t}, eta = {eta}" for eta in (100, 1000, 10000) for t in (HORIZON // 10, HORIZON)
+        f"t = {t}, eta = {eta}"
+        for eta in (100, 1000, 10000)
+        for t in (HORIZON // 100, HORIZON // 10, HORIZON)
     }
 
 
