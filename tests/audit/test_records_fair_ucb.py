@@ -787,7 +787,7 @@ def test_trades_are_compared_run_by_run_for_the_quotas_that_are_named():
             dataset("tenth", {"fair_ucb": 2, "in_turn": 1, "even": 1}, "1/10"),
         ]
     )
-    found = questions("fairucb-tfair-better-tradeoff", "smaller", made)
+    found = questions("fairucb-tfair-better-tradeoff", "in_most_runs", made)
     assert {(one.reading, one.each): one.data["outcomes"].tolist() for one in found} == {
         ("prepull_in_turn", "hundredth"): [False] * 3,
         ("prepull_even", "hundredth"): [True] * 3,

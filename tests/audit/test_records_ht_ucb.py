@@ -67,6 +67,10 @@ NEED_LONG_RUNS = {
     "htucb-expB-inverse-gap slope",
     "htucb-expB-inverse-gap asymptotic",
     "htucb-inconsistency-17 immaterial",
+    # of parameters that are parts of the published rounds
+    "htucb-expD-flearn-sudden every_arm",
+    "htucb-expD-lfg-sudden every_arm",
+    "htucb-expD-lfg-sudden at_099",
 }
 
 
