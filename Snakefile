@@ -1,7 +1,19 @@
 # Entry of the workflow: `snakemake --cores 8` runs everything at the published scale.
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
+from fairbandits.experiments.schemas import ConfigError, read_yaml
+
 min_version("9.27")
+
+# Snakemake keeps the last of several equal keys, and names no file that it cannot read.
+try:
+    for file in dict.fromkeys(["config/config.yaml", *workflow.configfiles]):
+        read_yaml(Path(workflow.basedir, file))
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
 
 
 configfile: "config/config.yaml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,16 +13,25 @@ from numba import config
 from fairbandits.engine.kinds import chosen as chosen_loop
 from fairbandits.engine.lanes import BLOCKS, block_of, block_source, lane_of, new_block
 from fairbandits.engine.loops import LOOPS, new_record
-from fairbandits.engine.protocol import is_implemented
+from fairbandits.engine.protocol import VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
 from fairbandits.engine.watching import watched
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
-from fairbandits.rationals import quota_numerators
+from fairbandits.rationals import LONGEST, quota_numerators
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
+#: Columns of a result, and those that a dataset has besides: no probe can have these names.
+TAKEN = (
+    *("replicate", "round", "arm", "plays", "reward", *DEFICITS, "mean"),
+    *("quota", "horizon", "run", "policy", "law"),
+)
+#: Above all replicate numbers: they are recorded in 32 bits.
+REPLICATES = 2**31
 
 
 @dataclass(frozen=True)
@@ -133,9 +143,9 @@ def run(
     instance : Instance or RandomInstance
         Means and reward law; a random instance is drawn once for each replicate.
     horizon : int
-        Number of rounds T, at least the number of arms.
+        Number of rounds T, at least the number of arms and at most 2**53.
     replicates : int or sequence of int
-        How many replicates, or which (0-based numbers).
+        How many replicates, or which (0-based numbers, below 2**31).
     seed : int
         Root seed.
     checkpoints : sequence of int, optional
@@ -166,6 +176,11 @@ def run(
     TypeError
         If the policy or an observer lacks a part, or an observer cannot watch this policy.
 
+    Warns
+    -----
+    UserWarning
+        If no policy can meet the policy's targets on the instance.
+
     Examples
     --------
     >>> from fairbandits import UCB1, Instance, run
@@ -175,6 +190,8 @@ def run(
     """
     feedback = _feedback(policy)
     horizon = _whole("horizon", horizon)
+    if horizon > LONGEST:
+        raise ValueError(f"horizon must be at most 2**53, got {horizon}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
     if horizon < instance.n_arms:
@@ -183,7 +200,7 @@ def run(
         )
     chosen = _replicates(replicates)
     rounds = _checkpoints(checkpoints, horizon)
-    required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms)
+    required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms, horizon)
     probes_of = _probes(policy, observe)
     probes = [name for names in probes_of for name in names]
     random = isinstance(instance, RandomInstance)
@@ -193,9 +210,12 @@ def run(
         means.append(drawn.true_means)
         address = (seed, stream, replicate)
         sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
-    records, loop = [], None
+    records, loop, started = [], None, []
     while len(records) < len(sources):
-        state, ours = _start(policy, observe, probes_of, instance.n_arms, horizon)
+        started = _started(policy, observe, instance.n_arms, horizon, started)
+        state, ours = _joined(policy, started, probes_of, instance.n_arms)
+        if ours and not records:
+            _say_if_unmet(getattr(policy, "targets", ()), means if random else means[:1])
         force = compiled if ours else False
         to_come = horizon * (len(sources) - len(records))
         some = sources[len(records) :][:LANES]
@@ -242,12 +262,49 @@ def run(
     )
 
 
-def _start(
-    policy: Any, observe: Sequence[Any], probes: list[tuple[str, ...]], n_arms: int, horizon: int
+def _started(
+    policy: Any, observe: Sequence[Any], n_arms: int, horizon: int, before: list[Any]
+) -> list[Any]:
+    """Return the states of the policy and its observers before the first round.
+
+    `before` is what they were in the replicate before, if there is one.
+    """
+    states = [policy.start(n_arms, horizon)]
+    states += [one.start(policy, states[0], n_arms, horizon) for one in observe]
+    for one, state, last in zip((policy, *observe), states, before or states, strict=True):
+        if before and state is last:
+            raise TypeError(
+                f"{type(one).__name__}.start must return a fresh object for each replicate, or "
+                "what one has learnt is known to the next; it returned the same "
+                f"{type(state).__name__} twice"
+            )
+        verbs = VERBS if one is policy else WATCHING
+        own = [verb for verb in verbs if callable(getattr(one, verb, None))]
+        if own and is_implemented(type(state), verbs[0]):
+            raise TypeError(
+                f"{type(one).__name__} has a method {own[0]} that would never be called: its start "
+                f"returns {type(state).__name__}, which goes by functions of its own; return an "
+                f"object with methods {verbs[1]} and {verbs[0]} from start"
+            )
+    return states
+
+
+def _say_if_unmet(targets: Sequence[float], means: Sequence[np.ndarray]) -> None:
+    """Warn if no policy can meet the targets under some of the means."""
+    worst = max(checks.load(one, targets) for one in means) if targets else 0.0
+    if worst > 1 + checks.SLACK:
+        warnings.warn(
+            "targets cannot be met on this instance, so that queues grow without end: "
+            f"sum of target / mean must be at most 1, got {worst:.4f}",
+            stacklevel=3,
+        )
+
+
+def _joined(
+    policy: Any, states: list[Any], probes: list[tuple[str, ...]], n_arms: int
 ) -> tuple[Any, bool]:
-    """Return the state before the first round, and whether it can be compiled."""
-    state = policy.start(n_arms, horizon)
-    observers = [one.start(policy, state, n_arms, horizon) for one in observe]
+    """Return a policy's state with those of its observers, and whether it can be compiled."""
+    state, *observers = states
     ours = is_implemented(type(state))
     if not ours:
         state = _Guarded(state, policy, n_arms)
@@ -321,18 +378,27 @@ def _probes(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
                 "an observer needs probes (names) and a method start(policy, state, n_arms, "
                 f"horizon), got {one!r}"
             )
-    probes = [tuple(getattr(policy, "probes", ())), *(tuple(one.probes) for one in observe)]
+    given = [getattr(policy, "probes", ()), *(one.probes for one in observe)]
+    for one, part in zip((policy, *observe), given, strict=True):
+        if isinstance(part, str) or not all(isinstance(name, str) for name in part):
+            raise TypeError(f"{type(one).__name__}.probes must be a tuple of names, got {part!r}")
+        if taken := [name for name in part if name in TAKEN]:
+            raise ValueError(
+                f"{type(one).__name__}.probes must have other names than the columns "
+                f"{', '.join(TAKEN)}, got {taken[0]!r}"
+            )
+    probes = [tuple(part) for part in given]
     names = [name for part in probes for name in part]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"observe must have each column once, got {repeated[0]} twice")
     return probes
 
 
-def _quotas(quotas: Sequence, feedback: str, n_arms: int) -> tuple[list[int], int]:
+def _quotas(quotas: Sequence, feedback: str, n_arms: int, horizon: int) -> tuple[list[int], int]:
     if feedback != "bandit":
         raise ValueError("quotas count pulls, which full information has none of")
     checks.length("quotas", quotas, n_arms)
-    return quota_numerators(quotas)
+    return quota_numerators(quotas, horizon)
 
 
 def _whole(name: str, value: Any) -> int:
@@ -343,7 +409,9 @@ def _whole(name: str, value: Any) -> int:
 
 def _replicates(replicates: int | Sequence[int]) -> np.ndarray:
     if isinstance(replicates, int | np.integer):
-        return np.arange(_whole("replicates", replicates))
+        if _whole("replicates", replicates) > REPLICATES:
+            raise ValueError(f"replicates must be at most 2**31, got {replicates}")
+        return np.arange(replicates)
     chosen = np.asarray(list(replicates) if isinstance(replicates, Iterable) else replicates)
     whole = chosen.ndim == 1 and chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
     if not whole or chosen.min() < 0 or np.unique(chosen).size != chosen.size:
@@ -351,6 +419,8 @@ def _replicates(replicates: int | Sequence[int]) -> np.ndarray:
             f"replicates must be a number or distinct whole numbers of at least 0, "
             f"got {replicates!r}"
         )
+    if chosen.max() >= REPLICATES:
+        raise ValueError(f"replicates must have numbers below 2**31, got {chosen.max()}")
     return chosen.astype(np.int64)
 
 

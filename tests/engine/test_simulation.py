@@ -4,6 +4,7 @@ import doctest
 import importlib
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,17 +15,25 @@ import pytest
 import fairbandits
 import naive
 from fairbandits import (
+    BFUCB,
     EXP3,
+    HTUCB,
     LFG,
     UCB1,
     BanditQ,
+    FairLearn,
+    GroupOracle,
     Hedge,
     Instance,
+    RandomInstance,
+    SmallestDeficit,
+    Starvation,
     Static,
     checkpoint_grid,
     run,
     unit,
 )
+from fairbandits.rationals import rational
 
 FOUR = Instance((0.3352, 0.2031, 0.7816, 0.6177), "uniform02")
 TARGETS = (0.1, 0.05, 0, 0)
@@ -80,14 +89,15 @@ class PlainStatic:
     """A fixed distribution, sampled by the round's coin, that keeps a diary."""
 
     feedback = "bandit"
-    probes = ("diary", "round")
+    probes = ("diary", "latest")
 
     def __init__(self, x):
         self.x = np.array(x)
 
     def start(self, n_arms, horizon):
-        self.seen = []
-        return self
+        state = PlainStatic(self.x)
+        state.seen = self.seen = []
+        return state
 
     def choose(self, t, coin):
         return np.searchsorted(np.cumsum(self.x[:-1]), unit(coin), side="right")
@@ -158,7 +168,7 @@ def test_plain_static_plays_like_static():
     plain = PlainStatic(x)
     result = run(plain, FOUR, ROUNDS, 2, **options)
     assert_same(result, run(Static(x), FOUR, ROUNDS, 2, **options))
-    assert list(result.probes) == ["diary", "round"]
+    assert list(result.probes) == ["diary", "latest"]
     for values in result.probes.values():
         assert (values == np.arange(1, ROUNDS + 1)[:, None]).all()
     assert [t for t, _, _ in plain.seen] == list(EVERY)
@@ -190,7 +200,7 @@ def test_start_is_given_the_arms_and_the_horizon():
     class Started(Scripted):
         def start(self, n_arms, horizon):
             calls.append((n_arms, horizon))
-            return super().start(n_arms, horizon)
+            return Scripted(1).start(n_arms, horizon)
 
     calls = []
     run(Started(1), FOUR, 17, 3)
@@ -257,6 +267,12 @@ def test_horizon_must_be_whole(horizon):
         run(UCB1(), FOUR, horizon)
 
 
+@pytest.mark.parametrize("horizon", [2**53 + 1, 2**63, 10**400])
+def test_horizon_has_an_end(horizon):
+    with pytest.raises(ValueError, match=rf"horizon must be at most 2\*\*53, got {horizon}"):
+        run(UCB1(), FOUR, horizon, checkpoints=[4])
+
+
 def test_horizon_must_reach_every_arm():
     with pytest.raises(ValueError, match=r"at least the number of arms \(4\), got 3"):
         run(UCB1(), FOUR, 3)
@@ -268,6 +284,16 @@ def test_horizon_must_reach_every_arm():
 def test_replicates_must_be_distinct_whole_numbers(replicates):
     with pytest.raises(ValueError, match=rf"replicates must .*, got {re.escape(repr(replicates))}"):
         run(UCB1(), FOUR, ROUNDS, replicates)
+
+
+@pytest.mark.parametrize("replicates", [[2**31], [0, 2**33], np.array([2**63], np.uint64)])
+def test_numbers_of_replicates_fit_their_column(replicates):
+    with pytest.raises(ValueError, match=rf"numbers below 2\*\*31, got {max(replicates)}"):
+        run(UCB1(), FOUR, ROUNDS, replicates)
+    with pytest.raises(ValueError, match=r"replicates must be at most 2\*\*31, got 8589934592"):
+        run(UCB1(), FOUR, ROUNDS, 2**33)
+    last = run(UCB1(), FOUR, 4, [2**31 - 1]).columns()["replicate"]
+    assert set(last.tolist()) == {2**31 - 1}
 
 
 @pytest.mark.parametrize(
@@ -535,3 +561,120 @@ def test_replicates_that_are_no_number_of_them():
 def test_beta_needs_some_spread():
     with pytest.raises(ValueError, match=r"spread of beta must be at least 0.1, got 0.01"):
         Instance((0.5, 0.5), law="beta", spread=0.01)
+
+
+# What would be silently wrong.
+
+
+FINE = (f"1/{2**31 - 1}", 0)
+TWO = Instance((0.9, 0.1))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        FairLearn(FINE),
+        HTUCB(FINE, 1.0),
+        LFG(FINE),
+        SmallestDeficit(FINE),
+        BFUCB(groups=(1, 1), quotas=FINE),
+        GroupOracle(groups=(1, 1), quotas=FINE, means=(0.9, 0.1)),
+    ],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_products_of_quotas_and_rounds_stay_within_64_bits(policy):
+    policy.start(2, 2**31)
+    expected = "denominator of at most 536870912 in 8589934592 rounds, got 2147483647"
+    with pytest.raises(ValueError, match=expected):
+        run(policy, TWO, 2**33, checkpoints=[1])
+    with pytest.raises(ValueError, match=expected):
+        run(UCB1(), TWO, 2**33, checkpoints=[1], quotas=FINE)
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+def test_a_method_that_would_not_be_called_is_refused(compiled):
+    class Mine(UCB1):
+        def choose(self, t, coin):
+            return 1
+
+    expected = r"Mine has a method choose that would never be called: .* methods choose and learn"
+    with pytest.raises(TypeError, match=expected):
+        run(Mine(), TWO, 10, compiled=compiled)
+
+    class Seeing(Starvation):
+        def watch(self, state, t, action, reward):
+            pass
+
+    with pytest.raises(TypeError, match="Seeing has a method watch that would never be called"):
+        run(UCB1(), TWO, 10, observe=[Seeing()], compiled=compiled)
+
+
+def test_a_derived_policy_without_methods_of_its_own_is_played():
+    class Mine(UCB1):
+        pass
+
+    assert_same(run(Mine(), TWO, 50), run(UCB1(), TWO, 50))
+
+
+@pytest.mark.parametrize("name", [*fairbandits.simulation.TAKEN, "deficit"])
+def test_a_probe_cannot_have_the_name_of_a_column(name):
+    class Probing(Scripted):
+        probes = ("free", name)
+
+    with pytest.raises(ValueError, match=rf"Probing.probes must have other names.* got '{name}'"):
+        run(Probing(0), TWO, 10)
+
+
+@pytest.mark.parametrize("probes", ["ab", (1,)])
+def test_probes_are_names(probes):
+    class Probing(Scripted):
+        def probe(self, out):
+            pass
+
+    Probing.probes = probes
+    with pytest.raises(TypeError, match=r"Probing.probes must be a tuple of names, got"):
+        run(Probing(0), TWO, 10)
+
+
+def test_each_replicate_starts_afresh():
+    class Keen:
+        """Pulls arm 0 until it has learnt ten times."""
+
+        feedback = "bandit"
+        pulls = 0
+
+        def start(self, n_arms, horizon):
+            return self
+
+        def choose(self, t, coin):
+            return int(self.pulls >= 10)
+
+        def learn(self, t, action, reward):
+            self.pulls += 1
+
+    assert run(Keen(), TWO, 10, checkpoints=[10]).plays.tolist() == [[[10, 0]]]
+    with pytest.raises(TypeError, match=r"Keen.start must return a fresh object for each repl"):
+        run(Keen(), TWO, 10, 2)
+
+
+def test_targets_that_nobody_can_meet_are_said():
+    with pytest.warns(UserWarning, match=r"targets cannot be met .* at most 1, got 10.0000"):
+        run(BanditQ((0.9, 0.9)), TWO, 10)
+    drawn = RandomInstance(2, low=0.5)
+    with pytest.warns(UserWarning, match="targets cannot be met"):
+        run(BanditQ((0.5, 0.5), feedback="full"), drawn, 10, 3)
+    run(BanditQ((0.45, 0.05)), TWO, 10)  # need every round: no warning
+
+
+def test_a_float_that_is_a_fraction_is_said_to_be_one():
+    with pytest.raises(ValueError, match=r'; write "1/3" in place of 0.3333333333333333'):
+        run(UCB1(), TWO, 10, quotas=[1 / 3, 0.1])
+    with pytest.raises(ValueError, match=r"at most 2\*\*31, got \d+$"):
+        FairLearn((0.1234567890123456, 0.1))
+
+
+@pytest.mark.parametrize("value", ["1e999999999", "1e-400", 10**400, "1e301", "1/1" + "0" * 301])
+def test_numbers_beyond_all_measure_are_refused_at_once(value):
+    with pytest.raises(ValueError, match=r"x must be 0, or between 1e-300 and 1e300 in size"):
+        rational("x", value)
+    assert rational("x", "1e-300") == Fraction(1, 10**300)

@@ -346,6 +346,10 @@ WRONG = [
     (BANDITQ, f"{FULL}.title", 3, "'string'"),
     (BANDITQ, f"{FULL}.figures", ["fig1", "fig1"], "non-unique"),
     (BANDITQ, f"{FULL}.horizon.value", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.horizon.value", 2**63 - 1, "maximum of 9007199254740992"),
+    (BANDITQ, f"{FULL}.replicates.value", 10**12, "maximum of 1000000"),
+    (BANDITQ, f"{FULL}.checkpoints.linear", 10**12, "maximum of 1000000"),
+    (BANDITQ, f"{FULL}.checkpoints.log", 10**12, "maximum of 1000000"),
     (BANDITQ, f"{FULL}.horizon.value", "2e6", "'integer'"),
     (BANDITQ, f"{FULL}.horizon.value", 2e6, "'integer'"),
     (BANDITQ, f"{FULL}.chunk", 50.0, "'integer'"),
@@ -570,6 +574,14 @@ def test_missing_file(tmp_path):
         ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),
         ("a: &a {b: 1, b: 2}\nc: {<<: *a}\n", "has key 'b' twice, again in line 1"),
         ("a: 1\nc: {<<: 1}\n", "is not valid YAML"),
+        ("seed: 010\n", "has 010 in line 1, which YAML takes for another number"),
+        ("seed: 1:30\n", "has 1:30 in line 1, which YAML takes for another number"),
+        (f"a: 1\nseed: 1{'0' * 400}\n", "has a number of more than 300 digits in line 2"),
+        ("a: 1\nseed: &a [1, *a]\n", "has an alias of what it stands in, in line 2"),
+        (f"seed: {'[' * 101}{']' * 101}", "is nested deeper than 100 levels, in line 1"),
+        (f"seed: {'[' * 1500}", "is nested deeper than 100 levels"),
+        ("- " * 1500, "is nested deeper than 100 levels"),
+        ("seed: 2026-13-45", "is not valid YAML: month must be in 1..12"),
         ("", "must hold keys and values, got NoneType"),
         ("- seed", "must hold keys and values, got list"),
     ],
@@ -679,3 +691,39 @@ def test_policies_refuse_what_the_schema_cannot_know(name, parameters, text):
     with pytest.raises(ValueError, match="here") as error:
         make_policy(name, parameters, where="here")
     assert message(error) == f"here: {text}"
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value"),
+    [
+        ("config/config.yaml", "papers", ["banditq\n"]),
+        (BANDITQ, f"{FULL}.figures", ["fig1\n"]),
+        (BANDITQ, "experiments", {"mine\n": {}}),
+    ],
+)
+def test_names_do_not_end_with_a_line_break(changed, file, path, value):
+    with pytest.raises(ConfigError, match=r"does not match|must hold") as error:
+        changed(file, path, value)
+    assert r"\n' does not match" in message(error)
+
+
+def test_group_quotas_are_summed_when_the_configuration_is_read(changed):
+    file = "papers/bf_ucb/experiments.yaml"
+    name, block = next(
+        (name, policy)
+        for name, one in read(ROOT / file)["experiments"].items()
+        for policy, own in one.get("policies", {}).items()
+        if "quotas" in own["parameters"]
+    )
+    path = f"experiments.{name}.policies.{block}.parameters.quotas.value"
+    with pytest.raises(ConfigError, match=r"quotas must be at least 0 and sum to at most 1, got"):
+        changed(file, path, ["2/3", "2/3"])
+
+
+def test_a_ledger_that_is_gone_is_missed(changed, tmp_path):
+    shutil.copytree(ROOT / "audit", tmp_path / "audit")
+    (tmp_path / "papers" / "fair_ucb" / "claims.yaml").unlink()
+    with pytest.raises(ConfigError) as error:
+        changed("config/config.yaml", "scale", "paper")
+    text = message(error)
+    assert text.startswith("papers/fair_ucb/claims.yaml does not exist, but audit/verdicts.csv has")

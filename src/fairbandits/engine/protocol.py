@@ -70,6 +70,10 @@ class Streak(NamedTuple):
     most: float
 
 
+#: The verbs of a policy and of an observer; each has the first one.
+VERBS = ("learn", "choose", "distribute", "standing", "streak", "streaked", "probe")
+WATCHING = ("watch", "report")
+
 HOMES = tuple(f"fairbandits.{part}" for part in COMPILED)
 FOLDERS = tuple(f"{home}." for home in HOMES)
 _FUNCTIONS: dict[tuple[str, type], Callable] = {}

@@ -230,7 +230,22 @@ def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place
         inside = parameters.get("learner_parameters", {})
         check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
     _check_lengths(f"policies/{policy}", parameters, n_arms, place)
+    _check_sums(f"policies/{policy}", parameters, place)
     _FITTING.add(same)
+
+
+def _check_sums(schema: str, parameters: dict[str, Any], place: str) -> None:
+    """Raise ConfigError unless fractions are at least 0 and leave something, if they must."""
+    for key in ("quotas", "fractions"):
+        if not isinstance(parameters.get(key), list):
+            continue
+        values = [exact(value, f"{place}.{key}") for value in parameters[key]]
+        below = key == "quotas" and schema_of(schema)["properties"][key].get("perArm")
+        if min(values, default=0) < 0 or sum(values) > 1 or (below and sum(values) == 1):
+            most = "less than 1" if below else "at most 1"
+            raise ConfigError(
+                f"{place}.{key} must be at least 0 and sum to {most}, got {parameters[key]}"
+            )
 
 
 def _check_lengths(schema: str, parameters: dict[str, Any], n_arms: int, place: str) -> None:

@@ -3,6 +3,7 @@
 The workflow reads it on every start, so neither Numba nor pandas is imported here.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -379,9 +380,10 @@ def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
     found = {}
     for paper in papers:
         file = paper_file(paper, "claims", root)
-        if not file.is_file():
-            continue
         where = str(file.relative_to(root))
+        if not file.is_file():
+            _check_unjudged(paper, where, root)
+            continue
         content = read_yaml(file)
         check(content, "claims", where)
         try:
@@ -389,6 +391,24 @@ def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
         except ValueError as error:
             raise ConfigError(f"{where}: {error}") from None
     return found
+
+
+def _check_unjudged(paper: str, where: str, root: Path) -> None:
+    """Raise ConfigError if a paper has no ledger, and committed verdicts that were made of one.
+
+    Its runs would have the seed of papers that nothing judges, and its claims be dropped unseen.
+    """
+    table = root / "audit" / "verdicts.csv"
+    if not table.is_file():
+        return
+    with table.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            # a row names the datasets that it was made of
+            if any(one.startswith(f"{paper}/") for one in (row.get("data") or "").split()):
+                raise ConfigError(
+                    f"{where} does not exist, but {table.relative_to(root)} has a verdict on its "
+                    f"claim {row['id']}; bring it back, or remove the audit's committed tables"
+                )
 
 
 def _blocks(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -8,7 +8,8 @@ import difflib
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -84,7 +85,20 @@ def _is_integer(_, value: Any) -> bool:
 
 
 def _is_number(_, value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
+
+
+def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
+    """Yield an error unless a text has the pattern, whose ``$`` is before no line break."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and (value.endswith("\n") or not re.search(pattern, value)):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 @cache
@@ -104,7 +118,8 @@ def _validator(schema: str):
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {"integer": _is_integer, "number": _is_number}
     )
-    return validators.extend(Draft202012Validator, type_checker=types)(schema_of(schema))
+    extended = validators.extend(Draft202012Validator, {"pattern": _pattern}, type_checker=types)
+    return extended(schema_of(schema))
 
 
 @cache
@@ -176,6 +191,51 @@ def meant(word: str, known: Sequence[str]) -> str:
     return f"; known: {', '.join(known)}"
 
 
+#: How deep lists and mappings can lie in each other; ours have ten levels.
+DEEPEST = 100
+#: How many digits a number can be written with.
+DIGITS = 300
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether a YAML text may be nested so deep that to read it takes for ever, or fails."""
+    level = 0
+    for bracket in re.findall(r"[\[{\]}]", text):
+        level = level + 1 if bracket in "[{" else max(level - 1, 0)
+        if level > 10 * DEEPEST:
+            return True
+    return re.search(rf"^[ ?-]{{{20 * DEEPEST}}}", text, re.MULTILINE) is not None
+
+
+def _wrong_value(node: yaml.Node | None, above: tuple[int, ...], seen: set[int]) -> str:
+    """Return what is wrong with a value, and in which line, or nothing.
+
+    YAML 1.1 reads 010 as 8 and 1:30 as 90, which nobody means.
+    """
+    if node is None or (id(node) in seen and id(node) not in above):
+        return ""
+    line = f"in line {node.start_mark.line + 1}"
+    if id(node) in above:
+        return f"has an alias of what it stands in, {line}"
+    if len(above) >= DEEPEST:
+        return f"is nested deeper than {DEEPEST} levels, {line}"
+    seen.add(id(node))
+    if isinstance(node, yaml.CollectionNode):
+        parts = [part for one in node.value for part in (one if isinstance(one, tuple) else (one,))]
+        inside = (_wrong_value(one, (*above, id(node)), seen) for one in parts)
+        return next(filter(None, inside), "")
+    if node.tag not in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float"):
+        return ""
+    if len(node.value) > DIGITS:
+        return f"has a number of more than {DIGITS} digits {line}"
+    if ":" in node.value or (node.tag.endswith("int") and re.match(r"[+-]?0[0-7_]", node.value)):
+        return (
+            f"has {node.value} {line}, which YAML takes for another number; write it without "
+            "leading zeros and colons, or a text in quotes"
+        )
+    return ""
+
+
 def _repeated_key(node: yaml.Node | None, checked: set[int]) -> yaml.ScalarNode | None:
     """Return the first key that a mapping has twice; YAML would drop one of them silently.
 
@@ -200,8 +260,13 @@ def _repeated_key(node: yaml.Node | None, checked: set[int]) -> yaml.ScalarNode 
 def read_yaml(file: Path) -> dict[str, Any]:
     """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
     try:
-        loader = LOADER(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        if _is_deep(text):
+            raise ConfigError(f"{file} is nested deeper than {DEEPEST} levels")
+        loader = LOADER(text)
         node = loader.get_single_node()
+        if wrong := _wrong_value(node, (), set()):
+            raise ConfigError(f"{file} {wrong}")
         repeated = _repeated_key(node, set())
         content = None if node is None else loader.construct_document(node)
     except FileNotFoundError:
@@ -210,7 +275,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read: {error}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # the latter for a date that there is not
         raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
     if repeated is not None:
         line = repeated.start_mark.line + 1

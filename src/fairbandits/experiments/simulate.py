@@ -49,6 +49,11 @@ def simulate_chunk(
         kept = [name for name in results[0] if spec.record is None or name in (*KEPT, *spec.record)]
         columns = {name: np.concatenate([one[name] for one in results]) for name in kept}
         for name, value in cell.items():
+            if name in columns:
+                raise ValueError(
+                    f"{spec.stream}: policy {spec.policy} reports a column {name!r}, which is also "
+                    "what is swept; the probe needs another name"
+                )
             columns[name] = np.full(columns["round"].size, swept(value))
         parts.append(columns)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -55,7 +55,7 @@ def group_values(
 
 def owed(rounds: np.ndarray, quotas: Sequence) -> np.ndarray:
     """Return floor(beta_g t), integers of shape (n_rounds, n_groups), exact."""
-    return floors(rounds, *common_denominator("quotas", quotas))
+    return floors(rounds, *common_denominator("quotas", quotas, np.max(rounds, initial=1)))
 
 
 def fair_optimum(

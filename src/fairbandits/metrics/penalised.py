@@ -81,7 +81,7 @@ def penalised_regret(
 
 def _surplus(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> tuple[np.ndarray, int]:
     """Return N_k(t) - tau_k t as numerators, and their denominator."""
-    numerators, denominator = quota_numerators(quotas)
+    numerators, denominator = quota_numerators(quotas, np.max(rounds, initial=1))
     entitled = np.asarray(rounds, np.int64)[:, None] * np.array(numerators)
     return denominator * np.asarray(plays) - entitled, denominator
 

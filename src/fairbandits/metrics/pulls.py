@@ -40,7 +40,7 @@ def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.nda
     tolerance : number or str
         alpha >= 0.
     """
-    whole = floors(rounds, *quota_numerators(quotas))
+    whole = floors(rounds, *quota_numerators(quotas, np.max(rounds, initial=1)))
     return free(whole, float(rational("tolerance", tolerance)))
 
 

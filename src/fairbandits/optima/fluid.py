@@ -50,7 +50,7 @@ def fluid_pulls(
     if horizon < 2:
         raise ValueError(f"horizon must be at least 2, got {horizon!r}")
     means = np.asarray(means, float)
-    numerators, denominator = quota_numerators(quotas)
+    numerators, denominator = quota_numerators(quotas, horizon)
     entitled = np.array(numerators) * horizon / denominator
     scale = math.sqrt(2.0 * math.log(horizon))
     gaps = (means.max() - means) / scale

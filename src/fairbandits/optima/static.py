@@ -5,21 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairbandits.policies.checks import load
+
 
 class StaticBenchmark(NamedTuple):
     """The distribution x*, shape (n_arms,), and its mean reward per round b*."""
 
     distribution: np.ndarray
     reward: float
-
-
-def load(means: Sequence[float], targets: Sequence[float]) -> float:
-    """Return sum target / mean, which must not exceed 1 (BanditQ Eq. 2); inf if a mean is 0."""
-    means, targets = np.asarray(means, float), np.asarray(targets, float)
-    wanted = targets > 0
-    if (means[wanted] <= 0).any():
-        return np.inf
-    return float((targets[wanted] / means[wanted]).sum())
 
 
 def static_benchmark(means: Sequence[float], targets: Sequence[float]) -> StaticBenchmark:

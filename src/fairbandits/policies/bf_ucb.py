@@ -227,7 +227,7 @@ class BFUCB:
         shape = (n_groups, columns)
         delta = layout.delta_for(self.delta, horizon)
         log_factor, factor = initial.width_factors(delta, self.width == "released")
-        numerators, denominator = layout.group_quotas(self.quotas, n_groups)
+        numerators, denominator = layout.group_quotas(self.quotas, n_groups, horizon)
         inside = np.arange(columns) < sizes[:, None]
         kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
         plain = self.box != "exact" and self.policy_from == "maximiser"

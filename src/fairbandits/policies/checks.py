@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+#: By how much rounding can take the load of targets that need every round beyond 1.
+SLACK = 1e-9
+
 
 def one_of(name: str, value, allowed: Sequence) -> None:
     """Raise ValueError unless `value` is one of `allowed`."""
@@ -72,3 +75,12 @@ def per_arm(name: str, value: float | tuple[float, ...], n_arms: int) -> np.ndar
     if isinstance(value, tuple):
         length(name, value, n_arms)
     return np.full(n_arms, value)
+
+
+def load(means: Sequence[float], targets: Sequence[float]) -> float:
+    """Return sum target / mean, which must not exceed 1 (BanditQ Eq. 2); inf if a mean is 0."""
+    means, targets = np.asarray(means, float), np.asarray(targets, float)
+    wanted = targets > 0
+    if (means[wanted] <= 0).any():
+        return np.inf
+    return float((targets[wanted] / means[wanted]).sum())

@@ -102,7 +102,7 @@ class FairLearn:
         """Whether every quota is below 1/k, as the paper's model has it."""
         return below_equal_share(self.quotas)
 
-    def _numerators(self) -> tuple[list[int], int, int]:
+    def _numerators(self, horizon: int | None = None) -> tuple[list[int], int, int]:
         """Return quotas and tolerance over one common denominator."""
         quota_numerators(self.quotas)
         tolerance = rational("tolerance", self.tolerance)
@@ -110,14 +110,14 @@ class FairLearn:
             raise ValueError(f"tolerance must be at least 0, got {self.tolerance!r}")
         whole, part = divmod(tolerance, 1)  # a large tolerance must not look like a fine one
         (*quotas, rest), denominator = common_denominator(
-            "quotas and tolerance", [*self.quotas, part]
+            "quotas and tolerance", [*self.quotas, part], horizon
         )
         return quotas, int(whole) * denominator + rest, denominator
 
     def start(self, n_arms: int, horizon: int) -> FairLearnState:
         """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
-        quotas, tolerance, denominator = self._numerators()
+        quotas, tolerance, denominator = self._numerators(horizon)
         return FairLearnState(
             make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
             np.array(quotas, np.int64),

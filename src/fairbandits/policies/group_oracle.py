@@ -97,10 +97,9 @@ class GroupOracle:
 
     def start(self, n_arms: int, horizon: int) -> GroupOracleState:
         """Return the state before the first round."""
-        del horizon  # the schedule is anytime
         layout.check_layout(self.groups, n_arms)
         checks.length("means", self.means, n_arms)
-        numerators, denominator = layout.group_quotas(self.quotas, len(self.groups))
+        numerators, denominator = layout.group_quotas(self.quotas, len(self.groups), horizon)
         start = layout.starts(self.groups)
         means = np.array(self.means)
         kind, c = merits.MERITS[self.merit], float(self.merit_parameter)

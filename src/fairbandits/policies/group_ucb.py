@@ -149,7 +149,7 @@ class GroupUCB:
         n_groups = len(self.groups)
         quotas = (0,) * n_groups if self.quotas is None else self.quotas
         layout.check_layout(self.groups, n_arms)
-        numerators, denominator = layout.group_quotas(quotas, n_groups)
+        numerators, denominator = layout.group_quotas(quotas, n_groups, horizon)
         delta = layout.delta_for(self.delta, horizon)
         scopes = n_groups + 1
         ranked = self.ties == "released"

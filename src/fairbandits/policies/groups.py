@@ -45,10 +45,13 @@ def check_layout(groups: Sequence[int], n_arms: int) -> None:
         )
 
 
-def group_quotas(quotas: Sequence, n_groups: int) -> tuple[list[int], int]:
+def group_quotas(
+    quotas: Sequence, n_groups: int, rounds: int | None = None
+) -> tuple[list[int], int]:
     """Return beta_g as exact numerators over one common denominator.
 
-    Unlike an arm's quotas they may sum to 1, since the paper discusses beta = (1/2, 1/2).
+    Unlike an arm's quotas they may sum to 1, since the paper discusses beta = (1/2, 1/2). `rounds`
+    is as in `fairbandits.rationals.common_denominator`.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def group_quotas(quotas: Sequence, n_groups: int) -> tuple[list[int], int]:
     """
     if len(quotas) != n_groups:
         raise ValueError(f"quotas must have one entry per group ({n_groups}), got {len(quotas)}")
-    numerators, denominator = common_denominator("quotas", quotas)
+    numerators, denominator = common_denominator("quotas", quotas, rounds)
     for g, numerator in enumerate(numerators):
         if numerator < 0:
             raise ValueError(f"quotas must be at least 0, got {quotas[g]} for group {g + 1}")

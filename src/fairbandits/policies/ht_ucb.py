@@ -107,9 +107,8 @@ class HTUCB:
 
     def start(self, n_arms: int, horizon: int) -> HTUCBState:
         """Return the state before the first round."""
-        del horizon  # HT-UCB is anytime
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = quota_numerators(self.quotas)
+        numerators, denominator = quota_numerators(self.quotas, horizon)
         return HTUCBState(
             lead.nobody(n_arms),
             np.zeros(n_arms),

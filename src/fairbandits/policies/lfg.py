@@ -117,7 +117,7 @@ class LFG:
         checks.length("fractions", self.fractions, n_arms)
         weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)
-        numerators, denominator = common_denominator("fractions", self.fractions)
+        numerators, denominator = common_denominator("fractions", self.fractions, horizon)
         fractions = np.array(numerators, np.int64)
         return LFGState(
             np.zeros(n_arms, np.int64),

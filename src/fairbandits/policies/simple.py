@@ -105,9 +105,8 @@ class SmallestDeficit:
 
     def start(self, n_arms: int, horizon: int) -> SmallestDeficitState:
         """Return the state before the first round."""
-        del horizon
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = quota_numerators(self.quotas)
+        numerators, denominator = quota_numerators(self.quotas, horizon)
         return SmallestDeficitState(
             np.array(numerators, np.int64), np.zeros(n_arms, np.int64), denominator
         )
