@@ -6,14 +6,14 @@ prints a table in Markdown. A run that was stopped and taken up again has those 
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 from bench import ROOT
 from bench.measure import machine, machine_name
 
-PAPERS = sorted(file.parent.name for file in (ROOT / "papers").glob("*/experiments.yaml"))
+from fairbandits.experiments.schemas import read_yaml
 
 #: Folders of files that are no paper's, and what their stage is called.
 STAGES = {
@@ -22,7 +22,8 @@ STAGES = {
     "audit": "judging",
     "notebook": "pages",
 }
-COLUMNS = ("stage", "of", "processes", "wall clock, s", "CPU, s", "longest, s")
+#: Seconds are sums over processes, but for those of the longest one.
+COLUMNS = ("stage", "paper", "processes", "wall clock, s", "CPU, s", "longest process, s")
 
 
 @click.command(help=__doc__.partition("\n")[0])
@@ -45,32 +46,36 @@ def main(folder: Path) -> None:
 
 def stages(folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield a row for each stage and paper, and their sum."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    papers = read_yaml(ROOT / "config" / "config.yaml")["papers"]
+    found: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
     for file in sorted(folder.rglob("*.tsv")):
         with file.open(encoding="utf-8", newline="") as opened:
             times = [
-                (float(row["s"]), float(row["cpu_time"] if row["cpu_time"] != "NA" else 0))
+                (float(row["s"]), None if row["cpu_time"] == "NA" else float(row["cpu_time"]))
                 for row in csv.DictReader(opened, delimiter="\t")
             ]
-        found[_stage(file.relative_to(folder))] += times
+        found[_stage(file.relative_to(folder), papers)] += times
     for (stage, of), times in sorted(found.items()):
         yield _row(stage, of, times)
     if found:
         yield _row("all", "", [one for times in found.values() for one in times])
 
 
-def _stage(file: Path) -> tuple[str, str]:
+def _stage(file: Path, papers: Sequence[str]) -> tuple[str, str]:
     """Return the stage of a benchmark file, and the paper if it is of one."""
     stage = STAGES.get(file.parts[0])
     if stage is None:
         return ("figures", file.parts[0]) if len(file.parts) > 1 else (file.stem, "")
-    return stage, next((paper for paper in PAPERS if paper in file.stem), "")
+    return stage, next((paper for paper in papers if paper in file.stem), "")
 
 
-def _row(stage: str, of: str, times: list[tuple[float, float]]) -> tuple[str, ...]:
-    wall, cpu = (sum(column) for column in zip(*times, strict=True))
-    longest = max(wall for wall, _ in times)
-    return stage, of, str(len(times)), f"{wall:.0f}", f"{cpu:.0f}", f"{longest:.0f}"
+def _row(stage: str, paper: str, times: list[tuple[float, float | None]]) -> tuple[str, ...]:
+    wall, cpu = zip(*times, strict=True)
+    measured = [one for one in cpu if one is not None]
+    # Snakemake has no CPU time of a process that ends before it first looks
+    least = "" if len(measured) == len(cpu) else "at least "
+    seconds = f"{sum(wall):.0f}", f"{least}{sum(measured):.0f}", f"{max(wall):.0f}"
+    return stage, paper, str(len(times)), *seconds
 
 
 if __name__ == "__main__":

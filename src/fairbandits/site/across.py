@@ -18,9 +18,9 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, read_yaml
 from fairbandits.site import audit as verdicts
+from fairbandits.site import pages
 from fairbandits.site.audit import Audit, badge
 from fairbandits.site.graph import Mark, draw
-from fairbandits.site.pages import link_to_claim, table
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
@@ -114,8 +114,8 @@ def link(audit: Audit | None) -> HTML | None:
     if audit is None:
         return None
     return HTML(
-        '<p><a data-page="across" href="across.ipynb">Across papers</a>: what several of them '
-        "say, with all verdicts side by side, and which claim rests on which.</p>"
+        f"<p>{pages.link('across', 'Across papers')}: what several of them say, with all "
+        "verdicts side by side, and which claim rests on which.</p>"
     )
 
 
@@ -128,7 +128,7 @@ def shared(audit: Audit | None) -> Iterator[HTML | Markdown]:
         yield Markdown(one.statement)
         rows = [_row(audit, key) for key in one.claims]
         header = ["paper", "place", "what is claimed", "verdict", "number"]
-        wide = table({"": rows}, header, f"claims-{name}").data
+        wide = pages.table({"": rows}, header, f"claims-{name}").data
         yield HTML(f'<div class="fb-wrap">{wide}</div>')
 
 
@@ -149,7 +149,7 @@ def _row(audit: Audit, key: str) -> list[str]:
     return [
         escape(_short(audit, claim.paper)),
         escape(claim.place),
-        link_to_claim(key, escape(claim.statement)),
+        pages.link_to_claim(key, escape(claim.statement)),
         verdict,
         number,
     ]
@@ -224,7 +224,7 @@ def _mark(audit: Audit, key: str, paper: str) -> Mark:
         name = f"{_short(audit, claim.paper)}: {name}"
     letter, look = MARKS[outcome(audit, key)]
     said = f"{key}, {outcome(audit, key)}: {claim.statement}"
-    return Mark(name, letter, look, said, lambda svg: link_to_claim(key, svg), elsewhere)
+    return Mark(name, letter, look, said, lambda svg: pages.link_to_claim(key, svg), elsewhere)
 
 
 def taken_along(audit: Audit, paper: str) -> HTML:
@@ -234,10 +234,10 @@ def taken_along(audit: Audit, paper: str) -> HTML:
     broken = [key for key in audit.ledgers[paper].claims if outcome(audit, key) in BROKEN]
     rows = [
         [
-            f"{link_to_claim(key, escape(key))}<br>{escape(audit.claims[key].statement)}",
+            f"{pages.link_to_claim(key, escape(key))}<br>{escape(audit.claims[key].statement)}",
             _marked(audit, key),
             "<br>".join(
-                f"{link_to_claim(one, escape(one))} {_marked(audit, one)}"
+                f"{pages.link_to_claim(one, escape(one))} {_marked(audit, one)}"
                 for one in carried(key, above)
             ),
         ]
@@ -249,5 +249,5 @@ def taken_along(audit: Audit, paper: str) -> HTML:
         said = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
         return HTML(f"{title}<p>{said}</p>")
     header = ["does not hold as said", "verdict", "rests on it, also by way of others"]
-    wide = table({"": rows}, header, f"taken-along-{paper}").data
+    wide = pages.table({"": rows}, header, f"taken-along-{paper}").data
     return HTML(f'{title}<div class="fb-wrap">{wide}</div>')

@@ -31,6 +31,7 @@ from fairbandits.site.evidence import picture
 from fairbandits.site.pages import (
     CONFIG,
     NotReady,
+    link,
     link_to_claim,
     listed,
     number,
@@ -333,8 +334,7 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     html = (
         f"<p>Of {sum(counts.values())} claims, {counted}{f' ({without})' if without else ''}. "
         "Below are those that the paper stands on; "
-        f'<a data-page="audit#verdicts-{paper}" href="audit.ipynb#verdicts-{paper}">all of them, '
-        "with rules and evidence</a>.</p>"
+        f"{link(f'audit#verdicts-{paper}', 'all of them, with rules and evidence')}.</p>"
     )
     cells = [
         [
@@ -355,9 +355,10 @@ def _figure_link(row: Row, page: str = "audit") -> str:
     name, paper = row["figure"], row["paper"]
     if not name:
         return ""
-    there = f'data-page="{paper}#{name}" href="{paper}.ipynb#{name}"'
-    link = f'href="#{name}"' if page == paper else there
-    return f"<a {link}>{name.removeprefix('fig')}</a>"
+    short = name.removeprefix("fig")
+    if page == paper:
+        return f'<a href="#{name}">{short}</a>'
+    return link(f"{paper}#{name}", short)
 
 
 def verdicts(audit: Audit, paper: str) -> HTML:

@@ -383,9 +383,11 @@ def quantity(paper: str, name: str) -> str:
 def gallery(paper: Paper) -> HTML:
     """Return a paper's figures as small pictures that lead to its page."""
     pictures = "".join(
-        f'<a data-page="{paper.slug}#{name}" href="{paper.slug}.ipynb#{name}">'
-        f"{_image(paper, name, '')}<span><strong>Figure {name.removeprefix('fig')}</strong> "
-        f"{escape(quantity(paper.slug, name))}<br>{escape(one.title)}</span></a>"
+        link(
+            f"{paper.slug}#{name}",
+            f"{_image(paper, name, '')}<span><strong>Figure {name.removeprefix('fig')}</strong> "
+            f"{escape(quantity(paper.slug, name))}<br>{escape(one.title)}</span>",
+        )
         for one, name in paper.drawn
     )
     return HTML(f'<div class="fb-gallery">{pictures}</div>')
@@ -407,8 +409,8 @@ def card(paper: Paper) -> HTML:
     )
     return HTML(
         '<div class="fb-card sd-card sd-shadow-sm"><div class="sd-card-body">'
-        f'<p class="fb-card-title"><a data-page="{paper.slug}" href="{paper.slug}.ipynb">'
-        f"{escape(paper.title)}</a></p><p>{facts}.</p></div></div>"
+        f'<p class="fb-card-title">{link(paper.slug, escape(paper.title))}</p>'
+        f"<p>{facts}.</p></div></div>"
     )
 
 
@@ -631,6 +633,18 @@ def badge(words: str, good: bool) -> str:
     return f'<span class="fb-badge fb-{"good" if good else "off"}">{escape(words)}</span>'
 
 
+def link(place: str, html: str) -> str:
+    """Return a link to another page, or a place on it, which leads to its notebook in Jupyter.
+
+    Examples
+    --------
+    >>> link("audit#verdicts", "all of them")
+    '<a data-page="audit#verdicts" href="audit.ipynb#verdicts">all of them</a>'
+    """
+    page, mark, anchor = place.partition("#")
+    return f'<a data-page="{place}" href="{page}.ipynb{mark}{anchor}">{html}</a>'
+
+
 def link_to_claim(claim: str, html: str) -> str:
     """Return a link from another page to a claim's block on the audit's page."""
-    return f'<a data-page="audit#claim-{claim}" href="audit.ipynb#claim-{claim}">{html}</a>'
+    return link(f"audit#claim-{claim}", html)
