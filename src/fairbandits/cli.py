@@ -349,7 +349,7 @@ def power(
 @results_option
 @click.option("--check", is_flag=True, help="Only say which numbers differ.")
 def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> None:
-    """Work out README's numbers from tables and findings, and write them there."""
+    """Work out the numbers of README and docs/figures.md, and write them there."""
     from fairbandits.site.numbers import renew
 
     for line in renew(load_config(configs), results, checkout(), check=check):

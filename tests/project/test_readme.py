@@ -13,6 +13,7 @@ from fairbandits.figures.draw import draw
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
+FIGURES = (ROOT / "docs" / "figures.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
@@ -57,7 +58,7 @@ def test_links_lead_somewhere():
 
 def test_every_figure_is_shown():
     for paper, figure in load_config([ROOT / "config" / "config.yaml"]).figures:
-        assert f"figures/{paper}/{figure}.png" in README
+        assert f"../figures/{paper}/{figure}.png" in FIGURES
 
 
 def test_nothing_is_left_to_fill_in():

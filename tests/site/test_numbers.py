@@ -1,4 +1,4 @@
-"""README's numbers: worked out from tables, written between their marks, and the committed ones."""
+"""Numbers of README and docs/figures.md: worked out from tables, written between their marks, and the committed ones."""
 
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +12,7 @@ from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.figures.draw import PAPERS
 from fairbandits.site.numbers import (
     MARK,
+    PAGES,
     _kind,
     csv_of,
     differing,
@@ -23,7 +24,7 @@ from fairbandits.site.numbers import (
 from fairbandits.store import write_table
 
 LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
-#: Each number that README can cite -> its paper.
+#: Each number that pages can cite -> its paper.
 KNOWN = {
     name: paper
     for paper in LEDGERS
@@ -151,9 +152,13 @@ def test_marks_are_filled_and_compared():
         written(text, {"one": "1", "two_": "2"})
 
 
-def test_readme_has_the_committed_numbers():
+def pages():
+    return "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_pages_have_the_committed_numbers():
     """Those of papers whose claims are judged; the others have no committed table yet."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = pages()
     names = {name for name, _ in MARK.findall(text)}
     assert names <= KNOWN.keys()
     waiting = {name for name in names if KNOWN[name] not in JUDGED}
@@ -163,8 +168,8 @@ def test_readme_has_the_committed_numbers():
 
 
 def test_each_defined_number_is_cited():
-    """A number that README does not have is worked out for nobody; totals are for a table."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """A number that no page has is worked out for nobody; totals are for a table."""
+    text = pages()
     cited = {name for name, _ in MARK.findall(text)}
     for paper in LEDGERS:
         assert read_yaml(ROOT / "papers" / paper / "numbers.yaml").keys() <= cited

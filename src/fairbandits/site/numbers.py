@@ -1,10 +1,10 @@
-"""The numbers of README, from the tables that they come from.
+"""The numbers of README and of docs/figures.md, from the tables that they come from.
 
-README marks each number, invisibly for its readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
+These pages mark each number, invisibly for readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
 stands in papers/SLUG/numbers.yaml: a row of a figure's table or of the audit's findings, a column,
-and a format; or a count of findings. `fairbandits numbers` works them out, writes them into README
-and into the committed table `audit/numbers.csv`; a test compares README with that table, and the
-findings' numbers with the committed findings. See docs/adding-a-paper.md.
+and a format; or a count of findings. `fairbandits numbers` works them out, writes them into the
+pages and into the committed table `audit/numbers.csv`; a test compares the pages with that table,
+and the findings' numbers with the committed findings. See docs/adding-a-paper.md.
 """
 
 import csv
@@ -26,6 +26,7 @@ from fairbandits.experiments.schemas import ConfigError, meant, paper_file, read
 from fairbandits.store import read_table, replacing
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
+PAGES = ("README.md", "docs/figures.md")
 TABLE = "numbers.csv"
 COLUMNS = ("name", "value", "text", "source")
 #: Where a number is from, and what else an entry may say of it.
@@ -43,7 +44,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Number:
-    """One number: its value, as README has it, and where it comes from."""
+    """One number: its value, as pages have it, and where it comes from."""
 
     name: str
     value: float
@@ -196,13 +197,13 @@ def csv_of(numbers: Sequence[Number]) -> str:
 
 
 def texts_of(file: Path) -> dict[str, str]:
-    """Return the numbers of the committed table as README has them, by name."""
+    """Return the numbers of the committed table as pages have them, by name."""
     with file.open(encoding="utf-8", newline="") as opened:
         return {row["name"]: row["text"] for row in csv.DictReader(opened)}
 
 
-def written(text: str, numbers: Mapping[str, str]) -> str:
-    """Return a text with its marked numbers.
+def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
+    """Return the text of a page with its marked numbers.
 
     Raises
     ------
@@ -218,24 +219,24 @@ def written(text: str, numbers: Mapping[str, str]) -> str:
     def of(found: re.Match[str]) -> str:
         name = found.group(1)
         if name not in numbers:
-            raise ConfigError(f"README.md: no number {name!r}{meant(name, list(numbers))}")
+            raise ConfigError(f"{page}: no number {name!r}{meant(name, list(numbers))}")
         return f"<!--n:{name}-->{numbers[name]}<!--/n-->"
 
     return MARK.sub(of, text)
 
 
-def differing(text: str, numbers: Mapping[str, str]) -> list[str]:
-    """Return a line for each marked number that is not as it should be."""
-    written(text, numbers)
+def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") -> list[str]:
+    """Return a line for each marked number of a page that is not as it should be."""
+    written(text, numbers, page)
     return [
-        f"{name}: README.md has {value!r}, it is {numbers[name]!r}"
+        f"{name}: {page} has {value!r}, it is {numbers[name]!r}"
         for name, value in MARK.findall(text)
         if value != numbers[name]
     ]
 
 
 def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> list[str]:
-    """Write README's numbers and their table, or with `check` only say which differ.
+    """Write the numbers of pages and their table, or with `check` only say which differ.
 
     Returns
     -------
@@ -243,19 +244,22 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
         What was done, or a line for each number that differs.
     """
     results = results or root / config.folders["results"]
-    table, readme = root / config.folders["audit"] / TABLE, root / "README.md"
+    table = root / config.folders["audit"] / TABLE
     rows = read_findings(root / config.folders["audit"])
     papers = dict.fromkeys(one.paper for one in config.experiments)
     found = list(totals_of(load_ledgers(config, root), root / config.folders["audit"]))
     found += [one for paper in papers for one in numbers_of(paper, results, rows, root)]
-    texts, text = {one.name: one.text for one in found}, readme.read_text(encoding="utf-8")
+    texts = {one.name: one.text for one in found}
+    pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
+    marked = sum(len(MARK.findall(text)) for text in pages.values())
     if check:
-        return differing(text, texts) or [f"all {len(MARK.findall(text))} numbers are as they are"]
-    with replacing(table) as temporary:
-        temporary.write_text(csv_of(found), encoding="utf-8")
-    with replacing(readme) as temporary:
-        temporary.write_text(written(text, texts), encoding="utf-8")
-    return [f"{len(found)} numbers in {table.name}, {len(MARK.findall(text))} in README.md"]
+        others = [line for page, text in pages.items() for line in differing(text, texts, page)]
+        return others or [f"all {marked} numbers are as they are"]
+    pages = {page: written(text, texts, page) for page, text in pages.items()}
+    for file, text in ({table: csv_of(found)} | {root / page: text for page, text in pages.items()}).items():
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}"]
 
 
 def totals_of(ledgers: Mapping[str, Ledger], folder: Path) -> Iterator[Number]:
