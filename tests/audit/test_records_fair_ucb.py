@@ -594,9 +594,7 @@ def test_fig_3_is_read_where_the_ledger_says(name):
     _, cell = full(name)
     assert numbers("t @ [T / 100, T / 10, T]", cell) == [10**4, 10**5, 10**6]
     assert numbers("t @ (T / 1000)", cell) == pytest.approx([1000], rel=0.05)
-    found = numbers(
-        plan_of("fairucb-sublog", "no_faster_than_log").inputs["horizons"], cell
-    )
+    found = numbers(plan_of("fairucb-sublog", "no_faster_than_log").inputs["horizons"], cell)
     assert found == pytest.approx(np.geomspace(10**5, 10**6, 6).tolist(), rel=0.03)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of README and docs/figures.md: worked out from tables, written between their marks, and the committed ones."""
+"""Numbers of pages: worked out from tables, written between their marks, and those committed."""
 
 import pandas as pd
 import pyarrow as pa

@@ -255,8 +255,8 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         return others or [f"all {marked} numbers are as they are"]
-    pages = {page: written(text, texts, page) for page, text in pages.items()}
-    for file, text in ({table: csv_of(found)} | {root / page: text for page, text in pages.items()}).items():
+    files = {root / page: written(text, texts, page) for page, text in pages.items()}
+    for file, text in {table: csv_of(found), **files}.items():
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return [f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}"]
