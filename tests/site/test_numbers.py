@@ -90,7 +90,7 @@ def test_findings_are_counted_by_their_outcome(place):
     found = {one.name: one for one in place(entries)}
     assert [found[name].text for name in entries] == ["2", "1", "1", "0", "4", "1"]
     assert found["not_reproduced"].source == (
-        "audit/findings.csv: claim = t-a, test = cells, outcome = not reproduced, rows"
+        "audit/findings.csv: claim = t-a, outcome = not reproduced, test = cells, rows"
     )
 
 
