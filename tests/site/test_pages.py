@@ -16,7 +16,7 @@ from fairbandits.experiments.datasets import load_dataset
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.site import banditq, bf_ucb, comparison, pages
 from fairbandits.site.comparison import Curve, compare, observe, published
-from fairbandits.store import read_footer, read_table, write_table
+from fairbandits.store import read_footer, read_table, table_hash, write_table
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
 
@@ -232,7 +232,8 @@ def test_a_thousand_arms_are_compared_where_the_replays_have_all_rounds(paper, t
         columns["round"] = np.array([one.horizon // 2, one.horizon])
         columns["rate_1"] = np.full(2, 0.9 * footer["targets"][0])
         columns["regret"] = np.array([-12.0, 30.0])
-        write_table(tmp_path / one.table, pa.table(columns), footer)
+        table = pa.table(columns)
+        write_table(tmp_path / one.table, table, footer | {"content": table_hash(table)})
         for name in one.figures:
             known = {
                 row["series"]: row["value"]
