@@ -106,9 +106,9 @@ def test_banditq_at_the_published_scale(paper_scale):
         "oracle_lfg": ("fig7",),
     }
     assert {name: (one.horizon, one.replicates) for name, one in experiments.items()} == {
-        "full_information": (2_000_000, 100),
-        "bandit_feedback": (2_000_000, 100),
-        "oracle_lfg": (300_000, 200),
+        "full_information": (2_000_000, 200),
+        "bandit_feedback": (2_000_000, 200),
+        "oracle_lfg": (300_000, 500),
     }
     for one in experiments.values():
         assert one.means == (0.3352, 0.2031, 0.2411, 0.7816, 0.6177)
@@ -171,7 +171,7 @@ def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
     for small, large in zip(smoke_scale.experiments, paper_scale.experiments, strict=True):
         arms = large.drawn_means.get("arms", len(large.means))
         assert small.horizon == max(limits["horizon"], arms) < large.horizon
-        assert small.replicates == limits["replicates"] <= large.replicates
+        assert small.replicates == min(limits["replicates"], large.replicates)
     for small, large in zip(smoke_scale.runs, paper_scale.runs, strict=True):
         assert small.key == large.key
         assert small.chunk == min(limits["chunk"], large.chunk)
