@@ -263,7 +263,10 @@ def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
     [
         (["fairucb-thm2-boun"], "no claim 'fairucb-thm2-boun'; did you mean 'fairucb-thm2-bound'?"),
         (["--paper", "fairucb"], "no claims of paper 'fairucb'; did you mean 'fair_ucb'?"),
-        (["--paper", "ht_ucb"], "no claims of paper 'ht_ucb'; known: banditq, fair_ucb"),
+        (
+            ["--paper", "exp3"],
+            "no claims of paper 'exp3'; known: banditq, fair_ucb, ht_ucb, bf_ucb",
+        ),
         (["--verdict", "reprduced"], "no verdict 'reprduced'; did you mean 'reproduced'?"),
     ],
 )

@@ -190,12 +190,12 @@ def test_jobs_have_the_seeds_of_their_ledgers():
         for plan in plans.values()
         for one in plan.get("datasets", [])
     }
-    assert ledgers == {"banditq": config.rules["banditq"], "ht_ucb": None}
+    assert ledgers == {paper: config.rules[paper] for paper in ("banditq", "ht_ucb")}
 
 
 def test_other_rules_plan_the_runs_of_their_paper_anew():
     config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
-    other = replace(config, rules={"banditq": "0" * 16})
+    other = replace(config, rules=config.rules | {"banditq": "0" * 16})
     plans = [
         {job.name: job.plan for job in simulations(one, bundles_of(one))} for one in (config, other)
     ]

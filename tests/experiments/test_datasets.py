@@ -147,7 +147,10 @@ def test_size_of_the_chunks_does_not_matter(made, facts, tmp_path, chunk):
 
 def test_other_seed(chunks, facts, tmp_path):
     text = refusal(chunks, facts, tmp_path / "data.parquet", seed=SEED + 1)
-    assert text == f"{chunks[2]} does not belong here: its seed is {SEED}, wanted {SEED + 1}"
+    assert text == (
+        f"{chunks[2]} does not belong here: its seed is {SEED}, wanted {SEED + 1}; "
+        f"delete {chunks[2]} and run again"
+    )
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_documents_name_files_that_are_there(extended):
         ):
             made = "starvation" if "/observers/" in name else "explore_first"
             name = name.replace("SLUG", "toy").replace("NAME", made)
-            parts = ("audit", "deviations", "published")
+            parts = ("audit", "deviations", "published", "numbers")
             optional = name in [f"papers/toy/{part}.yaml" for part in parts]
             assert optional or any((one / name).exists() for one in (ROOT, extended.folder)), name
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):

@@ -200,7 +200,8 @@ def record(claim: Claim, ledger: Ledger) -> str:
         "level": family.level,
         "correction": family.correction,
     }
-    content |= {"combine": claim.combine} if len(tests) > 1 else {}
+    # one test asks each case by itself too: "universal" pools its cases
+    content |= {"combine": claim.combine} if len(tests) > 1 or claim.combine != "all" else {}
     return _yaml(content | shared | {"tests": tests})
 
 
