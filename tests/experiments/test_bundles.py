@@ -9,9 +9,6 @@ import pytest
 
 import shrunk
 from fairbandits.experiments.bundles import (
-    COSTS,
-    MOST,
-    OBSERVING,
     bundles_of,
     collections,
     read_plan,
@@ -19,6 +16,7 @@ from fairbandits.experiments.bundles import (
     write_plans,
 )
 from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.costs import COSTS, MOST, OBSERVING
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES
@@ -123,7 +121,7 @@ def test_a_seed_changes_every_plan(smoke):
 
 
 def test_long_runs_are_cut_into_chunks(smoke):
-    bundles = bundles_of(smoke, most=0.05)
+    bundles = bundles_of(replace(smoke, job_seconds=0.05))
     jobs = simulations(smoke, bundles)
     assert len(jobs) > 50
     files = sorted(itertools.chain.from_iterable(job.outputs for job in jobs))
@@ -173,9 +171,14 @@ def test_costs_are_of_policies_that_exist():
     assert OBSERVING.keys() <= OBSERVERS.keys()
 
 
+def with_one_ledger():
+    """Return the configuration of two papers, as if one had no ledger."""
+    config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
+    return replace(config, rules={"banditq": config.rules["banditq"]})
+
+
 def test_jobs_have_the_seeds_of_their_ledgers():
-    settings = shrunk.settings(["banditq", "ht_ucb"], "ledger")
-    config = build_config(settings, "test")
+    config = with_one_ledger()
     bundles = bundles_of(config)
     jobs = [*simulations(config, bundles), *collections(config, bundles)]
     plans = {job.name: json.loads(job.content) for job in jobs}
@@ -190,12 +193,12 @@ def test_jobs_have_the_seeds_of_their_ledgers():
         for plan in plans.values()
         for one in plan.get("datasets", [])
     }
-    assert ledgers == {paper: config.rules[paper] for paper in ("banditq", "ht_ucb")}
+    assert ledgers == {"banditq": config.rules["banditq"], "ht_ucb": None}
 
 
 def test_other_rules_plan_the_runs_of_their_paper_anew():
-    config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
-    other = replace(config, rules=config.rules | {"banditq": "0" * 16})
+    config = with_one_ledger()
+    other = replace(config, rules={"banditq": "0" * 16})
     plans = [
         {job.name: job.plan for job in simulations(one, bundles_of(one))} for one in (config, other)
     ]

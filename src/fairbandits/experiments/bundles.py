@@ -13,42 +13,11 @@ from typing import Any, TypeVar
 
 from fairbandits.experiments.code import code_of_all
 from fairbandits.experiments.config import Config, Experiment, Run
+from fairbandits.experiments.costs import WRITTEN, seconds_of_replicate
 from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.experiments.spec import RunSpec
+from fairbandits.policies import HOMES
 from fairbandits.policies.own import is_own
-
-#: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
-#: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
-COSTS = {
-    "banditq, bandit": (40, 8),
-    "banditq, full": (10, 4),
-    "bf_ucb": (100, 1.2),
-    "fair_learn": (25, 0.2),
-    "fairx_ucb": (100, 2),
-    "group_ucb": (15, 0.5),
-    "ht_ucb": (30, 1.2),
-    "lfg": (25, 1.5),
-    "static": (15, 1),
-    "t_fair_learn": (25, 0.2),
-    "ucb1": (10, 0.2),
-}
-#: Of all others, and of those in plain Python outside the package.
-COST, OWN_COST = (50, 5), (20_000, 500)
-#: What observers add: one that has to look at much or at next to nothing, and any other.
-OBSERVING = {
-    "banditq_inequalities": (40, 2),
-    "fair_learn_deficits": (10, 3),
-    "group_deficits": (1, 0),
-    "initial_phase": (0, 0),
-    "optional_pulls": (1, 0),
-    "surrogate_gains": (40, 3),
-}
-OBSERVED = (5, 0)
-#: Seconds for each replicate of each cell, and for each file.
-STARTED, WRITTEN = 0.0004, 0.02
-
-#: Seconds of computing in one process, at most, where it can be cut.
-MOST = 60.0
 
 #: Priority of what figures wait for.
 SHOWN = 1000
@@ -103,20 +72,19 @@ class Bundle:
     parts: tuple[tuple[Chunk, ...], ...]
 
 
-def bundles_of(config: Config, most: float = MOST) -> list[Bundle]:
+def bundles_of(config: Config) -> list[Bundle]:
     """Return the bundles of a configuration.
 
     The experiments that figures show and all others are apart, and so are the papers. Those that
     take longer than a process should are bundles of their own, in several parts: of whole runs, or
-    of the chunks of one run.
+    of the chunks of one run. So is each experiment of a variant, of which few are asked for.
 
     Parameters
     ----------
     config : Config
-        The configuration.
-    most : float
-        Seconds of computing in one process, at most, where it can be cut.
+        The configuration; its `job_seconds` are those of computing in one process, at most.
     """
+    most = config.job_seconds
     units: dict[tuple[str, bool], dict[str, list[Experiment]]] = {}
     for one in config.experiments:
         shown = bool(one.figures or one.companion_to)
@@ -126,7 +94,7 @@ def bundles_of(config: Config, most: float = MOST) -> list[Bundle]:
     for (paper, shown), kind in units.items():
         short = {}
         for name, unit in kind.items():
-            if _seconds_of(unit) <= most:
+            if _seconds_of(unit) <= most and unit[0].scale != "variant":
                 short[name] = unit
             else:
                 found.append(Bundle(paper, name, tuple(unit), shown, _parts(unit, most)))
@@ -165,13 +133,7 @@ def _packed(
 
 
 def _chunks(run: Run) -> list[Chunk]:
-    spec = run.spec
-    feedback = spec.parameters.get("feedback", "bandit")
-    other = OWN_COST if is_own(spec.policy) else COST
-    start, each = COSTS.get(spec.policy) or COSTS.get(f"{spec.policy}, {feedback}") or other
-    watching = [OBSERVING.get(name, OBSERVED) for name, _ in spec.observe]
-    start, each = map(sum, zip((start, each), *watching, strict=True))
-    one = spec.total_rounds * (start + each * spec.n_arms) * 1e-9 + len(spec.cells) * STARTED
+    one = seconds_of_replicate(run.spec, run.cost)
     chunks = []
     for replicates in run.chunks():
         first, last = map(int, replicates.split("-"))
@@ -324,7 +286,7 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
         entries = [{key: one[key] for key in keys[what]} for one in plan[what]]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file} cannot be read as a plan: {error}") from error
     except (KeyError, TypeError):
         needed = f"seed and {what}, each with {', '.join(keys[what])}"
@@ -332,10 +294,16 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ConfigError(f"{file}: seed must be a whole number of at least 0, got {seed!r}")
     for entry in entries:
-        entry["out"] = Path(entry["out"])
+        entry["out"] = _path(entry["out"], file)
         if what == "datasets":
-            entry["chunks"] = [Path(chunk) for chunk in entry["chunks"]]
+            if not isinstance(entry["chunks"], list):
+                raise ConfigError(
+                    f"{file}: chunks must be a list of files, got {entry['chunks']!r}"
+                )
+            entry["chunks"] = [_path(chunk, file) for chunk in entry["chunks"]]
             continue
+        if not isinstance(entry["name"], str):
+            raise ConfigError(f"{file}: name must be a text, got {entry['name']!r}")
         entry["replicates"] = _range(entry["replicates"], file)
         if not isinstance(entry["run"], dict):
             raise ConfigError(f"{file}: run must be a JSON object, got {entry['run']!r}")
@@ -343,7 +311,16 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
             entry["run"] = RunSpec.from_json(entry["run"])
         except ValueError as error:
             raise ConfigError(f"{file}: {error}") from None
+        policy = entry["run"].policy
+        if not isinstance(policy, str) or not (is_own(policy) or policy in HOMES):
+            raise ConfigError(f"{file}: no policy {policy!r}{meant(str(policy), list(HOMES))}")
     return seed, entries
+
+
+def _path(place: Any, file: Path) -> Path:
+    if not isinstance(place, str):
+        raise ConfigError(f"{file}: a file must be named by a text, got {place!r}")
+    return Path(place)
 
 
 def chosen(

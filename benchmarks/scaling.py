@@ -1,0 +1,391 @@
+"""Predict how long a run takes on many cores, from what its jobs took: list scheduling.
+
+Reads what every job of the published scale took (jobs.csv beside this file), plays the workflow's
+scheduler on 2, 8, 64 and 1000 cores, and writes the table and the plot of docs/scaling.md.
+"""
+
+import csv
+import heapq
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import matplotlib.pyplot as plt
+from bench import HERE, ROOT
+
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.experiments.bundles import (
+    SHOWN,
+    Bundle,
+    Chunk,
+    bundles_of,
+    collections,
+    simulations,
+)
+from fairbandits.experiments.config import Config, load_config
+from fairbandits.experiments.costs import STARTED, WRITTEN, seconds_of_replicate
+from fairbandits.figures.style import apply_style, save
+from fairbandits.store import replacing
+
+JOBS = HERE / "jobs.csv"
+PAGE, PLOT = ROOT / "docs" / "scaling.md", ROOT / "docs" / "scaling"
+CONFIG, FINER = (ROOT / "config" / name for name in ("config.yaml", "cluster.yaml"))
+CORES = (2, 8, 64, 1000)
+DRAWN = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+#: Seconds of Snakemake before the first job, and of each job before it starts; and of a job that
+#: is sent to a cluster, which starts a Snakemake of its own.
+START, BETWEEN, SENT = 6.0, 0.3, 10.0
+#: Of the seconds of a job that simulates, those before it computes.
+PROCESS = 1.5
+#: A run that takes so many times what the rule of thumb says of it, or less by as much, both beside
+#: the run in the middle, has its cost in config/cluster.yaml.
+FAR_OFF = 3.0
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+#: What the page has between these lines comes from here.
+BEGIN, END = "<!-- made by benchmarks/scaling.py -->\n", "<!-- end -->\n"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job: its name, seconds, the names of the jobs that it waits for, and its priority.
+
+    `sent` says whether it is sent to a cluster, where there is one.
+    """
+
+    name: str
+    seconds: float
+    needs: frozenset[str]
+    priority: float = 0.0
+    sent: bool = False
+
+
+def makespan(tasks: Sequence[Task], cores: int, start: float, between: float) -> float:
+    """Return the seconds until the last task is done, if a core that is free takes the next one.
+
+    The next one is that of the highest priority whose needs are done, the first one of equals.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        All tasks.
+    cores : int
+        How many run at once.
+    start, between : float
+        Seconds before the first task, and before each on its core.
+    """
+    waiting = {task.name: len(task.needs) for task in tasks}
+    after = defaultdict(list)
+    for number, task in enumerate(tasks):
+        for name in task.needs:
+            after[name].append((number, task))
+    ready = [(-task.priority, number) for number, task in enumerate(tasks) if not task.needs]
+    heapq.heapify(ready)
+    running: list[tuple[float, int]] = []
+    now, done = start, 0
+    while ready or running:
+        while ready and len(running) < cores:
+            _, number = heapq.heappop(ready)
+            heapq.heappush(running, (now + between + tasks[number].seconds, number))
+        now, ended = heapq.heappop(running)
+        done += 1
+        for number, task in after[tasks[ended].name]:
+            waiting[task.name] -= 1
+            if not waiting[task.name]:
+                heapq.heappush(ready, (-task.priority, number))
+    if done < len(tasks):
+        missing = sorted(set(after) - {task.name for task in tasks})
+        raise ValueError(f"some tasks wait for what there is not: {', '.join(missing)}")
+    return now
+
+
+# ----------------------------------------------------------------------------------- the workflow
+
+
+def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
+    """Return all jobs of a run, named as their benchmark files, with what they wait for.
+
+    Raises
+    ------
+    ValueError
+        If a job has no seconds.
+    """
+    bundles = bundles_of(config)
+    tasks, datasets = [], {}
+    makes = {}
+    for job in simulations(config, bundles):
+        name = f"simulate/{job.name}"
+        makes |= dict.fromkeys(job.outputs, name)
+        tasks.append((name, (), job.priority, True))
+    for job in collections(config, bundles):
+        name = f"collect/{job.name}"
+        datasets |= dict.fromkeys(job.outputs, name)
+        tasks.append((name, [makes[file] for file in job.inputs], job.priority, False))
+    replays = defaultdict(list)
+    for one in config.replays:
+        replays[one.paper].append(one.table.removesuffix(".parquet"))
+    tasks += [(name, (), SHOWN, True) for some in replays.values() for name in some]
+    alone = {(one.paper, figure): one for one in config.replays for figure in one.figures}
+    for paper, figure in config.figures:
+        if (paper, figure) in alone:
+            needs = [alone[paper, figure].table.removesuffix(".parquet")]
+        else:
+            needs = [datasets[one.dataset] for one in config.shown_in(paper, figure)]
+            if (paper, figure) == ("banditq", "fig5"):  # the published run is beside
+                needs.append("banditq/replay_5_bandit")
+        tasks.append((f"{paper}/{figure}", needs, 2 * SHOWN, False))
+    tasks += _judging(config, datasets, replays)
+    judged = [name for name, *_ in tasks if name == "audit/verdicts"]
+    papers = list(dict.fromkeys(one.paper for one in config.experiments))
+    pages = {"index": papers, **({"audit": [], "across": []} if judged else {})}
+    for page, shown in (pages | {one: [one] for one in papers}).items():
+        needs = [f"{paper}/{name}" for paper, name in config.figures if paper in shown]
+        needs += [name for one in shown for name in replays[one]]
+        needs += [datasets[one.dataset] for one in config.experiments if one.paper in shown]
+        tasks.append((f"notebook/{page}", [*needs, *judged], 0, False))
+    tasks.append(("site", [name for name, *_ in tasks if name.startswith("notebook/")], 0, False))
+    if missing := [name for name, *_ in tasks if name not in seconds]:
+        raise ValueError(f"nothing says how long these jobs took: {', '.join(missing)}")
+    return [
+        Task(name, seconds[name], frozenset(needs), priority, sent)
+        for name, needs, priority, sent in tasks
+    ]
+
+
+def _judging(config: Config, datasets: Mapping[str, str], replays: Mapping[str, list]):
+    """Yield the jobs of the audit."""
+    ledgers = load_ledgers(config)
+    for paper, ledger in ledgers.items():
+        names = {name for one in ledger.claims.values() for name in one.experiments}
+        read = {datasets[one.dataset] for name in names for one in config.named(paper, name)}
+        yield f"audit/{paper}", [*read, *replays[paper]], 0, False
+    if ledgers:
+        yield "audit/verdicts", [f"audit/{paper}" for paper in ledgers], 0, False
+        yield "audit/audit", ["audit/verdicts"], 0, False
+
+
+# ------------------------------------------------------------------------------- what was measured
+
+
+def processor_seconds(wall: float, processor: float | None) -> float:
+    """Return what a job would have taken on a core of its own.
+
+    Snakemake reads a process's time every half second, after 15 seconds every 30; the share of a
+    core that it had until the last reading is taken for the whole.
+
+    Parameters
+    ----------
+    wall, processor : float
+        What it took on the clock, and on the processor up to the last reading.
+    """
+    last = 15.0 + 30.0 * ((wall - 15.0) // 30.0) if wall >= 15.0 else wall
+    if processor is None or processor >= last:
+        return wall
+    return wall * processor / last
+
+
+def read_benchmarks(folder: Path) -> dict[str, dict[str, float]]:
+    """Return what the benchmark files in a folder say: job -> seconds and megabytes."""
+    found = {}
+    for file in sorted(folder.rglob("*.tsv")):
+        with file.open(encoding="utf-8", newline="") as opened:
+            row = next(csv.DictReader(opened, delimiter="\t"))
+        processor, memory = (
+            None if row[key] == "NA" else float(row[key]) for key in ("cpu_time", "max_rss")
+        )
+        wall = float(row["s"])
+        found[file.relative_to(folder).with_suffix("").as_posix()] = {
+            "wall": wall,
+            "seconds": round(processor_seconds(wall, processor), 2),
+            "megabytes": round(memory or 0),
+        }
+    return found
+
+
+def read_jobs() -> dict[str, float]:
+    """Return the recorded seconds of each job of the published scale."""
+    with JOBS.open(encoding="utf-8", newline="") as file:
+        return {row["job"]: float(row["seconds"]) for row in csv.DictReader(file)}
+
+
+def write_jobs(config: Config, measured: Mapping[str, Mapping[str, float]]) -> None:
+    """Record what the jobs of a run at the published scale took.
+
+    Jobs of an earlier cut of the work, whose files are still there, are left out.
+    """
+    tasks = workflow(config, {name: row["seconds"] for name, row in measured.items()})
+    names = {task.name for task in tasks}
+    with (
+        replacing(JOBS) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["job", "wall", "seconds", "megabytes"])
+        writer.writerows([name, *row.values()] for name, row in measured.items() if name in names)
+
+
+def paces(config: Config, seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return how many times what the rule of thumb says each run took: run -> factor.
+
+    The time of a job is that of all runs in it, in the same proportion.
+    """
+    taken: dict[str, float] = defaultdict(float)
+    expected: dict[str, float] = defaultdict(float)
+    for name, chunks in _parts(bundles_of(config)):
+        factor = max(seconds[name] - PROCESS, 0.1) / sum(chunk.seconds for chunk in chunks)
+        for chunk in chunks:
+            expected[chunk.run.key] += chunk.seconds
+            taken[chunk.run.key] += factor * chunk.seconds
+    return {key: taken[key] / expected[key] for key in expected}
+
+
+def in_another_cut(
+    config: Config, factors: Mapping[str, float], seconds: Mapping[str, float]
+) -> dict[str, float]:
+    """Return what the jobs take if the same work is cut as a configuration says."""
+    found = {name: own for name, own in seconds.items() if not name.startswith("simulate/")}
+    for name, chunks in _parts(bundles_of(config)):
+        found[name] = PROCESS + sum(factors[one.run.key] * _by_thumb(one) for one in chunks)
+    usual = statistics.mean(own for name, own in seconds.items() if name.startswith("collect/"))
+    for job in collections(config, bundles_of(config)):
+        found.setdefault(f"collect/{job.name}", usual)
+    return found
+
+
+def costs_far_off(config: Config, factors: Mapping[str, float]) -> dict[str, float]:
+    """Return nanoseconds a round of the runs that the rule of thumb is far off for.
+
+    They are of the same scale as the rule's: only what jobs take beside each other counts.
+    """
+    middle = statistics.median(factors.values())
+    found = {}
+    for run in config.runs:
+        factor = factors[run.key] / middle
+        one = factor * seconds_of_replicate(run.spec) - len(run.spec.cells) * STARTED
+        if not 1 / FAR_OFF < factor < FAR_OFF and one > 0:
+            found[run.key] = round(1e9 * one / run.spec.total_rounds)
+    return found
+
+
+def _parts(bundles: Iterable[Bundle]) -> Iterator[tuple[str, Sequence[Chunk]]]:
+    for bundle in bundles:
+        for number, chunks in enumerate(bundle.parts, 1):
+            several = f"_{number}" if len(bundle.parts) > 1 else ""
+            yield f"simulate/simulate_{bundle.paper}_{bundle.name}{several}", chunks
+
+
+def _by_thumb(chunk: Chunk) -> float:
+    first, last = map(int, chunk.replicates.split("-"))
+    return (last - first + 1) * seconds_of_replicate(chunk.run.spec) + WRITTEN
+
+
+# ------------------------------------------------------------------------------ table and plot
+
+
+def predictions(tasks: Sequence[Task], cores: int) -> tuple[float, float, float]:
+    """Return the minutes of what simulates, of everything, and of everything on a cluster."""
+    simulating = [task for task in tasks if task.sent]
+    there = [replace(task, seconds=task.seconds + SENT * task.sent) for task in tasks]
+    return (
+        makespan(simulating, cores, START, BETWEEN) / 60,
+        makespan(tasks, cores, START, BETWEEN) / 60,
+        makespan(there, cores, START, BETWEEN) / 60,
+    )
+
+
+def table(cuts: Mapping[str, Sequence[Task]]) -> list[str]:
+    """Return the lines of the page."""
+    lines = [
+        "| cut | jobs | cores | simulating, min | everything, min | everything on a cluster, min |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, tasks in cuts.items():
+        for cores in CORES:
+            minutes = " | ".join(f"{one:.1f}" for one in predictions(tasks, cores))
+            lines.append(f"| {name} | {len(tasks)} | {cores} | {minutes} |")
+    for name, tasks in cuts.items():
+        lines += ["", f"{name[0].upper()}{name[1:]}: {_limits(tasks)}"]
+    return lines
+
+
+def _limits(tasks: Sequence[Task]) -> str:
+    """Say what no number of cores can go below."""
+    work = sum(task.seconds for task in tasks if task.sent)
+    longest = [
+        sorted((task for task in tasks if task.sent is sent), key=lambda task: -task.seconds)[:3]
+        for sent in (True, False)
+    ]
+    simulates, others = (
+        ", ".join(f"{task.name} ({task.seconds:.0f} s)" for task in some) for some in longest
+    )
+    return (
+        f"all that simulates is {work:.0f} s of processor time, {work / 64:.0f} s on each of 64 "
+        "cores. "
+        f"The longest jobs of it are {simulates}; of the others {others}."
+    )
+
+
+def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
+    """Draw minutes against cores."""
+    apply_style()
+    figure, axis = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    for colour, (name, tasks) in zip(("C0", "C1"), cuts.items(), strict=True):
+        found = [predictions(tasks, cores) for cores in DRAWN]
+        for line, part, words in (("-", 1, "everything"), ("--", 0, "simulating")):
+            axis.plot(
+                DRAWN, [one[part] for one in found], line, color=colour, label=f"{words}, {name}"
+            )
+    axis.set(xscale="log", yscale="log", xlabel="cores", ylabel="minutes, predicted")
+    axis.legend()
+    save(figure, svg=PLOT.with_suffix(".svg"), png=PLOT.with_suffix(".png"))
+
+
+@click.command(help=__doc__.partition("\n")[0])
+@click.option(
+    "--record", type=FOLDER, help="Take down the benchmark files of a finished run first."
+)
+@click.option("--costs", is_flag=True, help="Print the costs for config/cluster.yaml, and no more.")
+@click.option("--predict", type=FOLDER, help="Predict the run that wrote these benchmark files.")
+@click.option("--config", "configs", type=FILE, multiple=True, help="Its configuration.")
+@click.option("--cores", type=click.IntRange(min=1), default=1, help="Its cores.")
+def main(
+    record: Path | None,
+    costs: bool,
+    predict: Path | None,
+    configs: tuple[Path, ...],
+    cores: int,
+) -> None:
+    """Write the table and the plot, or what the options say."""
+    if predict:
+        walls = {name: row["wall"] for name, row in read_benchmarks(predict).items()}
+        tasks = workflow(load_config(configs or (CONFIG,)), walls)
+        click.echo(f"{makespan(tasks, cores, START, BETWEEN):.0f} s on {cores} cores")
+        return
+    config = load_config([CONFIG])
+    if record:
+        write_jobs(config, read_benchmarks(record))
+    seconds = read_jobs()
+    factors = paces(config, seconds)
+    if costs:
+        for key, cost in costs_far_off(config, factors).items():
+            click.echo(f"  {key}: {cost}")
+        return
+    finer = load_config([CONFIG, FINER])
+    cuts = {
+        "as configured": workflow(config, seconds),
+        "config/cluster.yaml": workflow(finer, in_another_cut(finer, factors, seconds)),
+    }
+    made = "".join(f"{line}\n" for line in table(cuts))
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    with replacing(PAGE) as temporary:
+        temporary.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
+    plot(cuts)
+    click.echo(made)
+
+
+if __name__ == "__main__":
+    main()

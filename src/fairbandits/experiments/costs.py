@@ -1,0 +1,75 @@
+"""How long a run is expected to take, so that the work can be cut into jobs of like length."""
+
+from fairbandits.experiments.spec import RunSpec
+from fairbandits.policies.own import is_own
+
+#: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
+#: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
+COSTS = {
+    "banditq, bandit": (40, 8),
+    "banditq, full": (10, 4),
+    "bf_ucb": (100, 1.2),
+    "fair_learn": (25, 0.2),
+    "fairx_ucb": (100, 2),
+    "group_ucb": (15, 0.5),
+    "guarantee_anytime": (70, 10),
+    "guarantee_etc": (80, 5),
+    "guarantee_kl_ucb": (60, 60),
+    "guarantee_knapsack": (20, 25),
+    "ht_ucb": (30, 1.2),
+    "lfg": (25, 1.5),
+    "static": (15, 1),
+    "t_fair_learn": (25, 0.2),
+    "ucb1": (10, 0.2),
+}
+#: Of all others, and of those in plain Python outside the package.
+COST, OWN_COST = (50, 5), (20_000, 500)
+#: What observers add: one that has to look at much or at next to nothing, and any other.
+OBSERVING = {
+    "banditq_inequalities": (40, 2),
+    "fair_learn_deficits": (10, 3),
+    "group_deficits": (1, 0),
+    "initial_phase": (0, 0),
+    "optional_pulls": (1, 0),
+    "surrogate_gains": (40, 3),
+}
+OBSERVED = (5, 0)
+#: Seconds for each replicate of each cell, and for each file.
+STARTED, WRITTEN = 0.0004, 0.02
+#: Seconds of computing in one process, at most, where it can be cut.
+MOST = 60.0
+
+
+def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
+    """Return what a replicate of a run, all its cells, is expected to take, in seconds.
+
+    Parameters
+    ----------
+    spec : RunSpec
+        The run.
+    cost : float, optional
+        Nanoseconds a round, as measured; a rule of thumb by default.
+    """
+    if cost is None:
+        feedback = spec.parameters.get("feedback", "bandit")
+        other = OWN_COST if is_own(spec.policy) else COST
+        start, each = COSTS.get(spec.policy) or COSTS.get(f"{spec.policy}, {feedback}") or other
+        watching = [OBSERVING.get(name, OBSERVED) for name, _ in spec.observe]
+        start, each = map(sum, zip((start, each), *watching, strict=True))
+        cost = start + each * spec.n_arms
+    return spec.total_rounds * cost * 1e-9 + len(spec.cells) * STARTED
+
+
+def fitting_chunk(chunk: int, seconds: float, most: float) -> int:
+    """Return how many replicates a file holds: as many as given, or as a job has the time for.
+
+    Parameters
+    ----------
+    chunk : int
+        As configured.
+    seconds : float
+        What a replicate takes.
+    most : float
+        Seconds of a job; a single replicate can take longer.
+    """
+    return max(1, min(chunk, int((most - WRITTEN) / seconds)))

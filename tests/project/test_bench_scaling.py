@@ -1,0 +1,86 @@
+"""The model of a run on many cores: what is known by hand, and what benchmark files say."""
+
+import pytest
+import scaling
+from scaling import Task, makespan
+
+CHAIN = [Task("a", 3.0, frozenset()), Task("b", 2.0, frozenset({"a"})), Task("c", 4.0, frozenset())]
+
+
+@pytest.mark.parametrize(("cores", "seconds"), [(1, 9.0), (2, 5.0), (100, 5.0)])
+def test_tasks_wait_for_what_they_need_and_for_a_core(cores, seconds):
+    assert makespan(CHAIN, cores, 0.0, 0.0) == seconds
+
+
+def test_starting_costs_once_for_the_run_and_once_for_each_task():
+    assert makespan(CHAIN, 1, 10.0, 0.5) == 10.0 + 9.0 + 3 * 0.5
+    assert makespan(CHAIN, 2, 10.0, 0.5) == 10.0 + 5.0 + 2 * 0.5
+
+
+def test_the_highest_priority_comes_first():
+    long, short = Task("long", 4.0, frozenset()), Task("short", 1.0, frozenset(), 5.0)
+    last = Task("last", 4.0, frozenset({"short"}))
+    assert makespan([long, short, last], 1, 0.0, 0.0) == 9.0
+    assert makespan([long, short, last], 2, 0.0, 0.0) == 5.0
+    other = Task("other", 4.0, frozenset())
+    assert makespan([long, other, short, last], 2, 0.0, 0.0) == 8.0
+
+
+def test_a_task_that_waits_for_nothing_there_is_refused():
+    with pytest.raises(ValueError, match="wait for what there is not: nowhere"):
+        makespan([Task("a", 1.0, frozenset({"nowhere"}))], 1, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("wall", "processor", "seconds"),
+    [
+        (10.0, None, 10.0),
+        (10.0, 8.0, 8.0),
+        (44.0, 12.0, 44.0 * 12 / 15),  # read after 15 seconds, and not again
+        (50.0, 30.0, 50.0 * 30 / 45),
+        (10.0, 15.0, 10.0),  # several threads: no core of its own would do
+    ],
+)
+def test_a_share_of_a_core_is_taken_for_the_whole(wall, processor, seconds):
+    assert scaling.processor_seconds(wall, processor) == pytest.approx(seconds)
+
+
+@pytest.fixture(scope="module")
+def config():
+    return scaling.load_config([scaling.CONFIG])
+
+
+def test_what_is_recorded_is_the_workflow_as_configured(config):
+    seconds = scaling.read_jobs()
+    tasks = scaling.workflow(config, seconds)
+    assert {task.name for task in tasks} == seconds.keys(), "record a run: scaling.py --record"
+    with pytest.raises(ValueError, match="how long these jobs took: site"):
+        scaling.workflow(config, {key: one for key, one in seconds.items() if key != "site"})
+
+
+def test_jobs_of_an_earlier_cut_are_not_recorded(config, tmp_path, monkeypatch):
+    seconds = scaling.read_jobs()
+    monkeypatch.setattr(scaling, "JOBS", tmp_path / "jobs.csv")
+    measured = {
+        name: {"wall": 2.0, "seconds": own, "megabytes": 3} for name, own in seconds.items()
+    }
+    scaling.write_jobs(config, measured | {"simulate/simulate_gone": measured["site"]})
+    assert scaling.read_jobs() == seconds
+
+
+def test_another_cut_has_the_same_work(config):
+    seconds = scaling.read_jobs()
+    factors = scaling.paces(config, seconds)
+    same = scaling.in_another_cut(config, factors, seconds)
+    for whole in (seconds, same):
+        whole["work"] = sum(own for name, own in whole.items() if name.startswith("simulate/"))
+    assert same["work"] == pytest.approx(seconds["work"], rel=0.01)
+    finer = scaling.in_another_cut(
+        scaling.load_config([scaling.CONFIG, scaling.FINER]), factors, seconds
+    )
+    simulating = [own for name, own in finer.items() if name.startswith("simulate/")]
+    jobs = sum(name.startswith("simulate/") for name in seconds)
+    assert len(simulating) > 2 * jobs
+    assert sum(simulating) - 1.5 * len(simulating) == pytest.approx(
+        seconds["work"] - 1.5 * jobs, rel=0.05
+    )

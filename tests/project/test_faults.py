@@ -1,0 +1,229 @@
+"""Hostile settings, commands and calls; and the page of faults, whose tests are there."""
+
+import functools
+import json
+import math
+import re
+from collections import Counter
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import fairbandits as fb
+import faults_page
+import shrunk
+from fairbandits import cli
+from fairbandits.cli import main
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError
+from fairbandits.store import StoreError, read_table, table_hash
+
+SEED = 20240731
+#: Settings replaced in each paper, and bits flipped.
+TRIES, FLIPS = 40, 400
+
+# ------------------------------------------------------------------------------------ the page
+
+
+def test_the_page_has_every_fault_and_its_tests_are_there():
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in ROOT.glob("tests/*/test_*.py"))
+    defined = set(re.findall(r"^def (test_\w+)\(", sources, re.MULTILINE))
+    assert faults_page.names() <= defined
+    page = faults_page.PAGE.read_text(encoding="utf-8")
+    for rows in faults_page.FAULTS.values():
+        for row in rows:
+            assert f"| {row['fault']} | {row['happens']} |" in page, "run `make faults`"
+            assert all(f"`{name}`" in page for name in row["tests"]), "run `make faults`"
+
+
+def test_the_page_counts_tries_and_failures():
+    first, *_ = sorted(faults_page.names())
+    outcomes = {name: Counter() for name in faults_page.names()}
+    outcomes[first] = Counter(passed=2, failed=1, tries=40)
+    page = faults_page.page(outcomes)
+    assert f"1 of their {len(outcomes)} tests were run: 40 tries, 1 failed." in page
+    assert f"`{first}` 40, **1 failed**" in page
+    assert page.count(" –") >= len(outcomes) - 1
+
+
+# -------------------------------------------------------------------------------- configurations
+
+#: In place of a setting.
+ANYTHING = [
+    *(None, True, -1, 0, 10**18, 2**70, 1e300, -1e300, 1e-320, math.nan, math.inf),
+    *("", "x", "x\n", "<script>", "../x", "1/0", "1e400", "∞", [], [[]], {}, {"value": None}),
+]
+
+
+@functools.cache
+def _papers():
+    return sorted(path.parent.name for path in ROOT.glob("papers/*/experiments.yaml"))
+
+
+def places(tree, above=()):
+    """Yield the place of each value in a tree that is no tree itself."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in items:
+        if isinstance(value, dict | list) and value:
+            yield from places(value, (*above, key))
+        elif key not in ("source", "provenance", "description"):
+            yield (*above, key)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("paper", _papers())
+def test_any_setting_replaced_by_anything(paper, tmp_path, rng, record_property):
+    file = tmp_path / "papers" / paper / "experiments.yaml"
+    file.parent.mkdir(parents=True)
+    text = json.dumps(yaml.safe_load((ROOT / file.relative_to(tmp_path)).read_text()))
+    (tmp_path / "config.yaml").write_text(
+        yaml.safe_dump(shrunk.settings([paper], SEED, tmp_path, replicates=1, horizon=100))
+    )
+    known = list(places(json.loads(text)))
+    for _ in range(TRIES):
+        tree = node = json.loads(text)
+        *above, last = known[rng.integers(len(known))]
+        for key in above:
+            node = node[key]
+        node[last] = ANYTHING[rng.integers(len(ANYTHING))]
+        file.write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")
+        said = "papers/"
+        try:
+            assert load_config([tmp_path / "config.yaml"], root=tmp_path).runs
+        except ConfigError as error:
+            said = str(error)
+        assert "\n" not in said
+        assert "papers" in said
+    record_property("tries", TRIES)
+
+
+# ---------------------------------------------------------------------------------- command lines
+
+COMMANDS = [
+    "simulate {}",
+    "simulate FOLDER",
+    "simulate FILE --run",
+    "collect {}",
+    "collect FOLDER",
+    "collect --experiment {}",
+    "simulate --block {}",
+    "figure banditq fig1 FOLDER --svg x --png x --table x",
+    "figure banditq fig1 FILE --svg x --png x --table x",
+    "figure banditq fig1 --svg x --png x --table x",
+    "figure banditq fig1 FILE --svg FOLDER --png x --table x",
+    "replay banditq-uai2024 --arms 5 --feedback full --rounds 0 --out x",
+    "replay banditq-uai2024 --arms 5 --feedback full --published FOLDER --out x",
+    "verify --lock FOLDER",
+    "verify --sample -1",
+    "verify --config FOLDER",
+    "lock --config FILE",
+    "lock --out FOLDER",
+    "audit nothing",
+    "audit banditq --seed -1",
+    "audit banditq --results FILE",
+    "verdicts",
+    "verdicts FILE --joint x --out x",
+    "record FILE FILE FILE",
+    "claims no_such_claim",
+    "claims --verdict maybe",
+    "notebook FILE x",
+    "notebook FOLDER x",
+    "site FILE --figures FILE --out x",
+    "site FILE --figures FOLDER --out FILE",
+    "rulegraph nowhere",
+    "replicate --cores 0",
+    "schemas --out FOLDER",
+    "nothing",
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_refuse_in_words(line, tmp_path, monkeypatch):
+    (tmp_path / "FOLDER").mkdir()
+    (tmp_path / "FILE").write_text("no table")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, line.split())
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code in (1, 2)
+    said = done.stderr.strip().splitlines()[-1]
+    assert re.match(r"Error: \S", said)
+    assert "delete" not in said or "FOLDER" not in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["FILE", "FOLDER"]
+    assert (tmp_path / "FILE").read_text() == "no table"
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path):
+    def fill():
+        raise OSError("[Errno 28] Error writing bytes to file. Detail: No space left on device")
+
+    file = tmp_path / "out.parquet"
+    with pytest.raises(OSError, match="No space left") as error, cli.writing(file):
+        fill()
+    assert str(error.value).startswith(f"{file} could not be written, and is as it was: [Errno 28]")
+    with pytest.raises(FileNotFoundError) as error, cli.writing(file):
+        (tmp_path / "none").read_text()
+    assert error.value.filename == str(tmp_path / "none")
+
+
+# --------------------------------------------------------------------------------- library calls
+
+TWO = fb.Instance((0.5, 0.6))
+CALLS = {
+    "horizon": [0, -1, 1, 1.5, "10", None, math.nan, 2**53 + 1, 2**63, 10**400, True, [10]],
+    "replicates": [0, -1, 1.5, "2", [0, 0], [-1], [2**33], [0.5]],
+    "seed": [-1, 1.5, "1", None, math.inf],
+    "checkpoints": [[0], [3, 2], [11], [1.5], ["1"], [10**30], [2, 2], "10", [True], [-1]],
+    "quotas": [[0.5], [0.6, 0.6], [-0.1, 0.1], ["1/0", 0], [math.nan, 0], [10**400, 0], "ab"],
+}
+MADE = {
+    "means": lambda value: fb.Instance(value),
+    "law": lambda value: fb.Instance((0.5, 0.6), law=value),
+    "spread": lambda value: fb.Instance((0.5, 0.6), law="beta", spread=value),
+}
+VALUES = {
+    "means": [(), (2, 3), (-0.1, 0.5), (math.nan, 0.5), ("a", "b"), 0.5, ((0.1,), (0.2,)), None],
+    "law": ["normal", "", None, 3],
+    "spread": [0, -1, math.nan, math.inf, "1e-400", "a"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in CALLS.items() for value in values]
+)
+def test_calls_of_the_library_are_refused_in_words(name, value):
+    settings = {"horizon": 10, "seed": 1, "checkpoints": [10], "compiled": False} | {name: value}
+    with pytest.raises((ValueError, TypeError)) as error:
+        fb.run(fb.UCB1(), TWO, **settings)
+    assert name.rstrip("s") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in VALUES.items() for value in values]
+)
+def test_instances_are_refused_in_words(name, value):
+    with pytest.raises((ValueError, TypeError)) as error:
+        MADE[name](value)
+    assert str(error.value)
+
+
+# ------------------------------------------------------------------------------------- bit flips
+
+
+@pytest.mark.campaign
+def test_flipped_bits_of_results_are_found(tmp_path, rng, record_property):
+    """Anywhere in a dataset: it is refused, or its rows are the same."""
+    file = shrunk.dataset_of(shrunk.experiment_of("banditq", "oracle_lfg", SEED), tmp_path, SEED)
+    content, wanted = file.read_bytes(), table_hash(read_table(file))
+    said = []
+    for place in rng.choice(len(content), FLIPS, replace=False):
+        spoilt = bytearray(content)
+        spoilt[place] ^= 1 << int(rng.integers(8))
+        file.write_bytes(spoilt)
+        try:
+            assert table_hash(read_table(file)) == wanted
+        except StoreError as error:
+            said.append(str(error))
+    assert all(str(file) in one for one in said)
+    assert len(said) > FLIPS / 2
+    record_property("tries", FLIPS)

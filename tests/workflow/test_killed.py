@@ -1,0 +1,67 @@
+"""Runs that are killed or find damaged files: the next one ends with the same numbers."""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+from test_workflow import LOGS, SMOKE, Project, wait_for
+
+pytestmark = [pytest.mark.workflow, pytest.mark.campaign]
+
+#: What is damaged.
+EXPERIMENT = "oracle_lfg"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A part of the project after its run, and the hashes of that."""
+    made = Project(tmp_path_factory.mktemp("killed"), tmp_path_factory.mktemp("cache"))
+    made.keep_a_part()
+    made.replicate("datasets")
+    return made, made.lock()
+
+
+def cache_of(made):
+    return made.folder / "results" / "smoke" / "cache" / "banditq" / EXPERIMENT
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 1.0, 1.5])
+def test_a_coordinator_killed_alone_and_started_again_at_once(project, seconds, record_property):
+    """Its jobs go on writing; the next run ends them."""
+    made, wanted = project
+    for file in cache_of(made).rglob("*.parquet"):
+        file.unlink()
+    (made.folder / "results" / "smoke" / "banditq" / f"{EXPERIMENT}.parquet").unlink()
+    for file in (made.folder / LOGS).glob("*.log"):
+        file.unlink()
+    process = made.start("fairbandits", "replicate", "--smoke", "datasets")
+    wait_for(lambda: any((made.folder / LOGS).glob("*.log")))
+    time.sleep(seconds)
+    os.kill(process.pid, signal.SIGKILL)  # and none of its jobs
+    process.wait()
+    output = made.replicate("datasets")
+    process.stdout.close()
+    assert "taking up where it stopped" in output
+    assert made.lock() == wanted
+    assert not list((made.folder / "results").rglob(".*-????????.parquet"))
+    assert "Nothing to be done" in made.dry_run("datasets")
+    record_property("tries", 1)
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off"])
+def test_a_damaged_chunk_says_the_way_out_and_the_way_leads_out(project, damage):
+    made, wanted = project
+    chunk = sorted(cache_of(made).rglob("*.parquet"))[0]
+    content = chunk.read_bytes()
+    chunk.unlink()
+    if damage == "cut off":
+        chunk.write_bytes(content[: len(content) // 2])
+    options = [word for file in SMOKE for word in ("--config", file)]
+    said = made.run("fairbandits", "verify", *options, "--lock", "found.lock", code=1)
+    (line,) = (one for one in said.splitlines() if str(chunk.name) in one and "delete" in one)
+    for name in re.search("delete (.*?), and", line)[1].split(" and "):
+        (made.folder / name).unlink()
+    made.replicate("datasets")
+    assert made.lock() == wanted
