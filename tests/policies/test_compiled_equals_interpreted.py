@@ -12,6 +12,7 @@ from fairbandits import (
     BFUCB,
     EXP3,
     HTUCB,
+    KLUCB,
     LFG,
     UCB1,
     BanditQ,
@@ -24,6 +25,11 @@ from fairbandits import (
     GroupDeficits,
     GroupOracle,
     GroupUCB,
+    GuaranteeAnytime,
+    GuaranteeBaseline,
+    GuaranteeETC,
+    GuaranteeKLUCB,
+    GuaranteeKnapsack,
     Hedge,
     InitialPhase,
     Instance,
@@ -32,10 +38,12 @@ from fairbandits import (
     OptionalPulls,
     OwnReward,
     PlaysSum,
+    PlugIn,
     Prophet,
     QueueSquares,
     QueueUCB,
     Resampled,
+    RewardFairUCB,
     SmallestDeficit,
     Starvation,
     Static,
@@ -57,6 +65,7 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compil
 ROUNDS = 200
 MEANS = (0.3352, 0.2031, 0.7816, 0.0625, 0.6177)
 TARGETS = (0.1, 0.05, 0, 0.01, 0)
+TOO_MUCH = (0.2, 0.2, 0, 0.05, 0.5)  # for these means
 QUOTAS = (0.1, "1/7", 0, "2/9", 0.05)
 SHARES = (0.1, 0.9, 0.0, 0.6, 1.0)  # means as a policy may be told
 INSTANCES = {
@@ -132,11 +141,21 @@ EXAMPLES = {
         GroupUCB((3, 2), ("1/3", 0.1), version="released"),
         GroupUCB((1, 4), index="paper", cap=True, ties="random"),
     ],
+    "guarantee_anytime": [GuaranteeAnytime(TARGETS), GuaranteeAnytime(TOO_MUCH)],
+    "guarantee_baseline": [GuaranteeBaseline(TARGETS), GuaranteeBaseline(TOO_MUCH, 2)],
+    "guarantee_etc": [GuaranteeETC(TARGETS), GuaranteeETC(TOO_MUCH, 0.1)],
+    "guarantee_kl_ucb": [
+        *(GuaranteeKLUCB(TARGETS, estimate) for estimate in ("mean", "upper", "lower")),
+        GuaranteeKLUCB(TOO_MUCH, constant=0.1),
+        GuaranteeKLUCB(TOO_MUCH, "lower", excess="normalise"),
+    ],
+    "guarantee_knapsack": [GuaranteeKnapsack(TARGETS), GuaranteeKnapsack((0,) * 5)],
     "hedge": [Hedge()],
     "ht_ucb": [
         HTUCB(QUOTAS, 0.3),
         HTUCB(QUOTAS, (0.3, 0, 2.5, 1, 0.1), "previous", "soft", "random"),
     ],
+    "kl_ucb": [KLUCB(), KLUCB(3.03)],
     "lfg": [
         LFG(("1/3", 0.1, 0, 0.25, 0)),
         LFG(QUOTAS, arrivals="before", ties="random"),
@@ -148,6 +167,7 @@ EXAMPLES = {
         OwnReward("banditq", {"targets": TARGETS}),
         OwnReward("fair_learn", {"quotas": QUOTAS, "learner": "thompson"}),
     ],
+    "plug_in": [PlugIn(TARGETS), PlugIn(TARGETS, "thompson"), PlugIn((0,) * 5, "uniform")],
     "prophet": [Prophet(MEANS, QUOTAS, 0.5)],
     "queue_ucb": [
         QueueUCB(TARGETS),
@@ -159,6 +179,7 @@ EXAMPLES = {
         Resampled("thompson"),
         Resampled("fair_learn", {"quotas": QUOTAS, "tolerance": 1, "learner": "ucb1"}),
     ],
+    "reward_fair_ucb": [RewardFairUCB(), RewardFairUCB(TARGETS), RewardFairUCB(TOO_MUCH)],
     "static": [Static((0.2, "1/3", 0, "1/3", "2/15"))],
     "smallest_deficit": [SmallestDeficit(QUOTAS)],
     "t_fair_learn": [TFairLearn(QUOTAS), TFairLearn(QUOTAS, "thompson", order="sequential")],

@@ -5,14 +5,19 @@ import json
 import re
 import subprocess
 import sys
+import zipfile
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
-from fairbandits import Instance, run
+from fairbandits import Instance, provenance, run
+from fairbandits.experiments import code
 from fairbandits.experiments.bundles import bundles_of, simulations
 from fairbandits.experiments.config import build_config
-from fairbandits.experiments.schemas import ConfigError
+from fairbandits.experiments.plugins import GROUP, offered
+from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.policies import make_policy
 
@@ -149,6 +154,92 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
 
 def test_a_registered_policy_has_no_file_of_its_own(configured):
     assert "policy_source" not in spec_of(configured("ucb1")).to_json()
+
+
+# offered by an installed package
+
+
+GUIDE = Path(README.parent, "docs", "adding-a-policy.md").read_text("utf-8")
+
+
+@pytest.fixture
+def install(tmp_path_factory, monkeypatch):
+    """Return a function that installs the package of the guide, perhaps with another name."""
+
+    def installed(old="", new=""):
+        source, packages = (tmp_path_factory.mktemp(name) for name in ("source", "packages"))
+        for file, text in re.findall(r"\*\*`([\w.]+)`\*\*\n\n```\w+\n(.*?)```", GUIDE, re.DOTALL):
+            if file in ("pyproject.toml", "round_robin.py"):
+                (source / file).write_text(text.replace(old, new) if old else text)
+        # what pip does of it
+        wheel = next(WheelBuilder(str(source)).build(directory=str(source), versions=["standard"]))
+        zipfile.ZipFile(wheel).extractall(packages)
+        monkeypatch.syspath_prepend(packages)
+        return packages
+
+    before = set(sys.modules)
+    yield installed
+    for name in set(sys.modules) - before:
+        if name == "round_robin":
+            del sys.modules[name]
+
+
+def test_an_installed_package_offers_a_policy_by_its_name(folder, configured, install):
+    with pytest.raises(ConfigError, match=r"policies.mine.policy: 'round_robin' is unknown"):
+        configured("round_robin")
+    packages = install()
+    spec = spec_of(configured("round_robin", {"first": 2}))
+    assert spec == spec_of(configured("round_robin:RoundRobin", {"first": 2}))
+    columns = simulate_chunk(
+        dataclasses.replace(spec, horizon=31, checkpoints={"at": [31]}), 1, [0]
+    )
+    assert columns["plays"].tolist() == [10, 11, 10]
+    with pytest.raises(ConfigError, match=r"is unknown; did you mean 'round_robin'\?"):
+        configured("roundrobin")
+    with pytest.raises(
+        ConfigError, match=r"policy round_robin:RoundRobin: .*argument 'last'; it is"
+    ):
+        configured("round_robin", {"last": 1})
+    # an edit there is another run, as for any policy of one's own
+    with (packages / "round_robin.py").open("a") as file:
+        file.write("# edited\n")
+    assert spec_of(configured("round_robin", {"first": 2})).policy_source != spec.policy_source
+
+
+def published():
+    """Return the specification and the fingerprint of a paper's runs, worked out anew."""
+    for one in (*vars(provenance).values(), *vars(code).values()):
+        if hasattr(one, "cache_clear"):
+            one.cache_clear()
+    settings = read_yaml(ROOT / "config" / "config.yaml") | {"papers": ["fair_ucb"]}
+    config = build_config(settings, "test")
+    return {run.key: (run.spec.to_json(), code.code_of(run.spec)) for run in config.runs}
+
+
+def test_an_installed_package_makes_no_published_run_stale(install):
+    before = published()
+    install("round_robin =", "ucb1 =")
+    assert [one.value for one in entry_points(group=GROUP, name="ucb1")]
+    assert published() == before
+    assert "ucb1" in {spec["policy"] for spec, _ in before.values()}
+    assert "ucb1" not in offered()
+
+
+def test_two_packages_that_offer_one_name_are_refused(folder, configured, install):
+    packages = install()
+    for name, home in (("again", "round_robin:RoundRobin"), ("other", "other:Policy")):
+        assert spec_of(configured("round_robin")).policy == "round_robin:RoundRobin"
+        info = packages / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[fairbandits.policies]\nround_robin = {home}\n")
+    with pytest.raises(ConfigError) as error:
+        configured("round_robin")
+    assert str(error.value) == (
+        "papers/toy/experiments.yaml: experiments.one.policies.mine.policy: 'round_robin' is "
+        "offered by several packages, other:Policy of other and round_robin:RoundRobin of "
+        "round-robin; name one of them as module:Class"
+    )
 
 
 WRONG = [

@@ -1,0 +1,1 @@
+"""The arena: all policies on common ground, each contract of fairness on each instance."""

@@ -1,0 +1,172 @@
+"""Who meets which contract, and how: papers/arena/arena.yaml."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairbandits.arena.settings import SLUG
+from fairbandits.contracts import CONTRACTS
+from fairbandits.experiments.config import Config, Experiment
+from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
+
+#: A policy that was made for the contract.
+OWN = "own"
+
+
+@dataclass(frozen=True)
+class Role:
+    """How a policy meets a contract.
+
+    Attributes
+    ----------
+    translation : str
+        ``own``, the name of a translation, or empty where the policy is not applicable.
+    kind : str
+        ``own``, ``oracle``, ``plug-in``, ``declared``, ``control``, or ``not applicable``.
+    says : str
+        What becomes of the contract, or why the policy is not applicable.
+    """
+
+    translation: str
+    kind: str
+    says: str
+
+    @property
+    def applies(self) -> bool:
+        """Whether the policy is run under the contract."""
+        return bool(self.translation)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A contract of the arena.
+
+    Attributes
+    ----------
+    name, title, says : str
+        A key of `fairbandits.contracts.CONTRACTS`, its name on pages, and what is owed.
+    suite : str
+        The experiment on whose instances it is judged.
+    roles : dict of str to Role
+        How each policy meets it.
+    """
+
+    name: str
+    title: str
+    says: str
+    suite: str
+    roles: dict[str, Role]
+
+    @property
+    def unit(self) -> str:
+        """What a violation counts."""
+        return CONTRACTS[self.name].unit
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The arena as configured.
+
+    Attributes
+    ----------
+    config : Config
+        Of the arena alone.
+    terms : tuple of Terms
+        Its contracts.
+    reasons : dict of str to str
+        Instance -> why it is there.
+    """
+
+    config: Config
+    terms: tuple[Terms, ...]
+    reasons: dict[str, str]
+
+    def instances(self, contract: str) -> tuple[Experiment, ...]:
+        """Return the experiments that a contract is judged on."""
+        return self.config.named(SLUG, self.of(contract).suite)
+
+    def of(self, contract: str) -> Terms:
+        """Return a contract's terms, or raise ConfigError naming the nearest."""
+        known = {one.name: one for one in self.terms}
+        if contract not in known:
+            raise ConfigError(f"the arena has no contract {contract!r}{meant(contract, [*known])}")
+        return known[contract]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all instances."""
+        return [one.instance for one in self.config.experiments]
+
+
+def load_arena(config: Config, root: Path = ROOT) -> Arena:
+    """Return the arena.
+
+    Parameters
+    ----------
+    config : Config
+        From `fairbandits.arena.settings.arena_config`.
+    root : Path
+        The project's folder.
+
+    Raises
+    ------
+    ConfigError
+        If papers/arena/arena.yaml does not fit the suites.
+    """
+    file = paper_file(SLUG, "arena", root)
+    where = str(file.relative_to(root))
+    content = read_yaml(file)
+    check(content, "arena", where)
+    suites: dict[str, dict[str, str]] = {}
+    for one in config.experiments:
+        suites.setdefault(one.suite, {}).update(one.labels)
+    run = {policy for labels in suites.values() for policy in labels}
+    for name in content["policies"]:
+        if name not in run:
+            raise ConfigError(
+                f"{where}: policies: no suite runs {name!r}{meant(name, sorted(run))}"
+            )
+    terms = []
+    for name, one in content["contracts"].items():
+        place = f"{where}: contracts.{name}.suite"
+        if one["suite"] not in suites:
+            raise ConfigError(
+                f"{place}: {one['suite']!r} is unknown{meant(one['suite'], [*suites])}"
+            )
+        ran = suites[one["suite"]]
+        roles = {
+            policy: _role(content, policy, name, policy in ran, where)
+            for policy in dict.fromkeys([*ran, *content["policies"]])
+        }
+        terms.append(Terms(name, one["title"], one["says"], one["suite"], roles))
+    return Arena(config, tuple(terms), _reasons(root))
+
+
+def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where: str) -> Role:
+    """Return how a policy meets a contract; `ran` is whether its suite has it."""
+    place = f"{where}: policies.{policy}"
+    given = content["policies"].get(policy, {}).get(contract)
+    if given is None:
+        raise ConfigError(f"{place}: it needs the key {contract}: own, a translation, or none")
+    if isinstance(given, dict):
+        return Role("", "not applicable", given["none"])
+    if not ran:
+        raise ConfigError(f"{place}.{contract}: the contract's suite does not run it; say none")
+    if given == OWN:
+        return Role(OWN, OWN, "made for this contract")
+    known = content["translations"]
+    if given not in known:
+        raise ConfigError(f"{place}.{contract}: {given!r} is unknown{meant(given, [OWN, *known])}")
+    return Role(given, known[given]["kind"], known[given]["says"])
+
+
+def _reasons(root: Path) -> dict[str, str]:
+    """Return why each instance is there: where its means come from."""
+    found = {}
+    for block in read_yaml(paper_file(SLUG, "experiments", root))["experiments"].values():
+        for name, own in block["instances"].items():
+            found[name] = own["means" if "means" in own else "drawn_means"]
+    return {
+        name: entry["source"] if "source" in entry else entry["low"]["source"]
+        for name, entry in found.items()
+    }

@@ -1,0 +1,175 @@
+"""What each policy did under a contract: regret and violation of each replicate, by round."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairbandits.arena.roles import Arena, Role, Terms
+from fairbandits.contracts import Contract, GroupExposure, GroupMerit, MinimumPulls, MinimumReward
+from fairbandits.experiments.config import Experiment
+from fairbandits.experiments.datasets import expect_experiment, load_dataset
+from fairbandits.experiments.recorded import RunData, runs_of
+from fairbandits.experiments.spec import RunSpec, shares_of, swept
+from fairbandits.rationals import rational
+
+COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
+MEASURES = ("regret", "violation", "supremum")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a contract measures, of recorded runs: see `fairbandits.contracts`."""
+
+    rounds: np.ndarray
+    plays: np.ndarray
+    rewards: np.ndarray
+    true_means: np.ndarray
+    deficits: Mapping[str, np.ndarray]
+    quotas: tuple
+
+
+@dataclass(frozen=True)
+class Score:
+    """A policy with one setting on one instance under one contract.
+
+    Attributes
+    ----------
+    policy, label : str
+        Its name in the configuration, and on pages.
+    setting : str
+        The swept parameter with its value; empty where nothing is swept.
+    usual : bool
+        Whether it is the first value of the sweep, which stands for the policy.
+    role : Role
+        How it meets the contract.
+    rounds : ndarray, shape (n_checkpoints,)
+        Recorded rounds.
+    values : dict of str to ndarray, shape (n_replicates, n_checkpoints)
+        ``regret``, ``violation`` and ``supremum``.
+    """
+
+    policy: str
+    label: str
+    setting: str
+    usual: bool
+    role: Role
+    rounds: np.ndarray
+    values: dict[str, np.ndarray]
+
+    @property
+    def name(self) -> str:
+        """Label and setting."""
+        return f"{self.label}, {self.setting}" if self.setting else self.label
+
+    def at(self, measure: str, horizon: int | None = None) -> np.ndarray:
+        """Return a measure of each replicate at a recorded round, by default the last."""
+        place = -1 if horizon is None else int(np.flatnonzero(self.rounds == horizon)[0])
+        return self.values[measure][:, place]
+
+
+def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], Contract]:
+    """Return what makes the contract of a suite's run for given true means."""
+    if contract == "minimum_pulls":
+        pulls = MinimumPulls(spec.quotas)
+        return lambda means: pulls
+    if contract == "minimum_reward":
+        # target_shares are the quotas in all suites of this contract
+        return lambda means: MinimumReward(shares_of(spec.quotas, means.tolist()))
+    fractions = iter([rational("quotas", one) for one in spec.quotas])
+    owed = [sum((next(fractions) for _ in range(size)), Fraction()) for size in spec.groups]
+    kind = {"group_exposure": GroupExposure, "group_merit": GroupMerit}[contract]
+    of_groups = kind(spec.groups, tuple(map(str, owed)))
+    return lambda means: of_groups
+
+
+def values_of(make: Callable[[np.ndarray], Contract], seen: Seen) -> dict[str, np.ndarray]:
+    """Return the measures of a contract that can depend on the means of each replicate."""
+    if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
+        contract = make(seen.true_means)
+        return {name: getattr(contract, name)(seen) for name in MEASURES}
+    parts = []
+    for r, means in enumerate(seen.true_means):
+        one = Seen(
+            seen.rounds,
+            seen.plays[r : r + 1],
+            seen.rewards[r : r + 1],
+            means,
+            {name: values[r : r + 1] for name, values in seen.deficits.items()},
+            seen.quotas,
+        )
+        parts.append({name: getattr(make(means), name)(one) for name in MEASURES})
+    return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
+
+
+def dataset_of(arena: Arena, experiment: Experiment) -> Path:
+    """Return where the runs of an instance are."""
+    return Path(arena.config.folders["results"]) / experiment.dataset
+
+
+def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
+    """Return the stored runs of an instance, and the footer of their dataset.
+
+    Raises
+    ------
+    StoreError
+        If they are missing, stale or of other settings.
+    """
+    file = dataset_of(arena, experiment)
+    table, footer = load_dataset(file, [*COLUMNS, *_swept(experiment)])
+    expect_experiment(footer, experiment, file)
+    return list(runs_of(table, footer)), footer
+
+
+def _swept(experiment: Experiment) -> list[str]:
+    return sorted({name for run in experiment.runs for name in run.spec.sweep})
+
+
+def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> Iterator[Score]:
+    """Yield the scores of stored runs under a contract, those of an instance.
+
+    Parameters
+    ----------
+    terms : Terms
+        The contract.
+    runs : list of RunData
+        Of one instance (`recorded`).
+    labels : mapping of str to str
+        Policy -> name on pages.
+    """
+    for run in runs:
+        role = terms.roles[run.policy]
+        if role.applies:
+            make = maker_of(terms.name, run.spec)
+            yield Score(
+                run.policy,
+                labels[run.policy],
+                setting_of(run.cell),
+                run.cell == {name: swept(value) for name, value in run.spec.cells[0].items()},
+                role,
+                run.rounds,
+                values_of(make, seen_of(run)),
+            )
+
+
+def seen_of(run: RunData) -> Seen:
+    """Return what a contract measures of a stored run."""
+    means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
+    deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
+    return Seen(
+        *(run.rounds, run.values["plays"], run.values["reward"], means, deficits, run.spec.quotas)
+    )
+
+
+def setting_of(cell: Mapping[str, float]) -> str:
+    """Return what is swept with its value, for reading.
+
+    Examples
+    --------
+    >>> setting_of({"V_exponent": 0.5})
+    'V exponent 0.5'
+    """
+    return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in cell.items())

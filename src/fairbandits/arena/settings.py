@@ -1,0 +1,36 @@
+"""The arena's configuration: it is run as a paper is, beside the papers and apart from them.
+
+The workflow reads it on every start, so neither Numba nor pandas is imported here.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fairbandits.experiments.config import Config, build_config
+from fairbandits.experiments.schemas import ROOT
+from fairbandits.provenance import fingerprint_of_use
+
+#: As papers are called in files.
+SLUG = "arena"
+#: Its tables, in the folder of its results.
+TABLES = ("standings", "paths", "pairs", "costs")
+
+
+def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
+    """Return the configuration of the arena's runs, at the scale and in the folders of `settings`.
+
+    Parameters
+    ----------
+    settings : dict
+        Those of the papers, merged.
+    where : str
+        Names them in messages.
+    root : Path
+        The project's folder.
+    """
+    return build_config(settings | {"papers": [SLUG]}, where, root)
+
+
+def arena_code() -> str:
+    """Return the fingerprint of what makes the arena's tables of datasets."""
+    return fingerprint_of_use("arena/standings.py")

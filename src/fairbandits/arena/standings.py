@@ -1,0 +1,272 @@
+"""The arena's tables: who stands where under each contract on each instance, and who beats whom."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from fairbandits.arena.roles import Arena, Terms, load_arena
+from fairbandits.arena.scores import MEASURES, Score, maker_of, recorded, scores_of, seen_of
+from fairbandits.arena.settings import SLUG, TABLES, arena_code
+from fairbandits.experiments.config import Config
+from fairbandits.figures.summary import summarise
+from fairbandits.instance import Instance
+from fairbandits.policies import make_policy
+from fairbandits.simulation import run
+from fairbandits.store import table_hash, write_table
+
+#: Kind of who knows the means, and the translation of who plays the optimum.
+ORACLE, OPTIMUM = "oracle", "knows_all"
+#: What `costs` plays: rounds and replicates, the last of these so many at once as BanditQ does.
+COST_ROUNDS, COST_REPLICATES = 20_000, 8
+#: Means of the arms on which costs are measured.
+COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
+
+
+def interval(values: np.ndarray) -> pd.DataFrame:
+    """Return mean, low and high of columns of replicates: 95 % t intervals, as in all figures."""
+    found = summarise("", "", np.arange(values.shape[1]), values)
+    return found[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
+
+
+def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
+    """Return one row for each score: its measures, its ranks and who dominates it.
+
+    Parameters
+    ----------
+    scores : sequence of Score
+        Of one contract on one instance.
+    horizon : int, optional
+        A recorded round; the last by default.
+
+    Returns
+    -------
+    DataFrame
+        Policy, setting and role; ``MEASURE``, ``MEASURE_low`` and ``MEASURE_high`` of regret,
+        violation and supremum, and of the ranks ``regret_rank`` and ``violation_rank``, for those
+        that stand for their policies; ``dominated_by``, a name or nothing.
+
+    Notes
+    -----
+    Ranks are of each replicate, 1 for the least, shared where values are equal; their mean has an
+    interval as all means have. One dominates another if the paired interval of either measure says
+    that it is better, and the mean of the other measure does not say that it is worse; but nobody
+    who knows the means dominates one who does not, and the optimum dominates nobody.
+    """
+    rows = pd.DataFrame(
+        {
+            "policy": one.policy,
+            "label": one.label,
+            "setting": one.setting,
+            "name": one.name,
+            "usual": one.usual,
+            "kind": one.role.kind,
+            "translation": one.role.translation,
+        }
+        for one in scores
+    )
+    values = {
+        name: np.array([one.at(name, horizon) for one in scores], float).T for name in MEASURES
+    }
+    for name in MEASURES:
+        _put(rows, name, interval(values[name]))
+    usual = np.flatnonzero(rows["usual"])
+    for name in ("regret", "violation"):
+        ranks = pd.DataFrame(values[name][:, usual]).rank(axis=1).to_numpy()
+        found = interval(ranks).set_axis(usual).reindex(range(len(rows)))
+        _put(rows, f"{name}_rank", found)
+    rows["dominated_by"] = _dominated_by(values["regret"], values["violation"], rows)
+    return rows
+
+
+def _put(rows: pd.DataFrame, name: str, found: pd.DataFrame) -> None:
+    rows[name] = found["mean"].to_numpy()
+    rows[f"{name}_low"] = found["low"].to_numpy()
+    rows[f"{name}_high"] = found["high"].to_numpy()
+
+
+def _dominated_by(regret: np.ndarray, violation: np.ndarray, rows: pd.DataFrame) -> list[str]:
+    """Return for each column the one that dominates it, of least regret; empty where none does."""
+    n = len(rows)
+    surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)
+    for values in (regret, violation):
+        found = interval((values[:, :, None] - values[:, None, :]).reshape(-1, n * n))
+        surely |= (found["low"].to_numpy() > 0).reshape(n, n)
+        perhaps &= (found["mean"].to_numpy() >= 0).reshape(n, n)
+    knows = (rows["kind"] == ORACLE).to_numpy()
+    optimum = (rows["translation"] == OPTIMUM).to_numpy()
+    better = surely & perhaps & ~optimum & (knows[:, None] | ~knows)
+    least = np.where(better, regret.mean(axis=0), np.inf).argmin(axis=1)
+    return [rows["name"][least[k]] if better[k].any() else "" for k in range(n)]
+
+
+def pairs(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
+    """Return the paired differences of every two policies, each with its usual setting.
+
+    Parameters
+    ----------
+    scores : sequence of Score
+        Of one contract on one instance.
+    horizon : int, optional
+        A recorded round; the last by default.
+
+    Returns
+    -------
+    DataFrame
+        ``policy``, ``other``, ``measure``; ``difference`` policy less other with its interval
+        ``low``, ``high``; ``wins``, the part of the replicates in which the policy has less.
+    """
+    shown = [one for one in scores if one.usual]
+    if len(shown) < 2:
+        return pd.DataFrame()
+    first, second = np.triu_indices(len(shown), 1)
+    parts = []
+    for name in MEASURES:
+        values = np.array([one.at(name, horizon) for one in shown], float).T
+        differences = values[:, first] - values[:, second]
+        found = interval(differences).rename(columns={"mean": "difference"})
+        found.insert(0, "measure", name)
+        found.insert(0, "other", [shown[k].label for k in second])
+        found.insert(0, "policy", [shown[k].label for k in first])
+        found["wins"] = (differences < 0).mean(axis=0)
+        parts.append(found)
+    return pd.concat(parts, ignore_index=True)
+
+
+def paths(scores: Sequence[Score]) -> pd.DataFrame:
+    """Return the measures by round: means over replicates with their intervals."""
+    rounds = scores[0].rounds
+    parts = []
+    for name in MEASURES:
+        found = interval(np.concatenate([one.values[name] for one in scores], axis=1).astype(float))
+        found.insert(0, "round", np.tile(rounds, len(scores)))
+        found.insert(0, "measure", name)
+        for key in ("setting", "label"):
+            found.insert(0, key, np.repeat([getattr(one, key) for one in scores], rounds.size))
+        parts.append(found)
+    return pd.concat(parts, ignore_index=True)
+
+
+def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
+    """Return the tables `standings`, `paths` and `pairs`, and the scale that was run.
+
+    The scale is empty if it is the configured one.
+    """
+    scale = ""
+    found: dict[str, list[pd.DataFrame]] = {"standings": [], "paths": [], "pairs": []}
+    for suite in dict.fromkeys(one.suite for one in arena.terms):
+        for experiment in arena.config.named(SLUG, suite):
+            runs, footer = recorded(arena, experiment)
+            scale = footer.get("scale", scale)
+            for terms in (one for one in arena.terms if one.suite == suite):
+                scores = list(scores_of(terms, runs, footer["labels"]))
+                parts = {"standings": standings(scores), "paths": paths(scores)}
+                parts["pairs"] = pairs(scores)
+                parts["standings"] = parts["standings"].assign(**facts_of(terms, runs))
+                for name, part in parts.items():
+                    part.insert(0, "instance", experiment.instance)
+                    part.insert(0, "contract", terms.name)
+                    found[name].append(part)
+    order = {terms.name: k for k, terms in enumerate(arena.terms)}
+    tables = {
+        name: pd.concat(parts, ignore_index=True).sort_values(
+            "contract", key=lambda names: names.map(order), kind="stable", ignore_index=True
+        )
+        for name, parts in found.items()
+    }
+    return tables, scale
+
+
+def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
+    """Return what is the same for all policies: what the contract costs, and the size of the runs.
+
+    Where means are drawn, ``price`` and ``optimum`` are means over the replicates.
+    """
+    make, seen = maker_of(terms.name, runs[0].spec), seen_of(runs[0])
+    means = np.atleast_2d(seen.true_means)
+    rewards = [make(one).optimum(one).reward for one in means]
+    return {
+        "optimum": float(np.mean(rewards)),
+        "price": float(np.mean(means.max(axis=1) - rewards)),
+        "horizon": int(seen.rounds[-1]),
+        "replicates": len(seen.plays),
+    }
+
+
+def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
+    """Return the time that a round of each policy takes on this machine, in nanoseconds.
+
+    It is measured, on five arms: in groups of three and two for policies of groups. With few
+    rounds it is that of the interpreter, and says nothing.
+    """
+    rows = []
+    for terms in {one.suite: one for one in arena.terms}.values():
+        experiment = arena.instances(terms.name)[0]
+        for one in experiment.runs:
+            policy = one.name.removesuffix(f"-{one.spec.law}")
+            cell = one.spec.cells[0]
+            parameters = one.spec.parameters_of(cell)
+            settled = {k: COSTED.get(k, v) if v == "instance" else v for k, v in parameters.items()}
+            made = make_policy(one.spec.policy, settled, where=f"costs of {policy}")
+            label = experiment.labels[policy]
+            rows.append(
+                {"suite": terms.suite, "label": label, "nanoseconds": _nanoseconds(made, rounds)}
+            )
+    return pd.DataFrame(rows)
+
+
+#: In place of what an instance gives.
+COSTED = {
+    "quotas": ("1/10",) * 5,
+    "fractions": ("1/10",) * 5,
+    "targets": tuple(mean / 10 for mean in COST_MEANS),
+    "means": COST_MEANS,
+    "groups": (3, 2),
+}
+
+
+def _nanoseconds(policy: Any, rounds: int) -> float:
+    took = []
+    for _ in range(2):  # the first one compiles, or loads what was compiled
+        begin = time.perf_counter()
+        run(
+            *(policy, Instance(COST_MEANS), rounds, COST_REPLICATES),
+            checkpoints=[rounds],
+            compiled=True if rounds == COST_ROUNDS else None,
+        )
+        took.append(time.perf_counter() - begin)
+    return took[-1] / rounds / COST_REPLICATES * 1e9
+
+
+def write(config: Config, out: Path) -> None:
+    """Write the arena's tables into a folder.
+
+    Parameters
+    ----------
+    config : Config
+        Of the arena (`fairbandits.arena.settings.arena_config`).
+    out : Path
+        The folder.
+
+    Raises
+    ------
+    StoreError
+        If a dataset is missing or stale.
+    """
+    arena = load_arena(config)
+    tables, scale = judged(arena)
+    tables["costs"] = costs(arena, min(COST_ROUNDS, int(tables["standings"]["horizon"].max())))
+    for name in TABLES:
+        content = pa.Table.from_pandas(tables[name], preserve_index=False)
+        content = content.replace_schema_metadata(None)
+        footer = {
+            "kind": "arena",
+            "table": name,
+            "code": arena_code(),
+            "content": table_hash(content),
+        }
+        write_table(out / f"{name}.parquet", content, footer | ({"scale": scale} if scale else {}))

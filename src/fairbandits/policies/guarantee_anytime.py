@@ -1,0 +1,141 @@
+"""Explore then commit without a horizon: a mixture of three distributions."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import implements
+from fairbandits.engine.streams import unit
+from fairbandits.policies import checks, kl
+from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, possible, rates
+from fairbandits.policies.kl import Limits
+
+OWED, ESTIMATED, FREE = range(3)
+
+
+class GuaranteeAnytimeState(NamedTuple):
+    """Limits for KL-UCB; pulls, sums and the rest lambda / mean - lambda of the second part."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+    pulls: np.ndarray
+    sums: np.ndarray
+    extra: np.ndarray
+    totals: np.ndarray  # of lambda / mean, and of the rests
+    part: np.ndarray
+    owed: float
+
+
+@dataclass(frozen=True)
+class GuaranteeAnytime:
+    """Draw an arm by its guarantee, by what its estimate adds to that, or take that of KL-UCB.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `GuaranteeKLUCB`; they sum to at most 1.
+    constant : float
+        As in `GuaranteeKLUCB`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    The three parts: arm i has probability lambda_i; then lambda_i / m_i - lambda_i; what is left is
+    KL-UCB's. m_i is the mean of the pulls in the second part alone, between lambda_i and 1, and
+    lambda_i before the first of them. Where lambda_i / m_i sum to more than 1, the second part is
+    scaled to what the first one leaves, and nothing is left for KL-UCB. That has all pulls; an arm
+    never pulled has the limit 1, no limit is below lambda_i, ties go to the lowest arm. One coin
+    draws the part and the arm.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`; it is the anytime version of `GuaranteeETC`.
+    """
+
+    targets: Guarantees
+    constant: Constant = PUBLISHED
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "targets", rates(self.targets))
+        possible(self.targets)
+        checks.positive("constant", self.constant)
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeAnytimeState:
+        """Return the state before the first round."""
+        del horizon  # it is anytime
+        checks.length("targets", self.targets, n_arms)
+        targets = np.array(self.targets)
+        state = GuaranteeAnytimeState(
+            kl.no_pulls(n_arms, self.constant, self.targets),
+            targets,
+            np.flatnonzero(targets > 0),
+            np.zeros(n_arms, np.int64),
+            *np.zeros((2, n_arms)),
+            np.zeros(2),
+            np.array([FREE]),
+            sum(self.targets),
+        )
+        _add_up(state)
+        return state
+
+
+@register_jitable(**INLINE)
+def _add_up(state):
+    """Compute what the estimates add to the guarantees."""
+    needed = 0.0
+    added = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        target = state.targets[k]
+        mean = state.sums[k] / state.pulls[k] if state.pulls[k] > 0 else 0.0
+        share = target / min(max(mean, target), 1.0)
+        state.extra[k] = share - target
+        needed += share
+        added += share - target
+    state.totals[0] = needed
+    state.totals[1] = added
+
+
+@implements("choose", GuaranteeAnytimeState)
+def _choose(state, t, coin):
+    u = unit(coin)
+    cumulated = 0.0
+    if u < state.owed:
+        state.part[0] = OWED
+        return _drawn(state.protected, state.targets, 1.0, cumulated, u)
+    needed, added = state.totals[0], state.totals[1]
+    scale = 1.0 if needed <= 1.0 else (1.0 - state.owed) / added
+    if u < state.owed + scale * added or needed > 1.0:
+        state.part[0] = ESTIMATED
+        return _drawn(state.protected, state.extra, scale, state.owed, u)
+    state.part[0] = FREE
+    return kl.largest(state.limits, t - 1)
+
+
+@register_jitable(**INLINE)
+def _drawn(protected, shares, scale, cumulated, u):
+    """Return the first arm whose cumulated share exceeds the coin, else the last one."""
+    for j in range(protected.size - 1):
+        cumulated += scale * shares[protected[j]]
+        if cumulated > u:
+            return protected[j]
+    return protected[protected.size - 1]
+
+
+@implements("learn", GuaranteeAnytimeState)
+def _learn(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)
+    if state.part[0] == ESTIMATED:
+        state.pulls[arm] += 1
+        state.sums[arm] += reward
+        _add_up(state)

@@ -1,0 +1,85 @@
+"""The arm furthest below its guaranteed reward, else KL-UCB: what the others are compared with."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.protocol import implements
+from fairbandits.policies import checks, kl
+from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, rates
+from fairbandits.policies.kl import Limits
+
+
+class GuaranteeBaselineState(NamedTuple):
+    """Limits for KL-UCB, and the guarantees."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+
+
+@dataclass(frozen=True)
+class GuaranteeBaseline:
+    """Pull the arm furthest below its guarantee; if none is below, that of KL-UCB.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `GuaranteeKLUCB`.
+    constant : float
+        c in the limits N kl(mean, q) = c log t; the last program that had this policy had 2, the
+        published one has 3.03.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
+    to the lowest arm, also of those with the largest limit. That is 1 for an arm never pulled, and
+    no limit is below lambda_i.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`; the policy is in the program's history, and not in its last version.
+    """
+
+    targets: Guarantees
+    constant: Constant = PUBLISHED
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "targets", rates(self.targets))
+        checks.positive("constant", self.constant)
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeBaselineState:
+        """Return the state before the first round."""
+        del horizon  # it is anytime
+        checks.length("targets", self.targets, n_arms)
+        targets = np.array(self.targets)
+        return GuaranteeBaselineState(
+            kl.no_pulls(n_arms, self.constant, self.targets), targets, np.flatnonzero(targets > 0)
+        )
+
+
+@implements("choose", GuaranteeBaselineState)
+def _choose(state, t, coin):
+    sums, targets = state.limits.sums, state.targets
+    arm = -1
+    lowest = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        ahead = sums[k] - targets[k] * (t - 1)
+        if ahead < lowest:
+            lowest = ahead
+            arm = k
+    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+
+
+@implements("learn", GuaranteeBaselineState)
+def _learn(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)

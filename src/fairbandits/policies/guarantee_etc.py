@@ -1,0 +1,210 @@
+"""Guaranteed reward rates by exploring first: two phases of estimates, then what is missing."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import implements
+from fairbandits.policies import checks, kl
+from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, known, rates
+from fairbandits.policies.kl import Limits
+
+FIRST, SECOND, THIRD, LAST = range(4)
+
+
+class GuaranteeETCState(NamedTuple):
+    """Limits for KL-UCB, and of each phase the pulls, the quotas and what it has estimated."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+    pulls: np.ndarray  # by phase
+    quotas: np.ndarray  # of the first two phases
+    sums: np.ndarray  # of the second
+    estimate: np.ndarray
+    entropy: np.ndarray
+    log_gap: np.ndarray
+    upper: np.ndarray
+    phase: np.ndarray
+    horizon: float
+
+
+@dataclass(frozen=True)
+class GuaranteeETC:
+    """Estimate each guaranteed arm's mean in two phases, pull what is missing, then play KL-UCB.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `GuaranteeKLUCB`.
+    constant : float
+        As in `GuaranteeKLUCB`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the horizon is missing.
+
+    Notes
+    -----
+    With horizon T, arm after arm: lambda T / 4 pulls give a first estimate m; then
+    min(lambda / (6 m), lambda / 2) T pulls a second one, of these pulls alone; then come
+    lambda T / m' less both quotas, for the second estimate m'. Quotas are numbers that the pulls
+    have to reach, and estimates lie between lambda and 1. Where lambda / m' sum to more than 1, m'
+    is the upper limit of the second phase's pulls at the round's t; as long as lambda / m' sum to
+    more than 1 even so, the arm of the largest is pulled, which is 1 for arms without a guarantee.
+    What rounds are left go to KL-UCB with all pulls, arms never pulled first; ties go to the
+    lowest arm, and no limit is below lambda. t is the number of rounds played so far.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`.
+    """
+
+    targets: Guarantees
+    constant: Constant = PUBLISHED
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "targets", rates(self.targets))
+        checks.positive("constant", self.constant)
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
+        """Return the state before the first round."""
+        checks.length("targets", self.targets, n_arms)
+        rounds = float(known(horizon))
+        targets = np.array(self.targets)
+        quotas = np.zeros((2, n_arms))
+        quotas[0] = targets / 4 * rounds
+        return GuaranteeETCState(
+            kl.no_pulls(n_arms, self.constant, self.targets),
+            targets,
+            np.flatnonzero(targets > 0),
+            np.zeros((4, n_arms), np.int64),
+            quotas,
+            np.zeros(n_arms),
+            targets.copy(),
+            np.zeros(n_arms),
+            np.full(n_arms, kl.UNKNOWN),
+            np.ones(n_arms),
+            np.array([FIRST]),
+            rounds,
+        )
+
+
+@register_jitable(**INLINE)
+def _short(state, phase):
+    """Return the first guaranteed arm that is short of its quota of one of the first two phases."""
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        if state.pulls[phase, k] < state.quotas[phase, k]:
+            return k
+    return -1
+
+
+@register_jitable(**INLINE)
+def _cut(state, k, mean):
+    return min(max(mean, state.targets[k]), 1.0)
+
+
+@register_jitable(**INLINE)
+def _end_first(state):
+    """Set the quotas of the second phase."""
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        target = state.targets[k]
+        mean = _cut(state, k, state.limits.mean[k])
+        state.quotas[SECOND, k] = min(target / (6.0 * mean), target / 2.0) * state.horizon
+    state.phase[0] = SECOND
+
+
+@register_jitable(**INLINE)
+def _end_second(state):
+    """Set the estimates of the third phase."""
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        mean = _cut(state, k, state.sums[k] / state.pulls[SECOND, k])
+        state.estimate[k] = mean
+        state.entropy[k] = kl.negentropy(mean)
+    state.phase[0] = THIRD
+
+
+@register_jitable(**INLINE)
+def _needed(state, estimate):
+    """Return the sum of lambda / estimate."""
+    total = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        total += state.targets[k] / estimate[k]
+    return total
+
+
+@register_jitable(**INLINE)
+def _optimistic(state, clock):
+    """Set the upper limits of the second phase's estimates."""
+    now = kl.level(state.limits, clock)
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        mean = state.estimate[k]
+        if mean < 1.0 and now > 0.0:
+            divergence = now / state.pulls[SECOND, k]
+            x = kl.log_gap(mean, state.entropy[k], divergence, state.log_gap[k])
+            state.log_gap[k] = x
+            state.upper[k] = max(1.0 - math.exp(x), state.targets[k])
+
+
+@register_jitable(**NOT_INLINED)
+def _third(state, clock):
+    """Return the arm to pull in the third phase, or -1 at its end."""
+    estimate = state.estimate
+    if _needed(state, estimate) > 1.0:
+        _optimistic(state, clock)
+        estimate = state.upper
+        if _needed(state, estimate) > 1.0:
+            best = 0
+            for k in range(1, estimate.size):
+                if estimate[k] > estimate[best]:
+                    best = k
+            return best
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        whole = state.targets[k] * state.horizon / estimate[k]
+        if state.pulls[THIRD, k] < whole - state.quotas[FIRST, k] - state.quotas[SECOND, k]:
+            return k
+    return -1
+
+
+@implements("choose", GuaranteeETCState)
+def _choose(state, t, coin):
+    phase = state.phase
+    if phase[0] == FIRST:
+        arm = _short(state, FIRST)
+        if arm >= 0:
+            return arm
+        _end_first(state)
+    if phase[0] == SECOND:
+        arm = _short(state, SECOND)
+        if arm >= 0:
+            return arm
+        _end_second(state)
+    if phase[0] == THIRD:
+        arm = _third(state, t - 1)
+        if arm >= 0:
+            return arm
+        phase[0] = LAST
+    arm = kl.first_unpulled(state.limits)
+    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+
+
+@implements("learn", GuaranteeETCState)
+def _learn(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)
+    phase = state.phase[0]
+    state.pulls[phase, arm] += 1
+    if phase == SECOND:
+        state.sums[arm] += reward

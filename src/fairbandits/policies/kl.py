@@ -1,0 +1,290 @@
+"""KL confidence limits of means in [0, 1], and the arm of the largest upper one.
+
+The upper limit of an arm with mean p after N pulls is the q >= p with N kl(p, q) = c log t, where
+kl is the divergence between Bernoulli laws. Solved for x = log(1 - q) the equation is convex and
+decreasing, so Newton's method climbs to its root from any x below, and limits next to 1 keep their
+precision. The lower limit of p is 1 minus the upper limit of 1 - p.
+
+Which arm has the largest upper limit is mostly known without solving anything. Limits grow with t
+alone until their arm is pulled. A block of rounds ends at `UNTIL`, and no arm's limit is above its
+`upper` there. The leader's limit at the clock of `LOW` lies above `RIVAL`, the largest `upper` of
+the others, if N kl(p, RIVAL) < c log t: then it leads until the block ends, whatever the others'
+limits are. This is asked anew when an arm is pulled; likewise whether another arm stays below
+`RIVAL`. Where it cannot be said by a margin far above all rounding, the limits of those that could
+be the largest are computed: the arm is what a comparison of all limits gives.
+
+References
+----------
+A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
+2011, Algorithm 1 with c log t in place of log t + c log log t.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.arrays import nonnegative
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
+
+LEADER, UNTIL, UNPULLED, CERTAIN = range(4)
+LOW, HIGH, RIVAL, LOG_RIVAL, LOG_REST = range(5)
+#: What no logarithm of a probability is: the limit has to be solved for without a first guess.
+UNKNOWN = 1.0
+#: Rivals nearer to 1, and differences of limits below this, are left to the comparison.
+NEAR_ONE, CLOSE = 1.0 - 1e-6, 1e-9
+
+
+#: How large a step of Newton's method can be that is not taken.
+EXACT = 1e-12
+
+
+class Limits(NamedTuple):
+    """What limits are made of; see the module and the constants above for `marks` and `numbers`.
+
+    `mean` is cut to [0, 1], `entropy` is p log p + (1 - p) log(1 - p), no limit is below `floor`,
+    and `log_gap` is x at the end of the block.
+    """
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    entropy: np.ndarray
+    floor: np.ndarray
+    log_gap: np.ndarray
+    upper: np.ndarray
+    marks: np.ndarray
+    numbers: np.ndarray
+    constant: float
+
+
+def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = None) -> Limits:
+    """Return the start.
+
+    Parameters
+    ----------
+    n_arms : int
+        Number of arms.
+    constant : float
+        c, above 0.
+    floor : sequence of float, length n_arms, optional
+        What no limit is below; default 0.
+    """
+    return Limits(
+        np.zeros(n_arms, np.int64),
+        *np.zeros((3, n_arms)),
+        np.array(floor or (0.0,) * n_arms),
+        np.full(n_arms, UNKNOWN),
+        np.ones(n_arms),
+        np.array([0, -1, n_arms, 0]),
+        np.array([0.0, 0.0, 1.0, 0.0, 0.0]),
+        float(constant),
+    )
+
+
+@register_jitable(**INLINE)
+def negentropy(p):
+    """Return p log p + (1 - p) log(1 - p)."""
+    if not 0.0 < p < 1.0:
+        return 0.0
+    return p * math.log(p) + (1.0 - p) * math.log(1.0 - p)
+
+
+@register_jitable(**NOT_INLINED)
+def log_gap(p, entropy, divergence, guess):
+    """Return log(1 - q) for the q >= p with kl(p, q) = `divergence`.
+
+    Parameters
+    ----------
+    p : float
+        In [0, 1).
+    entropy : float
+        Its `negentropy`.
+    divergence : float
+        Above 0.
+    guess : float
+        Where to start, e.g. the root of a divergence a little larger or smaller; or `UNKNOWN`.
+    """
+    rest = 1.0 - p
+    x = guess
+    if x > 0.0:
+        x = _near(p, entropy, divergence)
+    for _ in range(100):
+        gap = math.exp(x)
+        q = 1.0 - gap
+        step = q * (p * math.log(q) + rest * x + divergence - entropy) / (gap - rest)
+        x += step
+        # the next step would be half its square times p gap / q^2, by the slope (rest - gap) / q
+        if step * step * p * gap <= EXACT * q * (rest - gap):
+            break
+    return x
+
+
+@register_jitable(**INLINE)
+def _near(p, entropy, divergence):
+    """Return a number near the root.
+
+    It is that of the first two terms of q - p in powers of the root of the divergence, as far as
+    they are of use, and never below what kl(p, q) without -p log q gives, which the root is above.
+    """
+    x = (entropy - divergence) / (1.0 - p)
+    first = math.sqrt(2.0 * p * (1.0 - p) * divergence)
+    second = (2.0 - 4.0 * p) * divergence / 3.0
+    q = p + first + max(second, -0.5 * first)
+    return max(x, math.log(1.0 - q)) if p < q < 1.0 else x
+
+
+@register_jitable(**INLINE)
+def level(limits, clock):
+    """Return c log t."""
+    return limits.constant * math.log(max(clock, 1))
+
+
+@register_jitable(**NOT_INLINED)
+def upper_limit(limits, k, level):
+    """Return the upper limit of arm k; 1 before its first pull."""
+    pulls, p = limits.pulls[k], limits.mean[k]
+    if pulls == 0 or p >= 1.0:
+        return 1.0
+    if level <= 0.0:
+        return max(p, limits.floor[k])
+    if limits.log_gap[k] > 0.0:
+        _bound(limits, k)
+    x = log_gap(p, limits.entropy[k], level / pulls, limits.log_gap[k])
+    return max(1.0 - math.exp(x), limits.floor[k])
+
+
+@register_jitable(**INLINE)
+def _bound(limits, k):
+    """Compute an arm's limit at the end of the block."""
+    pulls, p, high = limits.pulls[k], limits.mean[k], limits.numbers[HIGH]
+    if pulls == 0 or p >= 1.0 or high <= 0.0:
+        limits.upper[k] = 1.0
+        return
+    x = log_gap(p, limits.entropy[k], high / pulls, UNKNOWN)
+    limits.log_gap[k] = x
+    limits.upper[k] = max(1.0 - math.exp(x), limits.floor[k])
+
+
+@register_jitable(**INLINE)
+def largest(limits, clock):
+    """Return the lowest arm of largest upper limit after `clock` rounds."""
+    if clock > limits.marks[UNTIL]:
+        _begin(limits, clock)
+    if limits.marks[CERTAIN] == 0:
+        _compare(limits, clock)
+    return nonnegative(limits.marks[LEADER])
+
+
+@register_jitable(**NOT_INLINED)
+def _begin(limits, clock):
+    """Begin a block."""
+    until = clock + clock // 256 + 4
+    limits.marks[UNTIL] = until
+    limits.numbers[LOW] = level(limits, clock)
+    limits.numbers[HIGH] = level(limits, until)
+    for k in range(limits.upper.size):
+        _bound(limits, k)
+    _find_rival(limits)
+
+
+@register_jitable(**INLINE)
+def _find_rival(limits):
+    rival = 0.0
+    for k in range(limits.upper.size):
+        if k != limits.marks[LEADER]:
+            rival = max(rival, limits.upper[k])
+    _set_rival(limits, rival)
+
+
+@register_jitable(**INLINE)
+def _set_rival(limits, rival):
+    numbers = limits.numbers
+    numbers[RIVAL] = rival
+    if 0.0 < rival < NEAR_ONE:
+        numbers[LOG_RIVAL] = math.log(rival)
+        numbers[LOG_REST] = math.log(1.0 - rival)
+    limits.marks[CERTAIN] = 1 if _leads(limits) else 0
+
+
+@register_jitable(**INLINE)
+def _leads(limits):
+    """Return whether the leader's limit is above all others' for certain, until the block ends."""
+    numbers = limits.numbers
+    k = nonnegative(limits.marks[LEADER])
+    p, rival, pulls = limits.mean[k], numbers[RIVAL], limits.pulls[k]
+    if pulls == 0 or rival >= NEAR_ONE:
+        return False
+    if max(p, limits.floor[k]) > rival + CLOSE:
+        return True
+    return p < rival and _evidence(limits, k) < numbers[LOW] * (1.0 - 1e-8)
+
+
+@register_jitable(**INLINE)
+def _evidence(limits, k):
+    """Return N kl(p, RIVAL) of an arm, for RIVAL inside (0, `NEAR_ONE`)."""
+    p, numbers = limits.mean[k], limits.numbers
+    rest = (1.0 - p) * numbers[LOG_REST]
+    return limits.pulls[k] * (limits.entropy[k] - p * numbers[LOG_RIVAL] - rest)
+
+
+@register_jitable(**INLINE)
+def _stays_below(limits, k):
+    """Return whether an arm's limit at the end of the block is below `RIVAL` for certain."""
+    numbers = limits.numbers
+    rival = numbers[RIVAL]
+    if rival >= NEAR_ONE or limits.mean[k] >= rival or limits.floor[k] >= rival:
+        return False
+    return _evidence(limits, k) > numbers[HIGH] * (1.0 + 1e-8)
+
+
+@register_jitable(**NOT_INLINED)
+def _compare(limits, clock):
+    """Compare the limits of all arms that could have the largest."""
+    now = level(limits, clock)
+    leader = nonnegative(limits.marks[LEADER])
+    if limits.log_gap[leader] > 0.0:
+        _bound(limits, leader)
+    arm = leader
+    best = upper_limit(limits, leader, now)
+    for k in range(limits.upper.size):
+        if k != leader and limits.upper[k] >= best - CLOSE:
+            value = upper_limit(limits, k, now)
+            if value > best or (value == best and k < arm):
+                best = value
+                arm = k
+    limits.marks[LEADER] = arm
+    limits.numbers[LOW] = now
+    _find_rival(limits)
+
+
+@register_jitable(**INLINE)
+def first_unpulled(limits):
+    """Return the lowest arm never pulled, or -1."""
+    if limits.marks[UNPULLED] > 0:
+        for k in range(limits.pulls.size):
+            if limits.pulls[k] == 0:
+                return k
+    return -1
+
+
+@register_jitable(**INLINE)
+def learn(limits, arm, reward):
+    """Take the reward of a pull."""
+    pulls = limits.pulls[arm] + 1
+    limits.pulls[arm] = pulls
+    limits.marks[UNPULLED] -= 1 if pulls == 1 else 0
+    limits.sums[arm] += reward
+    p = min(max(limits.sums[arm] / pulls, 0.0), 1.0)
+    limits.mean[arm] = p
+    limits.entropy[arm] = negentropy(p)
+    limits.log_gap[arm] = UNKNOWN
+    if arm == limits.marks[LEADER]:
+        limits.marks[CERTAIN] = 1 if _leads(limits) else 0
+    elif _stays_below(limits, arm):
+        limits.upper[arm] = limits.numbers[RIVAL]  # that it is less can be found out later
+    else:
+        _bound(limits, arm)
+        if limits.upper[arm] > limits.numbers[RIVAL]:
+            _set_rival(limits, limits.upper[arm])

@@ -1,0 +1,116 @@
+"""Contracts: what they measure, against counts by hand; what they cost, against closed forms."""
+
+import numpy as np
+import pytest
+
+import fairbandits as fb
+from fairbandits.contracts import GroupExposure, GroupMerit, MinimumPulls, MinimumReward
+from fairbandits.metrics.groups import fair_optimum
+from fairbandits.optima.penalised import oracle_allocation
+from fairbandits.optima.static import static_benchmark
+
+MEANS = (0.3352, 0.2031, 0.2411, 0.7816, 0.6177)
+
+
+class Seen:
+    """One replicate, recorded after 3 and after 10 rounds."""
+
+    rounds = np.array([3, 10])
+    plays = np.array([[[3, 0, 0], [4, 1, 5]]])
+    rewards = np.array([[[1.0, 0.0, 0.0], [1.5, 0.5, 4.0]]])
+    true_means = np.array((0.5, 0.4, 0.9))
+    deficits = ()
+
+
+def test_pulls_are_counted_whole_and_the_worst_round_stays():
+    contract = MinimumPulls(("1/3", "1/3", 0))
+    assert contract.violation(Seen).tolist() == [[1, 2]]
+    assert contract.violation(Seen).dtype == np.int64
+    assert MinimumPulls((0, 0, "1/3")).violation(Seen).tolist() == [[1, 0]]
+    assert MinimumPulls((0, 0, "1/3")).supremum(Seen).tolist() == [[1, 1]]
+
+
+def test_supremum_is_that_of_all_rounds_where_a_run_kept_it():
+    quotas = ("1/5", "3/10", "1/4")
+    arms = fb.Instance((0.7, 0.5, 0.4))
+    found = fb.run(fb.LFG(quotas), arms, 300, 3, checkpoints=[300], quotas=quotas)
+    every = fb.run(fb.LFG(quotas), arms, 300, 3, checkpoints=range(1, 301))
+    contract = MinimumPulls(quotas)
+    assert contract.supremum(found)[:, -1].tolist() == contract.supremum(every)[:, -1].tolist()
+
+
+def test_rewards_and_groups_lack_what_they_lack():
+    assert MinimumReward((0.2, 0.1, 0)).violation(Seen)[0] == pytest.approx([0.3, 0.5])
+    assert GroupExposure((2, 1), ("1/2", "1/5")).violation(Seen).tolist() == [[0, 0]]
+    assert GroupExposure((2, 1), ("3/5", "2/5")).violation(Seen).tolist() == [[1, 1]]
+    merit = GroupMerit((2, 1), (0, 0))  # 5/9 and 4/9 of what their group has
+    assert merit.violation(Seen)[0] == pytest.approx([3 * 4 / 9, abs(4 - 5 * 5 / 9)])
+
+
+def test_regret_is_that_of_the_measures():
+    quotas = ("1/3", "1/3", 0)
+    measured = fb.metrics.r_regret(Seen.rounds, Seen.plays, Seen.true_means, quotas)
+    assert (MinimumPulls(quotas).regret(Seen) == measured).all()
+    drawn = type("Drawn", (Seen,), {"true_means": Seen.true_means[None]})
+    exposure = GroupExposure((2, 1), ("3/5", "2/5"))
+    assert exposure.regret(Seen)[0] == pytest.approx([0.4 * 3 - 0.4 * 1, 0.4 * 4 + 0.5 - 0.4 * 6])
+    assert (exposure.regret(drawn) == exposure.regret(Seen)).all()
+    merit = GroupMerit((2, 1), ("3/5", "2/5"))
+    assert merit.violation(drawn) == pytest.approx(merit.violation(Seen))
+
+
+def test_optimum_is_the_static_one():
+    targets = (0.1676, 0.0677, 0, 0, 0)
+    found = MinimumReward(targets).optimum(MEANS)
+    closed = static_benchmark(MEANS, targets)
+    assert found.distribution == pytest.approx(closed.distribution)
+    assert found.reward == pytest.approx(closed.reward)
+    quotas = ("1/5", "1/10", 0, "1/20", "1/3")
+    shares = oracle_allocation(MEANS, quotas, 1)  # dearer than any gap
+    assert MinimumPulls(quotas).optimum(MEANS).distribution == pytest.approx(shares)
+
+
+def test_optimum_of_groups_is_the_fair_one():
+    groups, quotas = (3, 2), ("1/5", "2/5")
+    a_million = np.array([10**6])
+    for merit, c in (("power", 1.0), ("power", 2.0), ("exponential", 3.0)):
+        found = GroupMerit(groups, quotas, merit, c).optimum(MEANS)
+        closed = fair_optimum(a_million, MEANS, groups, quotas, merit, c)[0] / 10**6
+        assert found.reward == pytest.approx(closed)
+    best = GroupExposure(groups, ("1/2", 0)).optimum(MEANS)
+    assert best.distribution == pytest.approx([0.5, 0, 0, 0.5, 0])
+
+
+def test_who_keeps_nothing_pays_nothing():
+    assert MinimumPulls((0,) * 5).price(MEANS) == pytest.approx(0)
+    assert GroupExposure((5,), (1,)).price(MEANS) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("contract", "means", "words"),
+    [
+        (MinimumReward((0.5, 0.4)), (0.6, 0.5), "at most 1, got 1.6333"),
+        (MinimumReward((0.5, 0.0)), (0.4, 0.9), "minimum_reward cannot be kept"),
+        (MinimumPulls((0.1, 0.1)), (0.6, 0.5, 0.4), "quotas"),
+        (GroupExposure((2, 1), (0.1, 0.1)), (0.6, 0.5), "groups must sum to the number of arms"),
+    ],
+)
+def test_infeasible_is_said(contract, means, words):
+    assert not contract.feasible(means)
+    with pytest.raises(ValueError, match=words):
+        contract.optimum(means)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: MinimumPulls((0.5, 0.5)), "less than 1, got 1"),
+        (lambda: MinimumReward((0, 0)), "above 0 for one arm"),
+        (lambda: MinimumReward((-0.1, 0)), "-0.1"),
+        (lambda: GroupExposure((1, 2), (0.6, 0.6)), "at most 1, got 6/5"),
+        (lambda: GroupExposure((1, 2), (0.6,)), "2"),
+    ],
+)
+def test_wrong_contracts_are_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()

@@ -1,0 +1,205 @@
+"""A user's own policy in the arena: beside the stored ones, and when it is wrong."""
+
+import re
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+
+import naive
+import small
+from fairbandits.cli import main
+
+GOOD = """
+from fractions import Fraction
+
+import numpy as np
+
+import fairbandits as fb
+
+
+class Greedy:
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        fresh = Greedy()
+        fresh.pulls, fresh.sums = np.zeros(n_arms), np.zeros(n_arms)
+        return fresh
+
+    def choose(self, t, coin):
+        n_arms = self.pulls.size
+        if t <= n_arms:
+            return t - 1
+        if fb.unit(coin) < 0.25:
+            return int(n_arms * fb.unit(fb.inner(coin, 1)))
+        return np.argmax(self.sums / self.pulls)
+
+    def learn(self, t, arm, reward):
+        self.pulls[arm] += 1
+        self.sums[arm] += reward
+
+
+class Owed(Greedy):
+    def __init__(self, quotas=(), scale=1):
+        self.owed = np.array([float(Fraction(one)) for one in quotas])
+
+    def start(self, n_arms, horizon):
+        assert len(self.owed) == n_arms
+        fresh = super().start(n_arms, horizon)
+        fresh.owed = self.owed
+        fresh.__class__ = Owed
+        return fresh
+
+    def choose(self, t, coin):
+        lacks = self.owed * t - self.pulls
+        return np.argmax(lacks) if lacks.max() > 0 else super().choose(t, coin)
+
+
+class OfGroups(Greedy):
+    def __init__(self, groups, quotas):
+        assert len(groups) == len(quotas)
+
+
+class Strange(Greedy):
+    def __init__(self, sizes):
+        pass
+
+
+class NoChoice:
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        return object()
+
+
+class NoFeedback:
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Return a folder of results with the arena in it."""
+    return small.small_arena(tmp_path_factory)
+
+
+@pytest.fixture
+def entered(stored, tmp_path):
+    """Return what runs a class of a file in the arena, and gives result and page."""
+
+    def enter(name, *options, source=GOOD):
+        file, page = tmp_path / "mine.py", tmp_path / "page.html"
+        file.write_text(textwrap.dedent(source))
+        words = ["arena", f"{file}:{name}", "--results", str(stored), "--out", str(page)]
+        found = CliRunner().invoke(main, [*words, "--jobs", "1", *options])
+        return found, page.read_text() if page.exists() else ""
+
+    return enter
+
+
+def test_it_stands_in_table_and_picture(entered):
+    found, page = entered("Greedy", "--instances", "fair_ucb_2,tiny_group")
+    assert found.exit_code == 0, found.output
+    for contract in ("minimum_pulls", "minimum_reward", "group_exposure", "group_merit"):
+        assert contract in found.output
+    assert page.count("Greedy (yours)") > 8
+    assert page.count("<svg") > 4
+    assert "http-equiv" not in page
+    assert "src=" not in page
+
+
+def test_it_gets_what_it_asks_for(entered):
+    found, _ = entered("Owed", "--contract", "minimum_pulls", "--instances", "fair_ucb_2,drawn")
+    assert found.exit_code == 0, found.output
+    rows = [line for line in found.output.splitlines() if line.startswith("minimum_pulls")]
+    assert len(rows) == 2
+    assert "oracle" not in rows[0]
+    found, _ = entered("Owed", "--contract", "minimum_reward", "--instances", "fair_ucb_2")
+    assert "oracle" in found.output
+
+
+def test_where_there_are_no_groups_it_is_not_applicable(entered):
+    found, page = entered("OfGroups", "--instances", "fair_ucb_2,tiny_group")
+    assert "Not applicable: minimum_pulls on fair_ucb_2: it asks for groups" in found.output
+    assert "group_exposure" in found.output
+    assert "Not applicable" in page
+
+
+WRONG = [
+    ("Gredy", (), GOOD, "has no class 'Gredy'; did you mean 'Greedy'?"),
+    ("Strange", (), GOOD, "it needs 'sizes', which no contract has"),
+    ("NoChoice", (), GOOD, "NoChoice.start must return an object with methods choose and learn"),
+    ("NoFeedback", (), GOOD, "a policy needs a feedback attribute"),
+    ("Greedy", ("--contract", "minimum_pul"), GOOD, "did you mean 'minimum_pulls'?"),
+    ("Greedy", ("--instances", "fair_ucb2"), GOOD, "no instance 'fair_ucb2'; did you mean"),
+    ("Greedy", ("--contract", "group_merit", "--instances", "drawn"), GOOD, "is not judged on"),
+    ("Greedy", (), "import nothing_at_all", "cannot be imported: ModuleNotFoundError"),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "source", "words"), WRONG, ids=[w[3] for w in WRONG])
+def test_what_is_wrong_is_named(entered, name, options, source, words):
+    found, page = entered(name, *options, source=source)
+    assert found.exit_code == 1
+    assert words in found.output
+    assert not page
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("return 7", "must return an arm in 0..3, got 7"),
+        ("return 0.5", "must return an arm in 0..3, got 0.5"),
+    ],
+)
+def test_a_failure_has_its_place_and_others_stay(entered, code, words):
+    """Round 17 of replicate 2, on the one instance with four arms."""
+    source = GOOD.replace(
+        "        n_arms = self.pulls.size\n        if t <= n_arms:",
+        "        n_arms = self.pulls.size\n"
+        "        self.first = self.first if t > 1 else coin\n"
+        f"        if n_arms == 4 and t == 17 and self.first == {first_coin(2)}:\n"
+        f"            {code}\n"
+        "        if t <= n_arms:",
+    )
+    found, page = entered("Greedy", "--instances", "starvation,fair_ucb_2", source=source)
+    assert found.exit_code == 1
+    assert "Greedy failed on starvation, in round 17 of replicate 2" in found.output
+    assert words in found.output
+    assert re.search(r"minimum_pulls\s+fair_ucb_2", found.output)
+    assert "Greedy failed on starvation" in page
+
+
+def first_coin(replicate):
+    return naive.draw(small.SEED, "arena/arms_starvation", replicate, "coin", 0, 1)
+
+
+def test_probabilities_must_sum_to_1(entered):
+    source = """
+    class Half:
+        feedback = "full"
+
+        def start(self, n_arms, horizon):
+            fresh = Half()
+            fresh.n_arms = n_arms
+            return fresh
+
+        def choose(self, t, coin):
+            return [0.5 if t == 5 else 1 / self.n_arms] * self.n_arms
+
+        def learn(self, t, x, reward):
+            pass
+    """
+    found, _ = entered("Half", "--instances", "fair_ucb_2", source=source)
+    assert "Half failed on fair_ucb_2, in round 5 of replicate 0" in found.output
+    assert "must return 3 probabilities that sum to 1" in found.output
+
+
+def test_without_stored_results_it_says_what_makes_them(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(GOOD)
+    words = ["arena", f"{file}:Greedy", "--results", str(tmp_path / "none")]
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 1
+    assert "`fairbandits replicate arena` makes them" in found.output

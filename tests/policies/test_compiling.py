@@ -1,0 +1,267 @@
+"""Policies from outside the package, compiled: the same numbers, nothing on the disk, refusals."""
+
+import numba
+import numpy as np
+import pytest
+
+import fairbandits as fb
+from fairbandits.engine import kinds
+from fairbandits.engine.loops import LOOPS
+
+ARMS = fb.Instance((0.7, 0.5, 0.4))
+QUOTAS = (0.2, 0.3, 0.25)
+ROUNDS = 60
+
+jit_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is of what is compiled")
+
+
+class FairGreedy:
+    """Pulls the arm that lacks most, else the best mean, now and then any; counts its pulls."""
+
+    feedback = "bandit"
+    probes = ("pulled",)
+    rate = 0.125
+
+    def __init__(self, quotas=QUOTAS):
+        self.quotas = np.array(quotas)
+
+    def start(self, n_arms, horizon):
+        fresh = FairGreedy(self.quotas)
+        fresh.pulls, fresh.sums = np.zeros(n_arms, np.int64), np.zeros(n_arms)
+        fresh.names = ["not", "used"]
+        return fresh
+
+    def choose(self, t, coin):
+        if fb.unit(coin) < self.rate:
+            return int(self.pulls.size * fb.unit(fb.inner(coin, 1)))
+        lacks = self.quotas * t - self.pulls
+        if lacks.max() >= 1:
+            return np.argmax(lacks)
+        return np.argmax(self.sums / np.maximum(self.pulls, 1))
+
+    def learn(self, t, arm, reward):
+        self.pulls[arm] += 1
+        self.sums[arm] += reward
+
+    def probe(self, out):
+        out[0] = self.pulls
+
+
+class Softmax:
+    """Full information: probabilities by the rewards so far."""
+
+    feedback = "full"
+
+    def start(self, n_arms, horizon):
+        fresh = Softmax()
+        fresh.sums, fresh.rate = np.zeros(n_arms), 1 / np.sqrt(horizon)
+        return fresh
+
+    def choose(self, t, coin):
+        weights = np.exp(self.rate * (self.sums - self.sums.max()))
+        return weights / weights.sum()
+
+    def learn(self, t, x, rewards):
+        for k in range(rewards.size):
+            self.sums[k] += rewards[k]
+
+
+def assert_same(one, other):
+    for name in ("plays", "rewards"):
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+    for name in ("probes", "deficits"):
+        mine, its = getattr(one, name), getattr(other, name)
+        assert list(mine) == list(its)
+        assert all(mine[key].tobytes() == its[key].tobytes() for key in mine)
+
+
+WATCHED = {"quotas": QUOTAS, "observe": [fb.PlaysSum()], "checkpoints": [20, ROUNDS]}
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings"),
+    [(FairGreedy(), WATCHED), (Softmax(), {"checkpoints": [20, ROUNDS]})],
+    ids=["bandit", "full"],
+)
+def test_numbers_are_those_of_plain_python_and_nothing_is_kept(policy, settings, monkeypatch):
+    wanted = fb.run(policy, ARMS, ROUNDS, 4, seed=5, **settings)
+    fast = fb.compiled(policy)
+    loop = LOOPS[policy.feedback]
+    if not numba.config.DISABLE_JIT:
+        kept = []
+        monkeypatch.setattr(loop._cache._disk, "save_overload", lambda *one: kept.append(one))
+        monkeypatch.setattr(loop._cache._disk, "load_overload", lambda *one: kept.append(one))
+    assert_same(fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=True, **settings), wanted)
+    if not numba.config.DISABLE_JIT:
+        assert not kept
+        known = [one for args in loop.overloads for one in args]
+        assert any(f"{type(policy).__name__}State" in str(one) for one in known)
+    assert_same(fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=False, **settings), wanted)
+    shared = fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=False, n_jobs=2, **settings)
+    assert_same(shared, wanted)
+
+
+def test_policies_of_this_package_are_kept_on_the_disk_as_before(monkeypatch):
+    fb.compiled(FairGreedy())
+    asked = []
+    for loop in LOOPS.values():
+        if not numba.config.DISABLE_JIT:
+            monkeypatch.setattr(loop._cache._disk, "load_overload", lambda *one: asked.append(one))
+            assert loop._cache.load_overload((numba.int64,), None) is None
+            assert loop._cache.cache_path == loop._cache._disk.cache_path
+    assert numba.config.DISABLE_JIT or len(asked) == len(LOOPS)
+
+
+def test_it_is_called_by_the_name_of_its_class(monkeypatch):
+    for limit in ("COMPILING", "LOADING"):
+        monkeypatch.setattr(kinds, limit, 10**6)
+    fast = fb.compiled(FairGreedy())
+    assert type(fast).__name__ == "FairGreedy"
+    assert repr(fast).startswith("compiled(<")
+    assert fb.compiled(fast) is fast
+    assert fast.probes == ("pulled",)
+    found = fb.compare([fast, fb.Uniform()], ARMS, ROUNDS, replicates=2, metrics="regret")
+    assert list(found.results) == ["FairGreedy", "Uniform"]
+
+
+@jit_only
+def test_an_action_or_a_place_out_of_range_is_said():
+    class Wrong:
+        feedback = "bandit"
+        answer, place = 0, 0
+
+        def start(self, n_arms, horizon):
+            fresh = Wrong()
+            fresh.answers, fresh.place = np.array([self.answer]), self.place
+            return fresh
+
+        def choose(self, t, coin):
+            return self.answers[self.place]
+
+        def learn(self, t, arm, reward):
+            pass
+
+    policy = Wrong()
+    fast = fb.compiled(policy)
+    fb.run(fast, ARMS, ROUNDS, compiled=True)
+    for answer in (-1, 3):
+        policy.answer = answer
+        with pytest.raises(ValueError, match=r"Wrong.choose must return an arm, a whole number"):
+            fb.run(fast, ARMS, ROUNDS, compiled=True)
+    policy.place = 9
+    with pytest.raises(IndexError, match="out of bounds"):
+        fb.run(fast, ARMS, ROUNDS, compiled=True)
+
+
+class Base:
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        fresh = type(self)()
+        fresh.sums = np.zeros(n_arms)
+        return fresh
+
+    def choose(self, t, coin):
+        return (t - 1) % self.sums.size
+
+    def learn(self, t, arm, reward):
+        self.sums[arm] += reward
+
+
+class Keyed(Base):
+    def choose(self, t, coin):
+        return max(range(3), key=lambda k: self.sums[k])
+
+
+class Counting(Base):
+    count = 0
+
+    def learn(self, t, arm, reward):
+        self.count += 1
+
+
+class Halves(Base):
+    def choose(self, t, coin):
+        return 0.5
+
+
+def test_half_an_arm_is_refused_in_the_interpreter_too():
+    with pytest.raises(ValueError, match=r"Halves.choose must return an arm, a whole number"):
+        fb.run(fb.compiled(Halves()), ARMS, ROUNDS, compiled=False)
+
+
+@jit_only
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        (Keyed(), r"^Keyed.choose cannot be compiled: .*; compiled code knows numbers"),
+        (Halves(), r"^Halves cannot be compiled: choose must return the number of an arm"),
+    ],
+)
+def test_what_cannot_be_compiled_is_named(policy, says):
+    with pytest.raises(TypeError, match=says) as caught:
+        fb.run(fb.compiled(policy), ARMS, ROUNDS, compiled=True)
+    assert "\n" not in str(caught.value)
+
+
+class Listed(Base):
+    def start(self, n_arms, horizon):
+        fresh = Listed()
+        fresh.sums = [0.0] * n_arms
+        return fresh
+
+
+class Hidden(Base):
+    _step = 1
+
+    def choose(self, t, coin):
+        return (t * self._step) % self.sums.size
+
+
+class Helped(Base):
+    def choose(self, t, coin):
+        return self.best()
+
+    def best(self):
+        return 0
+
+
+class Leaking(Base):
+    sums = np.zeros(3)
+
+    def start(self, n_arms, horizon):
+        return self
+
+
+class Armless(Base):
+    def start(self, n_arms, horizon):
+        return object()
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        (
+            Listed(),
+            r"self.sums must be a number or a NumPy array of numbers, got \[0.0, 0.0, 0.0\]",
+        ),
+        (Hidden(), "self._step needs a name that does not begin with an underscore"),
+        (
+            Counting(),
+            r"learn cannot be compiled: it sets self.count, .*write self.count = np.zeros",
+        ),
+        (Helped(), "self.best is a method of one's own; write it as a function outside the class"),
+        (Leaking(), "Leaking.start must return a fresh object for each replicate"),
+        (Armless(), "Armless.start must return an object with a method choose; object has none"),
+    ],
+)
+def test_a_state_that_cannot_be_compiled_is_refused(policy, says):
+    with pytest.raises(TypeError, match=says):
+        fb.run(fb.compiled(policy), ARMS, ROUNDS)
+
+
+def test_what_is_no_policy_is_refused():
+    with pytest.raises(TypeError, match="a policy needs a feedback attribute"):
+        fb.compiled(object())
+    with pytest.raises(TypeError, match="a policy is an object, and Base is its class"):
+        fb.compiled(Base)

@@ -1,0 +1,22 @@
+"""The arena: who stands where under each contract on each instance, and who beats whom."""
+
+
+rule arena:
+    input:
+        data=arena_datasets(),
+        settings="papers/arena/arena.yaml",
+    output:
+        expand("<results>/arena/{table}.parquet", table=TABLES),
+    log:
+        "<logs>/arena/standings.log",
+    benchmark:
+        "<benchmarks>/arena/standings.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        results=subpath(output[0], ancestor=2),
+        code=ARENA_CODE,
+    shell:
+        "fairbandits standings --results {params.results:q} > {log:q} 2>&1"
