@@ -1,0 +1,1 @@
+"""Claims about one's own policies, judged as those of the papers are: `fairbandits judge`."""
