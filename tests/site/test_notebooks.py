@@ -86,7 +86,9 @@ def test_starts_with_its_parameters_and_hides_its_code(source):
     first, *others = (cell for cell in notebook.cells if cell.cell_type == "code")
     assert first.metadata.tags == ["parameters", "remove-cell"]
     assert first.source == 'results = "../results"\nfigures = "../figures"'
-    assert {tuple(cell.metadata.tags) for cell in others} == {("hide-input",)}
+    shown = source.stem == "your_own_policy"  # it teaches
+    tags = {tuple(cell.metadata.get("tags", ())) for cell in others}
+    assert tags == {() if shown else ("hide-input",)}
 
 
 def test_pages_link_to_claims_of_their_own_ledgers():
@@ -109,12 +111,14 @@ def test_pages_link_to_claims_of_their_own_ledgers():
 
 
 @each_notebook
-def test_each_paper_begins_with_its_verdicts(source):
+def test_each_paper_has_figures_then_verdicts_then_settings(source):
     if source.stem not in small.PAPERS:
         return
     notebook = nbformat.read(source, as_version=4)
-    sections = [c.source for c in notebook.cells if c.source.startswith("## ")]
-    assert sections[0] == "## Verdicts"
+    sections = [c.source.splitlines()[0] for c in notebook.cells if c.source.startswith("## ")]
+    assert sections[0] == "## What the paper does"
+    assert sections.index("## Verdicts") + 1 == sections.index("## What was run")
+    assert len(sections[1 : sections.index("## Verdicts")]) >= 3
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     assert f'audit.summary(audit.open_audit(results), "{source.stem}")' in code
 
@@ -152,12 +156,26 @@ def test_folders_are_named_as_given(tmp_path_factory):
             "fair_ucb": "fair_ucb/r_regret_long",
             "ht_ucb": "ht_ucb/regret_long_20_08",
             "bf_ucb": "bf_ucb/high_variants",
-            "audit": "banditq/some",
+            "arena": "arena/standings",
         }
-        if page.stem == "across":  # it shows verdicts alone
+        if page.stem in (
+            "across",
+            "audit",
+            *small.LIBRARY_PAGES,
+        ):  # verdicts alone, or nothing of results
             continue
         shown = of_page.get(page.stem, "banditq/oracle_lfg")
         assert f"results/{shown}.parquet" in output_of(notebook)
+
+
+def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):
+    inside = tmp_path / "prøve λ"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    execute(written("print(results)"), inside / "out.ipynb", {"results": "results"})
+    text = (inside / "out.ipynb").read_text(encoding="utf-8")
+    assert "ve " not in text
+    assert 'results = \\"results\\"' in text
 
 
 @pytest.mark.slow
@@ -170,7 +188,7 @@ def test_runs_by_itself_from_the_folder_of_notebooks(tmp_path_factory, tmp_path)
     shutil.copy(small.NOTEBOOKS / source.name, source)
     out = tmp_path / "executed.ipynb"
     execute(source, out, {})
-    (page,) = (p for p in small.executed_pages(tmp_path_factory) if p.stem == "banditq")
+    page = small.executed_page(tmp_path_factory, "banditq")
     alone, given = (nbformat.read(file, as_version=4) for file in (out, page))
     links = re.compile(r'href="[^"]*figures/')
     assert links.sub("", output_of(alone)) == links.sub("", output_of(given))
@@ -180,6 +198,8 @@ def test_runs_by_itself_from_the_folder_of_notebooks(tmp_path_factory, tmp_path)
 @pytest.mark.slow
 def test_small_runs_are_marked_on_each_page(tmp_path_factory):
     for page in small.executed_pages(tmp_path_factory):
+        if page.stem in small.LIBRARY_PAGES:
+            continue
         notebook = nbformat.read(page, as_version=4)
         assert "smoke scale: not results" in output_of(notebook), page.name
         of_page = {
@@ -187,7 +207,7 @@ def test_small_runs_are_marked_on_each_page(tmp_path_factory):
             "ht_ucb": ("20\u202f000", 500),
             "bf_ucb": ("10\u202f000\u202f000", 50),
         }
-        if page.stem in ("audit", "across"):  # of all experiments
+        if page.stem in ("audit", "across", "arena"):  # of all experiments, or of none of a paper
             continue
         rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 200))
         words = f"300 rounds and 3 replicates instead of {rounds} and {replicates}"
@@ -196,7 +216,7 @@ def test_small_runs_are_marked_on_each_page(tmp_path_factory):
 
 @pytest.mark.slow
 def test_page_of_banditq_shows_all_it_should(tmp_path_factory):
-    (page,) = (p for p in small.executed_pages(tmp_path_factory) if p.stem == "banditq")
+    page = small.executed_page(tmp_path_factory, "banditq")
     shown = output_of(nbformat.read(page, as_version=4))
     for n in range(1, 8):
         assert shown.count(f'<figure class="fb-figure" id="fig{n}">') == 1

@@ -124,13 +124,13 @@ def test_published_number_stands_beside_the_range_of_runs():
 @pytest.mark.parametrize("name", [f"fig{k}" for k in range(1, 8)])
 def test_a_claim_judges_the_published_curves(name):
     html = comparison.judged_by("banditq", name).data
-    (claim,) = set(re.findall(r"audit(?:\.ipynb)?#claim-([\w-]+)", html))
+    (claim,) = set(re.findall(r'data-page="claims/([\w-]+)"', html))
     assert claim in (ROOT / "papers" / "banditq" / "claims.yaml").read_text()
 
 
 def test_questions_lead_to_the_claims_that_answer_them():
     one = comparison.judged("Whether 1 < 2", "a-b").data
-    link = '<a data-page="audit#claim-a-b" href="audit.ipynb#claim-a-b">a-b</a>'
+    link = '<a data-page="claims/a-b" href="../results/site/claims/a-b.html">a-b</a>'
     assert one == f"<p>Whether 1 &lt; 2 is judged as claim {link}.</p>"
     two = comparison.judged("Who wins", "a", "b").data
     assert "Who wins is judged as claims <a " in two
@@ -321,6 +321,14 @@ def test_published_scale_has_no_banner(paper):
     assert pages.banner([full]) is None
     assert "Smoke scale" in pages.figure(paper, "fig1", "Rates").data
     assert "Smoke scale" not in pages.figure(full, "fig1", "Rates").data
+    more = {
+        name: footer | {"horizon": 10 * footer["horizon"], "scale": "large"}
+        for name, footer in footers.items()
+    }
+    large = dataclasses.replace(full, footers=more)
+    assert "large scale: larger than published" in pages.banner([large]).data
+    assert "not results" not in pages.banner([large]).data
+    assert "Large scale: larger than published." in pages.figure(large, "fig1", "Rates").data
 
 
 @pytest.mark.slow

@@ -210,7 +210,7 @@ def test_a_figure_that_was_not_drawn(made):
 
 def test_a_link_to_no_page(made):
     del made.pages["banditq"]
-    assert "links to page 'banditq'; pages are index" in made.refused()
+    assert "links to page 'banditq'; known: index" in made.refused()
 
 
 def test_no_index(made):

@@ -5,6 +5,8 @@ rates of the protected arms, queue lengths, regret. Figure 7 compares BanditQ wi
 Figures 8-13 are those of `fairbandits.figures.banditq_replays`.
 """
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -56,8 +58,7 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     )
     laws = list(dict.fromkeys(curves["law"]))
     figure, axes = law_panels(laws, sharey=True)
-    penalty = footer["horizon"] ** 0.5
-    levels = equilibrium_queues(footer["means"], footer["targets"], penalty)
+    levels = equilibrium_queues(footer["means"], footer["targets"], _penalty(footer))
     for axis, law in zip(axes[0], laws, strict=True):
         for k in PROTECTED:
             draw_curve(axis, _curve(curves, law, f"arm {k + 1}"), f"arm {k + 1}")
@@ -93,7 +94,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     )
     laws = list(dict.fromkeys(curves["law"]))
     figure, axes = law_panels(laws, sharey=True)
-    level = equilibrium_regret(means, targets, footer["horizon"] ** 0.5)
+    level = equilibrium_regret(means, targets, _penalty(footer))
     for axis, law in zip(axes[0], laws, strict=True):
         draw_curve(axis, _curve(curves, law, "regret"), "regret")
         axis.axhline(0, color="0.6", lw=0.8)
@@ -101,6 +102,13 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     axes[0, 0].set_ylabel("regret")
     axes[0, -1].legend()
     return figure, curves
+
+
+def _penalty(footer: dict[str, Any]) -> float:
+    """Return BanditQ's V, which is another in a variant."""
+    given = next(iter(footer["runs"].values()))["parameters"]  # all runs have the same
+    penalty = given.get("V")
+    return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
 
 def _curve(curves: pd.DataFrame, law: str, series: str) -> pd.DataFrame:

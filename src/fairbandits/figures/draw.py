@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pyarrow as pa
 
 from fairbandits import figures
 from fairbandits.experiments.datasets import expect, expect_all_rows, load_dataset, refuse_stale
+from fairbandits.experiments.marks import mark, mark_of_replay
 from fairbandits.experiments.recorded import Dataset
+from fairbandits.experiments.schemas import meant
 from fairbandits.figures import style
 from fairbandits.provenance import figure_code
 from fairbandits.store import StoreError, read_footer, read_table, table_hash, write_table
@@ -24,6 +27,10 @@ def _papers() -> dict[str, Mapping[str, Figure]]:
     names = [one.name for one in pkgutil.iter_modules(figures.__path__) if one.name != "draw"]
     modules = {name: importlib.import_module(f"{figures.__name__}.{name}") for name in names}
     return {name: one.FIGURES for name, one in modules.items() if hasattr(one, "FIGURES")}
+
+
+#: Of a title, an inch.
+CHARACTERS = 12
 
 
 #: Paper -> figure -> what it is drawn by. A paper is a module of `fairbandits.figures`.
@@ -63,11 +70,11 @@ def draw(
     StoreError
         If a dataset cannot be used, or is none that the figure shows.
     """
-    known = {(slug, name): made for slug, names in PAPERS.items() for name, made in names.items()}
-    if (paper, figure) not in known:
-        names = ", ".join(" ".join(pair) for pair in known)
-        raise ValueError(f"figure must be one of {names}, got '{paper} {figure}'")
-    function, columns, *rows = known[paper, figure]
+    if paper not in PAPERS:
+        raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
+    if figure not in PAPERS[paper]:
+        raise ValueError(f"{paper} has no figure {figure!r}{meant(figure, list(PAPERS[paper]))}")
+    function, columns, *rows = PAPERS[paper][figure]
     if not data and not published:
         raise ValueError(f"{paper} {figure} needs datasets, or a published run that was replayed")
     _check(paper, figure, data)
@@ -81,6 +88,12 @@ def draw(
         replayed.attrs = footer
     style.apply_style()
     drawing, curves = function(datasets, replayed)
+    words = mark([one.footer for one in datasets])
+    if replayed is not None and not datasets:
+        words = mark_of_replay(int(replayed["round"].max()), replayed.attrs)
+    if words:
+        width = round(CHARACTERS * drawing.get_figwidth())
+        drawing.suptitle(textwrap.fill(words, width), fontsize="medium", color="0.3")
     record = {
         "kind": "figure",
         "paper": paper,

@@ -16,6 +16,7 @@ from fairbandits.audit.finding import (
     REPRODUCED,
 )
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
+from fairbandits.audit.words import readings_in_words
 from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, read_yaml
 from fairbandits.site import audit as verdicts
 from fairbandits.site import pages
@@ -139,8 +140,10 @@ def _row(audit: Audit, key: str) -> list[str]:
         head, *others = audit.under_readings(key)
         verdict = badge(head["verdict"])
         number = verdicts.numbers(head)
-        if others:
+        if others and head["verdict"] == DEPENDS:
             verdict += f"<br><small>{verdicts.under_each_reading(audit, claim)}</small>"
+        elif others:
+            verdict += f"<br><small>{escape(readings_in_words([head, *others]))}</small>"
         if others and not number:
             each = ((row["reading"], verdicts.numbers(row)) for row in others)
             number = "<br>".join(

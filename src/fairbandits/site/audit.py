@@ -1,14 +1,13 @@
 """Verdicts on the pages: tables, a block for each claim, and the tally."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from IPython.display import HTML
 
 from fairbandits.audit import show, totals, words
@@ -17,17 +16,13 @@ from fairbandits.audit.finding import (
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
-    OF_INCONSISTENCY,
     OUTCOMES,
     REPRODUCED,
-    TAGS,
 )
 from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
-from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.records import in_short, read_verdicts
+from fairbandits.audit.records import read_verdicts
 from fairbandits.audit.run import chosen_seed, exploratory_words
 from fairbandits.experiments.config import load_config
-from fairbandits.site.evidence import picture
 from fairbandits.site.pages import (
     CONFIG,
     NotReady,
@@ -35,11 +30,11 @@ from fairbandits.site.pages import (
     link_to_claim,
     listed,
     number,
-    searchable,
-    shown,
+    other_scale,
+    scale_of,
     table,
 )
-from fairbandits.store import StoreError
+from fairbandits.store import StoreError, read_footer
 
 Row = Mapping[str, Any]
 
@@ -62,7 +57,7 @@ class Audit:
     rows, findings : list of dict
         Of verdicts, and of the questions behind them.
     scale : str
-        Of the datasets, ``paper`` or ``smoke``.
+        Of the datasets: ``paper``, or a key of `fairbandits.experiments.marks.SCALES`.
     results : Path
         Folder of the results.
     """
@@ -128,7 +123,8 @@ def open_audit(results: str | Path) -> Audit | None:
     NotReady
         If they are missing or stale, with the way out.
     """
-    ledgers = load_ledgers(load_config([CONFIG]))
+    config = load_config([CONFIG])
+    ledgers = load_ledgers(config)
     if not ledgers:
         return None
     folder = Path(results) / "audit"
@@ -138,23 +134,21 @@ def open_audit(results: str | Path) -> Audit | None:
     except StoreError as error:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make audit` makes it") from None
+    if scale != "paper":
+        files = (Path(results, one.dataset) for one in config.experiments)
+        scale = scale_of(read_footer(file) for file in files if file.is_file())
     return Audit(ledgers, rows, findings, scale, Path(results))
 
 
 def banner(audit: Audit | None) -> HTML | None:
-    """Return what is said first of verdicts of a small run, or of an exploratory one."""
+    """Return what is said first of verdicts of another scale, or of an exploratory run."""
     if audit is None:
         return None
     if audit.scale == "paper":
         said = exploratory_words(audit.seed) if audit.seed else ""
         return HTML(f'<p class="fb-exploratory"><em>{escape(said)}</em></p>') if said else None
-    return HTML(
-        '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
-        '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>smoke scale: not results'
-        "</strong></p><p>The runs behind these verdicts are small ones, to test the machinery. "
-        "They say nothing about the papers; a claim whose test asks for more replicates has failed."
-        "</p></div>"
-    )
+    more = "<p>A claim whose test asks for more replicates than there are has failed.</p>"
+    return other_scale(audit.scale, more)
 
 
 # ------------------------------------------------------------------------------ for reading
@@ -190,11 +184,6 @@ def significant(value: float | None) -> str:
 def limits(row: Row) -> str:
     """Return the limits of a row's number; empty where they are the number itself."""
     return words.limits(row, significant)
-
-
-def _here(claim: str, html: str) -> str:
-    """Return a link to a claim's block on the audit's own page."""
-    return f'<a href="#claim-{claim}">{html}</a>'
 
 
 def _group(row: Row) -> str:
@@ -260,6 +249,17 @@ def tally(audit: Audit | None) -> HTML | None:
         groups[escape(ledger.title)] = [[str(cell) for cell in row] for row in rows]
     html = table(groups, ["", "claims", *outcomes], "tally").data
     return HTML(html + _left_out(audit.rows, "left-out"))
+
+
+def links(audit: Audit | None) -> HTML | None:
+    """Return links to the tables of all claims and of what their verdicts turn on."""
+    if audit is None:
+        return None
+    return HTML(
+        f"<p>{link('claims', 'All claims')}: a table to sort and to filter, and a page for each "
+        f"claim with its evidence. {link('robustness', 'Robustness')}: each verdict under every "
+        "reading, and what rests on reconstructed numbers.</p>"
+    )
 
 
 def consequential(audit: Audit | None) -> HTML | None:
@@ -334,23 +334,28 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     html = (
         f"<p>Of {sum(counts.values())} claims, {counted}{f' ({without})' if without else ''}. "
         "Below are those that the paper stands on; "
-        f"{link(f'audit#verdicts-{paper}', 'all of them, with rules and evidence')}.</p>"
+        f"{link(f'claims?paper={_short(audit, paper)}', 'all of them, to sort and to filter')}.</p>"
     )
     cells = [
         [
             link_to_claim(row["claim"], escape(row["statement"])),
             headline(audit, row["claim"]),
             escape(row["place"]),
-            _figure_link(row, page=paper),
+            figure_link(row, page=paper),
         ]
         for row in primary
     ]
     header = ["what is claimed", "verdict", "place", "figure"]
-    html += table({"": cells}, header, "verdicts").data
+    html += table({"": cells}, header, "verdict-table").data
     return HTML(f'<div class="fb-wrap">{html}</div>')
 
 
-def _figure_link(row: Row, page: str = "audit") -> str:
+def _short(audit: Audit, paper: str) -> str:
+    """Return the first words of a paper's title."""
+    return audit.ledgers[paper].title.partition(":")[0]
+
+
+def figure_link(row: Row, page: str = "audit") -> str:
     """Return a link to the figure that shows a claim."""
     name, paper = row["figure"], row["paper"]
     if not name:
@@ -361,169 +366,10 @@ def _figure_link(row: Row, page: str = "audit") -> str:
     return link(f"{paper}#{name}", short)
 
 
-def verdicts(audit: Audit, paper: str) -> HTML:
-    """Return all verdicts of a paper, to sort and to filter."""
-    rows = audit.of(paper)
-    frame = pd.DataFrame(
-        {
-            "claim": _here(row["claim"], escape(row["claim"])),
-            "statement": escape(row["statement"]),
-            "place": escape(row["place"]),
-            "kind": row["kind"],
-            "role": _role(row),
-            "verdict": headline(audit, row["claim"]),
-            "number": numbers(row),
-            "n": "" if row["n"] is None else str(row["n"]),
-        }
-        for row in rows
-    )
-    html = _left_out(rows)
-    html += searchable(frame, f"verdicts-{paper}", [17, 23, 12, 11, 9, 12, 12, 4], html=True).data
-    title = escape(audit.ledgers[paper].title)
-    return HTML(f"<h3>{title}</h3>{html}")
-
-
-def _role(row: Row) -> str:
+def role(row: Row) -> str:
+    """Return which part a claim has in its paper."""
     roles = [name for name in ("primary", "extension", "exploratory") if row[name]]
     return ", ".join(roles) or "other"
-
-
-# ---------------------------------------------------------------------------- claim by claim
-
-
-def primary(audit: Audit, paper: str) -> HTML:
-    """Return a block for each claim that a paper stands on."""
-    own = [row for row in audit.of(paper) if row["primary"]]
-    blocks = "".join(
-        f'<section class="fb-claim">{_block(audit, row, True)}</section>' for row in own
-    )
-    return HTML(f"<h3>{escape(audit.ledgers[paper].title)}</h3>{blocks}")
-
-
-def others(audit: Audit, paper: str) -> HTML:
-    """Return a folded block for each other claim of a paper."""
-    own = [row for row in audit.of(paper) if not row["primary"]]
-    blocks = "".join(
-        f'<details class="fb-claim"><summary>{badge(row["verdict"])} '
-        f"{escape(row['statement'])}</summary>{_block(audit, row, False)}</details>"
-        for row in own
-    )
-    return HTML(f"<h3>{escape(audit.ledgers[paper].title)}</h3>{blocks}")
-
-
-def _block(audit: Audit, row: Row, whole: bool) -> str:
-    """Return what is known of a claim, with a picture; `whole` with its statement."""
-    claim = audit.claims[row["claim"]]
-    # a link to it opens the block that it is in
-    head = (
-        f'<p class="fb-claim-id" id="claim-{claim.id}"><code>{claim.id}</code> '
-        f"{escape(claim.place)}</p>"
-    )
-    if whole:
-        head += (
-            f'<p class="fb-statement"><strong>{escape(claim.statement)}</strong> '
-            f"{headline(audit, claim.id)}</p>"
-        )
-    facts = _facts(audit, claim, row)
-    cells = "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in facts)
-    # an alias leads to the picture of what it stands for
-    image = picture(claim.id, audit.found(claim.id)) if claim.tests else ""
-    return f"{head}<dl>{cells}</dl>{image}{_record(claim, audit.ledgers[claim.paper])}"
-
-
-def _record(claim: Claim, ledger: Ledger) -> str:
-    """Return the record of a claim as it is judged, folded."""
-    record = words.record(claim, ledger)
-    if not record:
-        return ""
-    return (
-        '<details class="fb-record"><summary>The record as it is judged</summary>'
-        f"<pre>{escape(record)}</pre></details>"
-    )
-
-
-def _facts(audit: Audit, claim: Claim, row: Row) -> list[tuple[str, str]]:
-    """Return what is said of a claim beside its statement: names, and HTML."""
-    facts = []
-    if row["message"]:
-        facts.append(("failed", escape(row["message"])))
-    if claim.untestable:
-        facts.append(("no verdict", escape(claim.untestable)))
-    if claim.alias_of:
-        facts.append(("same as", _here(claim.alias_of, escape(claim.alias_of))))
-    if claim.between:
-        facts.append(("between", escape("; ".join(claim.between))))
-    if claim.kind == "inconsistency" and row["verdict"] in OF_INCONSISTENCY:
-        facts.append(("that is", escape(OF_INCONSISTENCY[row["verdict"]])))
-    if claim.judged_by:
-        facts.append(("judged by", ", ".join(_judge(audit, one) for one in claim.judged_by)))
-        facts.append(("rule", "reproduced if all of these are, not reproduced if one is not"))
-    if bases := [one for one in claim.rests_on if one in audit.headlines]:
-        facts.append(("rests on", ", ".join(_judge(audit, one) for one in bases)))
-    if row["statistic"] is not None:
-        facts += _evidence(row)
-    sentences = words.qualifying(audit.tested(claim.id), audit.found(claim.id), significant)
-    if sentences:
-        facts.append(("qualified by", "<br>".join(map(escape, sentences))))
-    if claim.estimand:
-        facts.append(("estimand", escape(claim.estimand)))
-    if claim.basis != "printed":
-        facts.append(("basis", escape(words.basis(claim))))
-    if len(audit.under_readings(claim.id)) > 1:
-        facts.append(("readings", under_each_reading(audit, claim)))
-    facts += [(tag, escape(said)) for tag, said in _tags(audit.under_readings(claim.id)).items()]
-    if claim.note:
-        facts.append(("note", escape(claim.note)))
-    if row["figure"]:
-        facts.append(("figure", _figure_link(row)))
-    if row["data"]:
-        files = in_short(row["data"])
-        places = [f"<code>{escape(shown(audit.results / file))}</code>" for file in files]
-        facts.append(("data", ", ".join(places)))
-    return facts
-
-
-def _tags(rows: Sequence[Row]) -> dict[str, str]:
-    """Return what the tags of a claim say; of those that only some readings have, which."""
-    head, *others = rows
-    found = {tag: TAGS[tag] for tag in head["tags"]}
-    for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
-        under = [row["reading"].replace("_", " ") for row in others if tag in row["tags"]]
-        found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
-    return found
-
-
-def _judge(audit: Audit, claim: str) -> str:
-    return f"{_here(claim, escape(claim))} {headline(audit, claim)}"
-
-
-def _evidence(row: Row) -> list[tuple[str, str]]:
-    """Return number, replicates and rule of what decides."""
-    said = f"{STATISTICS[row['procedure']]} {significant(row['statistic']) or 'not to be had'}"
-    level = row["settings"].get("level")
-    if limits(row):
-        kind = "interval" if row["procedure"] == "prediction_interval" else "one-sided limits"
-        said += f", {100 * level:g} % {kind}: {limits(row)}" if level else f", {limits(row)}"
-    why = words.endless(row)
-    said += f" ({why})" if why else ""
-    against = ", ".join(
-        f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
-        for name, value in row["against"].items()
-    )
-    n = f"{row['n']}" + ("" if row["p"] is None else f"; p {_p(row['p'])}")
-    n += f"; {enough}" if (enough := words.replicates_that_decide(row)) else ""
-    which = "".join(f", {row[name]}" for name in ("test", "each") if row[name])
-    rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
-    return [
-        ("number", escape(said).replace(" %", "\u00a0%")),
-        ("judged against", escape(against)),
-        ("n", escape(n)),
-        ("rule", escape(rule.replace("_", " "))),
-    ]
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 1e-4 else f"= {value:.2g}"
 
 
 def under_each_reading(audit: Audit, claim: Claim) -> str:
@@ -533,54 +379,6 @@ def under_each_reading(audit: Audit, claim: Claim) -> str:
         f"{badge(outcome)} {escape(', '.join(names).replace('_', ' '))}"
         for outcome, names in under.items()
     )
-
-
-# -------------------------------------------------------------------------- what is left open
-
-
-def readings(audit: Audit, paper: str) -> HTML:
-    """Return the verdicts under each reading of what a paper leaves open."""
-    ledger = audit.ledgers[paper]
-    groups = {}
-    for claim in ledger.claims.values():
-        head, *rows = audit.under_readings(claim.id)
-        if rows and not claim.alias_of:
-            heading = f"{escape(claim.statement)} {_here(claim.id, escape(claim.place))}"
-            if head["verdict"] == DEPENDS:
-                heading += f" {badge(DEPENDS)}"
-            groups[heading] = [
-                [
-                    escape(ledger.readings.get(row["reading"], row["reading"])),
-                    badge(row["verdict"]),
-                    numbers(row),
-                    "" if row["n"] is None else str(row["n"]),
-                ]
-                for row in rows
-            ]
-    title = f"<h3>{escape(ledger.title)}</h3>"
-    if not groups:
-        return HTML(f"{title}<p>No claim has more than one reading.</p>")
-    header = ["reading", "verdict", "number", "n"]
-    return HTML(title + table(groups, header, f"readings-{paper}").data)
-
-
-def inconsistencies(audit: Audit, paper: str) -> HTML:
-    """Return where a paper contradicts itself, and what the runs say of it."""
-    rows = [row for row in audit.of(paper) if row["kind"] == "inconsistency"]
-    cells = [
-        [
-            _here(row["claim"], escape(row["statement"])),
-            escape("; ".join(audit.claims[row["claim"]].between)),
-            headline(audit, row["claim"]),
-        ]
-        for row in rows
-    ]
-    title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
-    if not cells:
-        return HTML(f"{title}<p>None was found.</p>")
-    header = ["what does not agree", "between", "verdict"]
-    wide = table({"": cells}, header, f"inconsistencies-{paper}").data
-    return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
 
 
 def for_each_paper(audit: Audit | None, function: Callable[[Audit, str], HTML]) -> HTML | None:

@@ -2,28 +2,37 @@
 
 Both are reproducible to the byte: what papermill and the kernel write of times, random ids and
 places is taken out of an executed notebook, and the site is built from nothing else than those
-notebooks and the drawn figures.
+notebooks, the verdicts and the drawn figures.
 """
 
 import base64
 import io
+import json
+import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
+from fairbandits.experiments.schemas import meant
+from fairbandits.site.audit import open_audit
+from fairbandits.site.claims import BODY, TITLE, Page, write_pages
+from fairbandits.site.evidence import FOLDER
+from fairbandits.site.pages import GENERATED
 from fairbandits.store import replacing
 
 HERE = Path(__file__).resolve().parent
 
 #: What a page shows of a figure and links to; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
-_PAGE = re.compile(r'data-page="([a-z_]+)(#[^"]*)?" href="[^"]*"')
+_PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
 #: What an image ends with, if it is whole.
 _LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -53,12 +62,21 @@ def execute(source: Path, out: Path, parameters: dict[str, str]) -> None:
     _need_parameters(notebook, source, parameters)
     folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
     executed = _run(source, folders)
-    given = {folder: parameters[name] for name, folder in folders.items()}
+    given = {
+        spelt: parameters[name]
+        for name, folder in folders.items()
+        for spelt in (folder, _in_source(folder))
+    }
     text = nbformat.writes(_normalised(executed))
     for folder in sorted(given, key=len, reverse=True):  # a folder comes before the one it is in
         text = text.replace(folder, given[folder])
     with replacing(out) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _in_source(folder: str) -> str:
+    """Return a folder as a notebook's file has it where it is in a parameter: letters escaped."""
+    return json.dumps(folder.encode("unicode_escape").decode("ascii"))[1:-1]
 
 
 def _read(source: Path) -> NotebookNode:
@@ -129,8 +147,8 @@ def _normalised(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def build(notebooks: list[Path], figures: Path, out: Path) -> None:
-    """Build the site, one page per notebook.
+def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None = None) -> None:
+    """Build the site: a page per notebook, and if there are verdicts, one per claim.
 
     Parameters
     ----------
@@ -140,6 +158,8 @@ def build(notebooks: list[Path], figures: Path, out: Path) -> None:
         Folder of the drawn figures, ``PAPER/FIGURE.svg`` and ``.png``.
     out : Path
         The site's folder; it is replaced whole, or stays as it is when something fails.
+    results : Path, optional
+        Folder of the results, whose verdicts the pages of claims show; without it there are none.
 
     Raises
     ------
@@ -155,17 +175,74 @@ def build(notebooks: list[Path], figures: Path, out: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
         source.mkdir()
+        pages, pictures = _claims(results, out, source)
+        places = Places(_in_order(names, GENERATED if pages else ()), frozenset(pages))
         for notebook in notebooks:
-            page = _page(notebook, names, figures, extra)
+            page = _page(notebook, places, figures, extra)
             nbformat.write(page, source / notebook.name)
-        extra.mkdir(exist_ok=True)
-        _sphinx(source, extra, site, Path(scratch) / "doctrees")
+        for file in source.glob("*.md"):
+            text = file.read_text(encoding="utf-8")
+            file.write_text(places.put_in(text, file.name), encoding="utf-8")
+        (extra / FOLDER).mkdir(parents=True)
+        for name, svg in pictures.items():
+            (extra / FOLDER / name).write_text(svg, encoding="utf-8")
+        _sphinx(source, extra, site, Path(scratch) / "doctrees", pages)
+        _fill(site / "claims", pages, places)
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
         _take_place(site, out, Path(scratch) / "before")
 
 
-def _page(notebook: Path, names: Sequence[str], figures: Path, extra: Path) -> NotebookNode:
+def _in_order(names: Sequence[str], generated: Sequence[str]) -> tuple[str, ...]:
+    """Return pages in the order of the menu: those that are generated stand after the audit."""
+    place = names.index("audit") + 1 if "audit" in names else len(names)
+    return (*names[:place], *generated, *names[place:])
+
+
+def _claims(
+    results: Path | None, out: Path, source: Path
+) -> tuple[dict[str, Page], dict[str, str]]:
+    """Return a page for each claim, and the pictures on them; write what Sphinx makes."""
+    audit = None if results is None else open_audit(results)
+    if results is None or audit is None:
+        return {}, {}
+    data = os.path.relpath(results.resolve(), out / "claims")
+    return write_pages(audit, Path(data).as_posix(), source)
+
+
+@dataclass(frozen=True)
+class Places:
+    """What links can lead to: pages, in the order of the menu, and claims that have one."""
+
+    pages: tuple[str, ...]
+    claims: frozenset[str]
+
+    def put_in(self, text: str, where: str, up: str = "") -> str:
+        """Return HTML with the site's own places in its links.
+
+        Parameters
+        ----------
+        text : str
+            The HTML.
+        where : str
+            Its file, for the message.
+        up : str
+            What leads from its folder to the site's.
+        """
+
+        def link(found: re.Match[str]) -> str:
+            folder, name, anchor = found.groups(default="")
+            known = self.claims if folder else self.pages
+            if name not in known:
+                raise ValueError(
+                    f"{where} links to page {folder + name!r}{meant(name, sorted(known))}"
+                )
+            return f'href="{up}{folder}{name}.html{anchor}"'
+
+        return _PAGE.sub(link, text)
+
+
+def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> NotebookNode:
     """Return a notebook with the site's own places; what it shows goes into folder `extra`."""
     page = _read(notebook)
     code = [cell for cell in page.cells if cell.cell_type == "code" and cell.source]
@@ -187,19 +264,14 @@ def _page(notebook: Path, names: Sequence[str], figures: Path, extra: Path) -> N
         shutil.copyfile(file, extra / "figures" / name)
         return f'{attribute}="figures/{name}"'
 
-    def link(found: re.Match[str]) -> str:
-        name, anchor = found.groups()
-        if name not in names:
-            raise ValueError(f"{notebook} links to page {name!r}; pages are {', '.join(names)}")
-        return f'href="{name}.html{anchor or ""}"'
-
     for cell in code:
         for output in cell.outputs:
             data = output.get("data", {})
             if "text/html" in data:
-                data["text/html"] = _PAGE.sub(link, _FIGURE.sub(figure, data["text/html"]))
+                markup = _FIGURE.sub(figure, data["text/html"])
+                data["text/html"] = places.put_in(markup, str(notebook))
     if notebook.stem == "index":
-        others = "\n".join(name for name in names if name != "index")
+        others = "\n".join(name for name in places.pages if name != "index")
         menu = nbformat.v4.new_markdown_cell(
             f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
         )
@@ -207,7 +279,22 @@ def _page(notebook: Path, names: Sequence[str], figures: Path, extra: Path) -> N
     return page
 
 
-def _sphinx(source: Path, extra: Path, site: Path, doctrees: Path) -> None:
+def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
+    """Make the page of each claim from the one that Sphinx made for all."""
+    if not pages:
+        return
+    template = folder / "claim.html"
+    text = template.read_text(encoding="utf-8")
+    template.unlink()
+    for name, page in pages.items():
+        body = places.put_in(page.body, f"the page of {name}", "../")
+        whole = text.replace(TITLE, name).replace(BODY, body)
+        (folder / f"{name}.html").write_text(whole, encoding="utf-8")
+
+
+def _sphinx(
+    source: Path, extra: Path, site: Path, doctrees: Path, pages: Mapping[str, Page]
+) -> None:
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -217,11 +304,24 @@ def _sphinx(source: Path, extra: Path, site: Path, doctrees: Path) -> None:
         with patch_docutils(HERE), docutils_namespace():
             settings = {"html_extra_path": [str(extra)]}
             app = Sphinx(source, HERE, site, doctrees, "html", settings, None, said, freshenv=True)
+            app.connect("html-collect-pages", lambda app: _let_search_find(app, pages))
             app.build()
     except SphinxError as error:
         said.write(f"{error.category}: {error}")
     if words := _COLOUR.sub("", said.getvalue()).strip():
         raise ValueError(f"Sphinx did not build the site: {words}".replace(f"{source}/", ""))
+
+
+def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
+    """Put the claims into the index of the site's search; there are no pages for Sphinx to make."""
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    for name, page in pages.items():
+        document = new_document(name)
+        document += nodes.paragraph(text=page.statement)
+        app.builder.indexer.feed(f"claims/{name}", f"claims/{name}.md", name, document)
+    return []
 
 
 def _take_place(new: Path, out: Path, before: Path) -> None:

@@ -1,6 +1,7 @@
 """Settings of Sphinx for the report site; `fairbandits.site.build` gives it the pages.
 
-Nothing is loaded from elsewhere: MathJax comes from a package, the tables bring their own script.
+Nothing is loaded from elsewhere: MathJax comes from a package, scripts and styles stand once for
+all pages.
 """
 
 from importlib import metadata
@@ -19,7 +20,7 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 
 # one file of sphinx-mathjax-offline; the extension itself would copy 27 MB
 _MATHJAX = "tex-svg-full.js"
-html_static_path = ["custom.css", "favicon.svg"] + [
+html_static_path = ["custom.css", "site.js", "favicon.svg"] + [
     str(file.locate())
     for file in metadata.files("sphinx-mathjax-offline") or []
     if file.parts[-2:] == ("mathjax", _MATHJAX)
@@ -30,8 +31,10 @@ html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "show_toc_level": 2,
     "show_prev_next": False,
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 11,
     "footer_start": [],
     "footer_end": [],
     "back_to_top_button": False,
@@ -39,6 +42,7 @@ html_theme_options = {
 html_context = {"default_mode": "auto"}
 html_sidebars = {"**": []}
 html_css_files = ["custom.css"]
+html_js_files = ["site.js"]
 html_favicon = "favicon.svg"
 html_use_index = False
 html_domain_indices = False

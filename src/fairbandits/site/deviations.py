@@ -6,7 +6,7 @@ from IPython.display import HTML
 
 from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Change, Ledger
 from fairbandits.site.audit import Audit
-from fairbandits.site.pages import table
+from fairbandits.site.pages import link_to_claim, table
 
 #: Of these many names and more the list is folded.
 MANY = 5
@@ -30,7 +30,8 @@ def deviations(audit: Audit, paper: str) -> HTML:
     ]
     header = ["when (UTC), what", "where", "change", "why", "verdict"]
     wide = table({"": cells}, header, f"deviations-{paper}").data
-    return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
+    summary = f"<summary>{len(ledger.changes)} changes</summary>"
+    return HTML(f'{title}<details>{summary}<div class="fb-wrap">{wide}</div></details>')
 
 
 def _what(change: Change) -> str:
@@ -53,7 +54,7 @@ def _where(change: Change, ledger: Ledger) -> str:
 
 def _name(name: str, ledger: Ledger) -> str:
     if name in ledger.claims:
-        return f'<a href="#claim-{name}">{escape(name)}</a>'
+        return link_to_claim(name, escape(name))
     if name == ALL_CLAIMS:
         return name
     past = FORMERLY if name.startswith(FORMERLY) else ""

@@ -1,7 +1,6 @@
 """A picture of what decides a claim: estimates with their limits beside what they are judged by."""
 
 import math
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -25,21 +24,26 @@ MARKS = {
     NOT_REPRODUCED: ("b", to_hex(PALETTE[3]), "M-2-5l2 3 2-3 3 2-3 3 3 3-3 2-2-3-2 3-3-2 3-3-3-3z"),
     INCONCLUSIVE: ("o", to_hex(PALETTE[7]), "M-4-4h8v8h-8z"),
 }
-#: Measures of a picture, in pixels: its width, of a row, a letter, and what is around rows.
-WIDTH, ROW, LETTER, ABOVE, BELOW, EDGE = 720.0, 21.0, 6.1, 6.0, 40.0, 14.0
+#: Measures of a picture, in pixels: its width, also of the one for telephones, of a row, a letter,
+#: and what is around rows.
+WIDTH, NARROW, ROW, LETTER, ABOVE, BELOW, EDGE = 720.0, 330.0, 21.0, 6.1, 6.0, 40.0, 14.0
+#: How much taller a row is whose name stands above it, where there is no room beside it.
+NAMED = 15.0
 #: The most ticks of an axis, and how far apart they may be.
 TICKS, STEPS = 7, [1, 2, 2.5, 5, 10]
 #: Rows of a panel, over all readings, and of each of many; of more questions those are shown that
 #: speak most against the claim.
 MOST, LEAST = 12, 2
+#: Folder of the pictures, in the site.
+FOLDER = "evidence"
 #: Letters of a row's name.
 LONGEST = 52
 #: A range that is this many times the usual distance from the reference is not drawn evenly.
 UNEVEN = 50.0
 
 
-def picture(claim: str, found: Sequence[Row]) -> str:
-    """Return the findings of a claim's deciding tests as an image with a caption.
+def picture(claim: str, found: Sequence[Row]) -> tuple[str, dict[str, str]]:
+    """Return the findings of a claim's deciding tests as an image with a caption, and its files.
 
     Parameters
     ----------
@@ -51,7 +55,9 @@ def picture(claim: str, found: Sequence[Row]) -> str:
     Returns
     -------
     str
-        HTML; empty where no finding has a number.
+        HTML for the claim's page; empty where no finding has a number.
+    dict of str to str
+        Name in the folder `FOLDER` -> SVG: one for wide and one for narrow screens.
     """
     tests = {one["test"]: [] for one in found if one["decides"]}
     for one in found:
@@ -59,17 +65,20 @@ def picture(claim: str, found: Sequence[Row]) -> str:
             tests[one["test"]].append(one)
     panels = {test: rows for test, rows in tests.items() if rows}
     if not panels:
-        return ""
+        return "", {}
     kept = {test: most_telling(rows) for test, rows in panels.items()}
-    image = b64encode(_drawn(kept).encode()).decode()
+    files = {f"{claim}.svg": _drawn(kept), f"{claim}-narrow.svg": _drawn(kept, narrow=True)}
+    wide, small = (f"../{FOLDER}/{name}" for name in files)
     alt = f"{claim}: " + " ".join(
         _alt(test, kept[test], len(rows)) for test, rows in panels.items()
     )
     caption = " ".join(_caption(test, kept[test], rows) for test, rows in panels.items())
-    return (
-        f'<figure class="fb-evidence"><img src="data:image/svg+xml;base64,{image}" loading="lazy" '
-        f'alt="{escape(alt)}"><figcaption>{escape(caption)}</figcaption></figure>'
+    markup = (
+        f'<figure class="fb-evidence"><picture><source media="(max-width: 600px)" srcset="{small}">'
+        f'<img src="{wide}" alt="{escape(alt)}"></picture>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
+    return markup, files
 
 
 def _drawable(one: Row) -> bool:
@@ -130,29 +139,33 @@ def _caption(test: str, kept: Sequence[Row], rows: Sequence[Row]) -> str:
     return words + "."
 
 
-def _drawn(panels: Mapping[str, Sequence[Row]]) -> str:
-    """Return a picture of findings as SVG, written out here: a page has one for every claim."""
+def _drawn(panels: Mapping[str, Sequence[Row]], *, narrow: bool = False) -> str:
+    """Return a picture of findings as SVG, written out here: there is one for every claim.
+
+    A narrow one has the names of rows above them.
+    """
     parts, top = [], 0.0
     readings = len({one["reading"] for rows in panels.values() for one in rows}) > 1
     names = [_name(one, readings) for rows in panels.values() for one in rows]
-    left = min(0.5 * WIDTH, EDGE + LETTER * max(map(len, names)))
+    width, row = (NARROW, ROW + NAMED) if narrow else (WIDTH, ROW)
+    left = EDGE if narrow else min(0.5 * width, EDGE + LETTER * max(map(len, names)))
     for test, rows in panels.items():
         if len(panels) > 1:
             title = escape(test.replace("_", " "))
             parts.append(f'<text class="t" x="{_at(left)}" y="{_at(top + 14)}">{title}</text>')
             top += 18
-        parts += _panel(rows, left, top + ABOVE, readings)
-        top += ABOVE + ROW * len(rows) + BELOW
+        parts += _panel(rows, left, top + ABOVE, readings, width, row)
+        top += ABOVE + row * len(rows) + BELOW
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_at(WIDTH)} {_at(top)}" '
-        f'width="{_at(WIDTH)}" height="{_at(top)}"><style>{_STYLE}</style>'
-        f'<path class="w" d="M0 0h{_at(WIDTH)}v{_at(top)}H0z"/>{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_at(width)} {_at(top)}" '
+        f'width="{_at(width)}" height="{_at(top)}"><style>{_STYLE}</style>'
+        f'<path class="w" d="M0 0h{_at(width)}v{_at(top)}H0z"/>{"".join(parts)}</svg>'
     )
 
 
 _STYLE = (
     "text{font:11px sans-serif;fill:#222;text-anchor:end}.x{text-anchor:middle}"
-    ".t{text-anchor:start;font-weight:bold}path{stroke-width:2.4;fill:none}.w{fill:#fff}"
+    ".s,.t{text-anchor:start}.t{font-weight:bold}path{stroke-width:2.4;fill:none}.w{fill:#fff}"
     ".k{stroke-width:1;stroke:#777}.r{stroke-width:1.4;stroke:#000}"
     ".e{stroke-width:1;stroke:#000;stroke-dasharray:3 3}"
     + "".join(
@@ -167,9 +180,11 @@ def _at(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
-def _panel(rows: Sequence[Row], left: float, top: float, readings: bool) -> Iterator[str]:
-    scale = _scale(rows)
-    room, bottom = WIDTH - EDGE - left, top + ROW * len(rows)
+def _panel(
+    rows: Sequence[Row], left: float, top: float, readings: bool, width: float, row: float
+) -> Iterator[str]:
+    scale = _scale(rows, TICKS if width > NARROW else TICKS // 2)
+    room, bottom = width - EDGE - left, top + row * len(rows)
 
     def place(value: float) -> float:
         ends = scale.of(scale.low), scale.of(scale.high)
@@ -188,10 +203,13 @@ def _panel(rows: Sequence[Row], left: float, top: float, readings: bool) -> Iter
         for edge in filter(math.isfinite, _edges(rows[0])):
             yield f'<path class="e" d="M{_at(place(edge))} {_at(top)}V{_at(bottom)}"/>'
     for count, one in enumerate(rows):
-        middle = top + ROW * (count + 0.5)
+        middle = top + row * (count + 1) - 0.5 * ROW
         letter, _, mark = MARKS[one["verdict"]]
         name = escape(_name(one, readings))
-        yield f'<text x="{_at(left - 6)}" y="{_at(middle + 4)}">{name}</text>'
+        if row > ROW:
+            yield f'<text class="s" x="{_at(left + 4)}" y="{_at(middle - NAMED + 3)}">{name}</text>'
+        else:
+            yield f'<text x="{_at(left - 6)}" y="{_at(middle + 4)}">{name}</text>'
         yield f'<path class="{letter}" d="{_limits(one, scale, place, middle)}"/>'
         at = f"translate({_at(place(one['statistic']))} {_at(middle)})"
         yield f'<path class="{letter}m" transform="{at}" d="{mark}"/>'
@@ -229,7 +247,7 @@ class Scale(NamedTuple):
     ticks: list[tuple[float, str]]
 
 
-def _scale(rows: Sequence[Row]) -> Scale:
+def _scale(rows: Sequence[Row], most: int = TICKS) -> Scale:
     """Return the scale of an axis: even, or logarithmic where that would hide what is near."""
     values = [one[name] for one in rows for name in ("statistic", "low", "high", "reference")]
     values += [edge for one in rows for edge in _edges(one)]
@@ -240,33 +258,33 @@ def _scale(rows: Sequence[Row]) -> Scale:
     if usual and (high - low) > UNEVEN * usual:
         if low > 0:
             low, high = low / 1.3, high * 1.3
-            return Scale(low, high, math.log10, _powers(low, high, 0.0))
+            return Scale(low, high, math.log10, _powers(low, high, 0.0, most))
 
         def even(value: float) -> float:  # as it is up to the usual distance, then its logarithm
             size = abs(value) / usual
             return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
 
         low, high = 1.3 * low - 0.3 * usual, 1.3 * high + 0.3 * usual
-        return Scale(low, high, even, _powers(low, high, usual))
+        return Scale(low, high, even, _powers(low, high, usual, most))
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
     low, high = low - margin, high + margin
     ticks = [
         tick
-        for tick in MaxNLocator(TICKS, steps=STEPS).tick_values(low, high)
+        for tick in MaxNLocator(most, steps=STEPS).tick_values(low, high)
         if low <= tick <= high
     ]
     step = float(np.diff(ticks).min()) if len(ticks) > 1 else high - low
     return Scale(low, high, float, [(float(tick), _label(tick, step)) for tick in ticks])
 
 
-def _powers(low: float, high: float, least: float) -> list[tuple[float, str]]:
+def _powers(low: float, high: float, least: float, most: int) -> list[tuple[float, str]]:
     """Return powers of ten between two numbers as ticks, and zero; those below `least` left out."""
     found = [0.0] if low <= 0 <= high else []
     for sign, end in ((-1.0, -low), (1.0, high)):
         if end > max(least, 0.0):
             start = least or low
             powers = range(math.ceil(math.log10(start)), math.floor(math.log10(end)) + 1)
-            every = math.ceil(len(powers) / (TICKS - 1)) or 1
+            every = math.ceil(len(powers) / (most - 1)) or 1
             found += [sign * 10.0**power for power in powers if power % every == 0]
     return [(tick, _label(tick, 0.0)) for tick in sorted(found or [low, high])]
 

@@ -10,7 +10,7 @@ and the findings' numbers with the committed findings. See docs/adding-a-paper.m
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,17 @@ from fairbandits.audit.records import read_csv
 from fairbandits.audit.totals import left_out, totals
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import ConfigError, meant, paper_file, read_yaml
+from fairbandits.figures import overview, style
+from fairbandits.site.findings import FILE as FINDINGS_FILE
+from fairbandits.site.findings import load_findings
+from fairbandits.site.findings import written as with_findings
 from fairbandits.store import read_table, replacing
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
 PAGES = ("README.md", "docs/figures.md")
 TABLE = "numbers.csv"
+#: The picture of the totals, in the folder of the figures.
+OVERVIEW = "verdicts"
 COLUMNS = ("name", "value", "text", "source")
 #: Where a number is from, and what else an entry may say of it.
 SOURCES = {
@@ -53,7 +59,11 @@ class Number:
 
 
 def numbers_of(
-    paper: str, results: Path, findings: Sequence[Mapping[str, Any]], root: Path
+    paper: str,
+    results: Path,
+    findings: Sequence[Mapping[str, Any]],
+    root: Path,
+    only: Collection[str] | None = None,
 ) -> Iterator[Number]:
     """Yield the numbers of a paper.
 
@@ -67,6 +77,8 @@ def numbers_of(
         The audit's findings.
     root : Path
         Holds papers/SLUG/numbers.yaml.
+    only : collection of str, optional
+        Names of the numbers that are wanted; without it all.
 
     Raises
     ------
@@ -78,6 +90,8 @@ def numbers_of(
         return
     where = f"papers/{paper}/numbers.yaml"
     for name, entry in read_yaml(file).items():
+        if only is not None and name not in only:
+            continue
         place = f"{where}: {name}"
         kind = _kind(entry, place)
         if kind == "table":
@@ -247,31 +261,54 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     table = root / config.folders["audit"] / TABLE
     rows = read_findings(root / config.folders["audit"])
     papers = dict.fromkeys(one.paper for one in config.experiments)
-    found = list(totals_of(load_ledgers(config, root), root / config.folders["audit"]))
+    ledgers = load_ledgers(config, root)
+    headlines = {
+        row["claim"]: row["verdict"]
+        for row in read_csv(root / config.folders["audit"] / "verdicts.csv", ledgers)
+        if row["headline"]
+    }
+    found = list(totals_of(ledgers, headlines))
     found += [one for paper in papers for one in numbers_of(paper, results, rows, root)]
     texts = {one.name: one.text for one in found}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     marked = sum(len(MARK.findall(text)) for text in pages.values())
+    notable = with_findings(pages["README.md"], load_findings(ledgers, root), headlines)
+    files = {page: written(text, texts, page) for page, text in pages.items()}
+    files["README.md"] = written(notable, texts)
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
+        if not others and files["README.md"] != pages["README.md"]:
+            others = [f"README.md: its findings are not those of {FINDINGS_FILE}"]
         return others or [f"all {marked} numbers are as they are"]
-    files = {root / page: written(text, texts, page) for page, text in pages.items()}
-    for file, text in {table: csv_of(found), **files}.items():
+    for file, text in {table: csv_of(found), **{root / k: v for k, v in files.items()}}.items():
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return [f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}"]
+    style.apply_style()
+    images = root / config.folders["figures"] / OVERVIEW
+    titles = {paper: ledgers[paper].title.partition(":")[0] for paper in ledgers}
+    counts = {titles[paper]: one for paper, one in counts_of(ledgers, headlines).items()}
+    style.save(overview.verdicts(counts), images.with_suffix(".svg"), images.with_suffix(".png"))
+    return [
+        f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
+        f"{OVERVIEW} in {config.folders['figures']}"
+    ]
 
 
-def totals_of(ledgers: Mapping[str, Ledger], folder: Path) -> Iterator[Number]:
+def counts_of(ledgers: Mapping[str, Ledger], headlines: Mapping[str, str]) -> dict[str, dict]:
+    """Return how many claims of each paper have which verdict."""
+    return {
+        paper: totals(
+            (left_out(claim), headlines[key])
+            for key, claim in ledger.claims.items()
+            if key in headlines
+        )[0]
+        for paper, ledger in ledgers.items()
+    }
+
+
+def totals_of(ledgers: Mapping[str, Ledger], headlines: Mapping[str, str]) -> Iterator[Number]:
     """Yield how many claims of each paper have which verdict, e.g. banditq_not_reproduced."""
-    rows = read_csv(folder / "verdicts.csv", ledgers)
-    for paper, ledger in ledgers.items():
-        pairs = [
-            (left_out(ledger.claims[row["claim"]]), row["verdict"])
-            for row in rows
-            if row["headline"] and row["claim"] in ledger.claims
-        ]
-        counted, _ = totals(pairs)
+    for paper, counted in counts_of(ledgers, headlines).items():
         for outcome in OUTCOMES:
             name, count = f"{paper}_{outcome.replace(' ', '_')}", counted.get(outcome, 0)
             yield Number(name, count, str(count), "audit/verdicts.csv")

@@ -6,14 +6,14 @@ A page reads in Jupyter as it does on the site: figures are inside it, links car
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-import itables
 import pandas as pd
 from IPython.display import HTML, Markdown
 
@@ -25,6 +25,7 @@ from fairbandits.experiments.datasets import (
     load_dataset,
     shrunk,
 )
+from fairbandits.experiments.marks import SCALES, name_of_scale
 from fairbandits.experiments.recorded import specs_of
 from fairbandits.experiments.schemas import ROOT, paper_file, read_yaml
 from fairbandits.figures.draw import PAPERS
@@ -48,6 +49,8 @@ SETTINGS = {
 }
 RECORDED = "what is kept of a run; it does not change the run"
 IMAGES = ("svg", "png")
+#: Pages without a notebook: `fairbandits.site.claims` makes them.
+GENERATED = ("claims", "robustness")
 
 
 class NotReady(StoreError):
@@ -242,8 +245,8 @@ def shown(file: Path) -> str:
 
 
 def banner(papers: Iterable[Paper]) -> HTML | None:
-    """Return a warning for results of a small run; nothing at the published scale."""
-    rows = []
+    """Return what is said first of another scale than the published one; nothing at that one."""
+    papers, rows = list(papers), []
     for paper in papers:
         for one in paper.shrunk:
             ran = paper.footers[one.name]
@@ -254,11 +257,21 @@ def banner(papers: Iterable[Paper]) -> HTML | None:
             )
     if not rows:
         return None
+    scale = scale_of(one for paper in papers for one in paper.footers.values())
+    return other_scale(scale, f"<ul>{''.join(rows)}</ul>")
+
+
+def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
+    """Return the scale that datasets were made at, if it is another than the published one."""
+    return next((one["scale"] for one in footers if "scale" in one), "smoke")
+
+
+def other_scale(scale: str, more: str) -> HTML:
+    """Return a box that says what a scale is that is not the published one, and more."""
     return HTML(
         '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
-        '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>smoke scale: not results'
-        "</strong></p><p>A small run, to test the machinery. Its numbers and figures say nothing "
-        f"about the papers.</p><ul>{''.join(rows)}</ul></div>"
+        '<p class="fb-smoke-title" style="font-size: 1.6em">'
+        f"<strong>{name_of_scale(scale)}</strong></p><p>{escape(SCALES[scale])}</p>{more}</div>"
     )
 
 
@@ -315,7 +328,8 @@ def figure(
     if unknown := paper.reconstructed(name):
         caption += f" Reconstructed, not printed in the paper: {escape(listed(unknown))}."
     if experiment in paper.shrunk:
-        caption += " <strong>Smoke scale: not results.</strong>"
+        words = name_of_scale(scale_of(footers))
+        caption += f" <strong>{words[0].upper()}{words[1:]}.</strong>"
     return _framed(paper, name, title, caption, [one.name for one in shown_here])
 
 
@@ -340,7 +354,8 @@ def replay_figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
     label = f"Figure {name.removeprefix('fig')}"
     caption = f"<strong>{label}.</strong> {escape(title)}. {words}{marks}."
     if rounds < replay.horizon:
-        caption += " <strong>Smoke scale: not results.</strong>"
+        words = name_of_scale(scale_of(paper.footers.values()))
+        caption += f" <strong>{words[0].upper()}{words[1:]}.</strong>"
     return _framed(paper, name, title, caption, [replay.name])
 
 
@@ -492,6 +507,31 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{policy['label']}: {key}", entry
 
 
+def reconstructed(paper: str) -> dict[str, set[str]]:
+    """Return the settings of each experiment and suite of a paper that nobody printed, by name."""
+    found: dict[str, set[str]] = {}
+    for kind in ("experiments", "audit"):
+        file = paper_file(paper, kind)
+        if file.is_file():
+            for name, block in read_yaml(file)["experiments"].items():
+                found[name] = set(_unprinted(block, ""))
+    return found
+
+
+def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
+    """Yield the names of the reconstructed settings in a block, of any depth."""
+    for key, entry in block.items():
+        if not isinstance(entry, dict):
+            continue
+        if entry.get("provenance") == "reconstructed":
+            name = SETTINGS.get(key, key.replace("_", " "))
+            owner = label.partition(",")[0]  # without what sets versions of a policy apart
+            yield f"{owner}: {name}" if owner else name
+        elif "provenance" not in entry:
+            own = SETTINGS.get(key, label) if key in SETTINGS else entry.get("label", label)
+            yield from _unprinted(entry, own)
+
+
 def _plain(value: Any) -> str:
     """Return a value for reading.
 
@@ -554,46 +594,103 @@ def versions(papers: Iterable[Paper]) -> HTML:
     return table({"": [[what, ", ".join(sorted(found))] for what, found in rows.items()]})
 
 
-def interactive() -> None:
-    """Put the script that sorts and filters tables into the notebook, once."""
-    itables.init_notebook_mode(all_interactive=False, connected=False)
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table to sort and to filter.
+
+    Attributes
+    ----------
+    text : str
+        What is shown.
+    value : str, float or None, optional
+        What it is sorted and filtered by, unless by its text; None is a number that is not there.
+    html : bool
+        Whether the text is HTML.
+    """
+
+    text: str
+    value: str | float | None = ""
+    html: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def markup(self) -> str:
+        """The cell as HTML."""
+        numeric = not isinstance(self.value, str)
+        value = self.value
+        if numeric:
+            value = "" if value is None or value != value else f"{value:.6g}"
+            value = value.replace("inf", "Infinity")
+        given = f' data-value="{escape(str(value))}"' if numeric or value else ""
+        look = ' class="fb-number"' if numeric else ""
+        return f"<td{look}{given}>{self.text if self.html else escape(self.text)}</td>"
 
 
-def searchable(
-    frame: pd.DataFrame, name: str, widths: Sequence[int], *, html: bool = False
-) -> HTML:
-    """Return a table to sort and to filter by column.
+def data_table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Cell | str]],
+    name: str,
+    *,
+    ids: Sequence[str] = (),
+    buttons: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    selects: Sequence[str] = (),
+) -> str:
+    """Return a table as HTML, which the site's script makes one to sort and to filter.
 
     Parameters
     ----------
-    frame : DataFrame
-        What it shows, without its index.
+    header : sequence of str
+        Names of the columns.
+    rows : iterable of sequence of Cell or str
+        What stands in them; a string is text.
     name : str
         The table's id in the page.
-    widths : sequence of int
-        Of the columns, in percent.
-    html : bool
-        Whether the cells are HTML, and not plain text.
+    ids : sequence of str
+        Of the rows, to lead to them.
+    buttons : mapping of str to sequence of str
+        Column whose values are chosen by buttons -> these values in their order.
+    selects : sequence of str
+        Columns whose values are chosen from a list.
     """
-    made = itables.to_html_datatable(
-        frame,
-        allow_html=html,
-        table_id=name,
-        connected=False,
-        column_filters="header",
-        display_logo_when_loading=False,
-        showIndex=False,
-        paging=False,
-        autoWidth=False,
-        columnDefs=[
-            {"targets": k, "width": f"{width}%", "className": "dt-left"}
-            for k, width in enumerate(widths)
-        ],
-        classes="display compact",
-        style="table-layout:fixed;width:100%",
-        layout={"topStart": "info", "topEnd": "search", "bottomStart": None, "bottomEnd": None},
+    chosen = {one: ' data-filter="select"' for one in selects}
+    chosen |= {one: f' data-filter="{escape("|".join(buttons[one]))}"' for one in buttons}
+    filters = [chosen.get(one, "") for one in header]
+    heads = "".join(
+        f'<th scope="col"{filter_}>{escape(one)}</th>'
+        for one, filter_ in zip(header, filters, strict=True)
     )
-    return HTML(f'<div class="fb-scroll">{made}</div>')
+    lines = [
+        "".join((one if isinstance(one, Cell) else Cell(one)).markup for one in row) for row in rows
+    ]
+    starts = [f'<tr id="{one}">' for one in ids] or ["<tr>"] * len(lines)
+    body = "".join(f"{start}{line}</tr>" for start, line in zip(starts, lines, strict=True))
+    return (
+        f'<div class="fb-scroll"><table class="fb-data" id="{name}"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def all_settings(paper: Paper) -> HTML:
+    """Return the settings of a paper's experiments with their sources, folded."""
+    frame = settings(paper)
+    said = f"All {len(frame)} settings, each with where it comes from"
+    return folded(said, searchable(frame, "settings").data)
+
+
+def folded(summary: str, html: str) -> HTML:
+    """Return what is shown when its summary is clicked."""
+    return HTML(f'<details class="fb-wrap"><summary>{escape(summary)}</summary>{html}</details>')
+
+
+def searchable(frame: pd.DataFrame, name: str, selects: Sequence[str] = ()) -> HTML:
+    """Return a table as `data_table` does, of a frame without its index."""
+    rows = [
+        [Cell(str(one), one) if isinstance(one, int) else str(one) for one in row]
+        for row in frame.itertuples(index=False)
+    ]
+    return HTML(data_table(list(frame.columns), rows, name, selects=selects))
 
 
 def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: str = "") -> HTML:
@@ -634,17 +731,23 @@ def badge(words: str, good: bool) -> str:
 
 
 def link(place: str, html: str) -> str:
-    """Return a link to another page, or a place on it, which leads to its notebook in Jupyter.
+    """Return a link to another page, or a place on it.
+
+    In Jupyter it leads to the page's notebook, and where there is none, to the built site.
 
     Examples
     --------
-    >>> link("audit#verdicts", "all of them")
-    '<a data-page="audit#verdicts" href="audit.ipynb#verdicts">all of them</a>'
+    >>> link("audit#tally", "all of them")
+    '<a data-page="audit#tally" href="audit.ipynb#tally">all of them</a>'
+    >>> link("claims", "its claims")
+    '<a data-page="claims" href="../results/site/claims.html">its claims</a>'
     """
-    page, mark, anchor = place.partition("#")
-    return f'<a data-page="{place}" href="{page}.ipynb{mark}{anchor}">{html}</a>'
+    page, further = re.split(r"(?=[?#])", place + "#", maxsplit=1)
+    generated = page.partition("/")[0] in GENERATED
+    href = f"../results/site/{page}.html" if generated else f"{page}.ipynb"
+    return f'<a data-page="{place}" href="{href}{further[:-1]}">{html}</a>'
 
 
 def link_to_claim(claim: str, html: str) -> str:
-    """Return a link from another page to a claim's block on the audit's page."""
-    return link(f"audit#claim-{claim}", html)
+    """Return a link to a claim's page."""
+    return link(f"claims/{claim}", html)

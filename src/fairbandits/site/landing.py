@@ -1,0 +1,84 @@
+"""The report's first page: how many claims hold, and the findings that matter most."""
+
+import base64
+import io
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+from IPython.display import HTML
+
+from fairbandits.audit import show
+from fairbandits.experiments.schemas import ROOT
+from fairbandits.figures import overview, style
+from fairbandits.site import pages
+from fairbandits.site.audit import Audit, headline
+from fairbandits.site.findings import NUMBER, Notable, load_findings
+from fairbandits.site.numbers import numbers_of
+
+#: What a finding may have of HTML.
+_TAG = re.compile(r"&lt;(/?su[bp])&gt;")
+
+
+def first_screen(audit: Audit | None, root: Path = ROOT) -> HTML | None:
+    """Return how many claims of each paper have which verdict, and the findings that matter most.
+
+    Parameters
+    ----------
+    audit : Audit, optional
+        The verdicts; without any ledger nothing is shown.
+    root : Path
+        Holds papers/findings.yaml.
+    """
+    return None if audit is None else HTML(_picture(audit) + _notable(audit, root))
+
+
+def _picture(audit: Audit) -> str:
+    counts = {
+        ledger.title.partition(":")[0]: show.tally(audit.of(paper))[0]
+        for paper, ledger in audit.ledgers.items()
+    }
+    style.apply_style()
+    image = io.BytesIO()
+    drawing = overview.verdicts(counts)
+    drawing.savefig(image, format="svg", metadata={"Date": None})
+    code = base64.b64encode(image.getvalue()).decode("ascii")
+    return (
+        f'<img class="fb-overview" alt="{escape(overview.in_words(counts))}" '
+        f'src="data:image/svg+xml;base64,{code}">'
+    )
+
+
+def _notable(audit: Audit, root: Path) -> str:
+    """Return a list of the findings; nothing of a small run, of which they are not said."""
+    if audit.scale != "paper":
+        return ""
+    found = load_findings(audit.ledgers, root)
+    texts = {
+        one.name: one.text
+        for paper in audit.ledgers
+        for one in numbers_of(
+            paper,
+            audit.results,
+            audit.findings,
+            root,
+            only={name for finding in found for name in finding.numbers},
+        )
+    }
+    items = [_item(audit, one, texts) for one in found if not one.differing(audit.headlines)]
+    return f'<ol class="fb-notable">{"".join(items)}</ol>' if items else ""
+
+
+def _item(audit: Audit, one: Notable, texts: Mapping[str, str]) -> str:
+    says = NUMBER.sub(lambda name: texts[name.group(1)], one.says)
+    says = _TAG.sub(r"<\1>", escape(says, quote=False))
+    shown = []
+    if one.figure:
+        paper, _, figure = one.figure.partition("/")
+        shown.append(pages.link(f"{paper}#{figure}", f"Figure {figure.removeprefix('fig')}"))
+    shown += [f"{pages.link_to_claim(key, key)} {headline(audit, key)}" for key in one.claims]
+    return (
+        f"<li><strong>{escape(one.title)}</strong> {says}<br>"
+        f"<small>{' · '.join(shown)}</small></li>"
+    )

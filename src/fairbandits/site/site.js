@@ -1,0 +1,202 @@
+/* Tables to sort and to filter, commands to copy, and links to claims: on all pages, nothing loaded. */
+"use strict";
+
+(() => {
+  const made = (tag, className, text) => {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+  const valueOf = (cell) => cell.dataset.value ?? cell.textContent.trim();
+
+  class Table {
+    constructor(table) {
+      this.table = table;
+      this.rows = [...table.tBodies[0].rows];
+      this.heads = [...table.tHead.rows[0].cells];
+      this.names = this.heads.map((head) => head.textContent);
+      this.chosen = new Map();
+      this.words = [];
+      this.rows.forEach((row) =>
+        [...row.cells].forEach((cell, k) => { cell.dataset.label = this.names[k]; }));
+      this.texts = new Map(this.rows.map((row) => [row, row.textContent.toLowerCase()]));
+      this.controls();
+      this.heads.forEach((head, k) => this.sortable(head, k));
+      this.fromAddress();
+      this.show();
+    }
+
+    controls() {
+      const box = made("div", "fb-filters");
+      box.setAttribute("role", "search");
+      this.fields = {};
+      this.heads.forEach((head, k) => {
+        const values = [...new Set(this.rows.map((row) => valueOf(row.cells[k])))].filter(Boolean);
+        const filter = head.dataset.filter;
+        if (filter === "select") box.append(this.select(k, values.sort()));
+        else if (filter) {
+          box.prepend(this.buttons(k, filter.split("|").filter((value) => values.includes(value))));
+        }
+      });
+      const search = made("input");
+      search.type = "search";
+      search.addEventListener("input", () => this.search(search.value));
+      this.fields.search = search;
+      box.append(this.labelled("search", search));
+      const sort = made("select");
+      ["", ...this.names].forEach((name) => sort.append(new Option(name || "as in the paper", name)));
+      sort.addEventListener("change", () => this.sort(this.names.indexOf(sort.value), true));
+      const narrow = this.labelled("sort by", sort);
+      narrow.classList.add("fb-narrow");
+      box.append(narrow);
+      this.status = made("p", "fb-count");
+      this.status.setAttribute("role", "status");
+      const place = this.table.closest(".fb-scroll") ?? this.table;
+      place.before(box, this.status);
+    }
+
+    labelled(name, field) {
+      const label = made("label", "", name);
+      field.setAttribute("aria-label", name);  // without its choices
+      label.append(field);
+      return label;
+    }
+
+    buttons(k, values) {
+      const group = made("div", "fb-buttons");
+      group.setAttribute("role", "group");
+      group.setAttribute("aria-label", this.names[k]);
+      this.fields[this.names[k]] = ["", ...values].map((value) => {
+        const count = this.rows.filter((row) => !value || valueOf(row.cells[k]) === value).length;
+        const button = made("button", "", `${value || "all"} ${count}`);
+        button.type = "button";
+        button.dataset.value = value;
+        button.addEventListener("click", () => this.choose(k, value));
+        group.append(button);
+        return button;
+      });
+      this.press(k, "");
+      return group;
+    }
+
+    select(k, values) {
+      const field = made("select");
+      ["", ...values].forEach((value) => field.append(new Option(value || "all", value)));
+      field.addEventListener("change", () => this.choose(k, field.value));
+      this.fields[this.names[k]] = field;
+      return this.labelled(this.names[k], field);
+    }
+
+    press(k, value) {
+      const fields = this.fields[this.names[k]];
+      if (Array.isArray(fields)) {
+        fields.forEach((button) => button.setAttribute("aria-pressed", button.dataset.value === value));
+      } else {
+        fields.value = value;
+      }
+    }
+
+    choose(k, value) {
+      this.press(k, value);
+      if (value) this.chosen.set(k, value);
+      else this.chosen.delete(k);
+      this.show();
+    }
+
+    search(text) {
+      this.words = text.toLowerCase().split(/\s+/).filter(Boolean);
+      this.show();
+    }
+
+    show() {
+      let count = 0;
+      for (const row of this.rows) {
+        const fits = [...this.chosen].every(([k, value]) => valueOf(row.cells[k]) === value)
+          && this.words.every((word) => this.texts.get(row).includes(word));
+        row.hidden = !fits;
+        count += fits;
+      }
+      this.status.textContent = count === this.rows.length
+        ? `${count} rows` : `${count} of ${this.rows.length} rows`;
+    }
+
+    sortable(head, k) {
+      const button = made("button", "fb-sort", head.textContent);
+      button.type = "button";
+      head.replaceChildren(button);
+      button.addEventListener("click", () =>
+        this.sort(k, head.getAttribute("aria-sort") !== "ascending"));
+    }
+
+    sort(k, ascending) {
+      this.heads.forEach((head) => head.removeAttribute("aria-sort"));
+      let order = this.rows;
+      if (k >= 0) {
+        this.heads[k].setAttribute("aria-sort", ascending ? "ascending" : "descending");
+        const keys = new Map(this.rows.map((row) => [row, valueOf(row.cells[k])]));
+        const numeric = [...keys.values()].every((key) => key === "" || !Number.isNaN(Number(key)));
+        const compare = numeric
+          ? (one, other) => Number(one) - Number(other)
+          : (one, other) => one.localeCompare(other, "en", { numeric: true, sensitivity: "base" });
+        order = [...this.rows].sort((one, other) => {
+          const [a, b] = [keys.get(one), keys.get(other)];
+          if (a === "" || b === "") return (a === "") - (b === "");  // what is not there comes last
+          return ascending ? compare(a, b) : compare(b, a);
+        });
+      }
+      this.table.tBodies[0].append(...order);
+    }
+
+    fromAddress() {  // claims.html?paper=BanditQ&verdict=reproduced
+      for (const [name, value] of new URLSearchParams(location.search)) {
+        const k = this.names.indexOf(name);
+        if (k >= 0 && this.heads[k].dataset.filter) this.choose(k, value);
+      }
+    }
+  }
+
+  const copying = (place) => {
+    const button = made("button", "fb-copy", "copy");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(place.querySelector("pre").textContent.trim());
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 2000);
+    });
+    place.append(button);
+  };
+
+  // audit.html#ID leads to the claim, as claims.html#claim-ID does
+  const lead = () => {
+    const name = decodeURIComponent(location.hash.slice(1));
+    const page = location.pathname.split("/").pop();
+    if (!name || document.getElementById(name)) return;
+    const claim = name.replace(/^claim-/, "");
+    if (page === "audit.html") location.replace(`claims.html#claim-${claim}`);
+    if (page === "claims.html" && document.getElementById(claim)) {
+      location.replace(`claims/${claim}.html`);
+    }
+  };
+
+  const scrolling = (box) => {  // what can be scrolled can be by keyboard, and shows that it can
+    const mark = () => {
+      const wide = box.scrollWidth > box.clientWidth + 1;
+      box.classList.toggle("fb-wide", wide);
+      box.classList.toggle("fb-at-end", box.scrollLeft + box.clientWidth >= box.scrollWidth - 1);
+      if (wide) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    };
+    box.addEventListener("scroll", mark, { passive: true });
+    new ResizeObserver(mark).observe(box);
+    mark();
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("table.fb-data").forEach((table) => new Table(table));
+    document.querySelectorAll(".fb-command, .highlight-sh, .highlight-console").forEach(copying);
+    document.querySelectorAll(".fb-scroll, .fb-image").forEach(scrolling);
+    lead();
+    addEventListener("hashchange", lead);
+  });
+})();

@@ -1,0 +1,66 @@
+"""The page that teaches how a policy of one's own is compared and compiled."""
+
+import nbformat
+import numba
+import numpy as np
+import pytest
+
+import small
+
+
+def cells():
+    """Return the code that the page shows, cell by cell."""
+    notebook = nbformat.read(small.NOTEBOOKS / "your_own_policy.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [cell.source for cell in code if "remove-cell" not in cell.metadata.get("tags", [])]
+
+
+def value_of(cell, names):
+    """Run a cell, and return the value of its last line, as a notebook shows it."""
+    *lines, last = cell.splitlines()
+    exec(compile("\n".join(lines), "your_own_policy.ipynb", "exec"), names)
+    return eval(last, names)
+
+
+def lines_of(cell):
+    return [line for line in cell.splitlines() if line.strip()]
+
+
+def test_few_lines_are_enough():
+    first, *others = cells()
+    assert len(lines_of(first)) <= 25
+    assert sum(len(lines_of(cell)) for cell in others) <= 7
+    assert "fb.compare" in first
+    assert "fb.compiled" in others[0]
+
+
+def test_own_policy_is_compared_with_three_published_ones():
+    compared = value_of(cells()[0].replace("2_000", "200"), {"__name__": "page"})
+    table = compared.table
+    assert table["policy"].tolist() == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
+    assert table["metric"].tolist() == ["regret"] * 4 + ["violation"] * 4
+    assert (table["low"] <= table["mean"]).all()
+    assert np.isfinite(table[["low", "high"]]).all(axis=None)
+    assert len(compared.plot().axes) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is of what is compiled")
+def test_compiled_it_is_the_same():
+    first, second, third, _ = cells()
+    names = {"__name__": "page"}
+    value_of(first, names)
+    assert value_of(second, names) is True
+    long = value_of(third, names)
+    assert long.rounds[-1] == names["arms"].horizon == 100_000
+    assert long.table["policy"].tolist() == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
+
+
+def test_it_has_a_place_in_the_arena(tmp_path_factory):
+    first, *_, place = cells()
+    folder = small.small_results(tmp_path_factory)
+    names = {"__name__": "page", "results": folder / "results"}
+    value_of(first.replace("2_000", "200"), names)
+    shown = value_of(place, names).data
+    assert "FairGreedy (yours)" in shown
+    assert shown.count("<svg") > 1
