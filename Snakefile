@@ -35,6 +35,7 @@ for paper in PAPERS:
 
 
 include: "workflow/rules/audit.smk"
+include: "workflow/rules/arena.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -43,7 +44,8 @@ rule all:
     input:
         all_figures(),
         all_verdicts(),
-        all_pages(),
+        arena_tables(),
+        [] if VARIANT else all_pages(),
 
 
 rule figures:

@@ -36,7 +36,14 @@ def _global_state():
 
 
 #: What compiled code is in, or runs through.
-KERNELS = ("fairbandits.engine", "fairbandits.policies", "fairbandits.simulation")
+KERNELS = (
+    "fairbandits.comparison",
+    "fairbandits.compiling",
+    "fairbandits.engine",
+    "fairbandits.policies",
+    "fairbandits.running",
+    "fairbandits.simulation",
+)
 
 
 def pytest_collection_modifyitems(items):

@@ -283,6 +283,52 @@ class FairLearn(Quotas):
         self.learner.advance(arm, reward)
 
 
+class PlugIn:
+    """Fair-Learn with quotas that are targets over estimated means, as last estimated."""
+
+    def __init__(self, targets, learner):
+        self.targets = targets
+        self.learner = learner
+        self.history = []
+        self.quotas = [0.0] * len(targets)
+
+    def renewed(self):
+        """Return the quotas of what was seen so far."""
+        quotas = []
+        for arm, target in enumerate(self.targets):
+            rewards = [reward for pulled, reward in self.history if pulled == arm]
+            total = 0.0
+            for reward in rewards:  # in this order, as sums of floats depend on it
+                total += reward
+            known = 1.0 if total <= 0 else min(1.0, target * len(rewards) / total)
+            quotas.append(known if target > 0 else 0.0)
+        load = 0.0
+        for quota in quotas:
+            load += quota
+        return [quota / load for quota in quotas] if load > 1 else quotas
+
+    def choose(self, coin):
+        """Return the arm of the round."""
+        past = len(self.history)
+        arms = len(self.targets)
+        if past < arms:
+            return past
+        if past == arms or (past + 1) in [2**k for k in range(40)]:
+            self.quotas = self.renewed()
+        deficits = [
+            quota * past - sum(pulled == arm for pulled, _ in self.history)
+            for arm, quota in enumerate(self.quotas)
+        ]
+        if max(deficits) > 0:
+            return naive.first_argmax(deficits)
+        return self.learner.choose(coin)
+
+    def advance(self, arm, reward):
+        """Record the pull; tell the learner."""
+        self.history.append((arm, reward))
+        self.learner.advance(arm, reward)
+
+
 class TFairLearn(Quotas):
     """First the whole horizon's quotas, then the learner, which has seen it all (B1.5)."""
 

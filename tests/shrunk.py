@@ -17,7 +17,7 @@ def settings(papers, seed, folder="nowhere", **limits):
         "scale": "smoke",
         "papers": papers,
         "pathvars": dict.fromkeys(FOLDERS, str(folder)),
-        "smoke": usual | limits,
+        "limits": usual | limits,
     }
 
 

@@ -1,15 +1,22 @@
-"""A small set of results, and the pages of it, made without the workflow; once per test session."""
+"""A small set of results, and the pages of it, made without the workflow.
+
+They are made once per test session, whatever process asks first; nobody writes into them later.
+"""
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from filelock import FileLock
 
 import shrunk
+from fairbandits.arena import standings
+from fairbandits.arena.settings import arena_config
 from fairbandits.audit import run as audit
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.judge import Answer
@@ -27,7 +34,9 @@ SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
 PAPERS = read_yaml(ROOT / "config" / "config.yaml")["papers"]
-PAGES = ["index", "audit", "across", *PAPERS]
+#: Pages that are of no paper.
+LIBRARY_PAGES = ["library", "your_own_policy"]
+PAGES = ["index", "audit", "across", "arena", *LIBRARY_PAGES, *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 
 
@@ -38,11 +47,38 @@ def small_config(folder: Path):
     return build_config(shrunk.settings(PAPERS, SEED, folder, **limits), "test")
 
 
+def folder_of(factory) -> Path:
+    """Return the folder that all processes of a test session share."""
+    base = factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small"
+
+
+def once(factory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return the shared folder after `make` was called with it by one process of the session."""
+    folder = folder_of(factory)
+    folder.mkdir(exist_ok=True)
+    made = folder / f".{name}"
+    with FileLock(folder / f".{name}.lock"):
+        if not made.exists():
+            make(folder)
+            made.touch()
+    return folder
+
+
 def small_results(factory) -> Path:
     """Return a folder with ``results`` and ``figures``; `factory` is pytest's tmp_path_factory."""
-    folder = factory.getbasetemp() / "small"
-    if folder.exists():
-        return folder
+    audited(factory)
+    small_arena(factory)
+    return once(factory, "results", write_results)
+
+
+def audited(factory) -> Path:
+    """Return a folder with ``results/audit`` in it, if with nothing else."""
+    return once(factory, "audit", write_audit)
+
+
+def write_results(folder: Path) -> None:
+    """Simulate, and draw all figures."""
     config = small_config(folder)
 
     def dataset_of(one):
@@ -62,9 +98,24 @@ def small_results(factory) -> Path:
                 png=images.with_suffix(".png"),
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
-    write_audit(folder)
     write_replays(folder, config)
-    return folder
+
+
+def small_arena(factory) -> Path:
+    """Return a folder of results with the arena in it, if with nothing else."""
+    return once(factory, "arena", write_arena) / "results"
+
+
+def write_arena(folder: Path) -> None:
+    """Run the arena with few rounds, and write its tables."""
+    results = folder / "results"
+    limits = {"horizon": 200, "replicates": REPLICATES, "chunk": REPLICATES}
+    limits["checkpoints"] = {"linear": 5, "log": 2}
+    settings = shrunk.settings([], SEED, results, **limits)
+    config = arena_config(settings, "test")
+    for one in config.experiments:
+        shrunk.dataset_of(one, results, config.seed_of("arena"))
+    standings.write(config, results / "arena")
 
 
 def write_replays(folder: Path, config) -> None:
@@ -83,6 +134,12 @@ def write_replays(folder: Path, config) -> None:
                 png=images.with_suffix(".png"),
                 table=table.with_name(f"{name}.parquet"),
             )
+
+
+def claims() -> list[str]:
+    """Return the ids of all claims."""
+    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    return [key for ledger in ledgers.values() for key in ledger.claims]
 
 
 def write_audit(folder: Path) -> None:
@@ -137,14 +194,16 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
     return replace(answer, finding=finding, against=against)
 
 
+def executed_page(factory, name: str) -> Path:
+    """Return an executed notebook of the small results."""
+    page = small_results(factory) / "pages" / f"{name}.ipynb"
+    once(factory, f"page-{name}", lambda folder: execute_in(folder, page))
+    return page
+
+
 def executed_pages(factory) -> list[Path]:
     """Return the executed notebooks of the small results."""
-    folder = small_results(factory)
-    pages = [folder / "pages" / f"{page}.ipynb" for page in PAGES]
-    for page in pages:
-        if not page.exists():
-            execute_in(folder, page)
-    return pages
+    return [executed_page(factory, name) for name in PAGES]
 
 
 def execute_in(folder: Path, out: Path) -> None:
@@ -155,7 +214,9 @@ def execute_in(folder: Path, out: Path) -> None:
 
 def built_site(factory) -> Path:
     """Return the folder of the site of the small results."""
-    folder = small_results(factory)
-    if not (folder / "site").exists():
-        build(executed_pages(factory), folder / "figures", folder / "site")
-    return folder / "site"
+    pages = executed_pages(factory)
+
+    def make(folder):
+        build(pages, folder / "figures", folder / "site", folder / "results")
+
+    return once(factory, "site", make) / "site"

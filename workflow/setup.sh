@@ -15,6 +15,15 @@ most=$((${bounds#* } - 1))
 allowed="Python 3.$least to 3.$most"
 PATH=${PATH#"$PWD/.venv/bin:"} # `python3` is to be the caller's
 
+# The scripts of an environment name the folder that it was made in.
+if [ -s .venv/.setup-done ]; then
+  read -r before <.venv/.setup-done
+  if [ "$before" != "$(pwd -P)" ]; then
+    echo "This folder was $before; .venv is made anew"
+    rm -rf .venv
+  fi
+fi
+
 # An environment that is there keeps its Python. Then comes what `python3` means here, then newer
 # before older, but 3.14 after those that need no C compiler.
 set -- .venv/bin/python python3 python3.13 python3.12 python3.11 python3.14 python \

@@ -5,6 +5,7 @@ Only the standard library is imported here.
 """
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ EXPECTED = {"notebook": 7.0, "_fig": 4.0, "audit_paper": 20.0, "site": 6.0, "rep
 OTHERS = 2.0
 #: Seconds that a process takes to start.
 START = 1.5
+#: Megabytes that a job asks of a cluster: where it was never measured (at the published scale the
+#: largest that simulates took 640), and at least; and minutes, at least.
+MEMORY, LEAST_MEMORY, LEAST_MINUTES = 1500, 500, 10
 
 
 class Progress:
@@ -29,7 +33,7 @@ class Progress:
         self.expected: dict[str, float] = {}
         self._left: Counter[str] = Counter()
         self._all: Counter[str] = Counter()
-        self._running: dict[int, tuple[str, float]] = {}
+        self._running: dict[int, tuple[str, str, float]] = {}
         self._begin = 0.0
         self._foreseen = self._taken = 30.0  # so that the first jobs do not decide alone
 
@@ -40,18 +44,31 @@ class Progress:
         self._begin = now
         return f"{self._all.total()} jobs to do"
 
-    def started(self, job: int, rule: str, now: float) -> None:
-        """Take the start of a job."""
-        self._running[job] = rule, now
+    def started(self, job: int, rule: str, now: float, of: str = "") -> None:
+        """Take the start of a job, and what it is of where its rule has several."""
+        self._running[job] = rule, f"{rule} {of}".strip(), now
+
+    def failed(self, job: int) -> None:
+        """Take the end of a job that made nothing."""
+        self._running.pop(job, None)
 
     def finished(self, job: int, now: float) -> str:
-        """Take the end of a job; return a line that says what is left."""
-        rule, start = self._running.pop(job, ("", now))
+        """Take the end of a job; return a line that says what is done, what runs and is left."""
+        rule, name, start = self._running.pop(job, ("", "", now))
         if rule not in self._left:  # the one that asks for everything
             return ""
         self._left[rule] -= 1
         self._foreseen += self._seconds(rule)
         self._taken += now - start
+        return f"{self._standing(now)} ({name}, {now - start:.0f} s){self._runs()}"
+
+    def waiting(self, now: float) -> str:
+        """Return a line for somebody who has waited; nothing where nothing runs."""
+        runs = self._runs(now)
+        return f"{self._standing(now)}{runs}" if runs else ""
+
+    def _standing(self, now: float) -> str:
+        """Return how many jobs and figures are done, and what is left."""
         total = self._all.total()
         done = f"[{total - self._left.total():{len(str(total))}} of {total}]"
         figures, drawn = (
@@ -59,7 +76,16 @@ class Progress:
             for counter in (self._all, self._all - self._left)
         )
         shown = f" figures {drawn} of {figures}," if figures else ""
-        return f"{done}{shown} {_words(self._still(now))} ({rule}, {now - start:.0f} s)"
+        return f"{done}{shown} {_words(self._still(now))}"
+
+    def _runs(self, now: float | None = None) -> str:
+        """Return which jobs run, and for how long where it is asked."""
+        names = [
+            name if now is None else f"{name} ({round(now - start)} s)"
+            for rule, name, start in list(self._running.values())
+            if rule in self._left
+        ]
+        return f"; running: {', '.join(names)}" if names else ""
 
     def _seconds(self, rule: str) -> float:
         if rule in self.expected:
@@ -68,13 +94,18 @@ class Progress:
 
     def _still(self, now: float) -> float:
         """Return the seconds left."""
-        pace = self._taken / self._foreseen
-        work = sum(n * pace * self._seconds(rule) for rule, n in self._left.items())
-        begun = sum(
-            min(now - start, pace * self._seconds(rule)) for rule, start in self._running.values()
+        running = [
+            (self._seconds(rule), now - start) for rule, _, start in list(self._running.values())
+        ]
+        late = [(expected, took) for expected, took in running if took > expected]
+        foreseen, taken = (
+            sum(one) for one in zip((self._foreseen, self._taken), *late, strict=True)
         )
+        pace = taken / foreseen
+        work = sum(n * pace * self._seconds(rule) for rule, n in self._left.items())
+        begun = sum(min(took, pace * expected) for expected, took in running)
         # as many at once as so far
-        busy = self._taken - 30.0 + sum(now - start for _, start in self._running.values())
+        busy = self._taken - 30.0 + sum(took for _, took in running)
         at_once = max(1.0, busy / max(now - self._begin, 1e-9))
         return max(work - begun, 0.0) / at_once
 
@@ -87,13 +118,36 @@ def _words(seconds: float) -> str:
     return f"about {round(seconds / 60)} min left"
 
 
-def measured(file: Path) -> float | None:
-    """Return the seconds in a benchmark file of an earlier run, None without a usable one."""
+def measured(file: Path, column: str = "s") -> float | None:
+    """Return what a benchmark file of an earlier run says, None without a usable one.
+
+    The columns are Snakemake's: ``s`` for seconds, ``max_rss`` for megabytes.
+    """
     try:
         with file.open(encoding="utf-8", newline="") as lines:
-            return float(next(csv.DictReader(lines, delimiter="\t"))["s"])
+            return float(next(csv.DictReader(lines, delimiter="\t"))[column])
     except (OSError, StopIteration, KeyError, TypeError, ValueError):
         return None
+
+
+def needs(file: Path, seconds: float) -> dict[str, int]:
+    """Return what a job asks of a cluster: ``mem_mb``, in megabytes, and ``runtime``, in minutes.
+
+    Parameters
+    ----------
+    file : Path
+        The job's benchmark file. Where an earlier run wrote it, the job asks for half as much
+        memory again and for three times the time.
+    seconds : float
+        What the job is expected to take, which counts without that file. The rule of thumb was
+        wrong by up to 15 times: the job asks for 20 times as much.
+    """
+    memory, before = measured(file, "max_rss"), measured(file)
+    time = 20 * seconds if before is None else 3 * before
+    return {
+        "mem_mb": MEMORY if memory is None else max(LEAST_MEMORY, round(1.5 * memory)),
+        "runtime": max(LEAST_MINUTES, math.ceil(time / 60)),
+    }
 
 
 #: Of the run in this process.

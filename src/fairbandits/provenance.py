@@ -1,6 +1,6 @@
 """What code, which packages and which commit made a file: fingerprints and footers.
 
-Only the standard library is imported here, so that the workflow can ask for a fingerprint
+Nothing but the standard library is needed, so that the workflow can ask for a fingerprint
 without starting Numba.
 """
 
@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+
+from fairbandits.whole import guard_numba, read_whole, write_whole
 
 PACKAGE = Path(__file__).resolve().parent
 #: Where the project's folder is, unless the package was installed without it.
@@ -37,8 +38,9 @@ AUDIT = ("audit", "optima", "metrics", "rationals.py", "replay")
 #: for nothing: the line that a run goes by counts with the run (`fairbandits.experiments.code`),
 #: and the class that a file imports from such a package as an import of that class's own file.
 REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
-#: What no number depends on: the public names, this file, and how files are written.
-WITHOUT = ("__init__.py", "provenance.py", "store.py")
+#: What no number depends on: the public names, this file, how files are written, and what they say
+#: of their columns.
+WITHOUT = ("__init__.py", "provenance.py", "store.py", "dictionary.py")
 #: What decides which runs there are, and not what comes of one: a run's own settings are compared
 #: by themselves wherever it is read.
 CONFIGURING = ("experiments/checks.py", "experiments/config.py", "experiments/schemas.py")
@@ -47,8 +49,11 @@ CONFIGURING = ("experiments/checks.py", "experiments/config.py", "experiments/sc
 def cache_root() -> Path:
     """Return the folder of what later processes need not do again; it can be removed.
 
-    Where nothing can be written there, it is a folder of this process alone.
+    Where nothing can be written there, it is a folder of this process alone. Who compiles asks for
+    it first, so Numba's own files are guarded from here on.
     """
+    if "numba" in sys.modules:
+        guard_numba()
     if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
         return _writable(Path(folder))
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -63,7 +68,7 @@ def _writable(folder: Path) -> Path:
             raise OSError("there is no home folder")
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(10_000))  # a full disk has room for an empty file
+            file.write(bytes(1_000_000))  # a full disk has room for an empty file
         return folder
     except OSError as error:
         reason = error
@@ -274,21 +279,14 @@ def _read_before() -> dict[str, list[str]]:
     """
     own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
     file = cache_root() / f"imports-{own}.json"
-    known: dict[str, list[str]] = {}
-    with suppress(OSError, ValueError):
-        known.update(json.loads(file.read_text(encoding="utf-8")))
+    known = json.loads(read_whole(file) or "{}")
     atexit.register(_remember, known, len(known), file)
     return known
 
 
 def _remember(known: dict[str, list[str]], before: int, file: Path) -> None:
-    if len(known) == before:
-        return
-    temporary = file.with_name(f".{file.name}-{os.getpid()}")
-    with suppress(OSError):  # a read-only home: they are read again next time
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(known), encoding="utf-8")
-        os.replace(temporary, file)
+    if len(known) > before:
+        write_whole(file, json.dumps(known).encode())
 
 
 def _files_of(imported: str) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Parquet files that say what made them, appear whole or not at all, and can be checked.
 
 Each file's footer has a key ``fairbandits`` with JSON: schema version, what the file holds, the
-experiment block, seed rule, code fingerprint, package versions and git commit.
+experiment block, seed rule, code fingerprint, package versions and git commit. Columns have
+what the data dictionary says of them as metadata.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.dictionary import metadata_of
 from fairbandits.provenance import git_commit, package_versions
 
 SCHEMA_VERSION = 1
@@ -79,7 +81,9 @@ def write_tables(
     metadata = {KEY: json.dumps(record).encode()}
     floats = [f.name for f in schema if pa.types.is_floating(f.type)]
     strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
-    schema = schema.with_metadata(metadata)
+    kind = str(record.get("kind", ""))
+    described = [one.with_metadata(metadata_of(kind, one.name, record)) for one in schema]
+    schema = pa.schema(described, metadata)
     with (
         replacing(path) as temporary,
         pq.ParquetWriter(

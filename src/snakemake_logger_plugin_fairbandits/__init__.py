@@ -6,11 +6,16 @@ Snakemake finds this by its name, for ``--logger fairbandits``; its own log of t
 
 import logging
 import sys
+import threading
+import time
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from fairbandits.progress import PROGRESS
+
+#: Seconds without a line after which one says what runs.
+SILENCE = 60.0
 
 #: What Snakemake says of the course of things.
 COURSE = {
@@ -35,6 +40,8 @@ class LogHandler(LogHandlerBase):
     has_formatter = False
     needs_rulegraph = False
 
+    _said = 0.0  # when; before the run is planned it is not
+
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record is worth to somebody who waits."""
         event = getattr(record, "event", None)
@@ -42,11 +49,33 @@ class LogHandler(LogHandlerBase):
         line = ""
         if event == LogEvent.RUN_INFO:
             line = PROGRESS.planned(record.stats, record.created)
+            if not self._said:
+                self._said = record.created
+                threading.Thread(target=self._wait, daemon=True).start()
         elif event == LogEvent.JOB_INFO:
-            PROGRESS.started(record.jobid, record.rule_name, record.created)
+            of = ", ".join(map(str, (getattr(record, "wildcards", None) or {}).values()))
+            PROGRESS.started(record.jobid, record.rule_name, record.created, of)
         elif event == LogEvent.JOB_FINISHED:
             line = PROGRESS.finished(record.job_id, record.created)
         elif idle or (event not in COURSE and (event or record.levelno > logging.INFO)):
+            if event == LogEvent.JOB_ERROR:
+                PROGRESS.failed(getattr(record, "jobid", -1))
             line = self.format(record)
+        self._print(line)
+
+    def _print(self, line: str) -> None:
         if line:
+            self._said = time.time()
             print(line, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)
+
+    def _wait(self) -> None:
+        """Say what runs whenever nothing was said for a minute."""
+        while True:
+            time.sleep(max(1.0, SILENCE - (time.time() - self._said)))
+            self.unless_said(time.time())
+
+    def unless_said(self, now: float) -> None:
+        """Print what runs, if nothing was printed for long."""
+        if now - self._said >= SILENCE:
+            self._print(PROGRESS.waiting(now))
+            self._said = now  # also where nothing runs: it is asked again in a minute

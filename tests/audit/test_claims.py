@@ -25,9 +25,7 @@ CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """A folder of results with made-up verdicts."""
-    folder = tmp_path_factory.mktemp("claims")
-    small.write_audit(folder)
-    return folder / "results"
+    return small.audited(tmp_path_factory) / "results"
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,7 @@ LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     """Made-up verdicts and findings."""
-    folder = tmp_path_factory.mktemp("committed")
-    small.write_audit(folder)
+    folder = small.audited(tmp_path_factory)
     files = ((folder / "results" / "audit" / f"{kind}.parquet", kind) for kind in KINDS)
     return {kind: read_verdicts(file, LEDGERS, kind)[0] for file, kind in files}
 

@@ -169,7 +169,7 @@ def test_page_shows_every_change_in_order(paper):
     assert html.count("<tr>") == 1 + len(ledger.changes)
     dates = re.findall(r'<th scope="row">(\S+ \S+) <br>', html)
     assert dates == [change.when for change in ledger.changes] == sorted(dates)
-    linked = set(re.findall(r'href="#claim-([^"]+)"', html))
+    linked = set(re.findall(r'data-page="claims/([^"]+)"', html))
     assert linked == {
         name for change in ledger.changes for name in change.where if name in ledger.claims
     }

@@ -163,7 +163,7 @@ def test_every_number_says_where_it_comes_from(file):
 
 
 def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
-    limits = read(SMOKE)["smoke"]
+    limits = read(SMOKE)["limits"]
     assert smoke_scale.scale == "smoke"
     assert smoke_scale.seed == paper_scale.seed
     for name, folder in smoke_scale.folders.items():
@@ -193,7 +193,7 @@ def cut_rounds(rounds, most):
 
 def test_smoke_limits_leave_what_is_below_them():
     settings = read(CONFIG) | read(SMOKE)
-    settings["smoke"] |= {"horizon": 10**9, "replicates": 10**9, "chunk": 10**9}
+    settings["limits"] |= {"horizon": 10**9, "replicates": 10**9, "chunk": 10**9}
     generous = build_config(settings, "test")
     for one, large in zip(generous.experiments, load_config([CONFIG]).experiments, strict=True):
         assert (one.horizon, one.replicates) == (large.horizon, large.replicates)
@@ -231,6 +231,15 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
         } | {
             f"fair_ucb/small_quotas_{name}": "fair_ucb/small_quotas_none"
             for name in ("thousandth", "three_thousandths", "hundredth", "twentieth")
+        }
+        shared |= {
+            f"ht_ucb/{suite}_{name}": f"ht_ucb/{other}_{name}"
+            for suite, other, names in (
+                ("regret_open", "regret", ("5_02", "5_04", "5_08", "20_02", "20_04", "20_08")),
+                ("paths_uncut", "paths", ("1", "2")),
+                ("frontier_uncut", "frontier", ("5_02", "5_05", "20_02", "20_05")),
+            )
+            for name in names
         }
         own = f"{run.paper}/{run.experiment}"
         if run.paper == "ht_ucb":  # with another index of LFG
@@ -333,7 +342,10 @@ def test_unknown_key(changed, file, path, value, meant):
 def test_unknown_key_near_nothing_lists_the_known_ones(changed):
     with pytest.raises(ConfigError) as error:
         changed("config/config.yaml", "zzz", 1)
-    assert message(error).endswith("unknown key 'zzz'; known: papers, pathvars, scale, seed, smoke")
+    known = (
+        "changes, costs, factors, job_seconds, limits, papers, pathvars, replicates, scale, seed"
+    )
+    assert message(error).endswith(f"unknown key 'zzz'; known: {known}")
 
 
 #: File, key, value, and what the message must also say: what is allowed.
@@ -349,6 +361,8 @@ WRONG = [
     ("config/config.yaml", "pathvars.figures", "", "non-empty"),
     (BANDITQ, "experiments", {}, "non-empty"),
     (BANDITQ, f"{FULL}.title", 3, "'string'"),
+    (BANDITQ, f"{FULL}.title", "<script>", "'^[^<>]*$'"),
+    (BANDITQ, f"{FULL}.policies.banditq.label", "<b>", "'^[^<>]*$'"),
     (BANDITQ, f"{FULL}.figures", ["fig1", "fig1"], "non-unique"),
     (BANDITQ, f"{FULL}.horizon.value", 0, "minimum of 1"),
     (BANDITQ, f"{FULL}.horizon.value", 2**63 - 1, "maximum of 9007199254740992"),
@@ -432,6 +446,7 @@ def test_some_laws_take_any_mean(changed, law):
         ("V_exponents", 1, ": unknown key 'V_exponents'; did you mean 'V_exponent'?"),
         ("feedback", "ful", ": feedback: 'ful' is unknown; did you mean 'full'?"),
         ("V_exponent", "half", ": V_exponent: 'half' is not of type 'number'"),
+        ("V_exponent", 1e300, ".V_exponent must be in -10..10, got 1e+300"),
         ("step_c", 0, ": step_c: 0 is less than or equal to the minimum of 0"),
         ("gamma_rule", 3, ": gamma_rule: 3 is not one of [1, 2]"),
         ("targets", [0.1, 0.1], ".targets must have one entry per arm (5), got 2"),

@@ -351,8 +351,10 @@ def refused(tmp_path, change, name):
     place = tmp_path / "papers" / "ht_ucb" / "experiments.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(content))
+    settings = shrunk.settings(["ht_ucb"], SEED) | {"scale": "paper"}
+    del settings["limits"]
     with pytest.raises(ConfigError) as error:
-        build_config(shrunk.settings(["ht_ucb"], SEED) | {"scale": "paper"}, "test", Path(tmp_path))
+        build_config(settings, "test", Path(tmp_path))
     return str(error.value)
 
 

@@ -113,6 +113,7 @@ def test_everything_registered_is_inside_the_fingerprinted_folders():
     assert policies.POLICIES
     folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
     modules = {function.__module__ for function in protocol._FUNCTIONS.values()}
+    modules.discard("fairbandits.compiling")  # a user's policy, which no experiment has
     assert modules
     assert {module for module in modules if not module.startswith(folders)} == set()
 

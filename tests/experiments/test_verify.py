@@ -399,6 +399,12 @@ def test_many_problems_of_one_kind_are_summarised():
     assert list(summarised(problems[:7], 5)) == [*many[:6], "other words"]  # one more has a line
 
 
+def test_many_kinds_of_problems_are_summarised():
+    problems = [f"{word} is wrong" for word in "abcdefghij"] + ["a is wrong"]
+    more = "... and 2 more of other kinds; --all lists them"
+    assert list(summarised(problems)) == ["a is wrong", *problems[:8], more]
+
+
 def test_a_dataset_has_the_hash_that_the_lock_gives(config, lock):
     _, footer = collected(config)
     experiment = config.experiment("banditq", "bandit_feedback")

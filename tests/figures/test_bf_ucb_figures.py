@@ -463,7 +463,7 @@ def test_guarantee_holds_as_stated_and_not_as_released(paper):
 
 @pytest.mark.slow
 def test_page_shows_all_it_should(tmp_path_factory):
-    (made,) = (p for p in small.executed_pages(tmp_path_factory) if p.stem == "bf_ucb")
+    made = small.executed_page(tmp_path_factory, "bf_ucb")
     notebook = nbformat.read(made, as_version=4)
     shown = "".join(
         str(output.get("data", {})) for cell in notebook.cells for output in cell.get("outputs", [])

@@ -5,7 +5,9 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import jinja2
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from scipy import stats
 
 import naive
 import shrunk
+from fairbandits.dictionary import column_of
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import load_dataset
 from fairbandits.experiments.recorded import Dataset
@@ -189,6 +192,24 @@ def test_every_figure_has_its_rule_and_its_caption(paper, figure):
     assert (ROOT / "workflow" / "report" / caption).is_file()
 
 
+def test_every_caption_says_what_was_run():
+    """As `snakemake --report` fills it in; a name that is not there is an error."""
+    config, bodies = load_config([ROOT / "config" / "config.yaml"]), rules()
+    for paper, figure in config.figures:
+        (caption,) = re.findall(r'caption="(.*?)"', bodies[f"{paper}_{figure}"])
+        replayed = (paper, figure) in REPLAYED
+        shown = (
+            [config.replay_of_figure(paper, figure)] if replayed else config.shown_in(paper, figure)
+        )
+        facts = [one.facts() for one in shown]
+        text = (ROOT / "workflow" / "report" / caption).read_text(encoding="utf-8")
+        template = jinja2.Template(text, undefined=jinja2.StrictUndefined)
+        params = SimpleNamespace(shows=facts, published="")
+        said = template.render(snakemake=SimpleNamespace(params=params))
+        assert str(facts[0]["horizon"]) in said, caption
+        assert replayed or str(facts[0]["replicates"]) in said, caption
+
+
 def test_every_curve_has_a_colour_and_every_law_a_title():
     for one in load_config([ROOT / "config" / "config.yaml"]).experiments:
         if not (one.figures or one.companion_to):
@@ -225,11 +246,12 @@ def test_a_policy_without_an_entry_is_drawn():
 def test_unknown_figure(config, tmp_path):
     files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
     data = dataset_of(config, "banditq", "fig1")
-    with pytest.raises(ValueError, match="figure must be one of") as error:
-        draw("banditq", "fig0", [data], None, **files)
-    text = str(error.value)
-    assert text.endswith("got 'banditq fig0'")
-    assert all(f"{paper} {figure}" in text for paper, figure in DRAWN)
+    for paper, figure, text in (
+        ("banditq", "fig0", "banditq has no figure 'fig0'; did you mean 'fig10'?"),
+        ("bandit", "fig1", "there are no figures of 'bandit'; did you mean 'banditq'?"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(text)):
+            draw(paper, figure, [data], None, **files)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -258,6 +280,8 @@ def test_figure_is_written(drawings, paper, figure):
     assert height <= width
     footer = read_footer(files["table"])
     assert (footer["kind"], footer["paper"], footer["figure"]) == ("figure", paper, figure)
+    for name in read_table(files["table"]).column_names:
+        assert column_of("figure", name, footer), f"{name} is not in the data dictionary"
     if (paper, figure) in REPLAYED:
         assert footer["datasets"] == []
         assert footer["replay"]["code"] == replay_code()

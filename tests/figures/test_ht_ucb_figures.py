@@ -254,7 +254,7 @@ def test_page_has_the_paths_of_both_settings(paper):
 
 @pytest.mark.slow
 def test_page_shows_all_it_should(tmp_path_factory):
-    (file,) = (one for one in small.executed_pages(tmp_path_factory) if one.stem == "ht_ucb")
+    file = small.executed_page(tmp_path_factory, "ht_ucb")
     notebook = nbformat.read(file, as_version=4)
     shown = "".join(
         "".join(output.get("data", {}).get("text/html", ""))

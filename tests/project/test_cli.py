@@ -1,18 +1,22 @@
 """The command line: help for everything, one line for what goes wrong."""
 
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
 from importlib import metadata
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from click.testing import CliRunner
 
 import shrunk
-from fairbandits.cli import main
-from fairbandits.experiments.schemas import ROOT
+from fairbandits import cli, launch
+from fairbandits.cli import SECTIONS, main
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.store import content_hash, read_footer, read_table
@@ -95,7 +99,13 @@ def test_every_command_has_help(name):
 
 
 def test_help_lists_every_command():
+    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(main.commands)
     text = succeed("--help")
+    places = [text.index(f"{title}:\n") for title in SECTIONS]
+    assert places == sorted(places)
+    assert (
+        places[0] < text.index("  replicate ") < places[1] < places[2] < text.index("  simulate ")
+    )
     for name, command in main.commands.items():
         assert f"  {name} " in text
         assert command.get_short_help_str()
@@ -105,8 +115,133 @@ def test_version():
     assert succeed("--version").split()[-1] == metadata.version("fairbandits")
 
 
-def test_unknown_command():
-    assert "No such command 'simulat'" in failure("simulat", code=2)
+@pytest.mark.parametrize("name", main.commands)
+def test_examples_of_help_can_be_typed(name):
+    words = main.commands[name].epilog
+    assert words.startswith("\b\nExamples:\n")
+    assert words.removeprefix("\b\n").splitlines()[-1] in succeed(name, "--help")
+    for line in words.splitlines()[2:]:
+        program, command, *rest = shlex.split(line.partition(" > ")[0])
+        assert (program, command) == ("fairbandits", name)
+        if name != "rulegraph":  # which opens its file at once
+            main.commands[name].make_context(name, rest)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["simulat"], "'simulate'"),
+        (["replicate", "--smoek"], "--smoke"),
+        (["claims", "--papr", "banditq"], "--paper"),
+    ],
+)
+def test_unknown_words_name_the_nearest(words, meant):
+    line = failure(*words, code=2)
+    assert "Did you mean" in line
+    assert meant in line
+
+
+def completions(monkeypatch, capsys, *words):
+    """Return what the shell is told of the last of some words."""
+    monkeypatch.setenv("_FAIRBANDITS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", shlex.join(["fairbandits", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    with pytest.raises(SystemExit) as done:
+        main.main(args=[], prog_name="fairbandits")
+    assert done.value.code == 0
+    return [line.partition(",")[2] for line in capsys.readouterr().out.split()]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["repl"], ["replay", "replicate"]),
+        (["replicate", "--pre"], ["--preview"]),
+        (["claims", "--paper", "fair"], ["fair_ucb"]),
+        (["claims", "--verdict", "inc"], ["inconclusive"]),
+        (["claims", "fairucb-thm2-b"], ["fairucb-thm2-bound"]),
+        (["power", "b"], ["banditq", "bf_ucb"]),
+    ],
+)
+def test_completion_in_the_shell(monkeypatch, capsys, words, found):
+    assert sorted(completions(monkeypatch, capsys, *words)) == found
+
+
+def test_completion_of_figures(monkeypatch, capsys):
+    figures = SimpleNamespace(figures=[("banditq", "fig1"), ("banditq", "fig2")])
+    monkeypatch.setattr(cli, "load_config", lambda files: figures)
+    words = ["replicate", "banditq_f"]
+    assert completions(monkeypatch, capsys, *words) == ["banditq_fig1", "banditq_fig2"]
+
+    def broken(files):
+        raise ConfigError("it is broken")
+
+    monkeypatch.setattr(cli, "load_config", broken)
+    assert completions(monkeypatch, capsys, *words) == []
+
+
+# ------------------------------------------------------------------------------------ replicate
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    """The project's configuration with one of its papers, for short tests."""
+    file = tmp_path / "config.yaml"
+    whole = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+    file.write_text(yaml.safe_dump(whole | {"papers": ["banditq"]}))
+    monkeypatch.setattr(cli, "DEFAULT_CONFIG", (file,))
+    return file
+
+
+@pytest.fixture
+def launched(base, monkeypatch):
+    """A list of what the workflow would be started with; it is not."""
+    calls = []
+    monkeypatch.setattr(launch, "launch", lambda *words, **options: calls.append((words, options)))
+    return calls
+
+
+def test_a_target_that_there_is_not(launched):
+    line = failure("replicate", "banditq_fig99")
+    assert line == "there is nothing called 'banditq_fig99' to make; did you mean 'banditq_fig9'?"
+    assert launched == []
+
+
+def test_scales_are_files_of_the_configuration(base, launched):
+    succeed("replicate")
+    names = ("smoke", "preview", "large")
+    for name in names:
+        succeed("replicate", f"--{name}", "--cores", "3")
+    files = [options["files"] for _, options in launched]
+    assert files[0] == []
+    for name, some in zip(names, files[1:], strict=True):
+        assert some == [base, ROOT / "config" / f"{name}.yaml"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--set", "a.b=1"], ["--replicates", "5"], ["--out", "x"], ["--replicates", "1"]],
+)
+def test_a_variant_needs_a_folder_and_a_change(launched, words):
+    failure("replicate", *words, code=2)
+    assert launched == []
+
+
+def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
+    out = tmp_path / "v06"
+    change = "oracle_lfg.banditq.V_exponent"
+    line = failure("replicate", "--set", f"{change}=x", "--out", out)
+    assert "parameters" in line and "'x' is not of type 'number'" in line  # noqa: PT018
+    assert not out.exists()
+    for _ in range(2):  # the second takes up what the first began
+        succeed("replicate", "--set", f"{change}=0.6", "--replicates", "20", "--out", out)
+    (words, options), again = launched
+    assert again == (words, options)
+    assert options["files"] == [base, out / "variant.yaml"]
+    assert {"banditq_fig1", "banditq_fig7"} <= set(words[0])
+    variant = load_config(options["files"])
+    assert variant.run("banditq/oracle_lfg/banditq-bernoulli").spec.parameters["V_exponent"] == 0.6
+    assert all(folder.startswith(str(out)) for folder in variant.folders.values())
 
 
 # ------------------------------------------------------------------------- from chunk to figure
@@ -129,6 +264,7 @@ def test_commands_from_simulation_to_figure(tmp_path, plan):
     options = [word for kind, file in files.items() for word in (f"--{kind}", file)]
     assert succeed("figure", "banditq", "fig1", data, *options) == ""
     assert all(file.stat().st_size for file in files.values())
+    assert "smoke scale: not results" in files["svg"].read_text()
     assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
 
 
@@ -173,6 +309,22 @@ def test_plan_that_lacks_something(text, plan):
     assert line == (
         f"{file} is no plan: it needs seed and chunks, each with name, run, replicates, out"
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"out": 5}, "a file must be named by a text, got 5"),
+        ({"name": ["a"]}, "name must be a text, got ['a']"),
+    ],
+)
+def test_plan_with_something_else_in_a_place(spec, change, text, plan):
+    file = plan(seed=SEED, chunks=[chunk(spec, "0-1", "out.parquet") | change])
+    assert failure("simulate", file) == f"{file}: {text}"
+
+
+def test_plan_nested_too_deep(plan):
+    assert " cannot be read as a plan: " in failure("simulate", plan("[" * 10**5))
 
 
 def test_plan_for_something_else(tmp_path, spec, plan):
@@ -234,7 +386,7 @@ def test_folder_that_cannot_be_made(tmp_path, spec, plan):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"policy": "bandit"}, "banditq/full_information: policy must be one of"),
+        ({"policy": "bandit"}, ": no policy 'bandit'; did you mean 'banditq'?"),
         ({"law": "normal"}, "law must be one of"),
         ({"horizon": 3}, "horizon must be at least the number of arms (5), got 3"),
         ({"horizon": 40.0}, "horizon must be a whole number of at least 1, got 40.0"),
@@ -306,7 +458,9 @@ def test_figure_of_a_wrong_file(tmp_path):
     line = failure("figure", "banditq", "fig1", tmp_path / "none", *files)
     assert line == f"{tmp_path / 'none'} does not exist; `fairbandits replicate` makes it"
     line = failure("figure", "banditq", "figure1", tmp_path / "none", *files)
-    assert line.endswith("got 'banditq figure1'")
+    assert line == "banditq has no figure 'figure1'; did you mean 'fig1'?"
+    line = failure("figure", "bandit", "fig1", tmp_path / "none", *files)
+    assert line == "there are no figures of 'bandit'; did you mean 'banditq'?"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -328,11 +482,13 @@ def test_later_configuration_files_win(tmp_path):
     mine.write_text(yaml.safe_dump({"seed": 5}))
     base = ROOT / "config" / "config.yaml"
     lock.write_text(json.dumps({"seed": 4, "runs": {}}))
-    result = invoke("verify", "--config", base, "--config", mine, "--lock", lock)
+    configs = ["--config", base, "--config", mine, "--lock", lock]
+    result = invoke("verify", *configs, "--sample-seed", "3")
     assert result.exit_code == 1
-    problem, error = result.stderr.splitlines()
-    assert problem == "results.lock was made with seed 4, the configuration has 5"
-    assert error.startswith("Error: 1 problems; --sample-seed ")
+    assert result.stderr.splitlines() == [
+        "results.lock was made with seed 4, the configuration has 5",
+        "Error: 1 problems; --sample-seed 3 chooses the same replicates again",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """The files that say what the project needs, and who to cite, agree with each other."""
 
+import json
 import re
 import subprocess
 import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import jsonschema
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -166,6 +168,23 @@ def test_citation_has_the_required_keys():
     assert CITATION["authors"] == [{"name": "The fairbandits developers"}]
 
 
+def test_citation_is_valid():
+    """By the schema of the Citation File Format, with which cffconvert validates too."""
+    schema = json.loads((Path(__file__).parent / "cff-1.2.0.schema.json").read_text())
+    plain = json.loads(json.dumps(CITATION, default=str))  # dates as text
+    check = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
+    assert [f"{one.json_path}: {one.message}" for one in check.iter_errors(plain)] == []
+    wrong = plain | {"date-released": "someday"}
+    assert {one.path[0] for one in check.iter_errors(wrong)} == {"date-released"}
+
+
+def test_citation_says_what_is_not_known():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    comment = text.partition("cff-version")[0]
+    for key in ("doi", "repository-code", "date-released"):
+        assert (f"`{key}`" in comment) != (key in CITATION), key
+
+
 def test_citation_refers_to_the_four_papers():
     references = CITATION["references"]
     found = [
@@ -179,6 +198,73 @@ def test_citation_refers_to_the_four_papers():
         assert isinstance(reference["year"], int)
         for author in reference["authors"]:
             assert author.keys() in ({"family-names", "given-names"}, {"name"})
+
+
+# --------------------------------------------------------------------------------- containers
+
+DOCKERFILE, APPTAINER = "Dockerfile", "apptainer.def"
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def section(name):
+    """Return the lines of a section of the recipe for Apptainer."""
+    found = re.search(rf"^%{name}\n(.*?)(?=^%|\Z)", text_of(APPTAINER), re.MULTILINE | re.DOTALL)
+    return [line.strip() for line in found[1].splitlines() if line.strip()]
+
+
+def ignored(name):
+    """Return the patterns of an ignore file, wherever they apply."""
+    lines = (line.strip("/").removeprefix("**/") for line in text_of(name).splitlines())
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def test_both_recipes_start_from_the_same_python_and_packages():
+    """Not that they can be built: that needs a container engine and a network."""
+    (docker,) = re.findall(r"^FROM (\S+)$", text_of(DOCKERFILE), re.MULTILINE)
+    (apptainer,) = re.findall(r"^From: (\S+)$", text_of(APPTAINER), re.MULTILINE)
+    assert docker == apptainer
+    (python,) = re.findall(r"/python:(\d\.\d+)-slim-\w+$", docker)
+    assert python in PYTHONS
+    installed = [
+        re.findall(r"apt-get install -y --no-install-recommends (.*?)(?: \\)?$", text, re.MULTILINE)
+        for text in (text_of(DOCKERFILE), text_of(APPTAINER))
+    ]
+    assert installed == [["git make"]] * 2
+
+
+def test_recipes_install_the_lock_and_nothing_else():
+    setup = ["RUN make setup", "make setup"]
+    for name, line in zip((DOCKERFILE, APPTAINER), setup, strict=True):
+        lines = [one.strip() for one in text_of(name).splitlines() if not one.startswith("#")]
+        assert lines.count(line) == 1
+        for word in ("pip", "uv ", "conda", "curl", "wget", "http"):
+            assert not [one for one in lines if word in one], word
+    assert "uv.lock" in re.search(r"^\$\(STAMP\): (.*)$", text_of("Makefile"), re.MULTILINE)[1]
+
+
+def test_recipes_take_what_is_under_version_control():
+    assert ignored(".dockerignore") == ignored(".gitignore")
+    assert "COPY . ." in text_of(DOCKERFILE)
+    copied = dict(line.split() for line in section("files"))
+    assert all(there == f"/fairbandits/{name}" for name, there in copied.items())
+    if (ROOT / ".git").exists():
+        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        tops = {name.split("/")[0] for name in done.stdout.splitlines()}
+        assert copied.keys() == tops | {".git"}
+
+
+def test_recipes_run_the_command():
+    (command,) = PYPROJECT["project"]["scripts"]
+    docker, apptainer = text_of(DOCKERFILE), section("runscript")
+    assert f'ENTRYPOINT ["{command}"]\nCMD ["replicate"]\n' in docker
+    assert apptainer == ["cd /fairbandits", f'exec {command} "${{@:-replicate}}"']
+    path = "PATH=/fairbandits/.venv/bin:$PATH"
+    assert f"ENV {path}" in docker
+    assert section("environment") == [f"export {path}"]
 
 
 def test_no_large_file_but_the_lock_and_the_figures():

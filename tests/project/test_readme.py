@@ -1,11 +1,13 @@
-"""What the README tells a newcomer to type works as it stands."""
+"""What the README and the page on the library tell to type works as it stands."""
 
+import inspect
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import fairbandits as fb
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import write_chunk
@@ -15,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 FIGURES = (ROOT / "docs" / "figures.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,37 @@ def test_python_examples_run(number, small_results, monkeypatch, capsys):
 
 
 def test_there_are_examples():
-    assert len(BLOCKS) >= 4
+    assert len(BLOCKS) >= 2
+
+
+def test_a_policy_beside_published_ones_takes_few_lines():
+    (example,) = (block for block in BLOCKS if "fb.compare" in block)
+    lines = [line for line in example.splitlines() if line.strip()]
+    assert len(lines) <= 25
+    assert len(re.findall(r"fb\.[A-Z]\w+\(", example)) == 3
+
+
+def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "library"}
+    blocks = re.findall(r"```python\n(.*?)```", LIBRARY, flags=re.DOTALL)
+    assert len(blocks) >= 7
+    for number, block in enumerate(blocks, start=1):
+        exec(compile(block, f"example {number} of docs/library.md", "exec"), names)
+        assert capsys.readouterr().out.strip()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["comparison.svg", "violation.svg"]
+
+
+def test_the_page_on_the_library_has_all_public_names():
+    measures = set(fb.metrics.__all__)
+    assert {name for name in measures if f"`{name}`" in LIBRARY} == measures
+    instances = {name for name in fb.instances.__all__ if name[0].islower()}
+    assert {name for name in instances if f"`{name}(" in LIBRARY} == instances
+    methods = {name for name, one in vars(fb.Result).items() if callable(one) and name[0].islower()}
+    assert {name for name in methods if re.search(rf"\b{name}\(", LIBRARY)} == methods
+    compared = re.sub(r"\s+", " ", LIBRARY)
+    signature = ", ".join(inspect.signature(fb.compare).parameters)
+    assert f"compare({signature.replace('horizon,', 'horizon, *,')})" in compared
 
 
 def test_links_lead_somewhere():

@@ -18,6 +18,15 @@ DOCS = {
 }
 #: A file that is shown whole: its place in bold, and its content in a block.
 SHOWN = re.compile(r"^\*\*`(\S+)`\*\*\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: What is changed in a file that is there: what one text becomes; and a block that comes before a
+#: line, or at the end.
+BECOMES = re.compile(r"^In \*\*`(\S+)`\*\*, `([^`]+)` becomes\s`([^`]+)`\.$", re.MULTILINE)
+BEFORE = re.compile(
+    r"^In \*\*`(\S+)`\*\*, before `([^`]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+AT_END = re.compile(
+    r"^At the end of \*\*`(\S+)`\*\*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -44,16 +53,31 @@ class Extended:
             assert not (folder / name).exists(), name
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(content, encoding="utf-8")
+        for doc in DOCS:
+            self.changed(text_of(doc))
         (line,) = re.findall(r'`("\w+": "\w+:\w+",)`', text_of("policy"))
         self.insert("src/fairbandits/policies/__init__.py", "HOMES = {\n", f"    {line}\n")
         self.insert("config/config.yaml", "papers: [", "toy, ")
         self.said = self.run("-m", "fairbandits.cli", "schemas")
 
+    def changed(self, text):
+        """Change files as a document says."""
+        for file, old, new in BECOMES.findall(text):
+            self.replace(file, old, new)
+        for file, line, block in BEFORE.findall(text):
+            self.replace(file, line, block + line)
+        for file, block in AT_END.findall(text):
+            with (self.folder / file).open("a", encoding="utf-8") as end:
+                end.write(block)
+
     def insert(self, file, after, text):
+        self.replace(file, after, after + text)
+
+    def replace(self, file, old, new):
         path = self.folder / file
         before = path.read_text(encoding="utf-8")
-        assert before.count(after) == 1
-        path.write_text(before.replace(after, after + text), encoding="utf-8")
+        assert before.count(old) == 1, (file, old)
+        path.write_text(before.replace(old, new), encoding="utf-8")
 
     def run(self, *words):
         found = {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -81,12 +105,15 @@ def test_documents_name_files_that_are_there(extended):
         ):
             made = "starvation" if "/observers/" in name else "explore_first"
             name = name.replace("SLUG", "toy").replace("NAME", made)
-            parts = ("audit", "deviations", "published", "numbers")
+            parts = ("audit", "deviations", "glossary", "published", "numbers")
             optional = name in [f"papers/toy/{part}.yaml" for part in parts]
             assert optional or any((one / name).exists() for one in (ROOT, extended.folder)), name
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):
             assert (ROOT / "docs" / name).is_file(), name
-    assert len(extended.written) == 8
+    assert len(extended.written) == 11
+    figure = text_of("figure")
+    steps = [pattern.findall(figure) for pattern in (BECOMES, BEFORE, AT_END)]
+    assert [len(found) for found in steps] == [3, 2, 1]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert extended.written["my_policies.py"] in readme
 
@@ -102,9 +129,10 @@ def test_the_schemas_have_the_new_policy(extended):
 def test_the_workflow_would_run_them(extended):
     said = extended.run("-m", "snakemake", "-n", "toy_fig1", "report", "--quiet", "host")
     jobs = set(re.findall(r"^(?:local)?rule (\w+):$", said, re.MULTILINE))
-    assert {"toy_fig1", "simulate_toy_figures_1", "collect_toy_figures_1"} <= jobs
+    assert {"toy_fig1", "toy_fig2", "simulate_toy_figures_1", "collect_toy_figures_1"} <= jobs
     for made in (
         "figures/toy/fig1.svg",
+        "figures/toy/fig2.svg",
         "results/toy/two_arms.parquet",
         "results/notebooks/toy.ipynb",
         "results/audit/toy.parquet",
@@ -119,6 +147,7 @@ from pathlib import Path
 
 import fairbandits
 from fairbandits.audit import run
+from fairbandits.describing import describe
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
@@ -130,8 +159,9 @@ chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
 for each, file in zip(one.runs, chunks, strict=True):
     write_chunk(each.spec, seed, range(each.replicates), file, compiled=False)
 collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of("toy"))
-images = {kind: results / f"fig1.{kind}" for kind in ("svg", "png", "table")}
-draw("toy", "fig1", [results / one.dataset], None, **images)
+for name in ("fig1", "fig2"):
+    images = {kind: results / f"{name}.{kind}" for kind in ("svg", "png", "table")}
+    draw("toy", name, [results / one.dataset], None, **images)
 ((answer,), scale, _) = run.find(config, ledgers, "toy", results)
 print(json.dumps({
     "policies": [each.spec.policy for each in one.runs],
@@ -140,6 +170,7 @@ print(json.dumps({
     "n": answer.finding.n,
     "replicates": one.replicates,
     "labels": list(one.labels.values()),
+    "described": describe(results / "fig2.table"),
 }))
 """
 
@@ -150,6 +181,10 @@ def test_they_are_run_drawn_and_judged(extended):
     assert found["public"] == 3
     assert not found["message"]
     assert found["n"] == found["replicates"] > 1
-    drawn = (extended.folder / "tried" / "fig1.svg").read_text(encoding="utf-8")
-    for label in found["labels"]:
-        assert f">{label}</text>" in drawn
+    for name, quantity in (("fig1", "cumulative reward"), ("fig2", "pulls of arm 1")):
+        drawn = (extended.folder / "tried" / f"{name}.svg").read_text(encoding="utf-8")
+        for word in (*found["labels"], quantity):
+            assert f">{word}</text>" in drawn
+    assert "Mean over the replicates of the pulls of arm 1 up to round t" in found["described"]
+    notebook = json.loads((extended.folder / "notebooks/toy.ipynb").read_text(encoding="utf-8"))
+    assert "fig2" in notebook["cells"][-1]["source"][-1]

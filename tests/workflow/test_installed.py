@@ -99,8 +99,10 @@ def test_it_is_the_wheel_that_is_tested(installed):
 
 
 def test_own_and_published_policies_run(installed):
-    lines = installed.python(EXAMPLE.replace("20_000", "200")).splitlines()
-    assert [line.split()[0] for line in lines] == ["Greedy", "BanditQ", "UCB1"]
+    header, *lines = installed.python(EXAMPLE.replace("10_000", "200")).splitlines()
+    assert header.split()[:3] == ["policy", "metric", "mean"]
+    assert [line.split()[0] for line in lines] == ["Greedy", "FairUCB", "LFG", "UCB1"] * 2
+    assert (installed.home / "comparison.png").stat().st_size > 10_000
 
 
 def test_a_run_gives_the_numbers_of_the_checkout(installed):

@@ -1,5 +1,8 @@
-"""The launcher sees a run that somebody else started, however they started it."""
+"""The launcher sees runs that others started, and takes away what a killed one left."""
 
+import os
+import subprocess
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -24,3 +27,42 @@ def test_runs_of_snakemake_in_the_folder(monkeypatch, tmp_path, words, seen):
     found = [SimpleNamespace(info=info), SimpleNamespace(info=info | {"cwd": "/"})]
     monkeypatch.setattr(launch.psutil, "process_iter", lambda _: found)
     assert launch._snakemakes_in(tmp_path) == (["snakemake, process -1"] if seen else [])
+
+
+def test_jobs_of_a_killed_run_are_ended_and_nothing_else(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "fairbandits").write_text("#!/bin/sh\nsleep 60\n")
+    (tmp_path / "fairbandits").chmod(0o755)
+
+    def start(text, folder=tmp_path):
+        environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        return subprocess.Popen(["bash", "-c", text], cwd=folder, env=environment)
+
+    job = "set -euo pipefail;  fairbandits simulate plan > log 2>&1"
+    ended = start(job)
+    others = [start(job, tmp_path / "elsewhere"), start("set -euo pipefail; sleep 60 > log")]
+    others.append(start("fairbandits simulate plan > log"))
+    try:
+        launch._end_jobs(tmp_path)
+        assert ended.poll() is not None
+        assert [other.poll() for other in others] == [None] * 3
+    finally:
+        for one in others:
+            one.kill()
+            one.wait()
+
+
+def test_what_killed_processes_had_begun_is_removed(tmp_path):
+    kept = [".gitkeep", "fig1.svg", ".hidden-folder/file", "site/index.html", "a-b-c.parquet"]
+    for name in kept:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    site = tempfile.mkdtemp(prefix=".site-", dir=tmp_path)
+    (tmp_path / site / "source").mkdir()
+    for suffix in (".parquet", ".svg", ".ipynb", ""):
+        tempfile.mkstemp(prefix=".0-49-", suffix=suffix, dir=tmp_path / "site")
+    launch.remove_unfinished([tmp_path, tmp_path / "none"])
+    assert {file for file in tmp_path.rglob("*") if file.is_file()} == {
+        tmp_path / name for name in kept
+    }
+    assert not any(tmp_path.glob(".site-*"))

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from fairbandits.progress import Progress, measured
+import snakemake_logger_plugin_fairbandits as logger
+from fairbandits.progress import Progress, measured, needs
 from snakemake_logger_plugin_fairbandits import LogHandler
 
 COUNTS = {"simulate_a": 1, "simulate_b": 1, "a_fig1": 1, "a_fig2": 1, "all": 1, "total": 5}
@@ -66,10 +67,33 @@ def test_earlier_runs_are_read_from_their_benchmarks(tmp_path):
     assert measured(file) == 12.5
 
 
+def test_lines_say_what_runs_and_for_how_long(progress):
+    progress.planned(COUNTS | {"notebook": 1}, 0.0)
+    for job, rule in enumerate(("simulate_a", "simulate_b", "all")):
+        progress.started(job, rule, 0.0)
+    progress.started(5, "notebook", 2.0, "index")
+    line = progress.finished(0, 600.0)
+    assert line.endswith(" (simulate_a, 600 s); running: simulate_b, notebook index")
+    line = progress.waiting(610.0)
+    assert line.startswith("[1 of 5] figures 0 of 2, ")
+    assert line.endswith("; running: simulate_b (610 s), notebook index (608 s)")
+    progress.failed(1)
+    assert progress.waiting(620.0).endswith("; running: notebook index (618 s)")
+    progress.finished(5, 630.0)
+    assert progress.waiting(690.0) == ""
+
+
 @pytest.fixture
-def printed(capsys):
+def handler(monkeypatch):
+    """A handler of a run of its own, which nothing else talks to."""
+    monkeypatch.setattr(logger, "PROGRESS", Progress())
+    monkeypatch.setattr(logger.threading, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
+    return LogHandler(SimpleNamespace(stdout=False), None)
+
+
+@pytest.fixture
+def printed(capsys, handler):
     """Return a function that gives what is printed of a record."""
-    handler = LogHandler(SimpleNamespace(stdout=False), None)
 
     def of(message, level=logging.INFO, **extra):
         record = logging.LogRecord("snakemake", level, "", 0, message, None, None)
@@ -105,3 +129,28 @@ def test_a_finished_job_is_a_line(printed):
     assert printed("", event=LogEvent.JOB_INFO, jobid=3, rule_name="a_fig1") == ""
     line = printed("", event=LogEvent.JOB_FINISHED, job_id=3)
     assert line == "[1 of 1] figures 1 of 1, almost done (a_fig1, 0 s)\n"
+
+
+def test_a_cluster_is_asked_for_what_was_measured(tmp_path):
+    file = tmp_path / "one.tsv"
+    assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 20}
+    file.write_text("s\tmax_rss\n600.0\t2000.0\n")
+    assert needs(file, 60.0) == {"mem_mb": 3000, "runtime": 30}
+    file.write_text("s\tmax_rss\n1.0\tNA\n")
+    assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 10}
+
+
+def test_a_minute_without_a_line_says_what_runs(printed, handler, capsys):
+    printed("", event=LogEvent.RUN_INFO, stats={"notebook": 1, "total": 1})
+    start = handler._said
+    info = {"event": LogEvent.JOB_INFO, "jobid": 3, "rule_name": "notebook"}
+    printed("", **info, wildcards={"page": "index"})
+    handler.unless_said(start + logger.SILENCE - 1)
+    assert capsys.readouterr().err == ""
+    handler.unless_said(start + logger.SILENCE)
+    assert "; running: notebook index (60 s)" in capsys.readouterr().err
+    handler.unless_said(start + logger.SILENCE + 1)  # it was just said
+    assert capsys.readouterr().err == ""
+    printed("it failed", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3)
+    handler.unless_said(start + 10 * logger.SILENCE)
+    assert capsys.readouterr().err == ""

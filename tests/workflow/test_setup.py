@@ -228,11 +228,24 @@ def test_what_to_do_where_uv_cannot_be_installed(system):
     assert system.setup(code=1)[-2:] == [f"{said} python3: CPython 3.13.5", advice]
 
 
+def test_a_folder_that_was_moved_gets_a_new_environment(system):
+    system.python("python3", "CPython 3.13.0")
+    script = system.write(".venv/bin/snakemake", "#!/somewhere/else/.venv/bin/python\n")
+    stamp = system.write(".venv/.setup-done", f"{system.folder}\n")
+    assert system.setup()[-1] == taken(system.bin / "python3")
+    assert script.exists()
+    stamp.write_text("/somewhere/else\n")
+    said, *_, last = system.setup()
+    assert said == "This folder was /somewhere/else; .venv is made anew"
+    assert last == taken(system.bin / "python3")
+    assert not script.exists()
+
+
 def test_make_sets_up_again_when_it_must(system):
     for name in ("Makefile", "uv.lock"):
         shutil.copy(CHECKOUT / name, system.folder)
     own = system.write(".venv/bin/python", "")
-    (system.folder / ".venv" / ".setup-done").touch()
+    stamp = system.write(".venv/.setup-done", f"{system.folder}\n")
 
     def would_run(*words):
         done = subprocess.run(
@@ -247,6 +260,10 @@ def test_make_sets_up_again_when_it_must(system):
 
     assert not would_run()
     assert would_run("PYTHON=python3")
+    for before in ("/somewhere/else\n", ""):
+        stamp.write_text(before)
+        assert would_run()
+    stamp.write_text(f"{system.folder}\n")
     own.unlink()
     own.symlink_to("nowhere")  # its Python was uninstalled
     assert would_run()

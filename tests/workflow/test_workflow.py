@@ -22,9 +22,12 @@ SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 #: Where the jobs that simulate say what they do.
 LOGS = "results/smoke/logs/simulate"
 #: Seconds of computing in one process: some runs of the smoke scale are beyond, some not.
-A_FRACTION = 0.01
+A_FRACTION = 0.03
 #: What is run of the audit where a part is compared with the whole.
 SUITE = "suite_bandit"
+
+#: What is made anew where there is another policy.
+LISTING = {"notebook", "site", "all"}
 
 pytestmark = pytest.mark.workflow
 
@@ -146,7 +149,7 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     left_out = map(int, re.findall(r"(\d+) ", claims.partition("; left out: ")[2]))
     assert sum(counts) == total
     assert total + sum(left_out) == len(CLAIM_IDS)
-    assert "its numbers are not results" in output
+    assert "Its numbers and figures say nothing about the paper" in output
     assert "results/smoke/site/index.html" in output
     assert (smoke / "site" / "index.html").is_file()
     # nothing outside the folders of the smoke run
@@ -160,15 +163,47 @@ def test_nothing_is_left_to_do_after_a_run(finished):
     assert "Nothing to be done" in project.dry_run()
 
 
+@pytest.mark.parametrize(
+    ("name", "rule"), [("figures/banditq/fig1.png", "banditq_fig1"), ("site/banditq.html", "site")]
+)
+def test_what_is_deleted_is_made_anew(finished, name, rule):
+    project, _ = finished
+    file = project.folder / "results" / "smoke" / name
+    aside = file.rename(file.with_suffix(".aside"))
+    planned = project.dry_run()
+    aside.rename(file)  # as old as it was
+    assert f"rule {rule}:" in planned
+    assert "rule simulate" not in planned
+
+
+def test_a_variant_is_drawn_in_its_own_folder_and_says_what_it_is(finished):
+    project, _ = finished
+    before = {path: path.stat().st_mtime_ns for path in files_outside(project, "results/v06")}
+    change = "oracle_lfg.banditq.V_exponent"
+    command = ["banditq_fig7", "--set", f"{change}=0.6", "--out", "results/v06"]
+    output = project.replicate(*command)
+    assert "Settings were changed" in output
+    title = "banditq.V_exponent = 0.6 in place of 0.5"
+    assert title in (project.folder / "results/v06/figures/banditq/fig7.svg").read_text()
+    assert {
+        path: path.stat().st_mtime_ns for path in files_outside(project, "results/v06")
+    } == before
+    assert "did you mean 'banditq_fig7'" in project.replicate("banditq_fig77", code=1)
+
+
+def files_outside(project, folder):
+    """Return the files of a project that are neither in a folder nor Snakemake's own."""
+    folders = (project.folder / folder, project.folder / ".snakemake")
+    found = (path for path in project.folder.rglob("*") if path.is_file())
+    return [path for path in found if not any(path.is_relative_to(one) for one in folders)]
+
+
 @pytest.fixture(scope="module")
 def in_chunks(tmp_path_factory, cache):
     """A part of the project after a run with other chunks, in other bundles, on one core."""
     project = Project(tmp_path_factory.mktemp("in_chunks"), cache)
     project.keep_a_part()
-    file = project.folder / "src" / "fairbandits" / "experiments" / "bundles.py"
-    text = re.sub(r"^MOST = .*$", f"MOST = {A_FRACTION}", file.read_text(), flags=re.MULTILINE)
-    file.write_text(text)
-    settings = {"smoke": {"chunk": 3}}
+    settings = {"job_seconds": A_FRACTION}
     (project.folder / "one.yaml").write_text(yaml.safe_dump(settings))
     project.run("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml")
     return project
@@ -282,7 +317,8 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
         "HOMES = {\n", 'HOMES = {\n    "me": "mine:Mine",\n'
     )
     (source / "policies/__init__.py").write_text(table)
-    assert "Nothing to be done" in project.dry_run()
+    planned = project.dry_run()  # the page of the library lists policies
+    assert set(re.findall(r"^(?:local)?rule (\w+):", planned, re.MULTILINE)) <= LISTING
     mine.unlink()
     (source / "policies/__init__.py").write_text(kept["policies/__init__.py"])
 

@@ -13,6 +13,7 @@ rule audit_paper:
         "<benchmarks>/audit/{paper}.tsv"
     wildcard_constraints:
         paper="|".join(LEDGERS) or "(?!)",
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
@@ -35,6 +36,7 @@ rule verdicts:
         "<logs>/audit/verdicts.log",
     benchmark:
         "<benchmarks>/audit/verdicts.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
@@ -67,6 +69,7 @@ rule audit:
         "<logs>/audit/audit.log",
     benchmark:
         "<benchmarks>/audit/audit.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1

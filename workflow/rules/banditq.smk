@@ -17,6 +17,9 @@ rule banditq_replay:
     conda:
         "../../environment.yml"
     threads: 1
+    resources:
+        mem_mb=memory_of_replay,
+        runtime=minutes_of_replay,
     params:
         rounds=rounds_replayed,
         code=REPLAY_CODE,

@@ -5,24 +5,31 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from fairbandits.arena.settings import TABLES, arena_code, arena_config
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.totals import in_words, left_out, totals
 from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simulations, write_plans
 from fairbandits.experiments.config import build_config
+from fairbandits.experiments.marks import SCALES, name_of_scale
 from fairbandits.experiments.schemas import ConfigError
-from fairbandits.progress import PROGRESS, START, measured
+from fairbandits.progress import EXPECTED, PROGRESS, START, measured, needs
 from fairbandits.provenance import (
     READING,
     audit_code,
     collect_code,
     figure_code,
     fingerprint,
+    fingerprint_of_use,
     replay_code,
 )
 
 try:
     CONFIG = build_config(config, "configuration", root=Path(workflow.basedir))
-    LEDGERS = load_ledgers(CONFIG, root=Path(workflow.basedir))
+    # claims are about the published settings, and so are the pages
+    VARIANT = CONFIG.scale_name == "variant"
+    LEDGERS = {} if VARIANT else load_ledgers(CONFIG, root=Path(workflow.basedir))
+    # run as a paper is, and no paper
+    ARENA = None if VARIANT else arena_config(config, "configuration", root=Path(workflow.basedir))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -31,11 +38,20 @@ SOON = 2 * SHOWN
 BUNDLES = bundles_of(CONFIG)
 SIMULATIONS = simulations(CONFIG, BUNDLES)
 COLLECTIONS = collections(CONFIG, BUNDLES)
+if ARENA:
+    SIMULATIONS += simulations(ARENA, bundles_of(ARENA))
+    COLLECTIONS += collections(ARENA, bundles_of(ARENA))
 
 for folder, jobs in (("simulate", SIMULATIONS), ("collect", COLLECTIONS)):
     for job in jobs:
         before = measured(Path(CONFIG.folders["benchmarks"], folder, f"{job.name}.tsv"))
         PROGRESS.expected[job.name] = before or job.seconds + START
+
+
+def needs_of(name, seconds):
+    """What a job asks of a cluster, from the benchmark file of an earlier run if there is one."""
+    return needs(Path(CONFIG.folders["benchmarks"], f"{name}.tsv"), seconds)
+
 
 # A job that simulates or collects has the fingerprint of its own runs besides (`Job.code`).
 COLLECT_CODE = collect_code()
@@ -45,6 +61,7 @@ REPLAYS = {one.paper: [] for one in CONFIG.replays}
 for one in CONFIG.replays:
     REPLAYS[one.paper].append(f"<results>/{one.table}")
 REPLAY_CODE = replay_code()
+ARENA_CODE = arena_code()
 
 
 wildcard_constraints:
@@ -70,6 +87,16 @@ def all_figures():
 def all_verdicts():
     """The tables of verdicts and findings, if a configured paper has a ledger."""
     return ["<audit>/verdicts.csv", "<audit>/findings.csv"] if LEDGERS else []
+
+
+def arena_datasets():
+    """The runs of the arena, one dataset for each instance."""
+    return [f"<results>/{one.dataset}" for one in ARENA.experiments] if ARENA else []
+
+
+def arena_tables():
+    """The tables of the arena."""
+    return [f"<results>/arena/{name}.parquet" for name in TABLES] if ARENA else []
 
 
 def audited_datasets(wildcards):
@@ -112,10 +139,24 @@ def replay_shown_in(paper, figure):
     return f"<results>/{CONFIG.replay_of_figure(paper, figure).table}"
 
 
+def memory_of_replay(wildcards):
+    """The megabytes that a replay asks of a cluster."""
+    return needs_of(_replay(wildcards), EXPECTED["replay"])["mem_mb"]
+
+
+def minutes_of_replay(wildcards):
+    """The minutes that a replay asks of a cluster."""
+    return needs_of(_replay(wildcards), EXPECTED["replay"])["runtime"]
+
+
+def _replay(wildcards):
+    return f"banditq/replay_{wildcards.arms}_{wildcards.feedback}"
+
+
 def rounds_replayed(wildcards):
     """The option that ends a replay early: a whole one of many arms takes minutes."""
-    small = CONFIG.scale == "smoke" and int(wildcards.arms) > 100
-    return "--rounds 20000" if small else ""
+    most = config.get("limits", {}).get("replay")
+    return f"--rounds {most}" if most and int(wildcards.arms) > 100 else ""
 
 
 def drawn(paper, number, quantity, caption):
@@ -160,16 +201,17 @@ def closing_lines():
     figures = Path(CONFIG.folders["figures"])
     drawn = sum((figures / paper / f"{name}.svg").is_file() for paper, name in CONFIG.figures)
     lines = [f"{drawn} figures in {figures}", *verdict_lines()]
-    if CONFIG.scale == "smoke":
-        lines.append("Smoke run: everything was run at a small scale; its numbers are not results.")
+    if said := SCALES.get(CONFIG.scale_name):
+        lines.append(f"{name_of_scale(CONFIG.scale_name).capitalize()}. {said}")
     index = Path(CONFIG.folders["results"]) / "site" / "index.html"
     if index.is_file():
         lines.append(f"Report: {index}")
     return "\n".join(lines)
 
 
-# The code that makes the pages, and the code that builds the site from them.
-PAGE_CODE = fingerprint(
+# The code that makes the pages of papers and claims, and the code that builds the site from all.
+PAGE_PARTS = (
+    "arena",
     "site",
     "figures",
     "metrics",
@@ -180,11 +222,29 @@ PAGE_CODE = fingerprint(
     "audit",
     *READING,
 )
+PAGE_CODE = fingerprint(*PAGE_PARTS)
 SITE_CODE = fingerprint(
-    "site/build.py", "site/conf.py", "site/custom.css", "site/favicon.svg", "store.py"
+    *PAGE_PARTS, "site/custom.css", "site/favicon.svg", "site/site.js", "store.py"
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
-PAGES = ["index", *(["audit", "across"] if LEDGERS else []), *PAPERS]
+#: They say what the library has, and simulate by themselves.
+LIBRARY_PAGES = ["library", "your_own_policy"]
+LIBRARY_CODE = fingerprint_of_use(
+    "__init__.py",
+    "aliases.py",
+    "comparison.py",
+    "compiling.py",
+    "instances.py",
+    "observers",
+    "policies",
+    "site/arena.py",
+    "site/library.py",
+    "store.py",
+    without=(),
+)
+PAGES = ["index", *(["audit", "across"] if LEDGERS else []), "arena", *LIBRARY_PAGES, *PAPERS]
+#: Pages without a notebook; those of the claims come with them.
+GENERATED = ["claims", "robustness"] if LEDGERS else []
 
 
 def all_images(papers=PAPERS):
@@ -198,13 +258,35 @@ def all_images(papers=PAPERS):
 
 
 def all_pages():
-    """The pages of the site, the first one first; one that is asked for is made when it is gone."""
-    return [f"<results>/site/{page}.html" for page in PAGES]
+    """The pages of the site, the first one first; one that is asked for is made when it is gone.
+
+    Those of the claims come with the table of all claims.
+    """
+    return [f"<results>/site/{page}.html" for page in (*PAGES, *GENERATED)]
+
+
+def site_verdicts():
+    """The verdicts on the pages of the claims."""
+    names = ("verdicts", "findings") if LEDGERS else ()
+    return [f"<results>/audit/{name}.parquet" for name in names]
+
+
+def site_settings():
+    """What the pages of the claims say of words, symbols and settings."""
+    names = ("claims", "glossary", "experiments", "audit")
+    files = [f"papers/{paper}/{name}.yaml" for paper in LEDGERS for name in names]
+    return [file for file in files if Path(workflow.basedir, file).is_file()]
 
 
 def page_papers(wildcards):
     """The papers whose figures and datasets a page shows."""
-    return {"index": PAPERS, "audit": [], "across": []}.get(wildcards.page, [wildcards.page])
+    pages = {"index": PAPERS, **dict.fromkeys(["audit", "across", "arena", *LIBRARY_PAGES], [])}
+    return pages.get(wildcards.page, [wildcards.page])
+
+
+def page_code(wildcards):
+    """The fingerprint of the code that makes a page."""
+    return LIBRARY_CODE if wildcards.page in LIBRARY_PAGES else PAGE_CODE
 
 
 def page_verdicts(wildcards):
@@ -221,6 +303,8 @@ def page_images(wildcards):
 
 def page_tables(wildcards):
     """The datasets and drawn curves on a page."""
+    if wildcards.page in ("arena", "your_own_policy"):
+        return arena_tables() if wildcards.page == "arena" else arena_datasets()
     papers = page_papers(wildcards)
     names = [(one.paper, one.name) for one in CONFIG.experiments if not one.audit] + [
         *CONFIG.figures,
@@ -245,5 +329,7 @@ def page_settings(wildcards):
     published = [f"papers/{one}/published.yaml" for one in papers if wildcards.page == one]
     published = [file for file in published if Path(workflow.basedir, file).is_file()]
     across = ["papers/across.yaml"] if wildcards.page == "across" else []
+    if wildcards.page == "arena":
+        across = [f"papers/arena/{name}.yaml" for name in ("experiments", "arena")]
     configured = (f"papers/{one}/experiments.yaml" for one in papers)
     return ["config/config.yaml", *configured, *published, *across]

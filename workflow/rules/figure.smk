@@ -14,6 +14,7 @@ rule figure:
     pathvars:
         figure="none/none",
     priority: SOON
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1

@@ -16,13 +16,14 @@ rule notebook:
         "<benchmarks>/notebook/{page}.tsv"
     wildcard_constraints:
         page="|".join(PAGES),
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     params:
         results=results_folder,
         figures=figures_folder,
-        code=PAGE_CODE,
+        code=page_code,
     shell:
         "fairbandits notebook {input.source:q} {output:q} -p results {params.results:q}"
         " -p figures {params.figures:q} > {log:q} 2>&1"
@@ -32,22 +33,26 @@ rule site:
     input:
         pages=expand("<results>/notebooks/{page}.ipynb", page=PAGES),
         images=all_images(),
+        verdicts=site_verdicts(),
+        settings=site_settings(),
     output:
         all_pages(),
     log:
         "<logs>/site.log",
     benchmark:
         "<benchmarks>/site.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     params:
         figures=figures_folder,
         out=subpath(output[0], parent=True),
+        results=subpath(output[0], ancestor=2),
         code=SITE_CODE,
     shell:
         "fairbandits site {input.pages:q} --figures {params.figures:q} --out {params.out:q}"
-        " > {log:q} 2>&1"
+        " --results {params.results:q} > {log:q} 2>&1"
 
 
 rule rulegraph:
@@ -60,6 +65,7 @@ rule rulegraph:
         "<logs>/rulegraph.log",
     benchmark:
         "<benchmarks>/rulegraph.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1

@@ -15,6 +15,8 @@ for job in SIMULATIONS:
         conda:
             "../../environment.yml"
         threads: 1
+        resources:
+            **needs_of(f"simulate/{job.name}", job.seconds),
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
             code=job.code,
@@ -36,6 +38,7 @@ for job in COLLECTIONS:
         benchmark:
             f"<benchmarks>/collect/{job.name}.tsv"
         priority: job.priority
+        localrule: True
         conda:
             "../../environment.yml"
         threads: 1

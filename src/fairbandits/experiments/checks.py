@@ -4,12 +4,15 @@ import itertools
 from fractions import Fraction
 from typing import Any
 
+from fairbandits.experiments.plugins import offered
 from fairbandits.experiments.schemas import ConfigError, check, meant, schema_of
 from fairbandits.experiments.spec import OF_INSTANCE
 from fairbandits.policies import HOMES
 from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.rationals import quota_numerators, rational
 
+#: Of an exponent of the horizon: 2**53 rounds to the power of it are a number.
+LARGEST = 10
 #: Parameters that a policy can have from the instance.
 KNOWN_OF_INSTANCE = (
     "means",
@@ -201,6 +204,7 @@ def check_policy(
             raise ConfigError(
                 f"{place}.policy: {policy!r} has no schema yet; run `fairbandits schemas`"
             )
+        known = [*known, *offered()]
         raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, known)}")
     where = f"{place}.parameters"
     complete = with_stand_ins(parameters, n_arms, given, where)
@@ -233,7 +237,15 @@ def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place
         check_parameters(learner, inside, n_arms, f"{place}.learner_parameters")
     _check_lengths(f"policies/{policy}", parameters, n_arms, place)
     _check_sums(f"policies/{policy}", parameters, place)
+    _check_sizes(parameters, place)
     _FITTING.add(same)
+
+
+def _check_sizes(parameters: dict[str, Any], place: str) -> None:
+    """Raise ConfigError if an exponent of the horizon gives what is no number any more."""
+    for key, value in parameters.items():
+        if key.endswith("exponent") and isinstance(value, int | float) and abs(value) > LARGEST:
+            raise ConfigError(f"{place}.{key} must be in -{LARGEST}..{LARGEST}, got {value}")
 
 
 def _check_sums(schema: str, parameters: dict[str, Any], place: str) -> None:

@@ -4,10 +4,10 @@ The workflow reads it on every start, so neither Numba nor pandas is imported he
 """
 
 import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairbandits.audit.canonical import rules_digest, seed_of_rules
 from fairbandits.experiments.checks import (
@@ -28,6 +28,8 @@ from fairbandits.experiments.checks import (
     source_of,
     with_stand_ins,
 )
+from fairbandits.experiments.costs import MOST, fitting_chunk, seconds_of_replicate
+from fairbandits.experiments.plugins import home_of
 from fairbandits.experiments.schemas import (
     ROOT,
     ConfigError,
@@ -44,6 +46,7 @@ from fairbandits.experiments.spec import (
     ranges_of,
     shares_of,
 )
+from fairbandits.experiments.variants import Changes
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Run:
         All that decides the numbers, but for the seed.
     replicates, chunk : int
         Number of replicates, and of those in one file.
+    cost : float, optional
+        Nanoseconds a round, as measured; otherwise there is a rule of thumb.
     """
 
     paper: str
@@ -66,6 +71,7 @@ class Run:
     spec: RunSpec
     replicates: int
     chunk: int
+    cost: float | None = None
 
     @property
     def key(self) -> str:
@@ -113,6 +119,11 @@ class Experiment:
         The experiment that this one is an instance of; empty where it has none.
     audit : bool
         Whether it is run for the audit only, and stands in papers/SLUG/audit.yaml.
+    scale : str
+        Of the configuration, as a key of `fairbandits.experiments.marks.SCALES`; empty at the
+        published one.
+    changed : tuple of str
+        What is not as published, in words.
     """
 
     paper: str
@@ -134,6 +145,8 @@ class Experiment:
     published_replicates: int | None
     suite: str
     audit: bool
+    scale: str = ""
+    changed: tuple[str, ...] = ()
 
     @property
     def instance(self) -> str:
@@ -157,6 +170,8 @@ class Experiment:
             "instance": self.instance,
             "figures": list(self.figures),
             "companion_to": list(self.companion_to),
+            "scale": self.scale,
+            "changed": list(self.changed),
         }
         return {
             "paper": self.paper,
@@ -210,8 +225,8 @@ class Config:
     ----------
     seed : int or "ledger"
         Root seed of all papers; or the seed of each follows from its ledger (`seed_of`).
-    scale : {"paper", "smoke"}
-        Whether it is cut down.
+    scale_name : str
+        ``paper``, or another scale, as a key of `fairbandits.experiments.marks.SCALES`.
     folders : dict of str to str
         Where everything is written.
     experiments : tuple of Experiment
@@ -221,14 +236,22 @@ class Config:
         have one.
     replays : tuple of Replay
         Of all papers.
+    job_seconds : float
+        Seconds of computing in one process, at most, where it can be cut.
     """
 
     seed: int | str
-    scale: str
+    scale_name: str
     folders: dict[str, str]
     experiments: tuple[Experiment, ...]
     rules: Mapping[str, str] = field(default_factory=dict)
     replays: tuple[Replay, ...] = ()
+    job_seconds: float = MOST
+
+    @property
+    def scale(self) -> str:
+        """What verdicts say of the scale: ``paper``, or ``smoke`` for every other."""
+        return "paper" if self.scale_name == "paper" else "smoke"
 
     @property
     def exploratory(self) -> bool:
@@ -326,11 +349,8 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
             f"{where}: seed: {seed!r} is neither a whole number of at least 0 nor {LEDGER!r}"
         )
     check(settings, "config", where)
-    limits = None
-    if settings["scale"] == "smoke":
-        if "smoke" not in settings:
-            raise ConfigError(f"{where}: scale smoke needs the limits of config/smoke.yaml")
-        limits = settings["smoke"]
+    scale = _scale(settings, where)
+    changes = Changes(settings.get("changes", {}), f"{where}: changes")
     experiments: list[Experiment] = []
     replays: list[Replay] = []
     for slug in settings["papers"]:
@@ -351,12 +371,20 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
                 suites = {one.suite for one in own.values()} - {suite}
                 if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
                     raise ConfigError(f"{place}: there is another experiment {min(taken)}")
+                block, words = changes.of(slug, (key, suite), block)
+                if words:
+                    place = f"{where}: changes of {key}"
+                    whole = {**read_yaml(path), "experiments": {key: block}}
+                    check(whole, "paper", place)
                 blocks[key] = block
-                own[key] = _experiment(slug, key, block, limits, place, suite, path != file)
+                audit = path != file
+                own[key] = _experiment(slug, key, block, scale, words, place, suite, audit)
         for key, place in places.items():
             check_streams(key, blocks, place)
         experiments += own.values()
+        _check_costs(scale.costs, own.values(), slug, where)
         _check_figures(experiments, replays, str(file.relative_to(root)))
+    changes.check_found()
     return Config(
         seed,
         settings["scale"],
@@ -364,6 +392,63 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
         tuple(experiments),
         _rules(settings["papers"], root),
         tuple(replays),
+        scale.job_seconds,
+    )
+
+
+class _Scale(NamedTuple):
+    """What a configuration makes of the experiments.
+
+    Attributes
+    ----------
+    name : str
+        A key of `fairbandits.experiments.marks.SCALES`; empty at the published scale.
+    limits, factors : dict
+        Most rounds, replicates and so on, and what these are multiplied by.
+    replicates : int, optional
+        Of each experiment.
+    job_seconds : float
+        Seconds of computing in one process, at most.
+    costs : dict of str to float
+        Run -> nanoseconds a round, as measured.
+    """
+
+    name: str
+    limits: dict[str, Any]
+    factors: dict[str, int]
+    replicates: int | None
+    job_seconds: float
+    costs: dict[str, float]
+
+
+#: What a scale is made with.
+NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
+
+
+def _scale(settings: dict[str, Any], where: str) -> _Scale:
+    """Return the scale of a configuration, if the other settings fit it."""
+    scale = settings["scale"]
+    needed = NEEDED.get(scale)
+    if needed and needed not in settings:
+        raise ConfigError(f"{where}: scale {scale} needs the {needed} of config/{scale}.yaml")
+    variant = sorted({"changes", "replicates"} & settings.keys())
+    if scale == "variant" and not variant:
+        raise ConfigError(f"{where}: scale variant needs changes or replicates")
+    if scale != "variant" and variant:
+        raise ConfigError(f"{where}: {variant[0]} needs scale variant, got {scale}")
+    sizes = sorted({"limits", "factors"} & settings.keys())
+    if scale == "paper" and sizes:
+        other = next(one for one, key in NEEDED.items() if key == sizes[0])
+        raise ConfigError(f"{where}: {sizes[0]} need another scale than paper, such as {other}")
+    if len(sizes) > 1:
+        raise ConfigError(f"{where}: limits and factors exclude each other; give one of them")
+    return _Scale(
+        "" if scale == "paper" else scale,
+        settings.get("limits", {}),
+        settings.get("factors", {}),
+        settings.get("replicates"),
+        settings.get("job_seconds", MOST),
+        settings.get("costs", {}),
     )
 
 
@@ -440,7 +525,8 @@ def _experiment(
     paper: str,
     name: str,
     block: dict[str, Any],
-    limits: dict[str, Any] | None,
+    scale: _Scale,
+    changed: list[str],
     place: str,
     suite: str,
     audit: bool,
@@ -456,13 +542,22 @@ def _experiment(
     groups = block.get("groups", {"value": []})["value"]
     means, drawn = _means(block, groups, place)
     n_arms = drawn["arms"] if drawn else len(means)
-    full_horizon = horizon
-    if limits:
-        horizon = min(horizon, max(limits["horizon"], n_arms))
-        replicates = min(replicates, limits["replicates"])
-        published = published and min(published, limits["replicates"])
-        at = checkpoints.get("at")
-        checkpoints = {"at": _cut(at, horizon)} if at else limits["checkpoints"]
+    limits, factors = scale.limits, scale.factors
+    if not (block["figures"] or block.get("companion_to")):
+        limits = limits | limits.get("evidence", {})
+    full = {"rounds": horizon, "replicates": replicates}
+    factor = factors.get("horizon", 1)
+    horizon = factor * min(horizon, max(limits.get("horizon", horizon), n_arms))
+    replicates = min(replicates, limits.get("replicates", replicates))
+    replicates = scale.replicates or factors.get("replicates", 1) * replicates
+    published = published and min(published, replicates)
+    if "at" in checkpoints:
+        checkpoints = {"at": _rescaled(checkpoints["at"], horizon, factor)}
+    else:
+        checkpoints = limits.get("checkpoints", checkpoints)
+    for (what, number), now in zip(full.items(), (horizon, replicates), strict=True):
+        if now != number:
+            changed = [*changed, f"{now} {what} in place of {number}"]
     targets, shares, quotas = (
         block.get(key, {"value": []})["value"] for key in ("targets", "target_shares", "quotas")
     )
@@ -517,25 +612,26 @@ def _experiment(
         }
         check_sweep(sweep, f"{inside}.sweep")
         observe = observers_of(policy.get("observe", []), f"{inside}.observe")
+        home = home_of(policy["policy"], inside)
         for cell in cells_of_sweep(sweep):
-            known = check_policy(policy["policy"], parameters | cell, n_arms, given, inside)
+            known = check_policy(home, parameters | cell, n_arms, given, inside)
             for observer, own in observe:
                 own = with_stand_ins(own, n_arms, given, f"{inside}.observe.{observer}")
-                check_observer(observer, own, policy["policy"], known, n_arms, f"{inside}.observe")
+                check_observer(observer, own, home, known, n_arms, f"{inside}.observe")
         if repeated := sorted(sweep.keys() & parameters.keys()):
             raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
         horizons = policy.get("horizons", {"value": []})["value"]
         if horizons:
-            check_rounds(horizons, n_arms, full_horizon, f"{inside}.horizons")
-            horizons = _cut(horizons, horizon)
+            check_rounds(horizons, n_arms, full["rounds"], f"{inside}.horizons")
+            horizons = _rescaled(horizons, horizon, factor)
         apart = policy.get("apart", False)
         check_apart(apart, horizons, block, f"{inside}.apart")
         for law in block["laws"]["value"]:
             asks = depends_on_instance(parameters, "targets")
             spec = RunSpec(
                 stream=f"{paper}/{block.get('same_instances_as', name)}",
-                policy=policy["policy"],
-                policy_source=source_of(policy["policy"], inside),
+                policy=home,
+                policy_source=source_of(home, inside),
                 parameters=parameters,
                 law=law,
                 spread=spreads.get(law),
@@ -556,8 +652,11 @@ def _experiment(
                 observe=tuple(observe),
             )
             chunk = policy.get("chunk", block["chunk"])
-            chunk = min(chunk, limits["chunk"]) if limits else chunk
-            runs.append(Run(paper, name, f"{label}-{law}", spec, replicates, chunk))
+            chunk = min(chunk, limits.get("chunk", chunk))
+            run = Run(paper, name, f"{label}-{law}", spec, replicates, chunk)
+            cost = scale.costs.get(run.key)
+            chunk = fitting_chunk(chunk, seconds_of_replicate(spec, cost), scale.job_seconds)
+            runs.append(replace(run, chunk=chunk, cost=cost))
     return Experiment(
         paper,
         name,
@@ -578,6 +677,8 @@ def _experiment(
         published,
         suite,
         audit,
+        scale.name,
+        tuple(changed),
     )
 
 
@@ -653,10 +754,25 @@ def _checkpoints(checkpoints: dict[str, Any], horizon: int, place: str) -> dict[
     return checkpoints
 
 
-def _cut(rounds: list, horizon: int) -> list:
-    """Return the rounds up to a smoke run's horizon, which stands for those beyond it."""
-    kept = [one for one in rounds if one <= horizon]
-    return kept if len(kept) == len(rounds) else [*kept, *([horizon] * (horizon not in kept))]
+def _rescaled(rounds: list, horizon: int, factor: int) -> list:
+    """Return the rounds of a run of another length: those up to its horizon.
+
+    The horizon stands for those beyond it. In a run that is longer by a factor, so many times each
+    round is one too.
+    """
+    wanted = sorted({*rounds, *(factor * one for one in rounds)})
+    kept = [one for one in wanted if one < horizon]
+    return kept if kept == wanted else [*kept, horizon]
+
+
+def _check_costs(
+    costs: Mapping[str, float], experiments: Iterable[Experiment], paper: str, where: str
+) -> None:
+    """Raise ConfigError if a run of this paper has a measured cost, and there is no such run."""
+    known = [run.key for one in experiments for run in one.runs]
+    for key in costs:
+        if key.partition("/")[0] == paper and key not in known:
+            raise ConfigError(f"{where}: costs: there is no run {key!r}{meant(key, known)}")
 
 
 def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:

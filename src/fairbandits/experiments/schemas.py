@@ -7,10 +7,8 @@ import atexit
 import difflib
 import hashlib
 import math
-import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 import yaml
 
 from fairbandits.provenance import CHECKOUT, PACKAGE, cache_root
+from fairbandits.whole import read_whole, write_whole
 
 
 def _is_checkout(folder: Path) -> bool:
@@ -125,10 +124,8 @@ def _validator(schema: str):
 @cache
 def found_right() -> set[str]:
     """Return hashes of what fits its schema, those of earlier processes with these schemas too."""
-    known: set[str] = set()
     file = cache_root() / f"checked-{_schemas()}.txt"
-    with suppress(OSError):
-        known.update(file.read_text(encoding="ascii").split())
+    known = set((read_whole(file) or b"").decode().split())
     atexit.register(_remember, known, len(known), file)
     return known
 
@@ -143,13 +140,8 @@ def _schemas() -> str:
 
 
 def _remember(known: set[str], before: int, file: Path) -> None:
-    if len(known) == before:
-        return
-    temporary = file.with_name(f".{file.name}-{os.getpid()}")
-    with suppress(OSError):  # a read-only home: it is checked again next time
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text("\n".join(sorted(known)), encoding="ascii")
-        os.replace(temporary, file)
+    if len(known) > before:
+        write_whole(file, "\n".join(sorted(known)).encode())
 
 
 def check(content: Any, schema: str, where: str) -> None:
@@ -261,27 +253,35 @@ def read_yaml(file: Path) -> dict[str, Any]:
     """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
     try:
         text = file.read_text(encoding="utf-8")
-        if _is_deep(text):
-            raise ConfigError(f"{file} is nested deeper than {DEEPEST} levels")
-        loader = LOADER(text)
-        node = loader.get_single_node()
-        if wrong := _wrong_value(node, (), set()):
-            raise ConfigError(f"{file} {wrong}")
-        repeated = _repeated_key(node, set())
-        content = None if node is None else loader.construct_document(node)
     except FileNotFoundError:
         if file.is_relative_to(ROOT):
             checkout()
         raise ConfigError(f"{file} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read: {error}") from error
-    except (yaml.YAMLError, ValueError) as error:  # the latter for a date that there is not
-        raise ConfigError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
-    if repeated is not None:
-        line = repeated.start_mark.line + 1
-        raise ConfigError(f"{file} has key {repeated.value!r} twice, again in line {line}")
+    content = parse_yaml(text, str(file))
     if not isinstance(content, dict):
         raise ConfigError(f"{file} must hold keys and values, got {type(content).__name__}")
+    return content
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """Return what a YAML text says, or raise ConfigError; `where` names it in messages."""
+    try:
+        if _is_deep(text):
+            raise ConfigError(f"{where} is nested deeper than {DEEPEST} levels")
+        loader = LOADER(text)
+        node = loader.get_single_node()
+        if wrong := _wrong_value(node, (), set()):
+            raise ConfigError(f"{where} {wrong}")
+        repeated = _repeated_key(node, set())
+        content = None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, ValueError) as error:  # the latter for a date that there is not
+        words = " ".join(str(error).split())
+        raise ConfigError(f"{where} is not valid YAML: {words}") from error
+    if repeated is not None:
+        line = repeated.start_mark.line + 1
+        raise ConfigError(f"{where} has key {repeated.value!r} twice, again in line {line}")
     return content
 
 

@@ -157,13 +157,8 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     seed : int
         Chooses them.
     """
-    problems = []
-    if lock["seed"] != config.seed:
-        return [
-            f"results.lock was made with seed {lock['seed']}, the configuration has {config.seed}"
-        ]
-    if not config.exploratory and (other := list(_other_rules(config, lock["ledgers"]))):
-        return other
+    if problems := _of_other_seed(config, lock):
+        return problems
     for run in config.runs:
         found, wrong = _check_run(config, run)
         problems += wrong
@@ -179,9 +174,7 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         for key in lock["runs"]
         if key not in {run.key for run in config.runs}
     ]
-    for experiment in config.experiments:
-        problems += _check_dataset(config, experiment, lock)
-    problems += _check_tables(config)
+    problems += verify_tables(config, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
@@ -190,6 +183,26 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         again = replicate_hashes(columns)
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems
+
+
+def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the datasets, drawn curves and replays on disk, chunks apart.
+
+    Without chunks the content of datasets is compared with the lock all the same.
+    """
+    if problems := _of_other_seed(config, lock):
+        return problems
+    for experiment in config.experiments:
+        problems += _check_dataset(config, experiment, lock)
+    return problems + _check_tables(config)
+
+
+def _of_other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
+    if lock["seed"] != config.seed:
+        return [
+            f"results.lock was made with seed {lock['seed']}, the configuration has {config.seed}"
+        ]
+    return [] if config.exploratory else list(_other_rules(config, lock["ledgers"]))
 
 
 def _other_rules(config: Config, locked: dict[str, str]) -> Iterator[str]:
@@ -218,27 +231,42 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
         return [str(error)]
     problems = []
     for run in experiment.runs:
-        schema = _schema_of(config, run)
-        if schema is None:  # reported where the chunks are checked
-            continue
         rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
         empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
         rows = rows.drop(empty)
-        if sorted(rows.column_names) != sorted(schema.names):
+        schema = _schema_of(config, run)
+        if schema and sorted(rows.column_names) != sorted(schema.names):
             problems.append(
                 f"{file}, {run.name} has columns {', '.join(rows.column_names)}, its chunks have "
                 f"{', '.join(schema.names)}"
             )
             continue
-        # runs with either feedback share a column of plays: pulls, and sums of probabilities
-        rows = rows.cast(pa.schema([schema.field(name) for name in rows.column_names]))
-        found = replicate_hashes(_columns(rows))
-        other = _compare(f"{file}, {run.name}", found, lock, run.key)
+        for types in [schema] if schema else _possible(rows):
+            found = replicate_hashes(_columns(rows.cast(_ordered(types, rows))))
+            other = _compare(f"{file}, {run.name}", found, lock, run.key)
+            if not other:
+                break
         content, said = content_of_run(found.values()), footer["content"].get(run.name, "none")
         if not other and content != said:
             other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
         problems += other
     return problems
+
+
+def _ordered(types: pa.Schema, rows: pa.Table) -> pa.Schema:
+    return pa.schema([types.field(name) for name in rows.column_names])
+
+
+def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
+    """Yield the types that a run's chunks can have had.
+
+    Runs with either feedback share a column of plays: pulls, and sums of probabilities.
+    """
+    yield rows.schema
+    plays = rows["plays"]
+    if pa.types.is_floating(plays.type) and pc.all(pc.equal(plays, pc.floor(plays))).as_py():
+        place = rows.schema.get_field_index("plays")
+        yield rows.schema.set(place, pa.field("plays", pa.int64()))
 
 
 def _schema_of(config: Config, run: Run) -> pa.Schema | None:
@@ -311,12 +339,12 @@ def other_versions(config: Config) -> list[str]:
     ]
 
 
-#: How many problems of one kind are listed.
-LISTED = 5
+#: How many problems of one kind are listed, and of how many kinds.
+LISTED, KINDS = 5, 8
 
 
 def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
-    """Yield a line for each problem; of many of one kind only the first, and how many there are.
+    """Yield a line for each problem; of many of one kind, or of many kinds, only the first.
 
     They are of one kind if they differ only in words that have a digit, a slash or a hyphen: in
     files, names and numbers.
@@ -326,11 +354,14 @@ def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
         words = problem.split()
         kind = tuple(word for word in words if not re.search(r"[\d/_-]", word))
         kinds.setdefault(kind, []).append(problem)
-    for some in kinds.values():
+    groups = list(kinds.values())
+    for some in groups[:KINDS]:
         more = len(some) - listed
         yield from some if more <= 1 else some[:listed]
         if more > 1:
             yield f"... and {more} more like the last"
+    if more := sum(map(len, groups[KINDS:])):
+        yield f"... and {more} more of other kinds; --all lists them"
 
 
 def _compare(

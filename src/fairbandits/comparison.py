@@ -1,0 +1,440 @@
+"""Compare policies on one instance: `fairbandits.compare`, a table with intervals and a picture."""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from fairbandits import simulation
+from fairbandits.figures.summary import summarise
+from fairbandits.instance import Instance, RandomInstance
+from fairbandits.policies import checks
+from fairbandits.results import Result
+from fairbandits.running import check, run
+from fairbandits.simulation import checkpoint_grid
+
+
+class Picture(Figure):
+    """A figure of no window, which a notebook shows once, however its plots are set up."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=100)
+        return image.getvalue()
+
+
+class Metric(NamedTuple):
+    """What a measure by name is called on an axis, what it needs, and how it is worked out."""
+
+    title: str
+    needs: tuple[str, ...]
+    of: Callable[[Result, Any, Any], np.ndarray]
+
+
+#: Measures by name; each is a method of `Result`, given targets and penalties where it needs them.
+METRICS = {
+    "regret": Metric("regret", (), lambda one, targets, penalties: one.regret()),
+    "violation": Metric(
+        "violation", ("quotas or targets",), lambda one, targets, penalties: one.violation(targets)
+    ),
+    "r_regret": Metric(
+        "regret beyond the quotas", ("quotas",), lambda one, targets, penalties: one.r_regret()
+    ),
+    "target_regret": Metric(
+        "regret beyond the targets",
+        ("targets",),
+        lambda one, targets, penalties: one.target_regret(targets),
+    ),
+    "penalised_regret": Metric(
+        "penalised regret",
+        ("quotas", "penalties"),
+        lambda one, targets, penalties: one.penalised_regret(penalties),
+    ),
+    "unfairness": Metric(
+        "unfairness", ("quotas",), lambda one, targets, penalties: one.unfairness()
+    ),
+    "reward": Metric("reward", (), lambda one, targets, penalties: one.reward()),
+}
+#: How to give what a measure needs.
+EXAMPLES = {
+    "quotas": 'quotas=("1/5", "3/10", ...)',
+    "targets": "targets=(0.1, 0.2, ...)",
+    "penalties": "penalties=0.5",
+    "quotas or targets": 'quotas=("1/5", "3/10", ...) or targets=(0.1, 0.2, ...)',
+}
+#: Columns of a summary, and what they are called in `Comparison.frame`.
+COLUMNS = {
+    "series": "policy",
+    "metric": "metric",
+    "round": "round",
+    "mean": "mean",
+    "mean_low": "low",
+    "mean_high": "high",
+    "n_replicates": "n",
+}
+#: Policies whose classes have other names than their curves in the papers' figures.
+SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Policies on the same instance and the same rewards.
+
+    Attributes
+    ----------
+    results : dict of str to Result
+        What each policy's run recorded, by label.
+    curves : dict of (str, str) to ndarray, shape (n_replicates, n_checkpoints)
+        Each measure of each policy, by the names of measure and policy.
+    titles : dict of str to str
+        What the measures are called on an axis.
+    """
+
+    results: dict[str, Result]
+    curves: dict[tuple[str, str], np.ndarray]
+    titles: dict[str, str]
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """1-based rounds of the checkpoints, shape (n_checkpoints,)."""
+        return next(iter(self.results.values())).rounds
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """What the measures are at the last checkpoint, one row for each measure and policy.
+
+        ``mean`` over replicates with its 95 % t interval, ``low`` to ``high``; ``difference`` is
+        the mean of the difference to the first policy, replicate by replicate, with its own
+        interval, the narrower the more the common rewards explain; ``n`` replicates.
+        """
+        first, *_ = self.results
+        rows = []
+        for (metric, policy), curve in self.curves.items():
+            mean, low, high = _interval(curve[:, -1])
+            paired = curve[:, -1] - self.curves[metric, first][:, -1]
+            difference = (np.nan,) * 3 if policy == first else _interval(paired)
+            rows.append((policy, metric, mean, low, high, *difference, len(curve)))
+        columns = ["policy", "metric", "mean", "low", "high"]
+        columns += ["difference", "difference_low", "difference_high", "n"]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The measures at every checkpoint: policy, metric, round, mean, low, high, n."""
+        parts = []
+        for (metric, policy), curve in self.curves.items():
+            summary = summarise("", policy, self.rounds, curve).assign(metric=metric)
+            parts.append(summary.rename(columns=COLUMNS)[[*COLUMNS.values()]])
+        return pd.concat(parts, ignore_index=True)
+
+    def plot(self) -> Picture:
+        """Return a figure with a panel for each measure: means by round with 95 % t intervals.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            It belongs to no window: save it with ``savefig``; a notebook shows it.
+        """
+        return _drawn(self.rounds, self.curves, self.titles)
+
+    def __repr__(self) -> str:
+        return self.table.to_string(index=False, na_rep="", float_format=_short)
+
+    def _repr_html_(self) -> str:
+        table = self.table.to_html(index=False, na_rep="", float_format=_short)
+        encoded = base64.b64encode(self.plot()._repr_png_()).decode()
+        return f'{table}<img alt="the measures by round" src="data:image/png;base64,{encoded}">'
+
+
+def compare(
+    policies: Sequence[Any] | Mapping[str, Any],
+    instance: Instance | RandomInstance,
+    horizon: int,
+    *,
+    replicates: int | Sequence[int],
+    metrics: Any = ("regret", "violation"),
+    quotas: Sequence | None = None,
+    targets: Sequence[float] | None = None,
+    penalties: float | Sequence[float] | str | None = None,
+    checkpoints: Sequence[int] | None = None,
+    seed: int = 0,
+    stream: str = "run",
+    n_jobs: int = 1,
+    progress: bool = False,
+) -> Comparison:
+    """Run policies on the same instance with the same rewards, and measure them.
+
+    Parameters
+    ----------
+    policies : sequence of object, or mapping of str to object
+        Policies as in `run`; with a mapping its keys are their labels, else their classes' names.
+        The first is the one that others are compared with.
+    instance : Instance or RandomInstance
+        Means and reward law. One of `fairbandits.instances` brings quotas, targets and penalties of
+        its paper, which are taken where neither quotas nor targets are given.
+    horizon : int
+        Number of rounds T.
+    replicates : int or sequence of int
+        How many replicates, or which; at least 2, since intervals are over them.
+    metrics : sequence of str or callable, or mapping
+        Names of measures: regret, violation, r_regret, target_regret, penalised_regret, unfairness,
+        reward (see the methods of `Result`); or functions of a `Result` that return an array of
+        shape (n_replicates, n_checkpoints). A mapping gives them other names.
+    quotas : sequence of number or str, length n_arms, optional
+        Required fractions of pulls, exact: 0.05, "1/3". They only measure; a policy has its own.
+    targets : sequence of float, length n_arms, optional
+        Required reward rates. They only measure.
+    penalties : float, sequence of float, or "half_range", optional
+        What a missing pull costs, for ``penalised_regret``.
+    checkpoints : sequence of int, optional
+        Increasing rounds at which to measure; by default about 150 of them.
+    seed, stream
+        As in `run`: they decide the rewards, which all policies share pull by pull.
+    n_jobs, progress
+        As in `run`, for one policy after the other.
+
+    Returns
+    -------
+    Comparison
+        With ``table``, ``frame`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, a measure is unknown or lacks what it needs, two
+        policies have one label, or nobody can meet the targets.
+    TypeError
+        If a policy lacks a part.
+
+    Examples
+    --------
+    >>> import fairbandits as fb
+    >>> arms = fb.Instance((0.7, 0.5, 0.4))
+    >>> quotas = (0.2, 0.3, 0.25)
+    >>> rivals = [fb.UCB1(), fb.FairUCB(quotas)]
+    >>> compared = fb.compare(rivals, arms, 500, replicates=5, quotas=quotas)
+    >>> compared.table[["policy", "metric", "n"]].values.tolist()[:2]
+    [['UCB1', 'regret', 5], ['FairUCB', 'regret', 5]]
+    """
+    labelled = _labelled(policies)
+    for policy in labelled.values():
+        check(policy, instance)
+    horizon = simulation._whole("horizon", horizon)
+    numbers = simulation._replicates(replicates)
+    if numbers.size < 2:
+        raise ValueError(
+            f"replicates must be at least 2, since intervals are over them, got {replicates!r}"
+        )
+    if quotas is None and targets is None:
+        quotas, targets = (getattr(instance, name, None) or None for name in ("quotas", "targets"))
+    elif quotas is not None and targets is not None:
+        raise ValueError(
+            "give quotas or targets, not both: a violation is one of pulls or one of rewards"
+        )
+    if penalties is None:
+        penalties = getattr(instance, "penalties", None)
+    given = {"quotas": quotas, "targets": targets, "penalties": penalties}
+    wanted = _metrics(metrics, given)
+    if targets is not None:
+        _check_targets(targets, instance, seed, stream, numbers)
+    for label, policy in labelled.items():
+        # what does not fit the instance is said before anything has run
+        simulation._feedback(policy)
+        try:
+            policy.start(instance.n_arms, horizon)
+        except ValueError as error:
+            raise ValueError(f"policy {label}: {error}") from error
+    results = {
+        label: run(
+            policy,
+            instance,
+            horizon,
+            numbers,
+            seed=seed,
+            checkpoints=checkpoint_grid(horizon, 100, 50) if checkpoints is None else checkpoints,
+            stream=stream,
+            quotas=quotas,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        for label, policy in labelled.items()
+    }
+    return Comparison(results, *_measured(results, wanted, targets, penalties))
+
+
+def plot_of(
+    results: Mapping[str, Result], metrics: Any, targets: Any = None, penalties: Any = None
+) -> Picture:
+    """Return a figure of measures of results that are there, as `Comparison.plot` does."""
+    first = next(iter(results.values()))
+    given = {
+        "quotas": first.quotas,
+        "targets": getattr(first.policy, "targets", None) if targets is None else targets,
+        "penalties": penalties,
+    }
+    curves, titles = _measured(results, _metrics(metrics, given), targets, penalties)
+    return _drawn(first.rounds, curves, titles)
+
+
+def _labelled(policies: Any) -> dict[str, Any]:
+    """Return policies by their labels."""
+    if isinstance(policies, Mapping):
+        labelled = dict(policies)
+        for label in labelled:
+            if not isinstance(label, str):
+                raise TypeError(f"labels of policies must be text, got {label!r}")
+    else:
+        if isinstance(policies, str) or not isinstance(policies, Iterable):
+            raise TypeError(
+                f"policies must be a list, or a dict by label, got {policies!r}; "
+                "compare([one, other], ...)"
+            )
+        labelled = {}
+        for policy in policies:
+            label = policy.__name__ if isinstance(policy, type) else type(policy).__name__
+            if label in labelled:
+                raise ValueError(
+                    f"two policies have the label {label}; give each its own: "
+                    f'compare({{"{label}": ..., "another {label}": ...}}, ...)'
+                )
+            labelled[label] = policy
+    if not labelled:
+        raise ValueError("policies must hold at least one policy, got none")
+    return labelled
+
+
+def _metrics(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return measures by the names that they have in the table."""
+    if isinstance(metrics, Mapping):
+        named = dict(metrics)
+    else:
+        listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        named = {}
+        for metric in listed:
+            name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
+            if name in named:
+                raise ValueError(f"metrics must have each name once, got {name!r} twice")
+            named[name] = metric
+    if not named:
+        raise ValueError(f"metrics must name at least one of {', '.join(METRICS)}, got none")
+    return {name: _metric(name, metric, given) for name, metric in named.items()}
+
+
+def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
+    if callable(metric):
+        return Metric(name, (), lambda one, targets, penalties: metric(one))
+    if not isinstance(metric, str) or metric not in METRICS:
+        close = difflib.get_close_matches(str(metric), METRICS, n=1)
+        meant = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(METRICS)}"
+        raise ValueError(f"metric {metric!r} is unknown; {meant}")
+    found = METRICS[metric]
+    for need in found.needs:
+        if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):
+            others = ", ".join(repr(one) for one in METRICS if not METRICS[one].needs)
+            raise ValueError(
+                f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics that "
+                f"need nothing, such as {others}"
+            )
+    return found if name == metric else found._replace(title=name)
+
+
+def _check_targets(
+    targets: Sequence[float],
+    instance: Instance | RandomInstance,
+    seed: int,
+    stream: str,
+    replicates: np.ndarray,
+) -> None:
+    """Raise ValueError unless the targets fit the instance, and somebody can meet them."""
+    checks.length("targets", targets, instance.n_arms)
+    checks.non_negative("targets", targets)
+    if isinstance(instance, RandomInstance):
+        drawn = {f" in replicate {r}": instance.draw(seed, stream, r) for r in replicates.tolist()}
+    else:
+        drawn = {"": instance}
+    for where, one in drawn.items():
+        needed = checks.load(one.true_means, targets)
+        if not np.isfinite(needed):
+            raise ValueError(f"targets cannot be met{where}: an arm with a target has mean 0")
+        if needed > 1 + checks.SLACK:
+            raise ValueError(
+                f"targets cannot be met{where}: sum of target / mean must be at most 1, got "
+                f"{needed:.4f}; divide the targets by {np.ceil(needed * 100) / 100:.2f} or more"
+            )
+
+
+def _measured(
+    results: Mapping[str, Result], metrics: Mapping[str, Metric], targets: Any, penalties: Any
+) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, str]]:
+    """Return each measure of each policy, and what the measures are called on an axis."""
+    curves = {}
+    for name, metric in metrics.items():
+        for label, result in results.items():
+            values = np.asarray(metric.of(result, targets, penalties), float)
+            wanted = (result.replicates.size, result.rounds.size)
+            if values.shape != wanted:
+                raise ValueError(
+                    f"metric {name} must return an array of shape (n_replicates, n_checkpoints), "
+                    f"here {wanted}, got {values.shape}; average or sum over arms, not replicates"
+                )
+            curves[name, label] = values
+    return curves, {name: metric.title for name, metric in metrics.items()}
+
+
+def _interval(values: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of a sample and its 95 % t interval."""
+    (row,) = summarise("", "", np.zeros(1), values[:, None]).itertuples()
+    return row.mean, row.mean_low, row.mean_high
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _drawn(
+    rounds: np.ndarray, curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]
+) -> Picture:
+    from fairbandits.figures.style import COLOURS, OTHER_DASHES, PALETTE, dash_of, draw_curve
+
+    labels = list(dict.fromkeys(label for _, label in curves))
+    known = {one: SHOWN.get(one, one) for one in labels if SHOWN.get(one, one) in COLOURS}
+    taken = [COLOURS[name] for name in known.values()]
+    free = [one for one in PALETTE if one not in taken] or PALETTE
+    others = [one for one in labels if one not in known]
+    colours = {one: COLOURS[name] for one, name in known.items()}
+    colours |= {one: free[k % len(free)] for k, one in enumerate(others)}
+    dashes = {one: dash_of(name) for one, name in known.items()}
+    repeats = (k // len(free) % len(OTHER_DASHES) for k in range(len(others)))
+    dashes |= {one: OTHER_DASHES[again] for one, again in zip(others, repeats, strict=True)}
+    n = len(next(iter(curves.values())))
+    style = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
+    with mpl.rc_context(style):
+        figure = Picture(figsize=(5.2 * len(titles), 3.7), layout="constrained")
+        axes = figure.subplots(1, len(titles), squeeze=False)[0]
+        for axis, (name, title) in zip(axes, titles.items(), strict=True):
+            for label in labels:
+                curve = curves[name, label]
+                if n == 1:
+                    look = {"color": colours[label], "ls": dashes[label], "label": label}
+                    axis.plot(rounds, curve[0], **look)
+                    continue
+                look = {"colour": colours[label], "dash": dashes[label]}
+                summary = summarise("", label, rounds, curve)
+                draw_curve(axis, summary, label, one_run=False, spread=False, **look)
+            axis.set_xlabel("number of rounds")
+            axis.set_ylabel(title)
+            axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes[0].legend()
+        shown = "one replicate" if n == 1 else f"means of {n} replicates with 95 % t intervals"
+        figure.suptitle(shown, fontsize="medium")
+    return figure

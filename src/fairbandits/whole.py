@@ -1,0 +1,99 @@
+"""Files of a cache carry a checksum; one that is not whole is left aside, said, and made anew.
+
+Compiled code that has a flipped bit ends a process without a word, or worse; so has an index that
+was cut off. Neither is worth a run: a cache can be spared.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+#: Bytes of a checksum.
+SIZE = 16
+
+
+def checksum(content: bytes) -> bytes:
+    """Return the checksum of some bytes."""
+    return hashlib.blake2b(content, digest_size=SIZE).digest()
+
+
+def read_whole(file: Path) -> bytes | None:
+    """Return what was written with a checksum after it; nothing if that is not there any more.
+
+    Of a file that is there and damaged a line is printed.
+    """
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _say(f"{file} cannot be read ({error.strerror})")
+        return None
+    body, said = content[:-SIZE], content[-SIZE:]
+    if len(said) == SIZE and checksum(body) == said:
+        return body
+    _say(f"{file} is damaged, or has no checksum yet")
+    return None
+
+
+def write_whole(file: Path, body: bytes) -> None:
+    """Write a file of a cache with its checksum; where that cannot be done, leave it."""
+    temporary = file.with_name(f".{file.name}-{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(body + checksum(body))
+        os.replace(temporary, file)
+    except OSError:  # a read-only home, a full disk: it is worked out again next time
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@cache
+def _say(reason: str) -> None:
+    print(f"{reason}; this part of the cache is made anew.", file=sys.stderr)
+
+
+def guard_numba() -> None:
+    """Let Numba write a checksum with each file of its cache, and use none that is not whole.
+
+    A full disk, or any other error while it writes there, costs the file and not the run.
+    """
+    from numba.core import caching
+
+    if issubclass(caching.IndexDataCacheFile, _Guarded):
+        return
+
+    class Guarded(_Guarded, caching.IndexDataCacheFile):
+        pass
+
+    caching.IndexDataCacheFile = Guarded
+
+
+class _Guarded:
+    """What is put before the methods of Numba's class, whose files end where their pickle does."""
+
+    def save(self, key, data):
+        try:
+            super().save(key, data)
+        except OSError as error:
+            _say(f"{self._index_path} cannot be written ({error.strerror or error})")
+
+    def _load_index(self):
+        return {} if read_whole(Path(self._index_path)) is None else super()._load_index()
+
+    def _load_data(self, name):
+        if read_whole(Path(self._data_path(name))) is None:
+            raise FileNotFoundError  # to Numba: what the index names is not there
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath) -> Iterator[BytesIO]:
+        content = BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(content.getvalue() + checksum(content.getvalue()))

@@ -1,0 +1,321 @@
+"""Policies side by side: the table against intervals of SciPy's, pictures, and refusals."""
+
+import base64
+import re
+
+import matplotlib as mpl
+import matplotlib.figure
+import numpy as np
+import pytest
+from scipy import stats
+
+import fairbandits as fb
+
+ARMS = fb.Instance((0.7, 0.5, 0.4))
+QUOTAS = ("1/5", "3/10", "1/4")
+TARGETS = (0.0, 0.1, 0.05)
+ROUNDS = 90
+
+
+class Mine:
+    """Pulls the arm of the largest sum."""
+
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        fresh = Mine()
+        fresh.sums = [0.0] * n_arms
+        return fresh
+
+    def choose(self, t, coin):
+        if t <= len(self.sums):
+            return t - 1
+        return max(range(len(self.sums)), key=self.sums.__getitem__)
+
+    def learn(self, t, arm, reward):
+        self.sums[arm] += reward
+
+
+RIVALS = [Mine(), fb.FairUCB(QUOTAS), fb.UCB1()]
+USUAL = {"replicates": 6, "quotas": QUOTAS, "seed": 2, "checkpoints": [30, ROUNDS]}
+
+
+def compare(policies=RIVALS, instance=ARMS, horizon=ROUNDS, **others):
+    return fb.compare(policies, instance, horizon, **USUAL | others)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return compare(metrics=("regret", "violation", "reward"))
+
+
+def test_table_has_a_row_for_each_measure_and_policy(compared):
+    table = compared.table
+    assert list(table.columns) == [
+        *("policy", "metric", "mean", "low", "high"),
+        *("difference", "difference_low", "difference_high", "n"),
+    ]
+    labels = ["Mine", "FairUCB", "UCB1"]
+    assert list(table["policy"]) == labels * 3
+    assert list(table["metric"]) == np.repeat(["regret", "violation", "reward"], 3).tolist()
+    assert set(table["n"]) == {6}
+
+
+def interval_of(values):
+    """The textbook interval, by SciPy."""
+    spread = stats.sem(values)
+    if spread == 0:
+        return values[0], values[0]
+    return stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=spread)
+
+
+def test_intervals_are_those_of_scipy(compared):
+    for row in compared.table.itertuples():
+        values = getattr(compared.results[row.policy], row.metric)()[:, -1]
+        assert row.mean == pytest.approx(np.mean(values), rel=1e-12)
+        assert (row.low, row.high) == pytest.approx(interval_of(values), rel=1e-9)
+        first = getattr(compared.results["Mine"], row.metric)()[:, -1]
+        if row.policy == "Mine":
+            assert np.isnan([row.difference, row.difference_low, row.difference_high]).all()
+            continue
+        assert row.difference == pytest.approx(np.mean(values - first), rel=1e-9)
+        paired = interval_of(values - first)
+        assert (row.difference_low, row.difference_high) == pytest.approx(paired, rel=1e-9)
+
+
+def test_frame_has_every_checkpoint(compared):
+    frame = compared.frame
+    assert list(frame.columns) == ["policy", "metric", "round", "mean", "low", "high", "n"]
+    assert len(frame) == 3 * 3 * 2
+    for row in frame.itertuples():
+        result = compared.results[row.policy]
+        values = getattr(result, row.metric)()[:, result.rounds.tolist().index(row.round)]
+        assert row.mean == pytest.approx(np.mean(values), rel=1e-12)
+        assert (row.low, row.high) == pytest.approx(interval_of(values), rel=1e-9)
+    last = frame[frame["round"] == ROUNDS].reset_index(drop=True)
+    assert last["mean"].tolist() == compared.table["mean"].tolist()
+
+
+def test_all_policies_have_the_same_rewards(compared):
+    for label, policy in zip(compared.results, RIVALS, strict=True):
+        alone = fb.run(policy, ARMS, ROUNDS, 6, seed=2, checkpoints=[30, ROUNDS])
+        assert compared.results[label].plays.tobytes() == alone.plays.tobytes()
+        assert compared.results[label].rewards.tobytes() == alone.rewards.tobytes()
+    assert len({one.stream for one in compared.results.values()}) == 1
+
+
+def test_any_number_of_processes_gives_the_same_table(compared, capsys):
+    shared = compare(metrics=("regret", "violation", "reward"), n_jobs=2)
+    assert shared.table.equals(compared.table)
+    said = compare(metrics=("regret", "violation", "reward"), progress=True)
+    assert said.table.equals(compared.table)
+    assert "UCB1: 6 of 6 replicates" in capsys.readouterr().err
+
+
+def test_default_checkpoints_end_at_the_horizon():
+    found = fb.compare(RIVALS, ARMS, 2_000, replicates=2, metrics="regret", quotas=QUOTAS)
+    assert found.rounds[-1] == 2_000
+    assert 100 < found.rounds.size < 160
+
+
+# labels and measures
+
+
+def test_a_mapping_gives_labels():
+    found = compare({"wide": fb.UCB1(), "narrow": fb.UCB1(scale=0.5)}, metrics=["regret"])
+    assert list(found.results) == found.table["policy"].tolist() == ["wide", "narrow"]
+
+
+def test_measures_of_ones_own():
+    def best_pulls(result):
+        return result.plays[:, :, 0]
+
+    found = compare(metrics=[best_pulls, "regret"])
+    assert found.table["metric"].tolist() == ["best_pulls"] * 3 + ["regret"] * 3
+    assert found.table["mean"][2] == found.results["UCB1"].plays[:, -1, 0].mean()
+    named = compare(metrics={"pulls of the best": best_pulls, "loss": "regret"})
+    assert named.table["metric"].unique().tolist() == ["pulls of the best", "loss"]
+    assert named.table["mean"].tolist() == found.table["mean"].tolist()
+
+
+@pytest.mark.parametrize("metric", ["regret", "violation", "r_regret", "unfairness", "reward"])
+def test_each_measure_is_the_method_of_a_result(metric):
+    found = compare([fb.UCB1(), fb.Uniform()], metrics=metric)
+    for label, result in found.results.items():
+        wanted = getattr(result, metric)()
+        assert found.curves[metric, label].tolist() == wanted.tolist()
+
+
+def test_measures_of_targets_and_penalties():
+    rivals = [fb.UCB1(), fb.Uniform()]
+    found = compare(rivals, quotas=None, targets=TARGETS, metrics=["violation", "target_regret"])
+    for label, result in found.results.items():
+        wanted = result.violation(TARGETS)
+        assert found.curves["violation", label].tolist() == wanted.tolist()
+        wanted = result.target_regret(TARGETS)
+        assert found.curves["target_regret", label].tolist() == wanted.tolist()
+    found = compare(rivals, metrics="penalised_regret", penalties=0.3)
+    wanted = found.results["UCB1"].penalised_regret(0.3)
+    assert found.curves["penalised_regret", "UCB1"].tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize(
+    ("instance", "metrics"),
+    [
+        (fb.instances.fair_ucb(2), ("regret", "violation", "r_regret")),
+        (fb.instances.banditq(), ("regret", "violation", "target_regret")),
+        (fb.instances.ht_ucb_c(5, 0.4), ("regret", "violation", "penalised_regret")),
+    ],
+    ids=["quotas", "targets", "drawn"],
+)
+def test_a_published_instance_brings_what_its_paper_asks_for(instance, metrics):
+    found = fb.compare([fb.UCB1(), fb.Uniform()], instance, 50, replicates=3, metrics=metrics)
+    assert np.isfinite(found.table["mean"]).all()
+    assert found.results["UCB1"].quotas == (instance.quotas or None)
+    given = {"quotas": instance.quotas} if instance.quotas else {"targets": instance.targets}
+    again = fb.compare(
+        [fb.UCB1(), fb.Uniform()], instance, 50, replicates=3, metrics=metrics, **given
+    )
+    assert again.table.equals(found.table)
+
+
+# pictures
+
+
+def test_plot_has_a_panel_for_each_measure(compared):
+    before = mpl.rcParams.copy()
+    figure = compared.plot()
+    assert mpl.rcParams.copy() == before
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert [axis.get_ylabel() for axis in figure.axes] == ["regret", "violation", "reward"]
+    assert figure.get_suptitle() == "means of 6 replicates with 95 % t intervals"
+    for axis, metric in zip(figure.axes, ("regret", "violation", "reward"), strict=True):
+        lines = axis.get_lines()
+        assert [line.get_label() for line in lines] == ["Mine", "FairUCB", "UCB1"]
+        assert len({line.get_color() for line in lines}) == 3
+        assert len(axis.collections) == 3  # the bands
+        for line in lines:
+            wanted = compared.curves[metric, line.get_label()].mean(axis=0)
+            np.testing.assert_allclose(line.get_ydata(), wanted)
+
+
+def test_curves_can_be_told_apart_however_many():
+    policies = {f"policy {k}": fb.Uniform() for k in range(14)}
+    figure = compare(policies, metrics="regret", replicates=2).plot()
+    looks = {(str(line.get_color()), str(line.get_linestyle())) for line in figure.axes[0].lines}
+    assert len(looks) == 14
+
+
+def test_no_window_is_opened(compared):
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    compared.plot()
+    assert plt.get_fignums() == before
+
+
+def test_a_notebook_shows_table_and_picture(compared):
+    text = compared._repr_html_()
+    assert text.count("<tr") == 10
+    (image,) = re.findall(r'src="data:image/png;base64,([^"]+)"', text)
+    assert base64.b64decode(image).startswith(b"\x89PNG")
+    assert "FairUCB" in repr(compared)
+    assert len(repr(compared).splitlines()) == 10
+    assert compared.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+# what is refused
+
+
+class Silent:
+    """Never starts."""
+
+    feedback = "bandit"
+    started = False
+
+    def start(self, n_arms, horizon):
+        Silent.started = True
+        return self
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"policies": []}, "policies must hold at least one policy, got none"),
+        ({"policies": {}}, "policies must hold at least one policy, got none"),
+        (
+            {"policies": [fb.UCB1(), fb.UCB1(2.0)]},
+            r'two policies have the label UCB1; give each its own: compare\(\{"UCB1": \.\.\., ',
+        ),
+        ({"metrics": "regrets"}, r"metric 'regrets' is unknown; did you mean 'regret'\?"),
+        ({"metrics": ["regret", "loss"]}, "metric 'loss' is unknown; known are regret, violation"),
+        ({"metrics": [3]}, "metric 3 is unknown"),
+        ({"metrics": ["regret", "regret"]}, "metrics must have each name once, got 'regret' twice"),
+        ({"metrics": []}, "metrics must name at least one of regret, .* got none"),
+        (
+            {"quotas": None},
+            r"'violation' needs quotas or targets: give quotas=.* or targets=.*such as 'regret'",
+        ),
+        ({"metrics": "penalised_regret"}, "needs penalties: give penalties=0.5"),
+        ({"metrics": "target_regret"}, "needs targets: give targets="),
+        ({"targets": TARGETS}, "give quotas or targets, not both"),
+        ({"replicates": 1}, "replicates must be at least 2, since intervals are over them, got 1"),
+        ({"replicates": [4]}, r"replicates must be at least 2, .* got \[4\]"),
+        ({"replicates": 0}, "replicates must be a whole number of at least 1"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1, got 0"),
+        ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
+        ({"horizon": 2}, "horizon must be at least the number of arms"),
+        ({"checkpoints": [30, ROUNDS + 1]}, "checkpoints must be increasing"),
+        ({"quotas": (1 / 3, 0.1, 0.1)}, 'write "1/3" in place of'),
+        ({"quotas": ("1/2", "1/2", 0)}, "quotas must sum to less than 1"),
+        (
+            {"policies": [fb.UCB1(), fb.LFG((0.1, 0.1))]},
+            "policy LFG: fractions must have one entry",
+        ),
+        (
+            {"quotas": None, "targets": (0.6, 0.4, 0)},
+            r"targets cannot be met: .* at most 1, got 1\.6571; divide the targets by 1\.66",
+        ),
+        (
+            {"quotas": None, "targets": (0, 0.1), "instance": fb.Instance((0.7, 0.0))},
+            "targets cannot be met: an arm with a target has mean 0",
+        ),
+        ({"quotas": None, "targets": (0.1, 0.1)}, r"targets must have one entry per arm \(3\)"),
+        ({"quotas": None, "targets": (-0.1, 0.1, 0)}, "targets must be finite and at least 0"),
+        (
+            {"metrics": lambda result: result.regret().mean(axis=0)},
+            r"an array of shape \(n_replicates, n_checkpoints\), here \(6, 2\), got \(2,\)",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_way_out(wrong, says):
+    with pytest.raises(ValueError, match=says):
+        compare(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"policies": fb.UCB1()}, r"policies must be a list, or a dict by label, .*compare\(\[one"),
+        ({"policies": "UCB1"}, "policies must be a list"),
+        ({"policies": [fb.UCB1]}, "UCB1 is its class; write UCB1"),
+        ({"policies": {1: fb.UCB1()}}, "labels of policies must be text, got 1"),
+        ({"policies": [object()]}, "a policy needs a feedback attribute"),
+        ({"instance": (0.7, 0.5, 0.4)}, "instance must be an Instance"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_said(wrong, says):
+    with pytest.raises(TypeError, match=says):
+        compare(**wrong)
+
+
+def test_targets_of_drawn_instances_are_checked_for_each_replicate():
+    drawn = fb.RandomInstance(3, low=0.2, high=0.9)
+    with pytest.raises(ValueError, match=r"targets cannot be met in replicate \d+: .* divide"):
+        compare([fb.UCB1()], drawn, quotas=None, targets=(0.3, 0.3, 0.3))
+
+
+def test_nothing_is_run_before_all_is_checked():
+    with pytest.raises(ValueError, match="unknown"):
+        compare([Silent()], metrics="regrets")
+    assert not Silent.started

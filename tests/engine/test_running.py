@@ -1,0 +1,171 @@
+"""Replicates in several processes, and how far a run is: the numbers are those of one process."""
+
+import re
+
+import numpy as np
+import pytest
+
+import fairbandits as fb
+
+ARMS = fb.Instance((0.7, 0.5, 0.4))
+DRAWN = fb.RandomInstance(3, low=0.2, high=0.9)
+QUOTAS = ("1/5", "3/10", "1/4")
+ROUNDS = 60
+
+
+class InTurn:
+    """Pulls the arms in turn, and counts in a probe."""
+
+    feedback = "bandit"
+    probes = ("learnt",)
+
+    def start(self, n_arms, horizon):
+        fresh = InTurn()
+        fresh.n_arms, fresh.learnt = n_arms, 0
+        return fresh
+
+    def choose(self, t, coin):
+        return (t + int(2 * fb.unit(coin))) % self.n_arms
+
+    def learn(self, t, arm, reward):
+        self.learnt += 1
+
+    def probe(self, out):
+        out[:] = self.learnt
+
+
+class Failing(InTurn):
+    """Fails in its fifth round."""
+
+    def start(self, n_arms, horizon):
+        fresh = Failing()
+        fresh.n_arms, fresh.learnt = n_arms, 0
+        return fresh
+
+    def choose(self, t, coin):
+        return 0 if t < 5 else 99
+
+
+class Shared(InTurn):
+    """Gives every replicate the same state."""
+
+    n_arms, learnt = 3, 0
+
+    def start(self, n_arms, horizon):
+        return self
+
+
+def assert_same(one, other):
+    for name in ("replicates", "rounds", "plays", "rewards"):
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+        assert getattr(one, name).dtype == getattr(other, name).dtype, name
+    for name in ("probes", "deficits"):
+        mine, its = getattr(one, name), getattr(other, name)
+        assert list(mine) == list(its)
+        assert all(mine[key].tobytes() == its[key].tobytes() for key in mine)
+    assert (one.means is None) == (other.means is None)
+    assert one.means is None or one.means.tobytes() == other.means.tobytes()
+    for name in ("policy", "instance", "horizon", "seed", "stream", "quotas"):
+        assert getattr(one, name) == getattr(other, name), name
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize("instance", [ARMS, DRAWN], ids=["fixed", "drawn"])
+@pytest.mark.parametrize("policy", [InTurn(), fb.UCB1()], ids=["plain", "ours"])
+def test_any_number_of_processes_gives_the_same_numbers(policy, instance, n_jobs):
+    settings = {"seed": 3, "checkpoints": [7, ROUNDS], "quotas": QUOTAS, "stream": "a name"}
+    wanted = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], **settings)
+    found = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=n_jobs, **settings)
+    assert_same(found, wanted)
+    assert found.replicates.tolist() == [9, 2, 5, 0, 7]
+
+
+def test_more_processes_than_replicates():
+    policy = InTurn()
+    assert_same(fb.run(policy, ARMS, 20, 2, n_jobs=16), fb.run(policy, ARMS, 20, 2))
+
+
+def test_many_replicates_are_cut_into_pieces():
+    policy = InTurn()
+    wanted = fb.run(policy, ARMS, 10, 53)
+    assert_same(fb.run(policy, ARMS, 10, 53, n_jobs=2), wanted)
+    assert_same(fb.run(policy, ARMS, 10, 53, progress=True), wanted)
+
+
+def test_a_class_need_not_be_importable():
+    class Local(InTurn):
+        pass
+
+    found = fb.run(Local(), ARMS, 20, 3, n_jobs=2)
+    assert_same(fb.join([found]), fb.run(found.policy, ARMS, 20, 3))
+
+
+def test_observers_look_on_in_every_process():
+    watched = {"observe": [fb.PlaysSum()], "checkpoints": [ROUNDS]}
+    wanted = fb.run(fb.UCB1(), ARMS, ROUNDS, 4, **watched)
+    assert wanted.probes
+    assert_same(fb.run(fb.UCB1(), ARMS, ROUNDS, 4, n_jobs=2, **watched), wanted)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_progress_counts_the_replicates(capsys, n_jobs):
+    fb.run(InTurn(), ARMS, 20, 4, progress=True, n_jobs=n_jobs)
+    captured = capsys.readouterr()
+    lines = [line.rstrip() for line in captured.err.split("\r") if line]
+    assert len(lines) == 4
+    for done, line in enumerate(lines, start=1):
+        assert re.fullmatch(rf"InTurn: {done} of 4 replicates, about \d+ s left", line)
+    assert captured.err.endswith("\n")
+    assert captured.out == ""
+
+
+def test_without_progress_nothing_is_said(capfd):
+    fb.run(InTurn(), ARMS, 20, 4, n_jobs=2)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n_jobs", [0, -1, 1.0, True, "2", None])
+def test_n_jobs_is_a_whole_number(n_jobs):
+    expected = rf"n_jobs must be a whole number of at least 1, got {re.escape(repr(n_jobs))}; os\."
+    with pytest.raises(ValueError, match=expected):
+        fb.run(InTurn(), ARMS, 20, 2, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize("settings", [{"n_jobs": 2}, {"progress": True}])
+def test_what_is_wrong_is_said_as_in_one_process(settings):
+    with pytest.raises(ValueError, match=r"Failing.choose must return an arm .* in round 5"):
+        fb.run(Failing(), ARMS, 20, 4, **settings)
+    with pytest.raises(TypeError, match=r"Shared.start must return a fresh object"):
+        fb.run(Shared(), ARMS, 20, 4, **settings)
+    for wrong, says in (
+        ({"horizon": 2}, "horizon must be at least the number of arms"),
+        ({"horizon": "20"}, "horizon must be a whole number"),
+        ({"replicates": 0}, "replicates must be a whole number of at least 1"),
+        ({"checkpoints": [30]}, "checkpoints must be"),
+        ({"quotas": ("1/2", "1/2", "1/2")}, "quotas must sum to less than 1"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            fb.run(InTurn(), ARMS, **{"horizon": 20, "replicates": 4, **wrong, **settings})
+
+
+def test_a_warning_comes_from_other_processes_once():
+    policy = fb.BanditQ((0.6, 0.6, 0.0))
+    with pytest.warns(UserWarning, match="targets cannot be met") as caught:
+        fb.run(policy, ARMS, 20, 6, n_jobs=2)
+    assert len(caught) == 1
+
+
+# what is often mistaken for a policy or an instance
+
+
+def test_a_class_is_no_policy():
+    with pytest.raises(TypeError, match=r"and UCB1 is its class; write UCB1\(\.\.\.\)"):
+        fb.run(fb.UCB1, ARMS, 20)
+    with pytest.raises(TypeError, match=r"such as fairbandits.UCB1\(\), got 'ucb1'"):
+        fb.run("ucb1", ARMS, 20)
+
+
+@pytest.mark.parametrize("wrong", [(0.7, 0.5), [0.7, 0.5], None, np.array([0.7, 0.5]), fb.UCB1()])
+def test_means_are_no_instance(wrong):
+    with pytest.raises(TypeError, match=r"instance must be an Instance .*Instance\(means="):
+        fb.run(fb.UCB1(), wrong, 20)

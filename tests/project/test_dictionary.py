@@ -1,0 +1,155 @@
+"""The data dictionary has every column that there is, and says what it means."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from fairbandits.audit.committed import FINDING_COLUMNS
+from fairbandits.audit.measures import AXES, measures
+from fairbandits.audit.records import COLUMNS, FINDINGS, VERDICTS
+from fairbandits.cli import main
+from fairbandits.describing import describe, page
+from fairbandits.dictionary import JUDGED, KINDS, QUANTITIES, RECORDED, column_of
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT
+from fairbandits.provenance import AUDIT, READING, RUNNING, WITHOUT, used_by
+from fairbandits.store import StoreError, read_table, table_hash, write_table
+
+
+@pytest.fixture(scope="module")
+def config():
+    return load_config([ROOT / "config" / "config.yaml"])
+
+
+def probes_of(registry):
+    """Return the probes of all registered classes that have some of their own."""
+    listed = (registry[name].probes for name in registry)
+    return {probe for probes in listed if isinstance(probes, tuple) for probe in probes}
+
+
+def test_every_recorded_column_is_in_it():
+    from fairbandits.observers import OBSERVERS
+    from fairbandits.policies import POLICIES
+    from fairbandits.simulation import TAKEN
+
+    names = {*TAKEN, *probes_of(POLICIES), *probes_of(OBSERVERS)}
+    assert [name for name in sorted(names) if column_of("dataset", name, {}) is None] == []
+
+
+def test_every_swept_parameter_is_in_it(config):
+    for one in config.experiments:
+        facts = one.facts()
+        swept = {name for run in facts["runs"].values() for name in run.get("sweep", ())}
+        for name in swept:
+            assert name in column_of("dataset", name, facts).meaning
+    assert column_of("dataset", "tolerance", {}) is None
+
+
+def test_every_column_of_the_audit_is_in_it():
+    names = {*FINDINGS.names, *VERDICTS.names, *COLUMNS, *FINDING_COLUMNS}
+    assert names == JUDGED.keys()
+
+
+def test_every_figure_says_what_it_has_the_mean_of(config):
+    listed = [(paper, figure) for paper, *figures in QUANTITIES for figure in figures]
+    assert sorted(listed) == sorted(config.figures)
+
+
+def test_units_are_those_of_the_audit():
+    for name, one in measures().items():
+        if one.columns == (name,) and one.unit and name in RECORDED:
+            assert RECORDED[name].unit.startswith(one.unit), name
+            assert one.axes == AXES or RECORDED[name].per, name
+
+
+def test_mean_has_two_meanings():
+    drawn = column_of("figure", "mean", {"paper": "banditq", "figure": "fig2"})
+    assert column_of("dataset", "mean", {}).meaning.startswith("True mean reward")
+    assert drawn.meaning.startswith("Mean over the replicates of the arm's queue length")
+    assert drawn.unit == "reward"
+
+
+def test_counting_is_said():
+    for kind, name, first in (("dataset", "arm", 1), ("dataset", "replicate", 0)):
+        assert f"counted from {first}" in column_of(kind, name, {}).range
+    assert f"counted from {1}" in column_of("figure", "group", {}).range
+
+
+def test_the_page_is_in_the_documents():
+    text = (ROOT / "docs" / "data-dictionary.md").read_text(encoding="utf-8")
+    assert page() == text, "fairbandits describe > docs/data-dictionary.md"
+    done = CliRunner().invoke(main, ["describe"])
+    assert done.output == text
+    for columns in KINDS.values():
+        for name in columns:
+            assert f"| `{name}` |" in text
+
+
+def test_a_file_is_described(tmp_path):
+    file = tmp_path / "some.parquet"
+    columns = {"replicate": [0], "idleness": [0.0], "eta": [1.0], "other": [1.0]}
+    run = {"sweep": {"eta": [1]}}
+    footer = {"kind": "dataset", "paper": "toy", "runs": {"a": run}, "replicates": 1}
+    footer |= {"scale": "variant", "changed": ["T = 9 in place of 8", "V = 2 in place of 1"]}
+    write_table(file, pa.table(columns), footer)
+    said = CliRunner().invoke(main, ["describe", str(file)]).output
+    for words in (
+        f"{file}: dataset\nA row is a run, replicate, recorded round and arm;",
+        "paper: toy\nrows: 1\nreplicates: 1\n"
+        "scale: variant\nchanged: T = 9 in place of 8; V = 2 in place of 1\n",
+        "idleness (double, reward)\n    What the queue has lost by being cut off at 0",
+        "eta (double)\n    Value of the policy's parameter `eta`, which the experiment sweeps",
+        "other (double)\n    Not in the data dictionary",
+    ):
+        assert words in said
+
+
+def test_files_carry_it_and_their_content_stays(tmp_path):
+    file, table = tmp_path / "some.parquet", pa.table({"arm": [1], "other": [1.0]})
+    write_table(file, table, {"kind": "dataset"})
+    arm, other = pq.read_schema(file)
+    assert arm.metadata == {
+        b"description": RECORDED["arm"].meaning.encode(),
+        b"range": RECORDED["arm"].range.encode(),
+    }
+    assert other.metadata is None
+    assert table_hash(read_table(file)) == table_hash(table)
+
+
+def test_its_words_make_nothing_stale():
+    closures = [used_by(*READING, *AUDIT, without=tuple(set(WITHOUT) - set(READING)))]
+    closures.append(used_by(*RUNNING))
+    assert not any("dictionary.py" in files for files in closures)
+
+
+@pytest.mark.parametrize("name", ["verdicts", "findings"])
+def test_committed_tables_are_described(name):
+    said = describe(ROOT / "audit" / f"{name}.csv")
+    assert "statistic (text)\n    The number that is judged" in said
+    assert "Not in the data dictionary" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("README.md", "is not a readable Parquet file"),
+        ("benchmarks/growth.csv", "is none of the committed tables, audit/verdicts.csv and"),
+        ("none.csv", "cannot be read"),
+        ("none.parquet", "does not exist"),
+    ],
+)
+def test_another_file_is_refused(name, message):
+    with pytest.raises(StoreError, match=message) as error:
+        describe(ROOT / name)
+    assert str(Path(name)) in str(error.value)
+    assert "delete" not in str(error.value)  # it was only looked at
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    file = tmp_path / "one.parquet"
+    write_table(file, pa.table({"a": [1]}), {"kind": "diary"})
+    with pytest.raises(StoreError, match="no kind that the data dictionary has: 'diary'"):
+        describe(file)
