@@ -144,7 +144,12 @@ class Compiled:
                 numba.njit(method).compile(given[verb])
             except NumbaError as error:
                 return f"{self._name}.{verb} cannot be compiled: {_short(error)}; {WAY_OUT}"
-        kind = "the number of an arm" if feedback == "bandit" else "an array of probabilities"
+        kind = "an array of probabilities"
+        if feedback == "bandit":
+            kind = (
+                "the number of an arm (signed in one line and unsigned, as what is made of a coin, "
+                "in another is a float for Numba: write np.int64(...))"
+            )
         return (
             f"{self._name} cannot be compiled: choose must return {kind}; {_short(reason)}; "
             f"{WAY_OUT}"

@@ -1,6 +1,7 @@
 """A user's own policy in the arena: beside the stored ones, and when it is wrong."""
 
 import re
+import sys
 import textwrap
 
 import pytest
@@ -84,10 +85,12 @@ def stored(tmp_path_factory):
 
 
 @pytest.fixture
-def entered(stored, tmp_path):
+def entered(stored, tmp_path, monkeypatch):
     """Return what runs a class of a file in the arena, and gives result and page."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
 
     def enter(name, *options, source=GOOD):
+        monkeypatch.delitem(sys.modules, "mine", raising=False)
         file, page = tmp_path / "mine.py", tmp_path / "page.html"
         file.write_text(textwrap.dedent(source))
         words = ["arena", f"{file}:{name}", "--results", str(stored), "--out", str(page)]
@@ -126,7 +129,7 @@ def test_where_there_are_no_groups_it_is_not_applicable(entered):
 
 
 WRONG = [
-    ("Gredy", (), GOOD, "has no class 'Gredy'; did you mean 'Greedy'?"),
+    ("Gredy", (), GOOD, "has no class 'Gredy'; its classes: Fraction, Greedy, Owed"),
     ("Strange", (), GOOD, "it needs 'sizes', which no contract has"),
     ("NoChoice", (), GOOD, "NoChoice.start must return an object with methods choose and learn"),
     ("NoFeedback", (), GOOD, "a policy needs a feedback attribute"),
@@ -165,7 +168,7 @@ def test_a_failure_has_its_place_and_others_stay(entered, code, words):
     )
     found, page = entered("Greedy", "--instances", "starvation,fair_ucb_2", source=source)
     assert found.exit_code == 1
-    assert "Greedy failed on starvation, in round 17 of replicate 2" in found.output
+    assert "Greedy failed on starvation, replicate 2, round 17: " in found.output
     assert words in found.output
     assert re.search(r"minimum_pulls\s+fair_ucb_2", found.output)
     assert "Greedy failed on starvation" in page
@@ -192,14 +195,66 @@ def test_probabilities_must_sum_to_1(entered):
             pass
     """
     found, _ = entered("Half", "--instances", "fair_ucb_2", source=source)
-    assert "Half failed on fair_ucb_2, in round 5 of replicate 0" in found.output
+    assert "Half failed on fair_ucb_2, replicate 0, round 5: " in found.output
     assert "must return 3 probabilities that sum to 1" in found.output
 
 
 def test_without_stored_results_it_says_what_makes_them(tmp_path):
-    file = tmp_path / "mine.py"
+    file = tmp_path / "without_results.py"
     file.write_text(GOOD)
     words = ["arena", f"{file}:Greedy", "--results", str(tmp_path / "none")]
     found = CliRunner().invoke(main, words)
     assert found.exit_code == 1
     assert "`fairbandits replicate arena` makes them" in found.output
+
+
+LISTS = """
+class Lists:
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        fresh = Lists()
+        fresh.pulls = [0] * n_arms
+        return fresh
+
+    def choose(self, t, coin):
+        return t % len(self.pulls)
+
+    def learn(self, t, arm, reward):
+        self.pulls[arm] += 1
+"""
+
+
+def test_what_cannot_be_compiled_is_said_before_anything_is_played(entered, monkeypatch):
+    monkeypatch.setattr("fairbandits.arena.entrant._played", lambda *given: pytest.fail("played"))
+    found, page = entered("Lists", "--compiled", source=LISTS)
+    assert found.exit_code == 1
+    assert "Lists cannot be compiled: self.pulls must be a number or a NumPy array" in found.output
+    assert not page
+
+
+def test_a_policy_that_cannot_be_made_for_an_instance_leaves_the_others(entered):
+    source = GOOD.replace(
+        "        assert len(groups) == len(quotas)",
+        "        if len(groups) == 2 and groups[1] == 1:\n"
+        "            raise ValueError('a group of one')",
+    )
+    found, _ = entered("OfGroups", "--instances", "bf_ucb_notebook,tiny_group", source=source)
+    assert found.exit_code == 1
+    assert "cannot be made for tiny_group: ValueError: a group of one" in found.output
+    assert re.search(r"group_exposure\s+bf_ucb_notebook", found.output)
+
+
+def test_a_compiled_policy_that_fails_is_played_again_in_python_for_the_place(entered):
+    source = GOOD.replace(
+        "        n_arms = self.pulls.size\n        if t <= n_arms:",
+        "        n_arms = self.pulls.size\n"
+        "        if t == 17 and n_arms == 4:\n"
+        "            return 7\n"
+        "        if t <= n_arms:",
+    )
+    found, _ = entered("Greedy", "--compiled", "--instances", "starvation", source=source)
+    assert found.exit_code == 1
+    words = "Greedy failed on starvation, replicate 0, round 17: Greedy.choose must return an arm"
+    assert words in found.output
+    assert "got 7" in found.output

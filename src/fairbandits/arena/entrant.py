@@ -1,9 +1,8 @@
 """A policy of one's own in the arena: on the rewards that the stored policies met."""
 
-import importlib.util
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,8 @@ from fairbandits.experiments.schemas import ConfigError, meant
 from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.spec import RunSpec, shares_of
 from fairbandits.instance import RandomInstance
-from fairbandits.policies.own import find, is_own
+from fairbandits.own_code import importable, line_of, place_of
+from fairbandits.policies.own import find
 from fairbandits.results import join
 from fairbandits.running import run
 from fairbandits.store import StoreError
@@ -89,7 +89,10 @@ def load_entrant(place: str, fast: bool = False) -> Entrant:
     file, _, name = place.rpartition(":")
     if not file or not name.isidentifier():
         raise ConfigError(f"a policy is named FILE.py:CLASS, got {place!r}")
-    make = _from_file(Path(file), name) if file.endswith(".py") else _from_module(place)
+    try:
+        make = find(importable(place, Path()))
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     return entrant_of(name, make, fast, place)
 
 
@@ -114,36 +117,6 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
             )
     asks = tuple(one.name for one in parameters if one.name in ASKED)
     return Entrant(name, make, asks, fast)
-
-
-def _from_file(file: Path, name: str) -> Any:
-    if not file.is_file():
-        raise ConfigError(f"{file} does not exist; a policy is named FILE.py:CLASS")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever a user's module does on import
-        raise ConfigError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
-    found = getattr(module, name, None)
-    if not callable(found):
-        known = [
-            key
-            for key, one in vars(module).items()
-            if inspect.isclass(one) and one.__module__ == file.stem
-        ]
-        words = meant(name, known) if known else "; it has no class"
-        raise ConfigError(f"{file} has no class {name!r}{words}")
-    return found
-
-
-def _from_module(place: str) -> Any:
-    if not is_own(place):
-        raise ConfigError(f"a policy is named FILE.py:CLASS, got {place!r}")
-    try:
-        return find(place)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
 
 
 @dataclass
@@ -254,9 +227,8 @@ def enter(
             f"{', '.join(one.instance for one in arena.instances(contracts[0]))}"
         )
     fitting = [one for one in experiments if not _inapplicable(entrant, one)]
-    is_fast = bool(fitting) and _is_fast(entrant, fitting[0])
+    is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
     outcome = Outcome(entrant.label)
-    first: list[Compiled] = []  # what is compiled once serves all instances
     for experiment in experiments:
         terms = [one for one in chosen if one.suite == experiment.suite]
         said(f"{experiment.instance}: {experiment.title}")
@@ -310,13 +282,13 @@ def _inapplicable(entrant: Entrant, experiment: Experiment) -> str:
     return ""
 
 
-def _is_fast(entrant: Entrant, experiment: Experiment) -> bool:
-    """Return whether the policy runs compiled.
+def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | None]:
+    """Return whether the policy runs compiled, and what was compiled, which serves all instances.
 
     Raises
     ------
     ConfigError
-        If the policy cannot be made, or lacks a part.
+        If the policy cannot be made or compiled, or lacks a part.
     """
     spec = experiment.runs[0].spec
     given = given_of(spec, np.array(spec.means or spec.ranges[1], float), entrant)
@@ -329,14 +301,24 @@ def _is_fast(entrant: Entrant, experiment: Experiment) -> bool:
             f"{entrant.name} cannot be made and started: {type(error).__name__}: {error}"
         ) from error
     if is_implemented(type(state)):  # one of the package's own
-        return True
+        return True, None
     for verb in ("choose", "learn"):
         if not callable(getattr(state, verb, None)):
             raise ConfigError(
                 f"{entrant.name}.start must return an object with methods choose and learn; "
                 f"{type(state).__name__} has no {verb}"
             )
-    return isinstance(made, Compiled)
+    if not isinstance(made, Compiled):
+        return False, None
+    quotas = spec.quotas if made.feedback == "bandit" else None
+    options = {"checkpoints": [spec.n_arms], "quotas": quotas, "compiled": True}
+    try:
+        simulation.run(*(made, instance_of(spec), spec.n_arms), **options)
+    except TypeError as error:
+        raise ConfigError(str(error)) from None
+    except Exception:  # of the policy itself: it is told of the instance where it fails
+        pass
+    return True, made
 
 
 def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, Any]:
@@ -373,7 +355,7 @@ def _played(
     experiment: Experiment,
     rounds: np.ndarray,
     size: dict[str, Any],
-    first: list[Compiled],
+    first: Compiled | None,
 ) -> Seen:
     """Return what the user's policy did on an instance.
 
@@ -384,31 +366,31 @@ def _played(
     """
     spec = experiment.runs[0].spec
     instance = instance_of(spec)
-    numbers = np.arange(size["replicates"])
-    options = {"seed": size["seed"], "stream": spec.stream}
+    numbers = list(range(size["replicates"]))
     drawn = isinstance(instance, RandomInstance)
     alone = drawn and "targets" in entrant.asks
     results = []
-    for together in [[r] for r in numbers.tolist()] if alone else [numbers.tolist()]:
+    for together in [[r] for r in numbers] if alone else [numbers]:
         one = instance.draw(size["seed"], spec.stream, together[0]) if drawn else instance
-        given = given_of(spec, one.true_means, entrant)
+        played = {"instance": instance, "horizon": size["horizon"]}
+        played |= {"seed": size["seed"], "stream": spec.stream}
+        played |= {"checkpoints": rounds[rounds <= size["horizon"]]}
         try:
-            policy = _compiled_once(entrant.policy(given), first)
-            results.append(
-                run(
-                    *(policy, instance, size["horizon"], together),
-                    **options,
-                    checkpoints=rounds[rounds <= size["horizon"]],
-                    quotas=spec.quotas if policy.feedback == "bandit" else None,
-                    n_jobs=1
-                    if isinstance(policy, Compiled)
-                    else min(size["n_jobs"], len(together)),
-                )
-            )
+            policy = entrant.policy(given_of(spec, one.true_means, entrant))
+        except Exception as error:  # whatever a user's class does
+            raise Failed(
+                f"{entrant.name} cannot be made for {experiment.instance}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if policy.feedback == "bandit":
+            played |= {"quotas": spec.quotas}
+        if first:
+            policy = first.of(policy._policy)
+        n_jobs = 1 if isinstance(policy, Compiled) else min(size["n_jobs"], len(together))
+        try:
+            results.append(run(policy, replicates=together, n_jobs=n_jobs, **played))
         except Exception as error:  # whatever a user's policy does
-            words = _place(
-                entrant.policy(given), instance, size["horizon"], together, options, error
-            )
+            words = _failure(policy, together, played) or f"{type(error).__name__}: {error}"
             raise Failed(f"{entrant.name} failed on {experiment.instance}, {words}") from error
     found = results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])
     return Seen(
@@ -417,65 +399,28 @@ def _played(
     )
 
 
-def _compiled_once(policy: Any, first: list[Compiled]) -> Any:
-    """Return a policy with the compiled code of the first of its kind."""
-    if not isinstance(policy, Compiled):
-        return policy
-    if first:
-        return first[0].of(policy._policy)
-    first.append(policy)
-    return policy
+def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) -> str:
+    """Return where a policy fails and what it raises; nothing if it now does not.
 
-
-def _place(
-    policy: Any,
-    instance: Any,
-    horizon: int,
-    replicates: Sequence[int],
-    options: dict[str, Any],
-    error: Exception,
-) -> str:
-    """Return in which round of which replicate a policy fails, by playing it again and watching."""
-    inside = getattr(policy, "_policy", policy)
+    It is played again in this process, and the replicate that fails in Python: nothing else can
+    tell the place.
+    """
     for replicate in replicates:
-        watched = _watched(inside)
-        try:
-            simulation.run(
-                *(watched, instance, horizon, [replicate]), **options, checkpoints=[horizon]
-            )
-        except Exception as found:  # the same, with its place
-            name = "" if isinstance(found, ValueError) else f"{type(found).__name__}: "
-            return f"in round {watched.now} of replicate {replicate}: {name}{found}"
-    return f"{type(error).__name__}: {error}"
+        if not _raised(policy, replicate, played):
+            continue
+        if error := _raised(getattr(policy, "_policy", policy), replicate, played):
+            name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            return f"{place_of(error)}: {name}{error}{line_of(error)}"
+    return ""
 
 
-def _watched(policy: Any) -> Any:
-    """Return a policy that says which round it is in."""
-    return type(type(policy).__name__, (_Watched,), {})(policy)
-
-
-class _Watched:
-    def __init__(self, policy: Any) -> None:
-        self._inside = policy
-        self.feedback = policy.feedback
-        self.now = 0
-
-    def start(self, n_arms: int, horizon: int) -> Any:
-        return _WatchedState(self._inside.start(n_arms, horizon), self)
-
-
-class _WatchedState:
-    def __init__(self, state: Any, watch: _Watched) -> None:
-        self._state = state
-        self._watch = watch
-
-    def choose(self, t: int, coin: int) -> Any:
-        self._watch.now = t
-        return self._state.choose(t, coin)
-
-    def learn(self, t: int, action: Any, reward: Any) -> None:
-        self._watch.now = t
-        self._state.learn(t, action, reward)
+def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception | None:
+    """Return what a policy raises in a replicate."""
+    try:
+        simulation.run(policy, replicates=[replicate], **played)
+    except Exception as error:  # whatever a user's policy does
+        return error
+    return None
 
 
 def lines(outcome: Outcome) -> Iterator[str]:

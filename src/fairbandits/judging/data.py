@@ -5,7 +5,6 @@ import shutil
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -15,7 +14,6 @@ from fairbandits.audit.cases import questions
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.ledger import Ledger
 from fairbandits.engine.kinds import COMPILING, work
-from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.experiments.code import code_of
 from fairbandits.experiments.config import Config, Experiment, Run
@@ -31,9 +29,9 @@ from fairbandits.experiments.simulate import (
 from fairbandits.experiments.spec import RunSpec, filled
 from fairbandits.instance import RandomInstance
 from fairbandits.judging.rules import OWN, Rules
+from fairbandits.own_code import line_of, place_of
 from fairbandits.policies import make_policy
 from fairbandits.policies.own import is_own
-from fairbandits.provenance import PACKAGE
 from fairbandits.running import _forking, _said
 from fairbandits.store import StoreError, read_footer
 
@@ -283,37 +281,12 @@ def _play(task: Task) -> None:
     try:
         write_chunk(spec, task.seed, task.replicates, task.out, compiled)
     except Exception as error:  # whatever a policy does
-        where = _where(error)
+        where = place_of(error)
         if not where:
             raise
         policy = run.name.removesuffix(f"-{spec.law}")
         instance = run.experiment.partition("_")[2]
         raise ConfigError(
-            f"policy {policy} on instance {instance}, {', '.join(where)}: "
-            f"{type(error).__name__}: {error}{_line(error)}"
+            f"policy {policy} on instance {instance}, {where}: "
+            f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
-
-
-def _where(error: Exception) -> list[str]:
-    """Return the replicate and the round that were played when something was raised.
-
-    Replicates are counted from 1, as in expressions. Of compiled code the round is not known.
-    """
-    found = []
-    loops = {loop.__name__ for loop in LOOPS.values()}
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        name, known = frame.f_code.co_name, frame.f_locals
-        if name == "run" and "chosen" in known and "records" in known:
-            found.append(f"replicate {known['chosen'][len(known['records'])] + 1}")
-        elif name in loops and "t" in known:
-            found.append(f"round {known['t']}")
-    return found
-
-
-def _line(error: Exception) -> str:
-    """Return the line of one's own file in which something was raised, if it was in one."""
-    for one in reversed(traceback.extract_tb(error.__traceback__)):
-        file = Path(one.filename)
-        if not file.is_relative_to(PACKAGE) and not file.is_relative_to(sys.prefix):
-            return f" ({file.name}, line {one.lineno})"
-    return ""

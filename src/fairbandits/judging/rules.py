@@ -6,7 +6,6 @@ on everything is as for a paper.
 """
 
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from fairbandits.experiments.config import LEDGER, Config, build_config
 from fairbandits.experiments.plugins import home_of
 from fairbandits.experiments.schemas import ConfigError, check, meant, read_yaml
 from fairbandits.instance import RandomInstance
+from fairbandits.own_code import importable
 from fairbandits.policies import own
 
 #: What stands in the place of a paper's slug, and the suite that all instances are of.
@@ -193,7 +193,7 @@ def _policy(
     if not own.is_own(name):
         return dict(block)
     try:
-        home = _module_of(name, folder)
+        home = importable(name, folder)
         file = own._file(home)
         source = own.source_hash(home)
     except ValueError as error:
@@ -203,22 +203,6 @@ def _policy(
             raise ConfigError(f"{where}.policy: there is another {file.name}, {other}; rename one")
     sources[home] = file
     return dict(block) | {"module": home, "source": source}
-
-
-def _module_of(name: str, folder: Path) -> str:
-    """Return ``module:Class`` of ``FILE.py:CLASS``, which can be imported from now on."""
-    place, _, found = name.rpartition(":")
-    if not place.endswith(".py"):
-        return name
-    file = (folder / place).resolve()
-    if not file.is_file():
-        raise ValueError(f"there is no file {folder / place}")
-    if str(file.parent) not in sys.path:
-        sys.path.insert(0, str(file.parent))
-    home = f"{file.stem}:{found}"
-    if (other := own._file(home).resolve()) != file:
-        raise ValueError(f"{name}: {other} is imported by this name; give {place} another one")
-    return home
 
 
 # --------------------------------------------------------------------------------- the ledger
