@@ -220,10 +220,10 @@ def run(
         to_come = horizon * (len(sources) - len(records))
         some = sources[len(records) :][:LANES]
         # a block takes as long as two or three replicates, however few it has
-        together = loop is None and force is not False and not required and len(some) >= 3
+        together = loop is None and force is not False and len(some) >= 3
         block = block_of(state) if together and not config.DISABLE_JIT else None
         if block is not None:
-            record = new_block(instance.n_arms, rounds, len(probes))
+            record = new_block(instance.n_arms, rounds, len(probes), required)
             source = block_source([*some, *some[:1] * (LANES - len(some))])
             several = BLOCKS[feedback]
             if chosen_loop(several, block, source, record, to_come, force) is several:

@@ -186,10 +186,22 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
     together = run(UCB1(), instance, 50, LANES, checkpoints=[50])
     apart = [run(UCB1(), instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
     assert_same_results(together, apart)
-    # deficits are followed from round to round, and only by the loop of one replicate
-    result = run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], quotas=(0.1, 0.2, 0.3))
-    assert result.deficits["deficit_sup"].shape == (LANES, 1, 3)
     run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], compiled=False)
+
+
+@compiled_only
+@pytest.mark.parametrize("arms", [2, 3, 8, 20])
+@pytest.mark.parametrize("count", [5, LANES])
+def test_a_block_follows_deficits(arms, count, rng):
+    """All of the pulls but a few are owed, of one arm none."""
+    policy = policy_of(rng, "bandit", arms)
+    instance = instance_of(rng, "bernoulli", arms)
+    quotas = [f"{one}/{arms**2 // 2}" for one in rng.permutation(arms)]
+    options = {"checkpoints": [1, 2, 3, 100, 3000], "quotas": quotas, "compiled": True}
+    together = run(policy, instance, 3000, count, **options)
+    apart = [run(policy, instance, 3000, [one], **options) for one in range(count)]
+    assert_same_results(together, apart)
+    assert (together.deficits["deficit_sup"] >= together.deficits["deficit"]).all()
 
 
 def block_run(policy, instance, cuts, loop, observe):
@@ -205,11 +217,12 @@ def block_run(policy, instance, cuts, loop, observe):
     state = block_of(started(policy, observe, means.size, horizon))
     checkpoints = np.unique([1, 2, horizon // 2, horizon - 1, horizon])
     n_probes = sum(len(one.probes) for one in (policy, *observe))
-    record = new_block(means.size, checkpoints, n_probes)
+    quotas = (range(means.size), means.size**2) if policy.feedback == "bandit" else None
+    record = new_block(means.size, checkpoints, n_probes, quotas)
     with np.errstate(all="ignore"):  # interpreted, NumPy tells of words that wrap
         for start, stop in itertools.pairwise(cuts):
             loop(state, source, record, start, stop)
-    return [array.tobytes() for array in (*record, *arrays_of(state))]
+    return [array.tobytes() for array in (*arrays_of(record), *arrays_of(state))]
 
 
 def arrays_of(state):
@@ -236,7 +249,7 @@ def test_blocks_in_pieces_compiled_and_interpreted(feedback, case, law, rng):
 
 def test_lanes_of_a_record(rng):
     record = new_block(3, np.array([4, 9]), 2)
-    for array in (record.plays_at, record.rewards_at, record.probes_at):
+    for array in (record.plays_at, record.rewards_at, record.probes_at, record.deficit_sup_at):
         array[...] = rng.integers(0, 9, array.shape)
     for lane in range(LANES):
         for feedback, kind in (("bandit", np.int64), ("full", np.float64)):

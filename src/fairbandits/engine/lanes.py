@@ -12,7 +12,7 @@ from numba.extending import register_jitable
 
 from fairbandits.engine import laws
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.loops import OPTIONS
+from fairbandits.engine.loops import NEVER, OPTIONS
 from fairbandits.engine.protocol import choose, distribute, learn, probe
 from fairbandits.engine.sources import StreamSource
 from fairbandits.engine.vectors import LANES, load, pick, select, store, units
@@ -41,7 +41,8 @@ class BlockSource(NamedTuple):
 class BlockRecord(NamedTuple):
     """What a block has done so far, and its copies at the checkpoints.
 
-    The fields are those of `fairbandits.engine.loops.Record`, without quotas.
+    The fields are those of `fairbandits.engine.loops.Record`. The quotas are the same in all lanes,
+    and have no axis for them.
     """
 
     plays: np.ndarray
@@ -50,6 +51,10 @@ class BlockRecord(NamedTuple):
     plays_at: np.ndarray
     rewards_at: np.ndarray
     probes_at: np.ndarray
+    quotas: np.ndarray
+    denominator: int
+    deficit_sup: np.ndarray
+    deficit_sup_at: np.ndarray
     x: np.ndarray
     seen: np.ndarray
 
@@ -60,6 +65,7 @@ class Copies(NamedTuple):
     plays_at: np.ndarray
     rewards_at: np.ndarray
     probes_at: np.ndarray
+    deficit_sup_at: np.ndarray
 
 
 def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -92,13 +98,19 @@ def block_source(sources: Sequence[StreamSource]) -> BlockSource:
     )
 
 
-def new_block(n_arms: int, checkpoints: np.ndarray, n_probes: int) -> BlockRecord:
-    """Return an empty record for LANES replicates."""
+def new_block(
+    n_arms: int,
+    checkpoints: np.ndarray,
+    n_probes: int,
+    quotas: tuple[Sequence[int], int] | None = None,
+) -> BlockRecord:
+    """Return an empty record for LANES replicates, with quotas as in `new_record`."""
 
-    def empty(*shape: int) -> np.ndarray:
-        return along_lanes([np.zeros(shape)] * LANES)
+    def empty(*shape: int, of: float = 0.0) -> np.ndarray:
+        return along_lanes([np.full(shape, of)] * LANES)
 
     shape = (checkpoints.size, n_arms)
+    numerators, denominator = quotas or ((0,) * n_arms, 0)
     return BlockRecord(
         empty(n_arms),
         empty(n_arms),
@@ -106,6 +118,10 @@ def new_block(n_arms: int, checkpoints: np.ndarray, n_probes: int) -> BlockRecor
         empty(*shape),
         empty(*shape),
         empty(checkpoints.size, n_probes, n_arms),
+        np.array(numerators, np.int64),
+        denominator,
+        empty(n_arms, of=NEVER),
+        empty(*shape, of=NEVER),
         empty(n_arms),
         empty(n_arms),
     )
@@ -188,6 +204,7 @@ def full_information_block(state, source, record, start, stop):
 def bandit_block(state, source, record, start, stop):
     """Play rounds start+1 .. stop in every lane, seeing the reward of the pulled arm only."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
+    quotas, denominator, deficit_sup = record.quotas, record.denominator, record.deficit_sup
     arms, seen = record.x, record.seen
     mark = 0
     while mark < checkpoints.size and checkpoints[mark] <= start:
@@ -200,6 +217,11 @@ def bandit_block(state, source, record, start, stop):
         coin = units(_mixed(load(source.coin_base, 0) + load(source.coin_gamma, 0) * np.uint64(t)))
         chosen = choose(state, t, coin)
         store(arms, 0, chosen)
+        if denominator > 0 and t > 1:
+            for i in range(LANES):
+                arm = int(arms[0, i])
+                deficit = quotas[arm] * (t - 1) - denominator * int(plays[arm, i])
+                deficit_sup[arm, i] = max(deficit_sup[arm, i], deficit)
         for i in range(LANES):
             arm = int(arms[0, i])
             plays[arm, i] += 1.0
@@ -214,6 +236,10 @@ def bandit_block(state, source, record, start, stop):
         if t == due:
             copy_rows(record.plays_at[mark], plays)
             copy_rows(record.rewards_at[mark], rewards)
+            for k in range(plays.shape[0]):
+                for i in range(LANES):
+                    deficit = quotas[k] * t - denominator * int(plays[k, i])
+                    record.deficit_sup_at[mark, k, i] = max(deficit_sup[k, i], deficit)
             probe(state, record.probes_at[mark])
             mark += 1
             due = checkpoints[mark] if mark < checkpoints.size else 0
@@ -229,6 +255,7 @@ def lane_of(record: BlockRecord, lane: int, feedback: str) -> Copies:
         record.plays_at[..., lane].astype(dtype),
         record.rewards_at[..., lane],
         record.probes_at[..., lane],
+        record.deficit_sup_at[..., lane],
     )
 
 
