@@ -294,7 +294,7 @@ def _say_if_unmet(targets: Sequence[float], means: Sequence[np.ndarray]) -> None
     worst = max(checks.load(one, targets) for one in means) if targets else 0.0
     if worst > 1 + checks.SLACK:
         warnings.warn(
-            "targets cannot be met on this instance, so that queues grow without end: "
+            "targets cannot be met on this instance: "
             f"sum of target / mean must be at most 1, got {worst:.4f}",
             stacklevel=3,
         )

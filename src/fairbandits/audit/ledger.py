@@ -180,6 +180,11 @@ class Ledger:
     digest: str = ""
     changes: tuple[Change, ...] = ()
 
+    @property
+    def short_title(self) -> str:
+        """The paper's title up to its first colon."""
+        return self.title.partition(":")[0]
+
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of the papers that have one, checked against each other.

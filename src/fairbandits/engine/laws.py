@@ -103,5 +103,9 @@ def _gamma(w, j, shape):
             v = v * v * v
             j += 1
             u = open_unit(inner(w, j))
+            # their squeeze, with room for rounding: what passes it passes the test, and it needs
+            # no logarithm
+            if u < 1.0 - 0.0331 * x * x * x * x - 1e-6:
+                return boost * d * v, j
             if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
                 return boost * d * v, j

@@ -102,11 +102,6 @@ def _marked(audit: Audit, claim: str) -> str:
     return verdicts.headline(audit, claim) if judged else badge(NOT_JUDGED)
 
 
-def _short(audit: Audit, paper: str) -> str:
-    """Return the first words of a paper's title."""
-    return audit.ledgers[paper].title.partition(":")[0]
-
-
 # ----------------------------------------------------------------------------- what is shared
 
 
@@ -150,7 +145,7 @@ def _row(audit: Audit, key: str) -> list[str]:
                 f"{escape(reading.replace('_', ' '))}: {value}" for reading, value in each if value
             )
     return [
-        escape(_short(audit, claim.paper)),
+        escape(audit.ledgers[claim.paper].short_title),
         escape(claim.place),
         pages.link_to_claim(key, escape(claim.statement)),
         verdict,
@@ -215,7 +210,7 @@ def graph(audit: Audit, paper: str) -> HTML:
         return HTML(f"{title}<p>No claim is recorded to rest on another one.</p>")
     marks = {key: _mark(audit, key, paper) for key in audit.claims if key in bases}
     broken = {key for key in marks if outcome(audit, key) in BROKEN}
-    words = f"Claims of {_short(audit, paper)} and what they rest on; as a table below"
+    words = f"Claims of {audit.ledgers[paper].short_title} and what they rest on; as a table below"
     return HTML(f'{title}<div class="fb-scroll">{draw(bases, marks, broken, words)}</div>')
 
 
@@ -224,7 +219,7 @@ def _mark(audit: Audit, key: str, paper: str) -> Mark:
     name = key.partition("-")[2]
     elsewhere = claim.paper != paper
     if elsewhere:
-        name = f"{_short(audit, claim.paper)}: {name}"
+        name = f"{audit.ledgers[claim.paper].short_title}: {name}"
     letter, look = MARKS[outcome(audit, key)]
     said = f"{key}, {outcome(audit, key)}: {claim.statement}"
     return Mark(name, letter, look, said, lambda svg: pages.link_to_claim(key, svg), elsewhere)

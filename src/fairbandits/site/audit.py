@@ -271,7 +271,7 @@ def consequential(audit: Audit | None) -> HTML | None:
         return None
     primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
     counts, _ = show.tally(primary)
-    names = listed([ledger.title.partition(":")[0] for ledger in audit.ledgers.values()])
+    names = listed([ledger.short_title for ledger in audit.ledgers.values()])
     verb = "stand" if len(audit.ledgers) > 1 else "stands"
     counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
     said = (
@@ -282,7 +282,7 @@ def consequential(audit: Audit | None) -> HTML | None:
         [
             link_to_claim(row["claim"], escape(row["statement"])),
             _marked(audit, row["claim"]),
-            escape(audit.ledgers[row["paper"]].title.partition(":")[0]),
+            escape(audit.ledgers[row["paper"]].short_title),
             escape(row["place"]),
         ]
         for outcome in (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)

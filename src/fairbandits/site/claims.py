@@ -437,7 +437,7 @@ class Claims:
             rows.append(
                 [
                     Cell(f"{name}<br>{escape(claim.statement)}", claim.id, html=True),
-                    self.short(claim.paper),
+                    self.audit.ledgers[claim.paper].short_title,
                     claim.place,
                     claim.kind.replace("_", " "),
                     role(row),
@@ -457,10 +457,6 @@ class Claims:
             buttons={"verdict": OUTCOMES},
             selects=("paper", "kind", "role", "basis"),
         )
-
-    def short(self, paper: str) -> str:
-        """Return the first words of a paper's title."""
-        return self.audit.ledgers[paper].title.partition(":")[0]
 
     # ------------------------------------------------------------------------ robustness
 
@@ -508,9 +504,10 @@ class Claims:
         explained = _facts(
             (escape(key.replace("_", " ")), typeset(ledger.readings[key])) for key in readings
         )
+        title = escape(self.audit.ledgers[paper].short_title)
         return (
             '<div class="fb-scroll" tabindex="0" role="region" aria-label="Robustness of '
-            f'{escape(self.short(paper))}"><table class="fb-robust" id="robustness-{paper}">'
+            f'{title}"><table class="fb-robust" id="robustness-{paper}">'
             f"<thead><tr>{groups}</tr><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
             f"<p>{said}</p><details><summary>What the readings are</summary>{explained}</details>"
         )

@@ -36,7 +36,7 @@ def first_screen(audit: Audit | None, root: Path = ROOT) -> HTML | None:
 
 def _picture(audit: Audit) -> str:
     counts = {
-        ledger.title.partition(":")[0]: show.tally(audit.of(paper))[0]
+        ledger.short_title: show.tally(audit.of(paper))[0]
         for paper, ledger in audit.ledgers.items()
     }
     style.apply_style()

@@ -285,7 +285,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
             temporary.write_text(text, encoding="utf-8")
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    titles = {paper: ledgers[paper].title.partition(":")[0] for paper in ledgers}
+    titles = {paper: ledgers[paper].short_title for paper in ledgers}
     counts = {titles[paper]: one for paper, one in counts_of(ledgers, headlines).items()}
     style.save(overview.verdicts(counts), images.with_suffix(".svg"), images.with_suffix(".png"))
     return [
