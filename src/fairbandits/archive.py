@@ -95,7 +95,12 @@ def _tracked(root: Path) -> list[str]:
     return [name for name in done.stdout.split("\0") if name and (root / name).is_file()]
 
 
-def fetch(archive: Path, config: Config, lock: dict[str, Any]) -> int:
+def fetch(
+    archive: Path,
+    config: Config,
+    lock: dict[str, Any],
+    others: Sequence[tuple[Config, dict[str, Any]]] = (),
+) -> int:
     """Take the results out of an archive into the configured folder; return how many files.
 
     Everything is unpacked beside that folder and verified there: each file's hash as the archive's
@@ -111,6 +116,8 @@ def fetch(archive: Path, config: Config, lock: dict[str, Any]) -> int:
         What the results are to be of.
     lock : dict
         The lock of results (`fairbandits.experiments.verify.read_lock`).
+    others : sequence of (Config, dict)
+        What else may be in the archive, with its lock: the arena's runs.
 
     Raises
     ------
@@ -131,8 +138,11 @@ def fetch(archive: Path, config: Config, lock: dict[str, Any]) -> int:
             folder = Path(scratch)
             for place, entry in entries.items():
                 _unpack(found, place, entry, folder if place in taken else None, archive)
-            staged = replace(config, folders={RESULTS: str(folder / RESULTS)})
-            if problems := verify_tables(staged, lock) + problems_of(staged, lock):
+            problems = []
+            for one, locked in ((config, lock), *others):
+                staged = replace(one, folders={RESULTS: str(folder / RESULTS)})
+                problems += verify_tables(staged, locked) + problems_of(staged, locked)
+            if problems:
                 # what to delete and make anew is said of results on disk
                 reasons = [line.partition("; ")[0].replace(f"{folder}/", "") for line in problems]
                 lines = summarised(reasons)

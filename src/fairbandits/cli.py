@@ -393,28 +393,32 @@ def verify(
 
     Tables of drawn curves, replays, findings and verdicts must have the content that their footers
     say, and be of the present code. The verdicts, those on disk and the committed ones, must be of
-    these results and of the rules of the ledgers.
+    these results and of the rules of the ledgers. The arena's results, where there are any, are
+    compared with the arena.lock beside the other.
     """
     import secrets
 
     from fairbandits.audit.run import problems_of
     from fairbandits.experiments import verify as check
 
-    config, locked = load_config(configs), check.read_lock(lock)
+    locked = [(load_config(configs), lock), *_locked_arena(configs, lock, None)]
     seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
-    problems = check.verify(config, locked, sample, seed)
-    problems += problems_of(config, locked)
-    for line in check.other_versions(config):
+    problems = []
+    for config, file in locked:
+        known = check.read_lock(file)
+        problems += check.verify(config, known, sample, seed) + problems_of(config, known)
+    for line in check.other_versions(locked[0][0]):
         click.echo(f"Note: {line}", err=True)
     for problem in problems if every else check.summarised(problems):
         click.echo(problem, err=True)
     chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
     if problems:
         raise click.ClickException(f"{len(problems)} problems{chosen}")
-    runs = len(config.runs)
-    click.echo(
-        f"{runs} runs agree with {lock.name}; {sample} replicates simulated again agree{chosen}"
-    )
+    for config, file in locked:
+        click.echo(
+            f"{len(config.runs)} runs agree with {file.name}; {sample} replicates simulated again "
+            f"agree{chosen}"
+        )
 
 
 @main.command(epilog=examples("lock"))
@@ -464,7 +468,9 @@ def fetch(configs: tuple[Path, ...], results: Path | None, lock: Path, file: Pat
     config = load_config(configs)
     place = results or Path(config.folders["results"])
     config = replace(config, folders=config.folders | {"results": str(place)})
-    click.echo(f"{place}: {fetch_results(file, config, read_lock(lock))} files, all verified")
+    others = [(one, read_lock(own)) for one, own in _locked_arena(configs, lock, place)]
+    taken = fetch_results(file, config, read_lock(lock), others)
+    click.echo(f"{place}: {taken} files, all verified")
 
 
 @main.command(epilog=examples("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound"))
@@ -836,6 +842,22 @@ def arena(
         raise click.ClickException(
             f"{found.name} failed on {len(outcome.failures)} instances; the others are shown"
         )
+
+
+def _locked_arena(
+    configs: tuple[Path, ...], lock: Path, results: Path | None
+) -> Iterator[tuple[Config, Path]]:
+    """Yield the arena's configuration and lock, if it has a lock beside that of the papers.
+
+    Where no folder is given to fetch results into, it must have results too.
+    """
+    own = lock.with_name("arena.lock")
+    if own == lock or not own.is_file():
+        return
+    arena = _arena(configs, results)
+    folder = Path(arena.folders["results"])
+    if results or any((folder / one.dataset).exists() for one in arena.experiments):
+        yield arena, own
 
 
 def _arena(configs: tuple[Path, ...], results: Path | None) -> Config:

@@ -39,7 +39,7 @@ PROFILES = {
 #: Folders and files that a run is made from; what is in others is code.
 SETTINGS = ("config/", "papers/", "uv.lock", "environment.yml")
 #: Those that it makes.
-MADE = ("results/", "figures/", "audit/", "results.lock")
+MADE = ("results/", "figures/", "audit/", "results.lock", "arena.lock")
 FORMATS = {
     ".csv": "text/csv",
     ".css": "text/css",

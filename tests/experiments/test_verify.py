@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import shrunk
 from fairbandits import store
+from fairbandits.arena.settings import arena_config
 from fairbandits.cli import main
 from fairbandits.experiments.code import code_of, code_of_all
 from fairbandits.experiments.config import build_config
@@ -542,6 +543,23 @@ def test_verify_command(command, config, tmp_path):
     assert len(seeds) == 2  # one in a million times they are the same
     result = command("verify", "--lock", tmp_path / "results.lock", "--sample-seed", 7)
     assert result.output == f"{said}; --sample-seed 7 chooses the same replicates again\n"
+
+
+def test_verify_command_compares_the_arena_where_it_has_run(command, tmp_path):
+    """With the arena.lock beside the other lock."""
+    arena = tmp_path / "arena.lock"
+    arena.write_bytes((tmp_path / "results.lock").read_bytes())
+    lock = ("--lock", tmp_path / "results.lock")
+    assert command("verify", *lock).exit_code == 0  # there is nothing of the arena
+    config = arena_config(shrunk.settings(["banditq"], SEED, tmp_path), "test")
+    file = Path(config.folders["results"], config.experiments[0].dataset)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"damaged")
+    result = command("verify", *lock, "--all")
+    assert result.exit_code == 1
+    assert str(file) in result.stderr
+    assert "arena/arms_fair_ucb_1/ucb1-bernoulli is not in results.lock" in result.stderr
+    assert command("verify", "--lock", arena).exit_code == 0  # is that of the papers here
 
 
 def test_verify_command_lists_all_problems_and_fails(command, chunk, tmp_path):
