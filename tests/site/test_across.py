@@ -13,6 +13,8 @@ import small
 from fairbandits.audit.finding import DEPENDS, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.site import across, audit, graph
+from fairbandits.site.formulas import typeset
+from fairbandits.site.quantities import quantity_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\1.html">')
@@ -66,7 +68,9 @@ def test_every_shared_claim_is_beside_its_verdict(found):
             readings = [one["verdict"] for one in found.under_readings(key)[1:]]
             assert set(others) == (set(readings) if verdict == DEPENDS else set())
             assert ("under both readings" in row) == (len(readings) == 2 and verdict != DEPENDS)
-            assert html.escape(found.claims[key].statement) in row
+            assert typeset(found.claims[key].statement) in row
+            head = found.under_readings(key)[0]
+            assert html.escape(quantity_of(found, head)) in row
 
 
 def test_statements_are_of_several_papers(found):

@@ -12,7 +12,7 @@ import small
 from fairbandits.audit import words
 from fairbandits.audit.finding import DEPENDS, FAILED, TAGS
 from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.site import audit, claims
+from fairbandits.site import audit, claims, quantities
 
 
 @pytest.fixture(scope="module")
@@ -141,12 +141,12 @@ def test_what_is_reconstructed_is_marked(made):
 
 
 def test_quantities_have_their_units(found):
-    units = {claims.unit(test) for one in found.claims.values() for test in one.tests}
+    units = {quantities.unit(test) for one in found.claims.values() for test in one.tests}
     assert {"", "pulls", "reward", "rounds"} <= units
     for one in found.claims.values():
         for test in one.tests:
-            if test.procedure in claims.WITHOUT_UNIT:
-                assert claims.unit(test) == ""
+            if test.procedure in quantities.WITHOUT_UNIT:
+                assert quantities.unit(test) == ""
 
 
 # ------------------------------------------------------------------------------ the glossaries

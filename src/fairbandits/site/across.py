@@ -21,7 +21,9 @@ from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, rea
 from fairbandits.site import audit as verdicts
 from fairbandits.site import pages
 from fairbandits.site.audit import Audit, badge
+from fairbandits.site.formulas import typeset
 from fairbandits.site.graph import Mark, draw
+from fairbandits.site.quantities import quantity_of
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
@@ -134,23 +136,29 @@ def _row(audit: Audit, key: str) -> list[str]:
     if key in audit.headlines:
         head, *others = audit.under_readings(key)
         verdict = badge(head["verdict"])
-        number = verdicts.numbers(head)
+        number = _number(audit, head)
         if others and head["verdict"] == DEPENDS:
             verdict += f"<br><small>{verdicts.under_each_reading(audit, claim)}</small>"
         elif others:
             verdict += f"<br><small>{escape(readings_in_words([head, *others]))}</small>"
         if others and not number:
-            each = ((row["reading"], verdicts.numbers(row)) for row in others)
+            each = ((row["reading"], _number(audit, row)) for row in others)
             number = "<br>".join(
                 f"{escape(reading.replace('_', ' '))}: {value}" for reading, value in each if value
             )
     return [
         escape(audit.ledgers[claim.paper].short_title),
         escape(claim.place),
-        pages.link_to_claim(key, escape(claim.statement)),
+        pages.link_to_claim(key, typeset(claim.statement)),
         verdict,
         number,
     ]
+
+
+def _number(audit: Audit, row: verdicts.Row) -> str:
+    """Return a row's number with its name, unit and limits; empty if it has none."""
+    name, value = quantity_of(audit, row), verdicts.numbers(row)
+    return f"{escape(name)}: {value}" if name and value else value
 
 
 # -------------------------------------------------------------------------- what rests on what

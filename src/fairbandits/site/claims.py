@@ -13,8 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import measures, show, words
-from fairbandits.audit.expressions import parse
+from fairbandits.audit import show, words
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -24,9 +23,7 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     TAGS,
 )
-from fairbandits.audit.ledger import Claim, Test
-from fairbandits.audit.plans import texts_of
-from fairbandits.audit.procedures import STATISTICS
+from fairbandits.audit.ledger import Claim
 from fairbandits.audit.records import in_short, written_out
 from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
 from fairbandits.site.across import MARKS, carried, resting
@@ -45,16 +42,12 @@ from fairbandits.site.audit import (
 from fairbandits.site.evidence import picture
 from fairbandits.site.formulas import names, typeset
 from fairbandits.site.pages import Cell, data_table, link, link_to_claim, reconstructed
+from fairbandits.site.quantities import quantity_of
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
 #: How a claim's basis is called.
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
-#: Procedures whose number has no unit, whatever they read.
-WITHOUT_UNIT = (
-    *("growth_exponent", "logarithmic_growth", "proportionality", "proportion"),
-    *("universal_comparison", "spread_comparison"),
-)
 #: What stands in the table of robustness where a claim's data have a reconstructed setting.
 RESTS = '●<span class="fb-unseen">rests on it</span>'
 #: More cases than these are folded, and more than these not all shown.
@@ -118,55 +111,6 @@ class Page(NamedTuple):
     body: str
 
 
-# ----------------------------------------------------------------------------- what a number is
-
-
-class _Units:
-    """Units of the names in checked expressions (`fairbandits.audit.expressions.Vocabulary`)."""
-
-    def check_name(self, name: str) -> str:
-        known = measures.measures().get(name)
-        return known.unit if known else "rounds" * (name in ("T", "round"))
-
-    def check_call(self, name: str, n_arguments: int) -> None:
-        pass
-
-    def check_companion(self, name: str) -> None:
-        pass
-
-
-def unit(test: Test) -> str:
-    """Return the unit of what a test finds; empty if it has none, as a share or an exponent."""
-    if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
-        return ""
-    texts = (
-        text
-        for name, given in test.inputs.items()
-        if name not in ("horizons", "x")
-        for text in texts_of(test.procedure, name, given)
-    )
-    units = list({parse(text).check(_Units()) for text in texts} - {""})
-    return units[0] if len(units) == 1 else ""
-
-
-def quantity(test: Test) -> str:
-    """Return the name of what a test finds, with its unit.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace as Some
-    >>> quantity(Some(procedure="growth_exponent", settings={"of": "ln T"}, inputs={}))
-    'growth exponent, in ln T'
-    """
-    name = STATISTICS[test.procedure]
-    if test.procedure == "equivalence":
-        name = "ratio of means" if "ratio" in test.settings else "difference of means"
-    if of := test.settings.get("of"):
-        name += f", in {of}"
-    found = unit(test)
-    return f"{name} ({found})" if found else name
-
-
 # --------------------------------------------------------------------------------- the pages
 
 
@@ -197,16 +141,6 @@ class Claims:
     def above(self) -> dict[str, list[str]]:
         """Claim -> those that rest on it by one step."""
         return resting(self.audit)
-
-    def test(self, row: Row) -> Test | None:
-        """Return the test behind a row of verdicts or findings."""
-        claim = self.audit.tested(row["claim"])
-        return next((one for one in claim.tests if one.name == row["test"]), None)
-
-    def quantity(self, row: Row) -> str:
-        """Return the name and unit of a row's number; empty if it has none."""
-        test = self.test(row)
-        return "" if row["statistic"] is None or test is None else quantity(test)
 
     # ------------------------------------------------------------------------- one claim
 
@@ -314,7 +248,7 @@ class Claims:
     def _number(self, row: Row) -> Iterator[tuple[str, str]]:
         """Yield number, limits, reference, replicates and rule of what decides."""
         level = row["settings"].get("level")
-        said = f"{self.quantity(row)}: {significant(row['statistic']) or 'not to be had'}"
+        said = f"{quantity_of(self.audit, row)}: {significant(row['statistic']) or 'not to be had'}"
         if limits(row):
             kind = "interval" if row["procedure"] == "prediction_interval" else "one-sided limits"
             said += f"; {100 * level:g}\u00a0% {kind}: " if level else "; "
@@ -348,7 +282,7 @@ class Claims:
                 one["reading"].replace("_", " "),
                 one["each"],
                 Cell(badge(one["verdict"]), one["verdict"], html=True),
-                self.quantity(one),
+                quantity_of(self.audit, one),
                 *(Cell(significant(one[name]), one[name]) for name in ("statistic", "low", "high")),
                 Cell(against(one), one["reference"]),
                 Cell("" if one["n"] is None else str(one["n"]), one["n"]),
@@ -443,7 +377,7 @@ class Claims:
                     role(row),
                     BASES[claim.basis],
                     Cell(headline(self.audit, claim.id), row["verdict"], html=True),
-                    self.quantity(row),
+                    quantity_of(self.audit, row),
                     Cell(significant(row["statistic"]), row["statistic"]),
                     limits(row),
                     Cell("" if row["n"] is None else str(row["n"]), row["n"]),
