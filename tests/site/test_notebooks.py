@@ -5,6 +5,7 @@ import re
 import shutil
 
 import nbformat
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -86,9 +87,10 @@ def test_starts_with_its_parameters_and_hides_its_code(source):
     first, *others = (cell for cell in notebook.cells if cell.cell_type == "code")
     assert first.metadata.tags == ["parameters", "remove-cell"]
     assert first.source == 'results = "../results"\nfigures = "../figures"'
-    shown = source.stem == "your_own_policy"  # it teaches
-    tags = {tuple(cell.metadata.get("tags", ())) for cell in others}
-    assert tags == {() if shown else ("hide-input",)}
+    teaching = [cell.id == "hand-2" or source.stem == "your_own_policy" for cell in others]
+    tags = [tuple(cell.metadata.get("tags", ())) for cell in others]
+    assert tags == [() if teaches else ("hide-input",) for teaches in teaching]
+    assert sum(teaching) == 1 or source.stem not in small.PAPERS
 
 
 def test_pages_link_to_claims_of_their_own_ledgers():
@@ -133,6 +135,18 @@ def test_types_no_results(source):
 
 
 # executed
+
+
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_what_is_computed_by_hand_is_what_is_drawn(paper, tmp_path_factory):
+    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
+    (cell,) = (cell for cell in notebook.cells if cell.id == "hand-2")
+    *before, last = ast.parse(cell.source).body
+    names = {"results": small.small_results(tmp_path_factory) / "results"}
+    exec(compile(ast.Module(before, []), paper, "exec"), names)
+    found = eval(compile(ast.Expression(last.value), paper, "eval"), names)
+    assert list(found.columns) == ["by hand", "as drawn"]
+    np.testing.assert_allclose(found["by hand"], found["as drawn"], rtol=1e-6)
 
 
 @pytest.mark.slow

@@ -31,6 +31,9 @@ from fairbandits.site.pages import (
 )
 from fairbandits.store import StoreError, read_footer, read_table
 
+#: Letters of the configuration, as formulas are written.
+GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -87,10 +90,6 @@ def said(words: str) -> str:
     for letter, name in GREEK.items():
         words = words.replace(letter, name)
     return typeset(words)
-
-
-#: Letters of the configuration, as formulas are written.
-GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
 
 
 def of_words(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
