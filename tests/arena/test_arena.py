@@ -254,7 +254,28 @@ def test_findings_are_sentences_with_numbers(tables):
     for _, words in found:
         assert words.endswith(".")
         assert "nan" not in words
-    assert any("instances BanditQ has less and more regret" in words for _, words in found)
+    assert any(
+        words.startswith("BanditQ beside another policy on an instance") for _, words in found
+    )
+
+
+def test_banditq_beside_others_is_counted_from_the_pairs(tables):
+    rows, pairs = (
+        tables[name].query("contract == 'minimum_reward'") for name in ("standings", "pairs")
+    )
+    found = findings.beside("BanditQ", rows, pairs).set_index("label")
+    assert "BanditQ" not in found.index
+    assert {"UCB1", "KL-UCB with guarantees", "furthest behind first"} <= set(found.index)
+    for label, row in found.iterrows():
+        for measure in ("regret", "violation"):
+            less = more = 0
+            for one in pairs[pairs["measure"] == measure].itertuples():
+                if {one.policy, one.other} == {"BanditQ", label}:
+                    sign = 1 if one.policy == "BanditQ" else -1
+                    less += max(sign * one.low, sign * one.high) < 0
+                    more += min(sign * one.low, sign * one.high) > 0
+            assert (row[f"less_{measure}"], row[f"more_{measure}"]) == (less, more)
+            assert less + more <= row["instances"]
 
 
 def test_page_shows_all(results):
@@ -264,7 +285,8 @@ def test_page_shows_all(results):
     markup = "".join(one.data for one in page.each_contract(found))
     assert markup.count("<svg") >= 26
     assert "not applicable" in page.translations(found).data
-    for shown in (page.contracts, page.instances, page.sentences, page.all_standings, page.cost):
+    texts = (page.contracts, page.instances, page.sentences, page.banditq, page.all_standings)
+    for shown in (*texts, page.cost):
         assert len(shown(found).data) > 200
     folds = [one.data for one in page.duels(found)]
     assert len(folds) == len(found.arena.terms)

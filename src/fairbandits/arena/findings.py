@@ -11,6 +11,8 @@ from fairbandits.arena.standings import OPTIMUM, ORACLE
 KEPT = 1e-3
 #: Whose rivals are asked for by name.
 BANDITQ = "BanditQ"
+#: The contract that BanditQ and its rivals were made for.
+REWARDS = "minimum_reward"
 
 
 def findings(arena: Arena, tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str]]:
@@ -23,17 +25,20 @@ def findings(arena: Arena, tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple
     tables : mapping of str to DataFrame
         ``standings`` and ``pairs``.
     """
+    titles = {one.instance: f"“{one.title}”" for one in arena.config.experiments}
     for terms in arena.terms:
         rows = tables["standings"]
         rows = rows[rows["contract"] == terms.name]
         if len(rows):
-            for words in _of_contract(terms, rows, tables["pairs"]):
+            for words in _of_contract(terms, rows, tables["pairs"], titles):
                 yield terms.name, words
 
 
-def _of_contract(terms: Terms, rows: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[str]:
+def _of_contract(
+    terms: Terms, rows: pd.DataFrame, pairs: pd.DataFrame, titles: Mapping[str, str]
+) -> Iterator[str]:
     instances = list(dict.fromkeys(rows["instance"]))
-    yield _price(rows)
+    yield _price(rows, titles)
     plain = rows[(rows["kind"] != ORACLE) & rows["usual"]]
     everywhere = _on_frontier(plain)
     on_all = [name for name, count in everywhere.items() if count == len(instances)]
@@ -48,17 +53,17 @@ def _of_contract(terms: Terms, rows: pd.DataFrame, pairs: pd.DataFrame) -> Itera
     if never:
         yield f"Dominated on every instance: {_listed(never)}."
     yield from _cheapest(terms, plain, len(instances))
-    yield from _oracles(rows)
-    if BANDITQ in set(rows["label"]) and terms.name == "minimum_reward":
+    yield from _oracles(rows, titles)
+    if BANDITQ in set(rows["label"]) and terms.name == REWARDS:
         yield from _duel(BANDITQ, rows, pairs[pairs["contract"] == terms.name])
 
 
-def _price(rows: pd.DataFrame) -> str:
+def _price(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
     prices = rows.drop_duplicates("instance").set_index("instance")["price"]
     dear, cheap = prices.idxmax(), prices.idxmin()
     return (
         f"The price of the contract, for whoever knows the means, is {prices[cheap]:.3g} of reward "
-        f"a round ({_words(cheap)}) to {prices[dear]:.3g} ({_words(dear)})."
+        f"a round ({titles[cheap]}) to {prices[dear]:.3g} ({titles[dear]})."
     )
 
 
@@ -90,7 +95,7 @@ def _cheapest(terms: Terms, rows: pd.DataFrame, total: int) -> Iterator[str]:
     yield f"Among those that nearly keep it on an instance, the least regret has: {shown}."
 
 
-def _oracles(rows: pd.DataFrame) -> Iterator[str]:
+def _oracles(rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[str]:
     """Yield what knowing the means is worth to the same policy, estimated and known quotas."""
     usual = rows[rows["usual"] & (rows["translation"] != OPTIMUM)]
     table = usual.pivot_table(index="instance", columns="translation", values="regret")
@@ -99,38 +104,57 @@ def _oracles(rows: pd.DataFrame) -> Iterator[str]:
         estimated = usual[usual["policy"] == "plug_in"].set_index("instance")["violation"]
         worse = int((estimated > known).sum())
         yield (
-            f"Fair-UCB whose quotas are estimated lacks more than with known means on {worse} of "
-            f"{len(estimated)} instances; most, {estimated.max():.3g} of reward, on "
-            f"{_words(estimated.idxmax())}."
+            "Fair-UCB whose quotas are estimated lacks more, in the mean, than with known means on "
+            f"{worse} of {len(estimated)} instances. Most it lacks on "
+            f"{titles[estimated.idxmax()]}: {estimated.max():.3g} of reward."
         )
 
 
-def _duel(name: str, rows: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[str]:
-    """Yield how a policy does beside the other ones that do not know the means."""
-    beside = []
+def beside(name: str, rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return on how many instances a policy has surely less, or more, than each other one.
+
+    Parameters
+    ----------
+    name : str
+        Label of the policy.
+    rows, pairs : DataFrame
+        ``standings`` and ``pairs`` of one contract.
+
+    Returns
+    -------
+    DataFrame
+        A row for each other policy that does not know the means, at its usual setting: `label`,
+        `instances` on which both were run, and `less_regret`, `more_regret`, `less_violation` and
+        `more_violation`, the numbers of those where the paired interval says so.
+    """
+    found = []
     others = rows[(rows["kind"] != ORACLE) & rows["usual"]]["label"].unique()
     for other in others:
         both = pairs[pairs["policy"].isin([name, other]) & pairs["other"].isin([name, other])]
         if other == name or both.empty:
             continue
-        words = []
+        row = {"label": other, "instances": both["instance"].nunique()}
         for measure in ("regret", "violation"):
             own = both[both["measure"] == measure]
-            sign = own["policy"].eq(name).map({True: 1, False: -1})
-            less = ((sign > 0) & (own["high"] < 0)) | ((sign < 0) & (own["low"] > 0))
-            more = ((sign > 0) & (own["low"] > 0)) | ((sign < 0) & (own["high"] < 0))
-            words.append(f"{less.sum()} and {more.sum()}")
-        beside.append(f"{other}, of {own['instance'].nunique()}: {', '.join(words)}")
-    if beside:
+            first = own["policy"] == name
+            below, above = own["high"] < 0, own["low"] > 0
+            row[f"less_{measure}"] = int((below.where(first, above)).sum())
+            row[f"more_{measure}"] = int((above.where(first, below)).sum())
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def _duel(name: str, rows: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[str]:
+    """Yield how a policy does beside all others that do not know the means."""
+    found = beside(name, rows, pairs)
+    if len(found):
+        total = found.drop(columns="label").sum()
         yield (
-            f"On how many instances {name} has less and more regret, and less and more violation, "
-            f"than {'; '.join(beside)}."
+            f"{name} beside another policy on an instance, in {total['instances']} pairs: surely "
+            f"less regret in {total['less_regret']} and more in {total['more_regret']}; surely "
+            f"less violation in {total['less_violation']} and more in {total['more_violation']}."
         )
 
 
 def _listed(names: list[str]) -> str:
     return "; ".join(names)
-
-
-def _words(instance: str) -> str:
-    return instance.replace("_", " ")

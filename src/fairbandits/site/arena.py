@@ -11,7 +11,7 @@ from IPython.display import HTML, Markdown
 
 from fairbandits.arena import picture, report
 from fairbandits.arena.entrant import enter, entrant_of
-from fairbandits.arena.findings import findings
+from fairbandits.arena.findings import BANDITQ, REWARDS, beside, findings
 from fairbandits.arena.roles import Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import ORACLE
@@ -177,6 +177,17 @@ def sentences(found: Shown) -> HTML:
         for contract, words in by_contract.items()
     ]
     return HTML("".join(parts))
+
+
+def banditq(found: Shown) -> HTML:
+    """Return BanditQ beside each other policy under the contract that it was made for."""
+    rows, pairs = (found.of(name, REWARDS) for name in ("standings", "pairs"))
+    lines = [
+        [escape(one.label), *map(str, one[2:])] for one in beside(BANDITQ, rows, pairs).itertuples()
+    ]
+    header = ("BanditQ beside", "instances", "less regret", "more regret")
+    header += ("less violation", "more violation")
+    return table({"": lines}, header, "beside_banditq")
 
 
 def each_contract(found: Shown) -> Iterator[HTML]:
