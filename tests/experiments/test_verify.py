@@ -419,6 +419,7 @@ def test_the_lock_of_the_ledgers_seeds(config, lock, tmp_path):
         f"results.lock was made with seed {SEED}, the configuration has ledger"
     ]
     with_rules = {"seed": "ledger", "ledgers": {"banditq": "b" * 16}, "runs": {}}
+    with_rules["name"] = "results.lock"
     assert verify(other, with_rules, 0, 0) == [
         "results.lock was made under other rules of banditq: papers/banditq/claims.yaml has digest "
         f"{'a' * 16}, the lock {'b' * 16}"
@@ -558,7 +559,7 @@ def test_verify_command_compares_the_arena_where_it_has_run(command, tmp_path):
     result = command("verify", *lock, "--all")
     assert result.exit_code == 1
     assert str(file) in result.stderr
-    assert "arena/arms_fair_ucb_1/ucb1-bernoulli is not in results.lock" in result.stderr
+    assert "arena/arms_fair_ucb_1/ucb1-bernoulli is not in arena.lock" in result.stderr
     assert command("verify", "--lock", arena).exit_code == 0  # is that of the papers here
 
 

@@ -128,7 +128,7 @@ def write_lock(config: Config, file: Path) -> None:
 
 
 def read_lock(file: Path) -> dict[str, Any]:
-    """Return the lock, or raise StoreError."""
+    """Return the lock, with the name of its file for messages, or raise StoreError."""
     try:
         lock = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -140,7 +140,7 @@ def read_lock(file: Path) -> dict[str, Any]:
             f"{file} cannot be read as a lock of results: its seeds follow from ledgers, and it "
             "has no digests of them"
         )
-    return lock
+    return lock | {"name": file.name}
 
 
 def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
@@ -166,11 +166,11 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         locked = len(lock["runs"].get(run.key, "").split())
         if locked > run.replicates:
             problems.append(
-                f"{run.key}: results.lock has {locked} replicates, the configuration "
+                f"{run.key}: {lock['name']} has {locked} replicates, the configuration "
                 f"{run.replicates}"
             )
     problems += [
-        f"{key} is in results.lock but not in the configuration"
+        f"{key} is in {lock['name']} but not in the configuration"
         for key in lock["runs"]
         if key not in {run.key for run in config.runs}
     ]
@@ -200,18 +200,18 @@ def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
 def _of_other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
     if lock["seed"] != config.seed:
         return [
-            f"results.lock was made with seed {lock['seed']}, the configuration has {config.seed}"
+            f"{lock['name']} was made with seed {lock['seed']}, the configuration has {config.seed}"
         ]
-    return [] if config.exploratory else list(_other_rules(config, lock["ledgers"]))
+    return [] if config.exploratory else list(_other_rules(config, lock))
 
 
-def _other_rules(config: Config, locked: dict[str, str]) -> Iterator[str]:
+def _other_rules(config: Config, lock: dict[str, Any]) -> Iterator[str]:
     """Yield which ledgers have other rules than those that the locked results' seeds are of."""
     for paper in dict.fromkeys(one.paper for one in config.experiments):
-        was, now = locked.get(paper, "none"), config.rules.get(paper, "none")
+        was, now = lock["ledgers"].get(paper, "none"), config.rules.get(paper, "none")
         if was != now:
             yield (
-                f"results.lock was made under other rules of {paper}: papers/{paper}/claims.yaml "
+                f"{lock['name']} was made under other rules of {paper}: papers/{paper}/claims.yaml "
                 f"has digest {now}, the lock {was}"
             )
 
@@ -369,14 +369,14 @@ def _compare(
 ) -> list[str]:
     locked = lock["runs"].get(key or what)
     if locked is None:
-        return [f"{what} is not in results.lock"]
+        return [f"{what} is not in {lock['name']}"]
     hashes = dict(enumerate(locked.split()))
     other = [replicate for replicate, value in found.items() if hashes.get(replicate) != value]
     if not other:
         return []
     first = other[0]
     return [
-        f"{what}: replicate {first} has content hash {found[first]}, results.lock has "
+        f"{what}: replicate {first} has content hash {found[first]}, {lock['name']} has "
         f"{hashes.get(first, 'none')}"
         + (
             f"; {len(other) - 1} more of its {len(found)} replicates differ"
