@@ -1,5 +1,6 @@
 """What the arena found, in words that its numbers make."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pandas as pd
@@ -127,21 +128,39 @@ def beside(name: str, rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
         `instances` on which both were run, and `less_regret`, `more_regret`, `less_violation` and
         `more_violation`, the numbers of those where the paired interval says so.
     """
-    found = []
     others = rows[(rows["kind"] != ORACLE) & rows["usual"]]["label"].unique()
+    less = {
+        measure: surely_less(pairs[pairs["measure"] == measure])
+        for measure in ("regret", "violation")
+    }
+    found = []
     for other in others:
         both = pairs[pairs["policy"].isin([name, other]) & pairs["other"].isin([name, other])]
         if other == name or both.empty:
             continue
         row = {"label": other, "instances": both["instance"].nunique()}
-        for measure in ("regret", "violation"):
-            own = both[both["measure"] == measure]
-            first = own["policy"] == name
-            below, above = own["high"] < 0, own["low"] > 0
-            row[f"less_{measure}"] = int((below.where(first, above)).sum())
-            row[f"more_{measure}"] = int((above.where(first, below)).sum())
+        for measure, counts in less.items():
+            row[f"less_{measure}"] = counts[name, other]
+            row[f"more_{measure}"] = counts[other, name]
         found.append(row)
     return pd.DataFrame(found)
+
+
+def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
+    """Return on how many instances the first has surely less than the second, either way round.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        ``pairs`` of one contract and one measure.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in pairs.itertuples():
+        if one.high < 0:
+            counts[one.policy, one.other] += 1
+        elif one.low > 0:
+            counts[one.other, one.policy] += 1
+    return counts
 
 
 def _duel(name: str, rows: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[str]:

@@ -11,7 +11,7 @@ from IPython.display import HTML, Markdown
 
 from fairbandits.arena import picture, report
 from fairbandits.arena.entrant import enter, entrant_of
-from fairbandits.arena.findings import BANDITQ, REWARDS, beside, findings
+from fairbandits.arena.findings import BANDITQ, REWARDS, beside, findings, surely_less
 from fairbandits.arena.roles import Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import ORACLE
@@ -284,16 +284,14 @@ def duels(found: Shown) -> Iterator[HTML]:
         pairs = found.of("pairs", terms.name)
         labels = list(dict.fromkeys([*pairs["policy"], *pairs["other"]]))
         less = {
-            measure: _less(pairs[pairs["measure"] == measure])
+            measure: surely_less(pairs[pairs["measure"] == measure])
             for measure in ("regret", "violation")
         }
         rows = [
             [
                 escape(one),
                 *(
-                    ""
-                    if one == other
-                    else " | ".join(str(less[m].get((one, other), 0)) for m in less)
+                    "" if one == other else " | ".join(str(less[m][one, other]) for m in less)
                     for other in labels
                 ),
             ]
@@ -301,17 +299,6 @@ def duels(found: Shown) -> Iterator[HTML]:
         ]
         header = ("less than", *map(escape, labels))
         yield folded(terms.title, table({"": rows}, header, f"duels_{terms.name}").data)
-
-
-def _less(pairs: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """Return on how many instances the first has surely less than the second, either way round."""
-    counts: dict[tuple[str, str], int] = {}
-    for one in pairs.itertuples():
-        if one.high < 0:
-            counts[one.policy, one.other] = counts.get((one.policy, one.other), 0) + 1
-        elif one.low > 0:
-            counts[one.other, one.policy] = counts.get((one.other, one.policy), 0) + 1
-    return counts
 
 
 def cost(found: Shown) -> HTML:
