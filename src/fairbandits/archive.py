@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from fairbandits.arena.settings import SLUG
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.run import problems_of
 from fairbandits.crate import CRATE, Entry, listed, written
@@ -66,7 +67,8 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
             raise StoreError(f"{file} does not exist; `fairbandits replicate` makes it")
     members = {place: root / place for place in _tracked(root)}
     pages = [file for file in sorted(site.rglob("*")) if file.is_file()]
-    for file in (*(results / table for table in tables_of(config)), *pages):
+    arena = sorted((results / SLUG).rglob("*.parquet"))  # if it was run; its page shows them
+    for file in (*(results / table for table in tables_of(config)), *arena, *pages):
         members[f"{RESULTS}/{file.relative_to(results).as_posix()}"] = file
     entries = {}
     with (
