@@ -40,6 +40,7 @@ from fairbandits.engine.vectors import (
     load,
     logarithm,
     pick,
+    put,
     root,
     select,
     store,
@@ -187,6 +188,16 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
     apart = [run(UCB1(), instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
     assert_same_results(together, apart)
     run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], compiled=False)
+
+
+@compiled_only
+def test_quotas_that_are_not_exact_in_lanes_run_one_by_one(rng, monkeypatch):
+    monkeypatch.setattr(simulation, "BLOCKS", {})
+    policy, instance = policy_of(rng, "bandit", 3), instance_of(rng, "bernoulli", 3)
+    options = {"checkpoints": [50], "quotas": [f"1/{2**48}", 0, 0], "compiled": True}
+    together = run(policy, instance, 50, LANES, **options)
+    apart = [run(policy, instance, 50, [one], **options) for one in range(LANES)]
+    assert_same_results(together, apart)
 
 
 @compiled_only
@@ -418,6 +429,27 @@ def test_words_and_rows(rng):
     assert out[1].tolist() == [other[int(row), lane] for lane, row in enumerate(rows[0])]
     picked = [words[int(row), lane] for lane, row in enumerate(rows[1])]
     assert out[2].tolist() == [streams.unit(w) for w in picked]
+
+
+@njit
+def put_rows(array, rows, values, out, words):
+    put(array, load(rows, 0), load(values, 0))
+    put(words, load(rows, 0), pick(words, load(rows, 1)))
+    store(out, 0, pick(array, load(rows, 0)))
+
+
+def test_put_writes_one_entry_of_each_lane(rng):
+    rows = rng.permuted(np.tile(np.arange(5.0)[:, None], LANES), axis=0)[:2].copy()
+    array, values, out = rng.random((5, LANES)), rng.random((1, LANES)), np.zeros((1, LANES))
+    words = rng.integers(0, streams.MASK, (5, LANES), dtype=np.uint64, endpoint=True)
+    expected, expected_words = array.copy(), words.copy()
+    for lane, (row, other) in enumerate(rows.astype(int).T):
+        expected[row, lane] = values[0, lane]
+        expected_words[row, lane] = words[other, lane]
+    put_rows(array, rows, values, out, words)
+    assert array.tolist() == expected.tolist()
+    assert words.tolist() == expected_words.tolist()
+    assert out.tolist() == values.tolist()
 
 
 def test_arrays_along_lanes_begin_where_vectors_like_it():

@@ -15,7 +15,16 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.loops import NEVER, OPTIONS
 from fairbandits.engine.protocol import choose, distribute, learn, probe
 from fairbandits.engine.sources import StreamSource
-from fairbandits.engine.vectors import LANES, load, pick, select, store, units
+from fairbandits.engine.vectors import (
+    LANES,
+    greatest,
+    load,
+    pick,
+    put,
+    select,
+    store,
+    units,
+)
 from fairbandits.engine.watching import Watched
 
 
@@ -41,8 +50,8 @@ class BlockSource(NamedTuple):
 class BlockRecord(NamedTuple):
     """What a block has done so far, and its copies at the checkpoints.
 
-    The fields are those of `fairbandits.engine.loops.Record`. The quotas are the same in all lanes,
-    and have no axis for them.
+    The fields are those of `fairbandits.engine.loops.Record`. All are numbers in floating point:
+    whole ones are exact, since `fits` says which quotas a block can have.
     """
 
     plays: np.ndarray
@@ -98,6 +107,11 @@ def block_source(sources: Sequence[StreamSource]) -> BlockSource:
     )
 
 
+def fits(quotas: tuple[Sequence[int], int] | None, horizon: int) -> bool:
+    """Return whether all multiples of quotas up to a horizon are exact in floating point."""
+    return quotas is None or quotas[1] * horizon < 2**53
+
+
 def new_block(
     n_arms: int,
     checkpoints: np.ndarray,
@@ -107,10 +121,11 @@ def new_block(
     """Return an empty record for LANES replicates, with quotas as in `new_record`."""
 
     def empty(*shape: int, of: float = 0.0) -> np.ndarray:
-        return along_lanes([np.full(shape, of)] * LANES)
+        return along_lanes([np.full(shape, float(of))] * LANES)
 
     shape = (checkpoints.size, n_arms)
     numerators, denominator = quotas or ((0,) * n_arms, 0)
+    owed = np.array(numerators, float)
     return BlockRecord(
         empty(n_arms),
         empty(n_arms),
@@ -118,7 +133,7 @@ def new_block(
         empty(*shape),
         empty(*shape),
         empty(checkpoints.size, n_probes, n_arms),
-        np.array(numerators, np.int64),
+        along_lanes([owed] * LANES),
         denominator,
         empty(n_arms, of=NEVER),
         empty(*shape, of=NEVER),
@@ -205,7 +220,6 @@ def bandit_block(state, source, record, start, stop):
     """Play rounds start+1 .. stop in every lane, seeing the reward of the pulled arm only."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
     quotas, denominator, deficit_sup = record.quotas, record.denominator, record.deficit_sup
-    arms, seen = record.x, record.seen
     mark = 0
     while mark < checkpoints.size and checkpoints[mark] <= start:
         mark += 1
@@ -215,31 +229,23 @@ def bandit_block(state, source, record, start, stop):
             source.at[k, i] = source.base[k, i] + np.uint64(plays[k, i]) * source.gamma[k, i]
     for t in range(start + 1, stop + 1):
         coin = units(_mixed(load(source.coin_base, 0) + load(source.coin_gamma, 0) * np.uint64(t)))
-        chosen = choose(state, t, coin)
-        store(arms, 0, chosen)
+        arm = choose(state, t, coin)
+        before = pick(plays, arm)
         if denominator > 0 and t > 1:
-            for i in range(LANES):
-                arm = int(arms[0, i])
-                deficit = quotas[arm] * (t - 1) - denominator * int(plays[arm, i])
-                deficit_sup[arm, i] = max(deficit_sup[arm, i], deficit)
-        for i in range(LANES):
-            arm = int(arms[0, i])
-            plays[arm, i] += 1.0
-            source.at[arm, i] += source.gamma[arm, i]
-            source.words[0, i] = source.at[arm, i]
-        first, second = pick(source.first, chosen), pick(source.second, chosen)
-        reward = _reward(source, first, second, _mixed(load(source.words, 0)))
-        store(seen, 0, reward)
-        for i in range(LANES):
-            rewards[int(arms[0, i]), i] += seen[0, i]
-        learn(state, t, chosen, reward)
+            deficit = pick(quotas, arm) * (t - 1.0) - denominator * before
+            put(deficit_sup, arm, greatest(pick(deficit_sup, arm), deficit))
+        put(plays, arm, before + 1.0)
+        at = pick(source.at, arm) + pick(source.gamma, arm)
+        put(source.at, arm, at)
+        reward = _reward(source, pick(source.first, arm), pick(source.second, arm), _mixed(at))
+        put(rewards, arm, pick(rewards, arm) + reward)
+        learn(state, t, arm, reward)
         if t == due:
             copy_rows(record.plays_at[mark], plays)
             copy_rows(record.rewards_at[mark], rewards)
             for k in range(plays.shape[0]):
-                for i in range(LANES):
-                    deficit = quotas[k] * t - denominator * int(plays[k, i])
-                    record.deficit_sup_at[mark, k, i] = max(deficit_sup[k, i], deficit)
+                deficit = load(quotas, k) * float(t) - denominator * load(plays, k)
+                store(record.deficit_sup_at[mark], k, greatest(load(deficit_sup, k), deficit))
             probe(state, record.probes_at[mark])
             mark += 1
             due = checkpoints[mark] if mark < checkpoints.size else 0
@@ -255,7 +261,7 @@ def lane_of(record: BlockRecord, lane: int, feedback: str) -> Copies:
         record.plays_at[..., lane].astype(dtype),
         record.rewards_at[..., lane],
         record.probes_at[..., lane],
-        record.deficit_sup_at[..., lane],
+        record.deficit_sup_at[..., lane].astype(np.int64),
     )
 
 

@@ -75,6 +75,11 @@ def pick(array, rows):
     return array[rows.astype(int), np.arange(LANES)]
 
 
+def put(array, rows, value):
+    """Write the entry that each lane has in its own row of an array of shape (n, LANES)."""
+    array[rows.astype(int), np.arange(LANES)] = value
+
+
 def select(condition, yes, no):
     """Return `yes` in the lanes where the condition holds, `no` in the others."""
     return np.where(condition, yes, no)
@@ -245,6 +250,25 @@ def _lower_pick(context, builder, signature, values):
         row = builder.fptosi(row, _INDEX)
         picked.append(builder.load(_address(context, builder, kind, array, row, lane)))
     return _from_lanes(builder, signature.return_type, picked)
+
+
+@type_callable(put)
+def _type_put(context):
+    def typer(array, rows, value):
+        fits = rows == _FLOATS and value in _OF and _vector_of(array, types.intp) == value
+        return types.none if fits else None
+
+    return typer
+
+
+@lower_builtin(put, types.Array, _FLOATS, _Vector)
+def _lower_put(context, builder, signature, values):
+    kind, array = signature.args[0], values[0]
+    pairs = zip(_lanes_of(builder, values[1]), _lanes_of(builder, values[2]), strict=True)
+    for lane, (row, number) in enumerate(pairs):
+        row = builder.fptosi(row, _INDEX)
+        builder.store(number, _address(context, builder, kind, array, row, lane))
+    return context.get_dummy_value()
 
 
 @type_callable(every)
