@@ -25,6 +25,7 @@ from fairbandits.engine.lanes import (
     along_lanes,
     block_of,
     block_source,
+    fits,
     lane_of,
     new_block,
 )
@@ -192,9 +193,13 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
 
 @compiled_only
 def test_quotas_that_are_not_exact_in_lanes_run_one_by_one(rng, monkeypatch):
+    assert fits(None, 2**60)
+    assert fits(((1,), 2**31), 2**22 - 1)
+    assert not fits(((1,), 2**31), 2**22)
     monkeypatch.setattr(simulation, "BLOCKS", {})
+    monkeypatch.setattr(simulation, "fits", lambda quotas, horizon: False)
     policy, instance = policy_of(rng, "bandit", 3), instance_of(rng, "bernoulli", 3)
-    options = {"checkpoints": [50], "quotas": [f"1/{2**48}", 0, 0], "compiled": True}
+    options = {"checkpoints": [50], "quotas": ["1/3", 0, 0], "compiled": True}
     together = run(policy, instance, 50, LANES, **options)
     apart = [run(policy, instance, 50, [one], **options) for one in range(LANES)]
     assert_same_results(together, apart)
