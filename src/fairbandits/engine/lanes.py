@@ -161,27 +161,39 @@ def plays_in_lanes(
     block_class : type, optional
         Class of the block's state, where that has the blocks of all fields.
     make : callable, optional
-        Returns the block's state of one replicate's, given a function for the parts.
+        Returns the block's state of one replicate's, given a function for the parts; None where
+        replicates are played one by one, e.g. for the sake of other parameters.
     """
     _BLOCKS[state_class] = make or (lambda state, wide: block_class(*map(wide, state)))
 
 
+class _NoBlock(Exception):
+    """A state has no form for a block."""
+
+
 def block_of(state: Any) -> Any:
     """Return the state of a block whose replicates start with `state`; None if it has no form."""
-    copies: dict[int, np.ndarray] = {}
+    # with what was copied: another array may come to stand where one is gone
+    copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def wide(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             if id(value) not in copies:  # a state may name an array twice
-                copies[id(value)] = along_lanes([value] * LANES)
-            return copies[id(value)]
+                copies[id(value)] = value, along_lanes([value] * LANES)
+            return copies[id(value)][1]
         if type(value) is tuple:
             return tuple(map(wide, value))
-        return _BLOCKS[type(value)](value, wide) if isinstance(value, tuple) else value
+        if not isinstance(value, tuple):
+            return value
+        make = _BLOCKS.get(type(value))
+        block = None if make is None else make(value, wide)
+        if block is None:
+            raise _NoBlock
+        return block
 
     try:
         return wide(state) if isinstance(state, tuple) else None
-    except KeyError:
+    except _NoBlock:
         return None
 
 

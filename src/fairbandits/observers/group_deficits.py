@@ -8,8 +8,10 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.loops import NEVER
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.vectors import LANES, greatest, load, select, store
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies.bf_ucb import BFUCBState
 from fairbandits.policies.group_ucb import GroupUCBState
@@ -27,6 +29,12 @@ class ServedState(NamedTuple):
 
 class PulledState(NamedTuple):
     """The same where the pulled arm's group is the one that is served."""
+
+    worst: np.ndarray
+
+
+class ServedLanes(NamedTuple):
+    """Of BF-UCB in every lane."""
 
     worst: np.ndarray
 
@@ -90,3 +98,38 @@ def _report(observer, state, out):
 
 implements("report", ServedState)(_report)
 implements("report", PulledState)(_report)
+
+
+# ------------------------------------------------------------------------------------------ lanes
+
+
+plays_in_lanes(
+    ServedState, make=lambda state, wide: ServedLanes(wide(state.worst.astype(float)))
+)
+
+
+@implements("watch", ServedLanes)
+def _watch_lanes(observer, state, t, arm, reward):
+    if t > 1:
+        served = load(state.now, GROUP)
+        for g in range(observer.worst.shape[0]):
+            before = load(state.served, g) - 1.0
+            owed = load(state.quotas, g) * (t - 1.0) - state.denominator * before
+            worst = load(observer.worst, g)
+            own = served == float(g)
+            store(observer.worst, g, select(own, greatest(worst, owed), worst))
+
+
+@implements("report", ServedLanes)
+def _report_lanes(observer, state, out):
+    for i in range(LANES):
+        t = 0
+        for g in range(state.served.shape[0]):
+            t += int(state.served[g, i])
+        for g in range(state.served.shape[0]):
+            served = int(state.served[g, i])
+            owed = int(state.quotas[g, i]) * t - state.denominator * served
+            behind = max(int(observer.worst[g, i]), owed) // state.denominator
+            for arm in range(state.start[g], state.start[g + 1]):
+                out[0, arm, i] = served
+                out[1, arm, i] = behind

@@ -8,7 +8,9 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import assign
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import copy_rows, plays_in_lanes
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.vectors import every, load, pick, put, select
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies.bf_ucb import BFUCBState
 from fairbandits.policies.group_ucb import GroupUCBState
@@ -24,6 +26,13 @@ class ServedState(NamedTuple):
 
 class PulledState(NamedTuple):
     """The same where the pulled arm's group is the one that is served."""
+
+    optional: np.ndarray
+    rounds: int
+
+
+class ServedLanes(NamedTuple):
+    """Of BF-UCB in every lane."""
 
     optional: np.ndarray
     rounds: int
@@ -82,3 +91,30 @@ def _report(observer, state, out):
 
 implements("report", ServedState)(_report)
 implements("report", PulledState)(_report)
+
+
+# ------------------------------------------------------------------------------------------ lanes
+
+
+plays_in_lanes(
+    ServedState,
+    make=lambda state, wide: ServedLanes(wide(state.optional.astype(float)), state.rounds),
+)
+
+
+@implements("watch", ServedLanes)
+def _watch_lanes(observer, state, t, arm, reward):
+    if t > observer.rounds:
+        served = load(state.now, GROUP)
+        optional = every(1.0)
+        for g in range(state.quotas.shape[0]):
+            after = load(state.served, g)
+            before = select(served == float(g), after - 1.0, after)
+            behind = load(state.quotas, g) * (t - 1.0) > state.denominator * before
+            optional = select(behind, 0.0, optional)
+        put(observer.optional, arm, pick(observer.optional, arm) + optional)
+
+
+@implements("report", ServedLanes)
+def _report_lanes(observer, state, out):
+    copy_rows(out[0], observer.optional)

@@ -496,3 +496,7 @@ def _probe(state, out):
             if k != state.drawn[g]:  # whose mean is a new one
                 u = state.mean[g, k] + state.last[g, 1] * state.inverse_root[g, k]
                 out[1, arm] = u * state.last[g, 0]
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import bf_ucb_lanes  # noqa: E402, F401
