@@ -11,7 +11,15 @@ import numpy as np
 from numba import config
 
 from fairbandits.engine.kinds import chosen as chosen_loop
-from fairbandits.engine.lanes import BLOCKS, block_of, block_source, fits, lane_of, new_block
+from fairbandits.engine.lanes import (
+    BLOCKS,
+    MOST_ROUNDS,
+    block_of,
+    block_source,
+    fits,
+    lane_of,
+    new_block,
+)
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.protocol import VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
@@ -221,7 +229,7 @@ def run(
         some = sources[len(records) :][:LANES]
         # a block takes as long as two or three replicates, however few it has
         together = loop is None and force is not False and len(some) >= 3
-        together = together and fits(required, horizon)
+        together = together and horizon <= MOST_ROUNDS and (not required or fits(required[1]))
         block = block_of(state) if together and not config.DISABLE_JIT else None
         if block is not None:
             record = new_block(instance.n_arms, rounds, len(probes), required)

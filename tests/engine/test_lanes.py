@@ -192,17 +192,16 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
 
 
 @compiled_only
-def test_quotas_that_are_not_exact_in_lanes_run_one_by_one(rng, monkeypatch):
-    assert fits(None, 2**60)
-    assert fits(((1,), 2**31), 2**22 - 1)
-    assert not fits(((1,), 2**31), 2**22)
+@pytest.mark.parametrize("too_much", [{"quotas": (f"1/{2**20 + 1}", 0, 0)}, {"horizon": 101}])
+def test_what_is_not_exact_in_lanes_runs_one_by_one(too_much, rng, monkeypatch):
     monkeypatch.setattr(simulation, "BLOCKS", {})
-    monkeypatch.setattr(simulation, "fits", lambda quotas, horizon: False)
+    monkeypatch.setattr(simulation, "MOST_ROUNDS", 100)
     policy, instance = policy_of(rng, "bandit", 3), instance_of(rng, "bernoulli", 3)
-    options = {"checkpoints": [50], "quotas": ["1/3", 0, 0], "compiled": True}
-    together = run(policy, instance, 50, LANES, **options)
-    apart = [run(policy, instance, 50, [one], **options) for one in range(LANES)]
+    options = {"horizon": 50, "checkpoints": [50], "quotas": ("1/3", 0, 0)} | too_much
+    together = run(policy, instance, replicates=LANES, compiled=True, **options)
+    apart = [run(policy, instance, replicates=[one], compiled=True, **options) for one in range(8)]
     assert_same_results(together, apart)
+    assert fits(2**20)
 
 
 @compiled_only

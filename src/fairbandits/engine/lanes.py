@@ -50,8 +50,7 @@ class BlockSource(NamedTuple):
 class BlockRecord(NamedTuple):
     """What a block has done so far, and its copies at the checkpoints.
 
-    The fields are those of `fairbandits.engine.loops.Record`. All are numbers in floating point:
-    whole ones are exact, since `fits` says which quotas a block can have.
+    The fields are those of `fairbandits.engine.loops.Record`. All are numbers in floating point.
     """
 
     plays: np.ndarray
@@ -107,9 +106,14 @@ def block_source(sources: Sequence[StreamSource]) -> BlockSource:
     )
 
 
-def fits(quotas: tuple[Sequence[int], int] | None, horizon: int) -> bool:
-    """Return whether all multiples of quotas up to a horizon are exact in floating point."""
-    return quotas is None or quotas[1] * horizon < 2**53
+#: In a block whole numbers are numbers in floating point. Its runs have at most so many rounds, and
+#: quotas in it at most such a denominator, so that all their multiples are exact, below 2**53.
+MOST_ROUNDS, FINEST = 2**33, 2**20
+
+
+def fits(denominator: int) -> bool:
+    """Return whether quotas over this denominator are exact in a block."""
+    return denominator <= FINEST
 
 
 def new_block(

@@ -34,7 +34,7 @@ class PulledState(NamedTuple):
 
 
 class ServedLanes(NamedTuple):
-    """Of BF-UCB in every lane."""
+    """Of either in every lane, where the policy says which group it served."""
 
     worst: np.ndarray
 
@@ -103,9 +103,12 @@ implements("report", PulledState)(_report)
 # ------------------------------------------------------------------------------------------ lanes
 
 
-plays_in_lanes(
-    ServedState, make=lambda state, wide: ServedLanes(wide(state.worst.astype(float)))
-)
+def _block(state: ServedState | PulledState, wide: Any) -> ServedLanes:
+    return ServedLanes(wide(state.worst.astype(float)))
+
+
+plays_in_lanes(ServedState, make=_block)
+plays_in_lanes(PulledState, make=_block)
 
 
 @implements("watch", ServedLanes)

@@ -32,7 +32,7 @@ class PulledState(NamedTuple):
 
 
 class ServedLanes(NamedTuple):
-    """Of BF-UCB in every lane."""
+    """Of either in every lane, where the policy says which group it served."""
 
     optional: np.ndarray
     rounds: int
@@ -96,10 +96,12 @@ implements("report", PulledState)(_report)
 # ------------------------------------------------------------------------------------------ lanes
 
 
-plays_in_lanes(
-    ServedState,
-    make=lambda state, wide: ServedLanes(wide(state.optional.astype(float)), state.rounds),
-)
+def _block(state: ServedState | PulledState, wide: Any) -> ServedLanes:
+    return ServedLanes(wide(state.optional.astype(float)), state.rounds)
+
+
+plays_in_lanes(ServedState, make=_block)
+plays_in_lanes(PulledState, make=_block)
 
 
 @implements("watch", ServedLanes)

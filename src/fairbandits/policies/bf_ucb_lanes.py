@@ -81,8 +81,7 @@ class BFUCBLanes(NamedTuple):
 def _block(state: bf_ucb.BFUCBState, wide: Any) -> BFUCBLanes | None:
     """Return the block of a state before the first round; None for other readings of BF-UCB."""
     optimistic = state.learner == bf_ucb.OPTIMISTIC and not state.sequential
-    exact = fits((list(state.quotas), state.denominator), int(state.horizon))
-    if not (state.summed and optimistic and exact):
+    if not (state.summed and optimistic and fits(state.denominator)):
         return None
 
     def rows(n: int, of: float = 0.0) -> np.ndarray:

@@ -188,7 +188,7 @@ class GroupUCB:
 
 
 @register_jitable(**INLINE)
-def _bonus(state, count, t):
+def bonus_of(state, count, t):
     """Return the factor of 1 / sqrt(N_i) in round t, for a choice among `count` arms."""
     if state.kind == UCB1_INDEX:
         return math.sqrt(2.0 * math.log(t))
@@ -252,10 +252,10 @@ def _choose(state, t, coin):
     if scope < state.quotas.size:
         low = state.start[scope]
         high = state.start[scope + 1]
-    bonus = _bonus(state, high - low, t)
+    bonus = bonus_of(state, high - low, t)
     if t > lead.marks[UNTIL]:
         until = leader.ahead(t)
-        leader.begin(lead, low, high, until, _bonus(state, high - low, until))
+        leader.begin(lead, low, high, until, bonus_of(state, high - low, until))
     arm = leader.find(lead, low, high, bonus, state.plain_ties, state.cap)
     if arm >= 0:
         lead.bounds[PRECEDING] = lead.bounds[RIVAL]
@@ -305,3 +305,7 @@ def _learn(state, t, arm, reward):
         leader.update(lead, arm)
         if state.rank[arm] < state.rank[lead.marks[ARM]]:
             lead.bounds[PRECEDING] = max(lead.bounds[PRECEDING], lead.upper[arm])
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import group_ucb_lanes  # noqa: E402, F401
