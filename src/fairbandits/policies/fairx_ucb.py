@@ -293,3 +293,7 @@ def _probe(state, out):
     for k in range(state.order.size):
         out[0, k] = state.probability[k]
         out[1, k] = state.policy[k]
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import fairx_ucb_lanes  # noqa: E402, F401
