@@ -1,0 +1,131 @@
+"""BF-UCB and its baselines: blocks give the numbers of one replicate at a time, bit for bit."""
+
+import numpy as np
+import pytest
+from test_lanes import SPREADS, assert_same_results, block_run, compiled_only, started
+
+from fairbandits import (
+    BFUCB,
+    FairXUCB,
+    GroupDeficits,
+    GroupUCB,
+    InitialPhase,
+    Instance,
+    MeritRegret,
+    OptionalPulls,
+    RandomInstance,
+    run,
+)
+from fairbandits.engine import laws
+from fairbandits.engine.lanes import BLOCKS, block_of
+from fairbandits.engine.vectors import LANES
+
+LOOKING = (InitialPhase(), GroupDeficits(), OptionalPulls())
+UNEVEN, FOUR = (9, 2, 4), (1, 3, 17, 1)
+#: Name -> (groups, what makes the policy, what looks on). The readings are run-time values, so
+#: that each policy with its observers is one kernel.
+POLICIES = {
+    "bf": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3), box="uncut"), LOOKING),
+    "bf-owed": (UNEVEN, lambda groups: BFUCB(groups, ("1/3",) * 3, box="uncut"), LOOKING),
+    "bf-free": (FOUR, lambda groups: BFUCB(groups, (0,) * 4, box="uncut"), LOOKING),
+    "bf-readings": (
+        FOUR,
+        lambda groups: BFUCB(
+            *(groups, (0.25, 0, 0.1, 0.5), None),
+            box="uncut",
+            width="released",
+            running_mean="released",
+        ),
+        LOOKING,
+    ),
+    "bf-horizon": ((5,), lambda groups: BFUCB(groups, (0,), box="uncut", width="horizon"), LOOKING),
+    "gef": (UNEVEN, lambda groups: GroupUCB(groups, ("1/5", "1/3", 0.3), box="uncut"), LOOKING),
+    "gef-released": (
+        FOUR,
+        lambda groups: GroupUCB(groups, (0.25, 0, 0.1, 0.5), version="released"),
+        LOOKING,
+    ),
+    "gef-random": (
+        UNEVEN,
+        lambda groups: GroupUCB(groups, ("1/3",) * 3, index="paper", ties="random", cap=True),
+        LOOKING,
+    ),
+    "ucb": (FOUR, lambda groups: GroupUCB(groups), LOOKING),
+    "ucb-random": (UNEVEN, lambda groups: GroupUCB(groups, ties="random", cap=True), LOOKING),
+    "mf": (UNEVEN, lambda groups: FairXUCB(groups, box="uncut"), LOOKING[:1]),
+    "mf-cut": (FOUR, lambda groups: FairXUCB(groups, None), LOOKING[:1]),
+    "mf-readings": (
+        (3, 3),
+        lambda groups: FairXUCB(
+            groups, width="released", running_mean="released", initialisation="released"
+        ),
+        LOOKING[:1],
+    ),
+}
+
+
+def instances_of(rng, law, arms):
+    """Return an instance at random, and one whose arms are alike, so that ties abound."""
+    means = rng.uniform(0.05, 0.95, arms), np.full(arms, 0.5)
+    return [Instance(some, law, SPREADS.get(law)) for some in means]
+
+
+@compiled_only
+@pytest.mark.parametrize("law", laws.CODES)
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_block_gives_what_each_replicate_gives(name, law, rng):
+    groups, make, observe = POLICIES[name]
+    policy, arms, rounds = make(groups), sum(groups), 600
+    first = policy.initial_rounds
+    options = {"checkpoints": [1, 2, first, first + 1, rounds], "observe": observe}
+    replicates = [5, 0, 3, 11, 7]
+    assert block_of(started(policy, observe, arms, rounds)) is not None
+    for instance in instances_of(rng, law, arms):
+        together = run(policy, instance, rounds, replicates, **options)
+        apart = [run(policy, instance, rounds, [one], **options) for one in replicates]
+        assert_same_results(together, apart)
+
+
+@compiled_only
+@pytest.mark.parametrize("name", ["bf", "bf-readings", "gef", "ucb-random", "mf"])
+def test_long_runs(name):
+    groups, make, observe = POLICIES[name]
+    instance = RandomInstance(sum(groups), 0.3, 0.95, law="bernoulli")
+    options = {"seed": 1, "checkpoints": [100, 5000, 20_000], "observe": observe}
+    together = run(make(groups), instance, 20_000, LANES, **options)
+    apart = [run(make(groups), instance, 20_000, [one], **options) for one in range(LANES)]
+    assert_same_results(together, apart)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
+    groups, make, observe = POLICIES[name]
+    policy, loop = make(groups), BLOCKS["bandit"]
+    last = policy.initial_rounds + 12
+    for instance in instances_of(rng, "bernoulli", sum(groups)):
+        whole = block_run(policy, instance, [0, last], loop, observe)
+        assert whole == block_run(policy, instance, [0, 1, 2, last - 12, last], loop, observe)
+        interpreted = getattr(loop, "py_func", loop)
+        assert whole == block_run(policy, instance, [0, last], interpreted, observe)
+
+
+def test_other_readings_have_no_block():
+    quotas, fine = (0.2, 0.1, 0.3), (f"1/{2**20 + 1}", 0, 0)
+    for policy in (
+        BFUCB(UNEVEN, quotas),
+        BFUCB(UNEVEN, quotas, box="exact"),
+        BFUCB(UNEVEN, quotas, version="released"),
+        BFUCB(UNEVEN, quotas, box="uncut", draw="released"),
+        BFUCB(UNEVEN, quotas, box="uncut", initialisation="released"),
+        BFUCB(UNEVEN, quotas, box="uncut", learner="random"),
+        BFUCB(UNEVEN, quotas, box="uncut", merit="exponential"),
+        BFUCB(UNEVEN, fine, box="uncut"),
+        GroupUCB(UNEVEN, fine),
+        FairXUCB(UNEVEN, clock="round"),
+        FairXUCB(UNEVEN, draw="released"),
+        FairXUCB(UNEVEN, version="released", quotas=quotas, shadow_means=(0.5,) * 15),
+    ):
+        assert block_of(policy.start(15, 500)) is None
+        assert block_of(started(policy, (InitialPhase(),), 15, 500)) is None
+    bf = BFUCB(UNEVEN, quotas, box="uncut")
+    assert block_of(started(bf, (MeritRegret((0.5,) * 15),), 15, 500)) is None
