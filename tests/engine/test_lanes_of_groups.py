@@ -39,6 +39,32 @@ POLICIES = {
         LOOKING,
     ),
     "bf-horizon": ((5,), lambda groups: BFUCB(groups, (0,), box="uncut", width="horizon"), LOOKING),
+    "cut": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3)), LOOKING),
+    "cut-readings": (
+        FOUR,
+        lambda groups: BFUCB(
+            *(groups, (0.25, 0, 0.1, 0.5), None),
+            width="released",
+            running_mean="released",
+            initialisation="released",
+        ),
+        LOOKING,
+    ),
+    "released": (
+        UNEVEN,
+        lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3), version="released"),
+        LOOKING,
+    ),
+    "rounded": (
+        FOUR,
+        lambda groups: BFUCB(groups, (0, 0.5, 0.1, 0), draw="released"),
+        LOOKING,
+    ),
+    "rounded-uncut": (
+        (20,),
+        lambda groups: BFUCB(groups, (0.5,), draw="released", box="uncut"),
+        LOOKING,
+    ),
     "gef": (UNEVEN, lambda groups: GroupUCB(groups, ("1/5", "1/3", 0.3), box="uncut"), LOOKING),
     "gef-released": (
         FOUR,
@@ -87,7 +113,9 @@ def test_a_block_gives_what_each_replicate_gives(name, law, rng):
 
 
 @compiled_only
-@pytest.mark.parametrize("name", ["bf", "bf-readings", "gef", "ucb-random", "mf"])
+@pytest.mark.parametrize(
+    "name", ["bf", "bf-readings", "cut", "released", "rounded", "gef", "ucb-random", "mf"]
+)
 def test_long_runs(name):
     groups, make, observe = POLICIES[name]
     instance = RandomInstance(sum(groups), 0.3, 0.95, law="bernoulli")
@@ -112,10 +140,9 @@ def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
 def test_other_readings_have_no_block():
     quotas, fine = (0.2, 0.1, 0.3), (f"1/{2**20 + 1}", 0, 0)
     for policy in (
-        BFUCB(UNEVEN, quotas),
         BFUCB(UNEVEN, quotas, box="exact"),
-        BFUCB(UNEVEN, quotas, version="released"),
-        BFUCB(UNEVEN, quotas, box="uncut", draw="released"),
+        BFUCB(UNEVEN, quotas, policy_from="mean"),
+        BFUCB(UNEVEN, quotas, width="horizon"),
         BFUCB(UNEVEN, quotas, box="uncut", initialisation="released"),
         BFUCB(UNEVEN, quotas, box="uncut", learner="random"),
         BFUCB(UNEVEN, quotas, box="uncut", merit="exponential"),

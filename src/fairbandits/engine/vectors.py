@@ -95,6 +95,11 @@ def root(value):
     return np.sqrt(value)
 
 
+def nearest(value):
+    """Return the nearest whole numbers, of two the even one."""
+    return np.rint(value)
+
+
 def absolute(value):
     """Return the values without their signs."""
     return np.abs(value)
@@ -320,6 +325,7 @@ _compile(operator.mul, (_FLOATS, _FLOATS), _FLOATS, _instruction("fmul"))
 _compile(operator.truediv, (_FLOATS, _FLOATS), _FLOATS, _instruction("fdiv"))
 _compile(operator.neg, (_FLOATS,), _FLOATS, _instruction("fneg"))
 _compile(root, (_FLOATS,), _FLOATS, _intrinsic("sqrt"))
+_compile(nearest, (_FLOATS,), _FLOATS, _intrinsic("rint"))
 _compile(absolute, (_FLOATS,), _FLOATS, _intrinsic("fabs"))
 _compile(logarithm, (_FLOATS,), _FLOATS, _logarithm)
 _compile(operator.lt, (_FLOATS, _FLOATS), _TRUTHS, _comparison("<"))

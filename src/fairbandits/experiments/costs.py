@@ -8,7 +8,7 @@ from fairbandits.policies.own import is_own
 COSTS = {
     "banditq, bandit": (40, 8),
     "banditq, full": (10, 4),
-    "bf_ucb": (100, 1.2),
+    "bf_ucb": (20, 0.6),
     "fair_learn": (25, 0.2),
     "fairx_ucb": (100, 2),
     "group_ucb": (15, 0.5),

@@ -1,8 +1,9 @@
 """BF-UCB for a block of replicates at once, with the numbers of one replicate at a time.
 
-This is the policy as printed: nothing cuts the optimistic means, and the draw is not rounded. A
-lane does the operations of `bf_ucb` in their order. Groups are as many in all lanes, so that what
-follows from sums over their arms is worked out for every group; arms are looked up lane by lane.
+A lane does the operations of `bf_ucb` in their order. Groups are as many in all lanes, so that what
+follows from sums over their arms is worked out for every group. As printed, nothing cuts the
+optimistic means: they need sums only, and arms are looked up lane by lane. The readings that work
+out every arm in each round are in `bf_ucb_cut_lanes`.
 """
 
 from typing import Any, NamedTuple
@@ -26,8 +27,10 @@ from fairbandits.engine.vectors import (
     select,
     store,
 )
-from fairbandits.policies import bf_ucb, groups
+from fairbandits.policies import bf_ucb
 from fairbandits.policies import merit as merits
+from fairbandits.policies.bf_ucb_cut_lanes import CutLanes, cut_lanes
+from fairbandits.policies.groups_lanes import products, served_group, tree
 from fairbandits.policies.initial_rounds import GROUP
 
 #: Place in `now` of the block of arms that was drawn from.
@@ -78,10 +81,13 @@ class BFUCBLanes(NamedTuple):
     released_mean: bool
 
 
-def _block(state: bf_ucb.BFUCBState, wide: Any) -> BFUCBLanes | None:
+def _block(state: bf_ucb.BFUCBState, wide: Any) -> BFUCBLanes | CutLanes | None:
     """Return the block of a state before the first round; None for other readings of BF-UCB."""
-    optimistic = state.learner == bf_ucb.OPTIMISTIC and not state.sequential
-    if not (state.summed and optimistic and fits(state.denominator)):
+    if state.learner != bf_ucb.OPTIMISTIC or not (state.plain and fits(state.denominator)):
+        return None
+    if not state.summed:
+        return None if state.by_horizon else cut_lanes(state)
+    if state.sequential:
         return None
 
     def rows(n: int, of: float = 0.0) -> np.ndarray:
@@ -128,14 +134,7 @@ def _choose(state, t, coin):
             _fetch(state, group, every(turn // merits.BLOCK))
             return every(state.start[g] + turn)
     else:
-        group = groups.most_owed_in_lanes(state.quotas, state.denominator, state.served, t)
-        best, richest = every(bf_ucb.STALE), every(0.0)
-        for g in range(n_groups):
-            value = load(state.value, g)
-            better = value > best
-            best = select(better, value, best)
-            richest = select(better, float(g), richest)
-        group = select(group < 0.0, richest, group)
+        group = served_group(state, t)
         store(state.now, GROUP, group)
     return _expose(state, group, coin)
 
@@ -254,27 +253,14 @@ def _eight(array, inside, value):
 
 
 @register_jitable(**INLINE)
-def _products(v, w):
-    (a, b, c, d), (e, f, g, h) = v
-    (i, j, k, m), (n, o, p, q) = w
-    return (a * i, b * j, c * k, d * m), (e * n, f * o, g * p, h * q)
-
-
-@register_jitable(**INLINE)
-def _tree(values):
-    (a, b, c, d), (e, f, g, h) = values
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
-
-
-@register_jitable(**INLINE)
 def _sum_groups(state, group, block, means, roots):
     """Work out every group's total of optimistic means and its value, a block having new entries.
 
     What is written entry by entry cannot be read as a vector at once, so the moments are replaced.
     """
-    new_means, new_roots = _tree(means), _tree(roots)
-    new_squares = _tree(_products(means, means))
-    new_products, new_inverses = _tree(_products(means, roots)), _tree(_products(roots, roots))
+    new_means, new_roots = tree(means), tree(roots)
+    new_squares = tree(products(means, means))
+    new_products, new_inverses = tree(products(means, roots)), tree(products(roots, roots))
     for g in range(state.n_blocks.size):
         own = group == float(g)
         width = load(state.width, g)
@@ -290,9 +276,9 @@ def _sum_groups(state, group, block, means, roots):
             )
             if b < n_blocks - 1:
                 store(state.ends, at, total)
-            products = _moment(moments, 3, changed, new_products)
+            crossed = _moment(moments, 3, changed, new_products)
             inverses = _moment(moments, 4, changed, new_inverses)
-            mixed = 2.0 * products + width * inverses
+            mixed = 2.0 * crossed + width * inverses
             squares = squares + (_moment(moments, 2, changed, new_squares) + width * mixed)
         store(state.total, g, total)
         store(state.value, g, select(total > 0.0, squares / total, 0.0))

@@ -15,7 +15,6 @@ from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import (
     LANES,
     every,
-    greatest,
     least,
     load,
     pick,
@@ -24,7 +23,7 @@ from fairbandits.engine.vectors import (
     select,
     store,
 )
-from fairbandits.policies import group_ucb, groups
+from fairbandits.policies import group_ucb, groups_lanes
 from fairbandits.policies.initial_lanes import (
     InitialLanes,
     choose_each,
@@ -100,7 +99,7 @@ def _choose(state, t, coin):
     n_arms, n_groups = state.order.size, state.served.shape[0]
     bonus = every(group_ucb.bonus_of(state, n_arms, t))
     if state.grouped:
-        scope = groups.most_owed_in_lanes(state.quotas, state.denominator, state.served, t)
+        scope = groups_lanes.most_owed(state.quotas, state.denominator, state.served, t)
         for g in range(n_groups):
             own = scope == float(g)
             size = state.start[g + 1] - state.start[g]

@@ -8,7 +8,6 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.vectors import every, load, select
 from fairbandits.policies import checks
 from fairbandits.policies.parameters import one_of
 from fairbandits.rationals import common_denominator
@@ -134,18 +133,6 @@ def most_owed(quotas, denominator, served, t):
         if owed > worst:
             worst = owed
             group = g
-    return group
-
-
-@register_jitable(**INLINE)
-def most_owed_in_lanes(quotas, denominator, served, t):
-    """Return the same of each lane, whose integers are numbers in floating point."""
-    group, worst = every(-1.0), every(0.0)
-    for g in range(quotas.shape[0]):
-        owed = load(quotas, g) * (t - 1.0) - denominator * load(served, g)
-        behind = owed > worst
-        worst = select(behind, owed, worst)
-        group = select(behind, float(g), group)
     return group
 
 
