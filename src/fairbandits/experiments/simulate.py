@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -66,40 +67,53 @@ def _results(
     replicates: Sequence[int],
     compiled: bool | None,
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the columns of one cell, one by one where the policy depends on what is drawn."""
+    """Yield the columns of one cell, together of replicates in which the policy is the same."""
     horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
-    parameters, observe = spec.parameters_of(cell), dict(spec.observe)
-    instance = instance_of(spec)
-    dependent = depends_on_instance({"policy": parameters, **observe})
-    random = isinstance(instance, RandomInstance)
-    one_by_one = spec.drawn_quotas or (dependent and random)
-    for together in ([one] for one in replicates) if one_by_one else (replicates,):
+    settled = ((one, *_settled(spec, cell, seed, one)) for one in replicates)
+    for (policy, observe, numerators), some in groupby(settled, key=lambda one: one[1:]):
         quotas: Sequence | None = spec.quotas or None
-        if spec.drawn_quotas:
-            numerators = draw_quotas(
-                spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=together[0]
-            )
-            quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
-        settled, watching = parameters, observe
-        if dependent:
-            drawn = instance.draw(seed, stream, together[0]) if random else instance
-            known = _from_instance(spec, drawn.true_means, quotas)
-            settled, watching = filled(parameters, known), filled(observe, known)
+        if numerators:
+            quotas = _fractions(spec, numerators)
         columns = run(
-            make_policy(spec.policy, settled, where=stream, source=spec.policy_source),
-            instance,
+            make_policy(spec.policy, policy, where=stream, source=spec.policy_source),
+            instance_of(spec),
             horizon,
-            together,
+            [one[0] for one in some],
             seed=seed,
             checkpoints=recorded_rounds(spec, horizon),
             stream=stream,
             quotas=quotas,
-            observe=[make_observer(*one, where=stream) for one in watching.items()],
+            observe=[make_observer(*one, where=stream) for one in observe.items()],
             compiled=compiled,
         ).columns()
-        if spec.drawn_quotas:
+        if numerators:
             columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
         yield columns
+
+
+def _settled(
+    spec: RunSpec, cell: dict[str, Any], seed: int, replicate: int
+) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
+    """Return the parameters of policy and observers in one replicate, and its quotas if drawn."""
+    stream = spec.stream_of(cell)
+    parameters, observe = spec.parameters_of(cell), dict(spec.observe)
+    numerators: list[int] = []
+    if spec.drawn_quotas:
+        numerators = draw_quotas(
+            spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=replicate
+        )
+    if not depends_on_instance({"policy": parameters, **observe}):
+        return parameters, observe, numerators
+    instance = instance_of(spec)
+    if isinstance(instance, RandomInstance):
+        instance = instance.draw(seed, stream, replicate)
+    quotas = _fractions(spec, numerators) if numerators else spec.quotas or None
+    known = _from_instance(spec, instance.true_means, quotas)
+    return filled(parameters, known), filled(observe, known), numerators
+
+
+def _fractions(spec: RunSpec, numerators: Sequence[int]) -> list[str]:
+    return [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
 
 
 def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
