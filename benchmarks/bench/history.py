@@ -22,9 +22,11 @@ COLUMNS = (
     "ours_max",
     "c_plain",
     "ratio",
+    "eight_median",
     "machine",
 )
-NUMBERS = COLUMNS[3:8]
+NUMBERS = COLUMNS[3:9]
+OPTIONAL = ("c_plain", "ratio", "eight_median")
 #: Rows that agree in these are measurements of the same thing: the later one stays.
 KEY = ("machine", "commit", "case")
 
@@ -53,13 +55,14 @@ def rows_of(report: dict[str, Any]) -> list[dict[str, str]]:
     """Return the rows that a report adds: nanoseconds a round, and the ratio of C to ours."""
     rows = []
     for case in report["cases"]:
-        ours, in_c = case["ns"]["ours"], case["ns"]["c"]
+        ours, in_c, eight = (case["ns"][way] for way in ("ours", "c", "eight"))
         numbers = (
             ours["median"],
             ours["min"],
             ours["max"],
             in_c and in_c["median"],
             case["c_over_ours"],
+            eight and eight["median"],
         )
         rows.append(
             {
@@ -93,8 +96,7 @@ def read(file: Path) -> list[dict[str, str]]:
         rows = list(reader)
     for line, row in enumerate(rows, start=2):
         for name in NUMBERS:
-            optional = name in ("c_plain", "ratio")
-            if not (optional and row[name] == "") and not _is_positive(row[name]):
+            if not (name in OPTIONAL and row[name] == "") and not _is_positive(row[name]):
                 raise ValueError(
                     f"{file}, line {line}: {name} must be a number above 0, got {row[name]!r}"
                 )

@@ -19,15 +19,22 @@ from bench.cases import SEED, STREAM, Case, Outcome
 SOURCES = sorted((HERE / "c").glob("*.c"))
 
 
-def play_ours(case: Case, rounds: int) -> list[Outcome]:
-    """Play with the package."""
+def play_ours(case: Case, rounds: int, replicates: int = 1) -> list[Outcome]:
+    """Play with the package; return the outcome of the first replicate."""
     instance = fb.Instance(case.means, law=case.law)
     horizon = max(rounds, instance.n_arms)
     kind = "pulls" if case.feedback == "bandit" else "plays"
     outcomes = []
     for policy in case.policies:
         result = fb.run(
-            policy, instance, horizon, seed=SEED, stream=STREAM, checkpoints=[rounds], compiled=True
+            policy,
+            instance,
+            horizon,
+            replicates,
+            seed=SEED,
+            stream=STREAM,
+            checkpoints=[rounds],
+            compiled=True,
         )
         outcome = {kind: result.plays, "rewards": result.rewards, **result.probes}
         outcomes.append({name: values[0, 0] for name, values in outcome.items()})
@@ -148,5 +155,6 @@ def same_bits(one: list[Outcome], other: list[Outcome]) -> bool:
     return all(
         a[name].tobytes() == b[name].tobytes()
         for a, b in zip(one, other, strict=True)
-        for name in ("pulls", "rewards")
+        for name in ("pulls", "plays", "rewards")
+        if name in a.keys() & b.keys()
     )

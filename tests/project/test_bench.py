@@ -74,6 +74,8 @@ def test_every_case_is_measured(quick):
         assert row["name"] in printed
         ns = row["ns"]
         assert 0 < ns["ours"]["min"] <= ns["ours"]["median"] <= ns["ours"]["max"]
+        assert ns["eight"]["median"] > 0
+        assert row["difference"]["eight_is_exact"] is True
         if case.in_python is not None:
             assert row["python_over_ours"] == ns["python"]["median"] / ns["ours"]["median"]
 
@@ -105,7 +107,7 @@ def test_what_a_case_does_not_have_is_a_dash(quick):
     assert row["agree"]
     (_, *cells) = table.case_rows(report)[1 + report["cases"].index(row)]
     named = dict(zip(table.HEAD[1:], cells, strict=True))
-    assert [name for name, cell in named.items() if cell != "-"] == ["ours"]
+    assert [name for name, cell in named.items() if cell != "-"] == ["ours", "ours, 8 at once"]
 
 
 def test_without_a_compiler_the_columns_are_left_out(tmp_path):
@@ -375,6 +377,7 @@ def past(case="UCB1, N=10", median=30.0, low=29.0, high=32.0, **rest):
     """Return a row of the history."""
     numbers = {"ours_median": median, "ours_min": low, "ours_max": high}
     row = {"date": "2026-01-02", "commit": "abc1234", "case": case, "c_plain": "60", "ratio": "2"}
+    row["eight_median"] = "9"
     return row | {name: f"{x:g}" for name, x in numbers.items()} | {"machine": "this"} | rest
 
 
