@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import shrunk
+from fairbandits.engine.vectors import LANES
 from fairbandits.experiments.bundles import (
     bundles_of,
     collections,
@@ -16,7 +17,7 @@ from fairbandits.experiments.bundles import (
     write_plans,
 )
 from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.costs import COSTS, MOST, OBSERVING
+from fairbandits.experiments.costs import BLOCK, COSTS, MOST, OBSERVING, fitting_chunk
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES
@@ -93,6 +94,23 @@ def test_jobs_take_about_a_minute():
             total = sum(chunk.seconds for part in bundle.parts for chunk in part)
             assert total > MOST
             assert len({one.suite or one.name for one in bundle.experiments}) == 1
+
+
+@pytest.mark.parametrize(
+    ("chunk", "replicates", "seconds", "fits"),
+    [
+        (50, 50, 1.0, 50),  # one file, whatever is in it
+        (100, 50, 1.0, 100),
+        (50, 50, 2.0, 24),  # 29 would fit
+        (20, 50, 1.0, 16),
+        (50, 50, 9.0, 6),  # less than a block
+        (50, 50, 100.0, 1),
+        (3, 50, 1.0, 3),
+    ],
+)
+def test_files_hold_whole_blocks_of_replicates(chunk, replicates, seconds, fits):
+    assert fitting_chunk(chunk, replicates, seconds, most=60) == fits
+    assert BLOCK == LANES
 
 
 def test_a_small_run_is_a_job_or_two_for_each_paper(smoke):

@@ -655,7 +655,8 @@ def _experiment(
             chunk = min(chunk, limits.get("chunk", chunk))
             run = Run(paper, name, f"{label}-{law}", spec, replicates, chunk)
             cost = scale.costs.get(run.key)
-            chunk = fitting_chunk(chunk, seconds_of_replicate(spec, cost), scale.job_seconds)
+            one = seconds_of_replicate(spec, cost)
+            chunk = fitting_chunk(chunk, replicates, one, scale.job_seconds)
             runs.append(replace(run, chunk=chunk, cost=cost))
     return Experiment(
         paper,

@@ -6,8 +6,8 @@ from fairbandits.policies.own import is_own
 #: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
 #: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
 COSTS = {
-    "banditq, bandit": (40, 8),
-    "banditq, full": (10, 4),
+    "banditq, bandit": (15, 4),
+    "banditq, full": (5, 2.5),
     "bf_ucb": (20, 0.6),
     "fair_learn": (25, 0.2),
     "fairx_ucb": (100, 2),
@@ -36,6 +36,8 @@ OBSERVING = {
     "surrogate_gains": (40, 3),
 }
 OBSERVED = (5, 0)
+#: Replicates that are played at once: `fairbandits.engine.vectors.LANES`, which needs Numba.
+BLOCK = 8
 #: Seconds for each replicate of each cell, and for each file.
 STARTED, WRITTEN = 0.0004, 0.02
 #: Seconds of computing in one process, at most, where it can be cut.
@@ -62,16 +64,20 @@ def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
     return spec.total_rounds * cost * 1e-9 + len(spec.cells) * STARTED
 
 
-def fitting_chunk(chunk: int, seconds: float, most: float) -> int:
+def fitting_chunk(chunk: int, replicates: int, seconds: float, most: float) -> int:
     """Return how many replicates a file holds: as many as given, or as a job has the time for.
+
+    Where there are several files, they have whole blocks of replicates that are played at once, if
+    they have at least one.
 
     Parameters
     ----------
-    chunk : int
+    chunk, replicates : int
         As configured.
     seconds : float
         What a replicate takes.
     most : float
         Seconds of a job; a single replicate can take longer.
     """
-    return max(1, min(chunk, int((most - WRITTEN) / seconds)))
+    chunk = max(1, min(chunk, int((most - WRITTEN) / seconds)))
+    return chunk if chunk >= replicates else chunk // BLOCK * BLOCK or chunk
