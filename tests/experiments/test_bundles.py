@@ -100,7 +100,7 @@ def test_jobs_take_about_a_minute():
     ("chunk", "replicates", "seconds", "fits"),
     [
         (50, 50, 1.0, 50),  # one file, whatever is in it
-        (100, 50, 1.0, 100),
+        (100, 50, 0.5, 100),
         (50, 50, 2.0, 24),  # 29 would fit
         (20, 50, 1.0, 16),
         (50, 50, 9.0, 6),  # less than a block
