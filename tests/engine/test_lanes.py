@@ -11,6 +11,7 @@ from fairbandits import (
     UCB1,
     BanditQ,
     Instance,
+    OwnReward,
     PlaysSum,
     QueueSquares,
     RandomInstance,
@@ -136,6 +137,23 @@ def test_a_block_gives_what_each_replicate_gives(feedback, case, law, rng):
     )
     last = run(policy, instance, rounds, replicates[-1:], compiled=False, **options)
     assert together.probes["queue"][-1].tobytes() == last.probes["queue"].tobytes()
+
+
+@pytest.mark.parametrize("parameters", [{}, {"surrogate_index": "pre"}, {"gain": -2.0}], ids=str)
+def test_a_policy_that_sees_its_own_reward_among_all(parameters, rng):
+    targets = {"targets": rng.uniform(0, 0.2, 4), **parameters}
+    policy, observe = OwnReward("banditq", targets), (SurrogateGains(),)
+    instance = instance_of(rng, "uniform02", 4)
+    options = {"checkpoints": [1, 12, 1200], "observe": observe}
+    if not config.DISABLE_JIT:
+        together = run(policy, instance, 1200, 5, **options)
+        apart = [run(policy, instance, 1200, [one], **options) for one in range(5)]
+        assert_same_results(together, apart)
+    loop = BLOCKS["full"]
+    whole = block_run(policy, instance, [0, 15], loop, observe)
+    assert whole == block_run(policy, instance, [0, 1, 2, 15], loop, observe)
+    interpreted = getattr(loop, "py_func", loop)
+    assert whole == block_run(policy, instance, [0, 15], interpreted, observe)
 
 
 @compiled_only

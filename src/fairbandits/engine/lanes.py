@@ -216,7 +216,7 @@ def full_information_block(state, source, record, start, stop):
     for k in range(x.shape[0]):
         store(source.at, k, load(source.base, k) + load(source.gamma, k) * np.uint64(start))
     for t in range(start + 1, stop + 1):
-        distribute(state, t, 0, x)
+        distribute(state, t, _coins(source, t), x)
         _observe(source, seen)
         for k in range(x.shape[0]):
             played = load(x, k)
@@ -244,8 +244,7 @@ def bandit_block(state, source, record, start, stop):
         for i in range(LANES):
             source.at[k, i] = source.base[k, i] + np.uint64(plays[k, i]) * source.gamma[k, i]
     for t in range(start + 1, stop + 1):
-        coin = units(_mixed(load(source.coin_base, 0) + load(source.coin_gamma, 0) * np.uint64(t)))
-        arm = choose(state, t, coin)
+        arm = choose(state, t, _coins(source, t))
         before = pick(plays, arm)
         if denominator > 0 and t > 1:
             deficit = pick(quotas, arm) * (t - 1.0) - denominator * before
@@ -286,6 +285,12 @@ def copy_rows(out, values):
     """Copy `values` into `out`, both of shape (n, LANES)."""
     for k in range(out.shape[0]):
         store(out, k, load(values, k))
+
+
+@register_jitable(**INLINE)
+def _coins(source, t):
+    """Return the coins of round t, as numbers in [0, 1)."""
+    return units(_mixed(load(source.coin_base, 0) + load(source.coin_gamma, 0) * np.uint64(t)))
 
 
 @register_jitable(**INLINE)

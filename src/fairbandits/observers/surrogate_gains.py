@@ -9,7 +9,9 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import assign, fill, largest
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.protocol import implements, report
+from fairbandits.engine.vectors import LANES, absolute, every, greatest, load, root, store
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies import banditq
 from fairbandits.policies.own_reward import OwnRewardState
@@ -46,6 +48,27 @@ class UnseenState(NamedTuple):
 
     before: np.ndarray
     gains: Gains
+
+
+class GainsLanes(NamedTuple):
+    """`Gains` in every lane."""
+
+    last: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    peak: np.ndarray
+    products: np.ndarray
+    windows: np.ndarray
+    past: np.ndarray
+    first: np.ndarray
+    scalars: np.ndarray
+
+
+class UnseenLanes(NamedTuple):
+    """`UnseenState` in every lane."""
+
+    before: np.ndarray
+    gains: GainsLanes
 
 
 @dataclass(frozen=True)
@@ -180,3 +203,69 @@ def _report(observer, state, out):
 
 implements("report", SeenState)(_report)
 implements("report", UnseenState)(_report)
+
+
+# ------------------------------------------------------------------------------------------ lanes
+
+
+plays_in_lanes(Gains, GainsLanes)
+plays_in_lanes(UnseenState, UnseenLanes)
+
+
+@implements("watch", UnseenLanes)
+def _watch_lanes(observer, state, t, x, reward):
+    policy, before, last = state.learner, observer.before, observer.gains.last
+    for k in range(last.shape[0]):
+        length = load(policy.queue, k) if policy.post else load(before, k)
+        store(last, k, banditq.surrogate_gain(policy, length, load(reward, k)))
+    copy_rows(before, policy.queue)
+    _take_lanes(observer.gains, t, x)
+
+
+@register_jitable(**INLINE)
+def _take_lanes(gains, t, x):
+    """Do what `_take` does."""
+    windows, past, scalars = gains.windows, gains.past, gains.scalars
+    norm = every(0.0)
+    now = (t - 1) % LAGS
+    ago_10 = (t - 1 - 10) % LAGS
+    ago_100 = (t - 1 - 100) % LAGS
+    earned = load(scalars, EARNED)
+    for k in range(gains.last.shape[0]):
+        g = load(gains.last, k)
+        earned = earned + load(x, k) * g
+        norm = norm + g * g
+        store(gains.sums, k, load(gains.sums, k) + g)
+        store(gains.squares, k, load(gains.squares, k) + g * g)
+        store(gains.peak, k, greatest(load(gains.peak, k), absolute(g)))
+        for w in range(3):
+            product = load(gains.products[w], k)
+            store(gains.products[w], k, product + g * load(windows[w], k))
+        at_10, at_100, oldest = load(past[ago_10], k), load(past[ago_100], k), load(past[now], k)
+        store(windows[0], k, load(windows[0], k) + (g - at_10))
+        store(windows[1], k, load(windows[1], k) + (at_10 - at_100))
+        store(windows[2], k, load(windows[2], k) + (at_100 - oldest))
+        store(past[now], k, g)
+        if t <= LAGS:
+            store(gains.first[now], k, g)
+    store(scalars, EARNED, earned)
+    store(scalars, NORM, greatest(load(scalars, NORM), root(norm)))
+    store(scalars, ROUNDS, every(t))
+
+
+@implements("report", UnseenLanes)
+def _report_lanes(observer, state, out):
+    gains = observer.gains
+    for i in range(LANES):
+        own = Gains(
+            gains.last[:, i],
+            gains.sums[:, i],
+            gains.squares[:, i],
+            gains.peak[:, i],
+            gains.products[:, :, i],
+            gains.windows[:, :, i],
+            gains.past[:, :, i],
+            gains.first[:, :, i],
+            gains.scalars[:, i],
+        )
+        report(SeenState(own), state, out[:, :, i])

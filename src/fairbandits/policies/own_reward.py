@@ -6,13 +6,22 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.engine.arrays import fill
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn, probe
+from fairbandits.engine.vectors import every, load, pick, select, store
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import Learner, LearnerParameters
 
 
 class OwnRewardState(NamedTuple):
     """The learner, and the arm of the round being played."""
+
+    learner: NamedTuple
+    arm: np.ndarray
+
+
+class OwnRewardLanes(NamedTuple):
+    """The same in every lane."""
 
     learner: NamedTuple
     arm: np.ndarray
@@ -77,4 +86,32 @@ def _learn(state, t, x, reward):
 
 @implements("probe", OwnRewardState)
 def _probe(state, out):
+    probe(state.learner, out)
+
+
+# ------------------------------------------------------------------------------------------ lanes
+
+
+plays_in_lanes(
+    OwnRewardState,
+    make=lambda state, wide: OwnRewardLanes(wide(state.learner), wide(state.arm.astype(float))),
+)
+
+
+@implements("distribute", OwnRewardLanes)
+def _distribute_lanes(state, t, coin, out):
+    arm = choose(state.learner, t, coin)
+    store(state.arm, 0, arm)
+    for k in range(out.shape[0]):
+        store(out, k, select(arm == float(k), every(1.0), 0.0))
+
+
+@implements("learn", OwnRewardLanes)
+def _learn_lanes(state, t, x, reward):
+    arm = load(state.arm, 0)
+    learn(state.learner, t, arm, pick(reward, arm))
+
+
+@implements("probe", OwnRewardLanes)
+def _probe_lanes(state, out):
     probe(state.learner, out)
