@@ -86,6 +86,11 @@ def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return out
 
 
+def numbers_along_lanes(array: np.ndarray) -> np.ndarray:
+    """Return an array of whole numbers in every lane, as numbers in floating point."""
+    return along_lanes([array.astype(float)] * LANES)
+
+
 def block_source(sources: Sequence[StreamSource]) -> BlockSource:
     """Return the sources of LANES replicates, whose law is the same, as one."""
     stacked = {
