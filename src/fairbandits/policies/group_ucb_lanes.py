@@ -15,7 +15,6 @@ from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import (
     LANES,
     every,
-    greatest,
     least,
     load,
     pick,
