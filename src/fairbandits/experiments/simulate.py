@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -66,40 +68,71 @@ def _results(
     replicates: Sequence[int],
     compiled: bool | None,
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the columns of one cell, one by one where the policy depends on what is drawn."""
+    """Yield the columns of one cell, of all replicates in a row that are played alike at once."""
     horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
-    parameters, observe = spec.parameters_of(cell), dict(spec.observe)
     instance = instance_of(spec)
-    dependent = depends_on_instance({"policy": parameters, **observe})
-    random = isinstance(instance, RandomInstance)
-    one_by_one = spec.drawn_quotas or (dependent and random)
-    for together in ([one] for one in replicates) if one_by_one else (replicates,):
-        quotas: Sequence | None = spec.quotas or None
-        if spec.drawn_quotas:
-            numerators = draw_quotas(
-                spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=together[0]
-            )
-            quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
-        settled, watching = parameters, observe
-        if dependent:
-            drawn = instance.draw(seed, stream, together[0]) if random else instance
-            known = _from_instance(spec, drawn.true_means, quotas)
-            settled, watching = filled(parameters, known), filled(observe, known)
+    for settings, together in _alike(spec, cell, instance, seed, replicates):
         columns = run(
-            make_policy(spec.policy, settled, where=stream, source=spec.policy_source),
+            make_policy(spec.policy, settings.parameters, where=stream, source=spec.policy_source),
             instance,
             horizon,
             together,
             seed=seed,
             checkpoints=recorded_rounds(spec, horizon),
             stream=stream,
-            quotas=quotas,
-            observe=[make_observer(*one, where=stream) for one in watching.items()],
+            quotas=settings.quotas,
+            observe=[make_observer(*one, where=stream) for one in settings.observe.items()],
             compiled=compiled,
         ).columns()
-        if spec.drawn_quotas:
-            columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
+        if settings.numerators:
+            times = columns["round"].size // len(settings.numerators)
+            columns["quota"] = np.tile(settings.numerators, times)
         yield columns
+
+
+class _Settings(NamedTuple):
+    """What a replicate is played with: `numerators` are those of the quotas, if they are drawn."""
+
+    parameters: dict[str, Any]
+    observe: dict[str, Any]
+    quotas: Sequence | None
+    numerators: list[int]
+
+
+def _alike(
+    spec: RunSpec,
+    cell: dict[str, Any],
+    instance: Instance | RandomInstance,
+    seed: int,
+    replicates: Sequence[int],
+) -> Iterator[tuple[_Settings, list[int]]]:
+    """Yield settings, and the replicates in a row that have them: these are played together."""
+    stream = spec.stream_of(cell)
+    parameters, observe = spec.parameters_of(cell), dict(spec.observe)
+    dependent = depends_on_instance({"policy": parameters, **observe})
+    random = isinstance(instance, RandomInstance)
+
+    def settings_of(replicate: int) -> _Settings:
+        quotas: Sequence | None = spec.quotas or None
+        numerators = []
+        if spec.drawn_quotas:
+            numerators = draw_quotas(
+                spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=replicate
+            )
+            quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
+        settled, watching = parameters, observe
+        if dependent:
+            drawn = instance.draw(seed, stream, replicate) if random else instance
+            known = _from_instance(spec, drawn.true_means, quotas)
+            settled, watching = filled(parameters, known), filled(observe, known)
+        return _Settings(settled, watching, quotas, numerators)
+
+    if not (spec.drawn_quotas or (dependent and random)):
+        yield settings_of(replicates[0]), list(replicates)
+        return
+    settled = ((settings_of(one), one) for one in replicates)
+    for settings, together in groupby(settled, itemgetter(0)):
+        yield settings, [one for _, one in together]
 
 
 def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
