@@ -40,6 +40,7 @@ from fairbandits.engine.vectors import (
     least,
     load,
     logarithm,
+    open_units,
     pick,
     put,
     root,
@@ -415,6 +416,7 @@ def words_and_rows(words, rows, other, out):
     store(out, 0, units(load(words, 1)))
     store(out, 1, pick(other, load(rows, 0)))
     store(out, 2, units(pick(words, load(rows, 1))))
+    store(out, 3, open_units(load(words, 1)))
     return anywhere(load(rows, 0) > 3.0), anywhere(load(rows, 0) > 4.0)
 
 
@@ -422,7 +424,7 @@ def test_words_and_rows(rng):
     words = rng.integers(0, streams.MASK, (2, LANES), dtype=np.uint64, endpoint=True)
     words[0, 0] = streams.MASK
     rows = np.array([[0, 4, 2, 1, 3, 0, 2, 1], [0, 1, 1, 0, 0, 0, 1, 1]], float)
-    other, out = rng.random((5, LANES)), np.zeros((3, LANES))
+    other, out = rng.random((5, LANES)), np.zeros((4, LANES))
     given = words[0].tolist()
     with np.errstate(over="ignore"):
         found = words_and_rows(words, rows, other, out)
@@ -433,6 +435,7 @@ def test_words_and_rows(rng):
     assert out[1].tolist() == [other[int(row), lane] for lane, row in enumerate(rows[0])]
     picked = [words[int(row), lane] for lane, row in enumerate(rows[1])]
     assert out[2].tolist() == [streams.unit(w) for w in picked]
+    assert out[3].tolist() == [streams.open_unit(w) for w in mixed]
 
 
 @njit
