@@ -42,6 +42,7 @@ from fairbandits.engine.vectors import (
     load,
     logarithm,
     nearest,
+    open_units,
     pick,
     put,
     root,
@@ -196,7 +197,7 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
         BanditQ(targets, subroutine="exp3p"),
         BanditQ(targets, "full", "adahedge"),
         BanditQ(targets, "full", "squint", gain=2),
-        UCB1(),
+        UCB1(ties="random"),
     ]
     for policy in others:
         assert block_of(policy.start(3, 50)) is None
@@ -204,8 +205,8 @@ def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
     full = BanditQ(targets, "full")
     assert block_of(started(full, (Starvation(), SurrogateGains()), 3, 50)) is None
     assert block_of(object()) is None  # the state of a policy in plain Python
-    together = run(UCB1(), instance, 50, LANES, checkpoints=[50])
-    apart = [run(UCB1(), instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
+    together = run(others[-1], instance, 50, LANES, checkpoints=[50])
+    apart = [run(others[-1], instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
     assert_same_results(together, apart)
     run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], compiled=False)
 
@@ -435,6 +436,7 @@ def words_and_rows(words, rows, other, out):
     store(out, 0, units(load(words, 1)))
     store(out, 1, pick(other, load(rows, 0)))
     store(out, 2, units(pick(words, load(rows, 1))))
+    store(out, 3, open_units(load(words, 1)))
     return anywhere(load(rows, 0) > 3.0), anywhere(load(rows, 0) > 4.0)
 
 
@@ -442,7 +444,7 @@ def test_words_and_rows(rng):
     words = rng.integers(0, streams.MASK, (2, LANES), dtype=np.uint64, endpoint=True)
     words[0, 0] = streams.MASK
     rows = np.array([[0, 4, 2, 1, 3, 0, 2, 1], [0, 1, 1, 0, 0, 0, 1, 1]], float)
-    other, out = rng.random((5, LANES)), np.zeros((3, LANES))
+    other, out = rng.random((5, LANES)), np.zeros((4, LANES))
     given = words[0].tolist()
     with np.errstate(over="ignore"):
         found = words_and_rows(words, rows, other, out)
@@ -453,6 +455,7 @@ def test_words_and_rows(rng):
     assert out[1].tolist() == [other[int(row), lane] for lane, row in enumerate(rows[0])]
     picked = [words[int(row), lane] for lane, row in enumerate(rows[1])]
     assert out[2].tolist() == [streams.unit(w) for w in picked]
+    assert out[3].tolist() == [streams.open_unit(w) for w in mixed]
 
 
 @njit

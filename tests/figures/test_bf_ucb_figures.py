@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import small
+from fairbandits.experiments import simulate
 from fairbandits.experiments.config import build_config, load_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import Dataset
@@ -204,6 +205,26 @@ def test_means_of_the_instance_reach_the_observer(config):
         own = found["merit_regret"].reshape(2, 2, 15)[place]
         assert np.array_equal(own, alone.probes["merit_regret"][0])
         assert own[-1].max() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "runs"), [("paper_04", [[4, 1, 0]]), ("released_mf", [[4], [1], [0]])]
+)
+def test_replicates_that_are_played_alike_are_played_together(config, name, runs, monkeypatch):
+    """The groups come from the instance as the means do, but are the same in every replicate."""
+    played = []
+
+    def noted(policy, instance, horizon, replicates, **options):
+        played.append(replicates)
+        return run(policy, instance, horizon, replicates, **options)
+
+    monkeypatch.setattr(simulate, "run", noted)
+    spec = short(config, f"bf_ucb/high/{name}-bernoulli")
+    together = simulate_chunk(spec, SEED, [4, 1, 0])
+    assert played == runs
+    apart = [simulate_chunk(spec, SEED, [one]) for one in (4, 1, 0)]
+    for column, values in together.items():
+        assert np.array_equal(values, np.concatenate([one[column] for one in apart]))
 
 
 def collected(config, tmp_path, name="low_released"):

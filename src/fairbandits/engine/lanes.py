@@ -10,15 +10,17 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from fairbandits.engine import laws
+from fairbandits.engine import laws, normal
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.loops import NEVER, OPTIONS
 from fairbandits.engine.protocol import choose, distribute, learn, probe
 from fairbandits.engine.sources import StreamSource
 from fairbandits.engine.vectors import (
     LANES,
+    absolute,
     greatest,
     load,
+    open_units,
     pick,
     put,
     select,
@@ -84,6 +86,11 @@ def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
     out = room[start : start + stacked.nbytes].view(stacked.dtype).reshape(stacked.shape)
     out[...] = stacked
     return out
+
+
+def numbers_along_lanes(array: np.ndarray) -> np.ndarray:
+    """Return an array of whole numbers in every lane, as numbers in floating point."""
+    return along_lanes([array.astype(float)] * LANES)
 
 
 def block_source(sources: Sequence[StreamSource]) -> BlockSource:
@@ -310,6 +317,8 @@ def _reward(source, first, second, words):
         return first * units(words)
     if source.law == laws.BERNOULLI:
         return select(units(words) < first, 1.0, 0.0)
+    if source.law == laws.GAUSSIAN:
+        return first + second * _normal(source, words)
     numbers = source.numbers
     store(numbers, 0, first)
     store(numbers, 1, second)
@@ -318,6 +327,24 @@ def _reward(source, first, second, words):
         w = source.words[0, i]
         numbers[2, i] = laws.reward_of(source.law, numbers[0, i], numbers[1, i], w)
     return load(numbers, 2)
+
+
+@register_jitable(**INLINE)
+def _normal(source, words):
+    """Return standard normal deviates, as `fairbandits.engine.streams.standard_normal` does.
+
+    Most lanes are in the quantile's central branch, which all compute; the others are asked for it
+    one by one.
+    """
+    p = open_units(words)
+    store(source.numbers, 0, p)
+    q = p - 0.5
+    store(source.numbers, 1, absolute(q))
+    store(source.numbers, 2, normal.central(q, normal.CENTRAL - q * q))
+    for i in range(LANES):
+        if not source.numbers[1, i] <= normal.WIDTH:
+            source.numbers[2, i] = normal.quantile(source.numbers[0, i])
+    return load(source.numbers, 2)
 
 
 @register_jitable(**INLINE)

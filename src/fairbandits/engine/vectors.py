@@ -110,6 +110,11 @@ def units(words):
     return (words >> np.uint64(11)).astype(float) * 2.0**-53
 
 
+def open_units(words):
+    """Return each word as `fairbandits.engine.streams.open_unit` does, a number in (0, 1)."""
+    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
+
+
 def logarithm(value):
     """Return the natural logarithms, each the one that `math.log` gives."""
     return np.array([math.log(one) for one in value])
@@ -297,6 +302,12 @@ def _units(builder, words):
     return builder.fmul(builder.sitofp(high, _OF[_FLOATS]), _constant(_FLOATS, 2.0**-53))
 
 
+def _open_units(builder, words):
+    high = builder.lshr(words, _constant(_WORDS, 12))
+    middle = builder.fadd(builder.sitofp(high, _OF[_FLOATS]), _constant(_FLOATS, 0.5))
+    return builder.fmul(middle, _constant(_FLOATS, 2.0**-52))
+
+
 def _logarithm(builder, value):
     """Call what Numba makes of `math.log`, lane by lane."""
     log = _function(builder, "llvm.log.f64", ir.DoubleType())
@@ -343,3 +354,4 @@ _compile(operator.mul, (_WORDS, _WORDS), _WORDS, _instruction("mul"))
 _compile(operator.xor, (_WORDS, _WORDS), _WORDS, _instruction("xor"))
 _compile(operator.rshift, (_WORDS, _WORDS), _WORDS, _instruction("lshr"))
 _compile(units, (_WORDS,), _FLOATS, _units)
+_compile(open_units, (_WORDS,), _FLOATS, _open_units)

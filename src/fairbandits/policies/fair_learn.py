@@ -36,6 +36,7 @@ class FairLearnState(NamedTuple):
     denominator: int
     tolerance: int
     forced_start: int
+    horizon: int
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class FairLearn:
             denominator,
             min(tolerance, 2**62),
             n_arms if self.first_rounds == "round_robin" else 0,
+            horizon,
         )
 
 
@@ -172,3 +174,7 @@ def _choose(state, t, coin):
 def _learn(state, t, arm, reward):
     state.scaled_pulls[arm] += state.denominator
     learn(state.learner, t, arm, reward)
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import fair_learn_lanes  # noqa: E402, F401

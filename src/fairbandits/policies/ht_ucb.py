@@ -40,6 +40,7 @@ class HTUCBState(NamedTuple):
     previous: bool
     soft: bool
     random_ties: bool
+    horizon: int
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ class HTUCB:
             self.clock == "previous",
             self.threshold == "soft",
             self.ties == "random",
+            horizon,
         )
 
 
@@ -216,3 +218,7 @@ def _learn(state, t, arm, reward):
     state.scaled_pulls[arm] += state.denominator
     if lead.learn(state.lead, arm, reward) == 1:
         state.unpulled[0] -= 1
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import ht_ucb_lanes  # noqa: E402, F401

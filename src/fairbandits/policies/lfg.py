@@ -170,3 +170,7 @@ def _learn(state, t, arm, reward):
 def _probe(state, out):
     for k in range(state.queue.size):
         out[0, k] = state.queue[k] / state.denominator
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import lfg_lanes  # noqa: E402, F401

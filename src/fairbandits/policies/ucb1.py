@@ -28,6 +28,7 @@ class UCB1State(NamedTuple):
     scale: float
     clock: int
     random_ties: bool
+    horizon: int
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,6 @@ class UCB1:
 
     def start(self, n_arms: int, horizon: int) -> UCB1State:
         """Return the state before the first round."""
-        del horizon  # UCB1 is anytime
         return UCB1State(
             lead.nobody(n_arms),
             np.zeros(n_arms),
@@ -80,6 +80,7 @@ class UCB1:
             float(self.scale),
             CLOCKS[self.clock],
             self.ties == "random",
+            horizon,
         )
 
 
@@ -144,3 +145,7 @@ def _learn(state, t, arm, reward):
     scaled = reward if state.scale == 1.0 else reward / state.scale
     if lead.learn(state.lead, arm, scaled) == 1:
         state.counts[UNPULLED] -= 1
+
+
+# what runs it in lanes is registered with it, and counts with its runs alone
+from fairbandits.policies import ucb1_lanes  # noqa: E402, F401
