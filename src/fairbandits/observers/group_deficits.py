@@ -8,7 +8,7 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.lanes import numbers_along_lanes, plays_in_lanes
 from fairbandits.engine.loops import NEVER
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import LANES, greatest, load, select, store
@@ -104,7 +104,7 @@ implements("report", PulledState)(_report)
 
 
 def _block(state: ServedState | PulledState, wide: Any) -> ServedLanes:
-    return ServedLanes(wide(state.worst.astype(float)))
+    return ServedLanes(numbers_along_lanes(state.worst))
 
 
 plays_in_lanes(ServedState, make=_block)

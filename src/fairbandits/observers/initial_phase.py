@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.engine.arrays import assign
-from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.lanes import copy_rows, numbers_along_lanes, plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import pick, put
 from fairbandits.observers.refusal import refuse
@@ -71,7 +71,7 @@ def _report(observer, state, out):
 plays_in_lanes(
     PhaseState,
     make=lambda state, wide: PhaseLanes(
-        wide(state.plays.astype(float)), wide(state.reward), state.rounds
+        numbers_along_lanes(state.plays), wide(state.reward), state.rounds
     ),
 )
 

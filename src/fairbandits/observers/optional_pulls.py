@@ -8,7 +8,7 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.arrays import assign
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.lanes import copy_rows, numbers_along_lanes, plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import every, load, pick, put, select
 from fairbandits.observers.refusal import refuse
@@ -97,7 +97,7 @@ implements("report", PulledState)(_report)
 
 
 def _block(state: ServedState | PulledState, wide: Any) -> ServedLanes:
-    return ServedLanes(wide(state.optional.astype(float)), state.rounds)
+    return ServedLanes(numbers_along_lanes(state.optional), state.rounds)
 
 
 plays_in_lanes(ServedState, make=_block)

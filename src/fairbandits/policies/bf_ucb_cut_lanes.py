@@ -10,7 +10,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.lanes import along_lanes
+from fairbandits.engine.lanes import along_lanes, numbers_along_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import (
     LANES,
@@ -84,9 +84,6 @@ def cut_lanes(state: bf_ucb.BFUCBState) -> CutLanes:
     def rows(n: int, of: float = 0.0) -> np.ndarray:
         return along_lanes([np.full(n, of)] * LANES)
 
-    def wide(values: np.ndarray) -> np.ndarray:
-        return along_lanes([values.astype(float).ravel()] * LANES)
-
     n_groups, columns = state.mean.shape
     most_blocks = columns // merits.BLOCK
     scratch = {"weight": columns, "policy": columns, "ends": most_blocks}
@@ -100,13 +97,13 @@ def cut_lanes(state: bf_ucb.BFUCBState) -> CutLanes:
         **{name: rows(n_groups) for name in ("served", "value", "total", "width")},
         **{name: getattr(state, name) for name in kept},
         first=initial_lanes(InitialState(**first)),
-        quotas=wide(state.quotas),
+        quotas=numbers_along_lanes(state.quotas),
         now=rows(1),
         wrong=rows(1),
-        row_of=wide(columns * state.group_of + places),
-        group_of=wide(state.group_of),
-        inverse_root=wide(state.inverse_root),
-        order=wide(state.order),
+        row_of=numbers_along_lanes(columns * state.group_of + places),
+        group_of=numbers_along_lanes(state.group_of),
+        inverse_root=numbers_along_lanes(state.inverse_root.ravel()),
+        order=numbers_along_lanes(state.order.ravel()),
         ends=rows(n_groups * most_blocks, np.inf),
         n_blocks=-(-np.diff(state.start) // merits.BLOCK),
         columns=columns,

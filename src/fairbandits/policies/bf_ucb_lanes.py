@@ -12,7 +12,12 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import along_lanes, fits, plays_in_lanes
+from fairbandits.engine.lanes import (
+    along_lanes,
+    fits,
+    numbers_along_lanes,
+    plays_in_lanes,
+)
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import (
     LANES,
@@ -105,7 +110,7 @@ def _block(state: bf_ucb.BFUCBState, wide: Any) -> BFUCBLanes | CutLanes | None:
         **{name: rows(n_groups) for name in of_groups},
         **{name: rows(n_groups * columns) for name in of_arms},
         **{name: getattr(state, name) for name in kept},
-        quotas=along_lanes([state.quotas.astype(float)] * LANES),
+        quotas=numbers_along_lanes(state.quotas),
         drawn=rows(n_groups, -1.0),
         now=rows(2),
         eight=rows(2 * merits.BLOCK),

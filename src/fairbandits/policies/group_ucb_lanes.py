@@ -10,7 +10,12 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import along_lanes, fits, plays_in_lanes
+from fairbandits.engine.lanes import (
+    along_lanes,
+    fits,
+    numbers_along_lanes,
+    plays_in_lanes,
+)
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.vectors import (
     LANES,
@@ -76,11 +81,11 @@ def _block(state: group_ucb.GroupUCBState, wide: Any) -> GroupUCBLanes | None:
     of_arms = ("pulls", "sums", "mean", "inverse_root", "index")
     return GroupUCBLanes(
         first=initial_lanes(state.first),
-        quotas=along_lanes([state.quotas.astype(float)] * LANES),
+        quotas=numbers_along_lanes(state.quotas),
         served=rows(n_groups),
         now=rows(1),
         inside=rows(n_groups),
-        group_of=along_lanes([state.group_of.astype(float)] * LANES),
+        group_of=numbers_along_lanes(state.group_of),
         of_arm=state.group_of,
         order=np.argsort(state.rank),
         grouped=bool(state.quotas.any()),

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.engine.arrays import fill
-from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.lanes import numbers_along_lanes, plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn, probe
 from fairbandits.engine.vectors import every, load, pick, select, store
 from fairbandits.policies.learner import frozen, make_learner
@@ -94,7 +94,7 @@ def _probe(state, out):
 
 plays_in_lanes(
     OwnRewardState,
-    make=lambda state, wide: OwnRewardLanes(wide(state.learner), wide(state.arm.astype(float))),
+    make=lambda state, wide: OwnRewardLanes(wide(state.learner), numbers_along_lanes(state.arm)),
 )
 
 
