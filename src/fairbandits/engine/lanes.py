@@ -340,9 +340,9 @@ def _normal(source, words):
     store(source.numbers, 0, p)
     q = p - 0.5
     store(source.numbers, 1, absolute(q))
-    store(source.numbers, 2, normal.central(q, normal.CENTRAL - q * q))
+    store(source.numbers, 2, normal.central(q, normal.SQUARE - q * q))
     for i in range(LANES):
-        if not source.numbers[1, i] <= normal.WIDTH:
+        if source.numbers[1, i] > normal.WIDTH:
             source.numbers[2, i] = normal.quantile(source.numbers[0, i])
     return load(source.numbers, 2)
 

@@ -13,7 +13,7 @@ from numba.extending import register_jitable
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 
 #: How far the central branch reaches from 1/2, and that squared.
-WIDTH, CENTRAL = 0.425, 0.180625
+WIDTH, SQUARE = 0.425, 0.180625
 
 
 @register_jitable(**NOT_INLINED)
@@ -21,7 +21,7 @@ def quantile(p):
     """Return z with P(Z <= z) = p for p in (0, 1)."""
     q = p - 0.5
     if abs(q) <= WIDTH:
-        return central(q, CENTRAL - q * q)
+        return central(q, SQUARE - q * q)
     r = math.sqrt(-math.log(p if q < 0.0 else 1.0 - p))
     z = _middle(r - 1.6) if r <= 5.0 else _tail(r - 5.0)
     return -z if q < 0.0 else z
@@ -29,7 +29,7 @@ def quantile(p):
 
 @register_jitable(**INLINE)
 def central(q, r):
-    """Return the quantile of 1/2 + q, where |q| <= WIDTH and r = CENTRAL - q^2."""
+    """Return the quantile of 1/2 + q, where |q| <= WIDTH and r = SQUARE - q^2."""
     above = 2.5090809287301226727e3
     above = above * r + 3.3430575583588128105e4
     above = above * r + 6.7265770927008700853e4
