@@ -26,7 +26,11 @@ STEPS = {
     "audit": ("fairbandits.audit.run", "fairbandits.audit.measures"),
     "collect": ("fairbandits.experiments.datasets",),
     "figure": ("fairbandits.figures.draw",),
-    "notebook": ("fairbandits.site.build", "papermill", "nbclient"),
+    "notebook": (
+        *("fairbandits.site.build", "fairbandits.site.kernels", "papermill", "ipykernel.kernelapp"),
+        *("fairbandits.figures.draw", "fairbandits.site.across", "fairbandits.site.landing"),
+        *("fairbandits.audit.run", "scipy.stats"),
+    ),
     "record": ("fairbandits.audit.run",),
     "site": ("fairbandits.site.build", "sphinx.application"),
     "standings": ("fairbandits.arena.standings",),
@@ -88,7 +92,7 @@ def start() -> None:
             return
         threads = {f"{name}_NUM_THREADS": "1" for name in THREADS}
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(listening.fileno())],
+            [sys.executable, "-P", "-m", __name__, str(listening.fileno())],
             env=os.environ | threads | {"VECLIB_MAXIMUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -231,6 +235,7 @@ def _work(streams: list[int], words: dict) -> None:
         os.environ.clear()
         os.environ.update(words["environ"])
         sys.argv = words["argv"]
+        sys.path.insert(0, os.path.dirname(sys.argv[0]))  # as the interpreter does
         code = _exit_code()
         atexit._run_exitfuncs()
         sys.stdout.flush()
