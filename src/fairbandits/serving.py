@@ -77,7 +77,10 @@ def _asked(place: str) -> int | None:
 
 
 def start() -> None:
-    """Start the server of a run, which lives as long as this process; without one all goes slower."""
+    """Start the server of a run, which lives as long as this process.
+
+    Where there can be none, each step does its work itself.
+    """
     import subprocess
 
     place = Path(SOCKET)
@@ -251,7 +254,7 @@ def _exit_code() -> int:
     from fairbandits.cli import main
 
     try:
-        main()
+        main(prog_name=os.path.basename(sys.argv[0]))
     except SystemExit as end:
         if isinstance(end.code, int) or end.code is None:
             return end.code or 0
