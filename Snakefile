@@ -4,6 +4,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
+from fairbandits import serving
 from fairbandits.experiments.schemas import ConfigError, read_yaml
 
 min_version("9.27")
@@ -65,6 +66,7 @@ rule report:
 
 onstart:
     write_plans(CONFIG, [*SIMULATIONS, *COLLECTIONS])
+    serving.start()
 
 
 onsuccess:

@@ -72,7 +72,8 @@ def _stage(file: Path, papers: Sequence[str]) -> tuple[str, str]:
 def _row(stage: str, paper: str, times: list[tuple[float, float | None]]) -> tuple[str, ...]:
     wall, cpu = zip(*times, strict=True)
     measured = [one for one in cpu if one is not None]
-    # Snakemake has no CPU time of a process that ends before it first looks
+    # Snakemake has no CPU time of a process that ends before it first looks, and next to none of a
+    # step that the run's server forks (`fairbandits.serving`)
     least = "" if len(measured) == len(cpu) else "at least "
     seconds = f"{sum(wall):.0f}", f"{least}{sum(measured):.0f}", f"{max(wall):.0f}"
     return stage, paper, str(len(times)), *seconds

@@ -23,6 +23,8 @@ from fairbandits.experiments.schemas import ConfigError, meant
 LOCK = ".snakemake/fairbandits.lock"
 #: What the shell of a job is given by Snakemake.
 JOB = re.compile(r"set -euo pipefail;\s*fairbandits \w+ ")
+#: What a run's server, and the steps that it has forked, are called by.
+SERVER = "fairbandits.serving"
 #: Names of what is written before it takes its place: `.NAME-` and eight letters, a file or folder.
 UNFINISHED = re.compile(r"\..+-[a-z0-9_]{8}(\.[a-z]+)?")
 #: What can be asked for by name besides the figures.
@@ -156,7 +158,8 @@ def _end_jobs(root: Path) -> None:
     jobs: list[psutil.Process] = []
     above = {one.pid for one in psutil.Process().parents()}
     for process, words in _processes_in(root):
-        if words[1:2] == ["-c"] and JOB.match(words[-1]) and process.pid not in above:
+        job = words[1:2] == ["-c"] and JOB.match(words[-1])
+        if (job or SERVER in words) and process.pid not in above:
             try:
                 jobs += [*process.children(recursive=True), process]
             except psutil.NoSuchProcess:  # it has come to its end meanwhile

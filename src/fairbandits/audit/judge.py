@@ -178,11 +178,12 @@ def _put(
     _check_question(claim, test, question, put)
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure = PROCEDURES[test.procedure]
-    random = "rng" in inspect.signature(procedure).parameters
-    rng = {"rng": _generator(claim, test, question)} if random else {}
+    takes = inspect.signature(procedure).parameters
+    rng = {"rng": _generator(claim, test, question)} if "rng" in takes else {}
     settings = dict(test.settings)
-    if small and "resamples" in settings:
-        settings["resamples"] = min(settings["resamples"], SMALL_RESAMPLES)
+    if small and "resamples" in takes:
+        usual = settings.get("resamples", takes["resamples"].default)
+        settings["resamples"] = min(usual, SMALL_RESAMPLES)
     try:
         finding = procedure(**question.data, **settings, **rng)
     except ValueError as error:

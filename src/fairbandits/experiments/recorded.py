@@ -85,10 +85,11 @@ def runs_of(
 
     `keep` says which runs are wanted.
     """
+    blocks = _blocks(table)
     for name, spec in specs_of(footer).items():
         if not keep(spec):
             continue
-        run = table.filter(pc.equal(table["run"], name))
+        run = blocks.get(name, table.slice(0, 0))
         policy = name.removesuffix(f"-{spec.law}")
         shape = (footer["replicates"], -1, spec.n_arms)
         start = 0
@@ -103,6 +104,23 @@ def runs_of(
             rounds = rows["round"].to_numpy().reshape(shape)
             cell = {parameter: swept(value) for parameter, value in setting.items()}
             yield RunData(name, policy, spec.law, rounds[0, :, 0], values, cell, spec)
+
+
+def _blocks(table: pa.Table) -> dict[str, pa.Table]:
+    """Return the rows of each run; they are not copied where they stand together, as written."""
+    if not table.num_rows:
+        return {}
+    runs = table["run"].dictionary_encode().combine_chunks()
+    codes, names = runs.indices.to_numpy(), runs.dictionary.to_pylist()
+    starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist()]
+    found = [names[codes[start]] for start in starts]
+    if len(set(found)) < len(found):
+        return {name: table.filter(pc.equal(table["run"], name)) for name in set(found)}
+    ends = [*starts[1:], table.num_rows]
+    return {
+        name: table.slice(start, end - start)
+        for name, start, end in zip(found, starts, ends, strict=True)
+    }
 
 
 def joined(runs: Iterable[RunData]) -> Iterator[RunData]:

@@ -117,15 +117,19 @@ def _run(source: Path, folders: dict[str, str]) -> NotebookNode:
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
+    from fairbandits.site.kernels import forked
+
     try:
-        return papermill.execute_notebook(
-            source.resolve(),
-            None,
-            parameters=folders,
-            cwd=source.resolve().parent,
-            progress_bar=False,
-            extra_arguments=["--log-level=CRITICAL"],  # of the kernel, about itself
-        )
+        with forked() as manager:
+            return papermill.execute_notebook(
+                source.resolve(),
+                None,
+                parameters=folders,
+                cwd=source.resolve().parent,
+                progress_bar=False,
+                extra_arguments=["--log-level=CRITICAL"],  # of the kernel, about itself
+                kernel_manager_class=manager,
+            )
     except PapermillExecutionError as error:
         shown = error.source.strip().splitlines()
         raise ValueError(

@@ -1,0 +1,126 @@
+"""Steps that are forks of a run's server do what processes of their own do."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fairbandits import serving
+from fairbandits.provenance import PACKAGE
+
+pytestmark = pytest.mark.slow
+
+#: A step that reads and writes nothing.
+STEP = ["site", "--help"]
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """A folder with a server, and what runs a step there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
+    monkeypatch.setattr(serving, "_started", [])
+    serving.start()
+    monkeypatch.setenv(serving.PLACE, serving.SOCKET)
+    (server,) = serving._started
+    yield server
+    server.stdin.close()
+    server.wait(timeout=10)
+
+
+def command(*words):
+    """Return the command line of a step."""
+    return [str(Path(sys.executable).with_name("fairbandits")), *words]
+
+
+def run(*words, **more):
+    """Return what a step said and ended with."""
+    return subprocess.run(command(*words), capture_output=True, text=True, **more)
+
+
+def forks_of(server):
+    """Return the forks that are at work."""
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True)
+    return [int(one) for one in found.stdout.split()]
+
+
+def wait_for(what):
+    """Wait until something holds."""
+    end = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("words", [STEP, ["figure", "banditq"], ["collect", "no.json"]])
+def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, words):
+    by_server = run(*words)
+    monkeypatch.delenv(serving.PLACE)
+    alone = run(*words)
+    assert by_server.stdout == alone.stdout
+    assert by_server.stderr == alone.stderr
+    assert by_server.returncode == alone.returncode
+
+
+def test_it_is_the_server_that_does_it(served):
+    os.kill(served.pid, signal.SIGSTOP)
+    process = subprocess.Popen(command(*STEP), stdout=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=3)
+    os.kill(served.pid, signal.SIGCONT)
+    assert b"Build the report site" in process.communicate(timeout=60)[0]
+
+
+def test_without_its_server_a_step_works(served):
+    served.kill()
+    served.wait()
+    assert run(*STEP).returncode == 0
+
+
+def waiting(tmp_path):
+    """Start a step that waits for what it is to read."""
+    os.mkfifo(tmp_path / "plan.json")
+    return subprocess.Popen(command("collect", "plan.json"))
+
+
+def test_a_fork_ends_with_its_step(served, tmp_path):
+    process = waiting(tmp_path)
+    wait_for(lambda: forks_of(served))
+    process.kill()
+    process.wait()
+    wait_for(lambda: not forks_of(served))
+    assert run(*STEP).returncode == 0
+
+
+def test_forks_end_with_the_run(served, tmp_path):
+    process = waiting(tmp_path)
+    wait_for(lambda: forks_of(served))
+    (fork,) = forks_of(served)
+    served.stdin.close()
+    assert process.wait(timeout=60) == 1
+    wait_for(lambda: not Path(f"/proc/{fork}").exists())
+
+
+def test_a_server_of_other_code_does_nothing(monkeypatch):
+    monkeypatch.setattr(serving, "_sources", lambda: {"a.py": (1, 1)})
+    one = serving.Server.__new__(serving.Server)
+    one._sources = {"a.py": (1, 2)}
+
+    class Step:
+        closed = False
+
+        def settimeout(self, _):
+            pass
+
+        def close(self):
+            self.closed = True
+
+    step = Step()
+    one._listening = type("Listening", (), {"accept": lambda _: (step, "")})()
+    monkeypatch.setattr(serving, "_received", lambda _: ([], {"argv": ["", "site"]}))
+    one._take()
+    assert step.closed
