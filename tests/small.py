@@ -14,17 +14,18 @@ from unittest import mock
 import numpy as np
 from filelock import FileLock
 
+import real
 import shrunk
 from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
 from fairbandits.audit import run as audit
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Test, load_ledgers
+from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
 from fairbandits.engine import kinds
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
 from fairbandits.replay.banditq_uai2024 import write_replay
@@ -138,13 +139,13 @@ def write_replays(folder: Path, config) -> None:
 
 def claims() -> list[str]:
     """Return the ids of all claims."""
-    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    ledgers = real.ledgers()
     return [key for ledger in ledgers.values() for key in ledger.claims]
 
 
 def write_audit(folder: Path) -> None:
     """Write made-up findings of the real ledgers, and the verdicts on them, into ``results``."""
-    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    ledgers = real.ledgers()
     results = folder / "results" / "audit"
     files = []
     for paper, ledger in ledgers.items():

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
+import real
 import small
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import Dataset
 from fairbandits.experiments.schemas import ROOT, ConfigError
@@ -37,7 +38,7 @@ HORIZON = 400
 
 @pytest.fixture(scope="module")
 def config():
-    return load_config([ROOT / "config" / "config.yaml"])
+    return real.config()
 
 
 @pytest.fixture
