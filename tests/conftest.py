@@ -2,10 +2,18 @@
 
 import hashlib
 import inspect
+import os
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+# What is compiled is kept for the next run, where no other checkout, and no edited copy of one,
+# crowds it out; the package asks for the folder when it is imported.
+os.environ.setdefault(
+    "FAIRBANDITS_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".cache" / "tests")
+)
 
 from fairbandits.engine import kinds
 
