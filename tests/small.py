@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 import real
 import shrunk
@@ -54,12 +54,15 @@ def folder_of(factory) -> Path:
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small"
 
 
-def once(factory, name: str, make: Callable[[Path], None]) -> Path:
-    """Return the shared folder after `make` was called with it by one process of the session."""
+def once(factory, name: str, make: Callable[[Path], None], wait: float = -1) -> Path:
+    """Return the shared folder after `make` was called with it by one process of the session.
+
+    Another process that is making it is waited for, or for so many seconds (`filelock.Timeout`).
+    """
     folder = folder_of(factory)
     folder.mkdir(exist_ok=True)
     made = folder / f".{name}"
-    with FileLock(folder / f".{name}.lock"):
+    with FileLock(folder / f".{name}.lock", timeout=wait):
         if not made.exists():
             make(folder)
             made.touch()
@@ -195,15 +198,18 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
     return replace(answer, finding=finding, against=against)
 
 
-def executed_page(factory, name: str) -> Path:
+def executed_page(factory, name: str, wait: float = -1) -> Path:
     """Return an executed notebook of the small results."""
     page = small_results(factory) / "pages" / f"{name}.ipynb"
-    once(factory, f"page-{name}", lambda folder: execute_in(folder, page))
+    once(factory, f"page-{name}", lambda folder: execute_in(folder, page), wait)
     return page
 
 
 def executed_pages(factory) -> list[Path]:
-    """Return the executed notebooks of the small results."""
+    """Return the executed notebooks of the small results; processes share the work."""
+    for name in PAGES:
+        with contextlib.suppress(Timeout):
+            executed_page(factory, name, wait=0)
     return [executed_page(factory, name) for name in PAGES]
 
 
