@@ -8,7 +8,9 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -41,6 +43,7 @@ PAGES = ["index", "audit", "across", "arena", *LIBRARY_PAGES, *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 
 
+@cache
 def small_config(folder: Path):
     """Return the real configuration, cut down as for a smoke run."""
     limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
@@ -69,11 +72,23 @@ def once(factory, name: str, make: Callable[[Path], None], wait: float = -1) -> 
     return folder
 
 
+def between_them(*makes: Callable[..., Any]) -> list[Any]:
+    """Return what these functions do; processes that call this at the same time share the work.
+
+    Each does first what no other is at, by ``wait=0``, and then waits for the others.
+    """
+    for make in makes:
+        with contextlib.suppress(Timeout):
+            make(wait=0)
+    return [make() for make in makes]
+
+
 def small_results(factory) -> Path:
     """Return a folder with ``results`` and ``figures``; `factory` is pytest's tmp_path_factory."""
-    audited(factory)
-    small_arena(factory)
-    return once(factory, "results", write_results)
+    parts = {paper: partial(write_results, paper) for paper in PAPERS}
+    parts |= {"arena": write_arena, "replays": write_replays, "audit": write_audit}
+    between_them(*(partial(once, factory, name, make) for name, make in parts.items()))
+    return folder_of(factory)
 
 
 def audited(factory) -> Path:
@@ -81,15 +96,20 @@ def audited(factory) -> Path:
     return once(factory, "audit", write_audit)
 
 
-def write_results(folder: Path) -> None:
-    """Simulate, and draw all figures."""
+def short_runs_interpreted():
+    """Compile as for users, where it is the results that a test is of, and not the kernels."""
+    return mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0)
+
+
+def write_results(paper: str, folder: Path) -> None:
+    """Simulate, and draw all figures of a paper but for those of replays alone."""
     config = small_config(folder)
 
     def dataset_of(one):
         return folder / "results" / one.dataset
 
-    experiments = [one for one in config.experiments if not one.audit]
-    with mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0):  # as for users
+    experiments = [one for one in config.experiments if one.paper == paper and not one.audit]
+    with short_runs_interpreted():
         for one in experiments:
             shrunk.dataset_of(one, folder / "results", SEED)
     for one in experiments:
@@ -102,7 +122,6 @@ def write_results(folder: Path) -> None:
                 png=images.with_suffix(".png"),
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
-    write_replays(folder, config)
 
 
 def small_arena(factory) -> Path:
@@ -122,9 +141,9 @@ def write_arena(folder: Path) -> None:
     standings.write(config, results / "arena")
 
 
-def write_replays(folder: Path, config) -> None:
+def write_replays(folder: Path) -> None:
     """Write short replays, and draw what is drawn from them alone."""
-    for one in config.replays:
+    for one in small_config(folder).replays:
         arms, feedback = one.name.split("_")[1:]
         table = folder / "results" / one.table
         write_replay(
@@ -206,11 +225,8 @@ def executed_page(factory, name: str, wait: float = -1) -> Path:
 
 
 def executed_pages(factory) -> list[Path]:
-    """Return the executed notebooks of the small results; processes share the work."""
-    for name in PAGES:
-        with contextlib.suppress(Timeout):
-            executed_page(factory, name, wait=0)
-    return [executed_page(factory, name) for name in PAGES]
+    """Return the executed notebooks of the small results."""
+    return between_them(*(partial(executed_page, factory, name) for name in PAGES))
 
 
 def execute_in(folder: Path, out: Path) -> None:

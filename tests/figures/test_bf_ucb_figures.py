@@ -36,6 +36,12 @@ SEED = 20240729
 HORIZON = 400
 
 
+@pytest.fixture(autouse=True, scope="module")
+def limits():
+    with small.short_runs_interpreted():
+        yield
+
+
 @pytest.fixture(scope="module")
 def config():
     return real.config()
