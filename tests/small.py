@@ -8,23 +8,26 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
+import real
 import shrunk
 from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
 from fairbandits.audit import run as audit
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Test, load_ledgers
+from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
 from fairbandits.engine import kinds
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
 from fairbandits.replay.banditq_uai2024 import write_replay
@@ -40,6 +43,7 @@ PAGES = ["index", "audit", "across", "arena", *LIBRARY_PAGES, *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
 
 
+@cache
 def small_config(folder: Path):
     """Return the real configuration, cut down as for a smoke run."""
     limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
@@ -53,23 +57,38 @@ def folder_of(factory) -> Path:
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small"
 
 
-def once(factory, name: str, make: Callable[[Path], None]) -> Path:
-    """Return the shared folder after `make` was called with it by one process of the session."""
+def once(factory, name: str, make: Callable[[Path], None], wait: float = -1) -> Path:
+    """Return the shared folder after `make` was called with it by one process of the session.
+
+    Another process that is making it is waited for, or for so many seconds (`filelock.Timeout`).
+    """
     folder = folder_of(factory)
     folder.mkdir(exist_ok=True)
     made = folder / f".{name}"
-    with FileLock(folder / f".{name}.lock"):
+    with FileLock(folder / f".{name}.lock", timeout=wait):
         if not made.exists():
             make(folder)
             made.touch()
     return folder
 
 
+def between_them(*makes: Callable[..., Any]) -> list[Any]:
+    """Return what these functions do; processes that call this at the same time share the work.
+
+    Each does first what no other is at, by ``wait=0``, and then waits for the others.
+    """
+    for make in makes:
+        with contextlib.suppress(Timeout):
+            make(wait=0)
+    return [make() for make in makes]
+
+
 def small_results(factory) -> Path:
     """Return a folder with ``results`` and ``figures``; `factory` is pytest's tmp_path_factory."""
-    audited(factory)
-    small_arena(factory)
-    return once(factory, "results", write_results)
+    parts = {paper: partial(write_results, paper) for paper in PAPERS}
+    parts |= {"arena": write_arena, "replays": write_replays, "audit": write_audit}
+    between_them(*(partial(once, factory, name, make) for name, make in parts.items()))
+    return folder_of(factory)
 
 
 def audited(factory) -> Path:
@@ -77,15 +96,20 @@ def audited(factory) -> Path:
     return once(factory, "audit", write_audit)
 
 
-def write_results(folder: Path) -> None:
-    """Simulate, and draw all figures."""
+def short_runs_interpreted():
+    """Compile as for users, where it is the results that a test is of, and not the kernels."""
+    return mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0)
+
+
+def write_results(paper: str, folder: Path) -> None:
+    """Simulate, and draw all figures of a paper but for those of replays alone."""
     config = small_config(folder)
 
     def dataset_of(one):
         return folder / "results" / one.dataset
 
-    experiments = [one for one in config.experiments if not one.audit]
-    with mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0):  # as for users
+    experiments = [one for one in config.experiments if one.paper == paper and not one.audit]
+    with short_runs_interpreted():
         for one in experiments:
             shrunk.dataset_of(one, folder / "results", SEED)
     for one in experiments:
@@ -98,7 +122,6 @@ def write_results(folder: Path) -> None:
                 png=images.with_suffix(".png"),
                 table=dataset_of(one).with_name(f"{name}.parquet"),
             )
-    write_replays(folder, config)
 
 
 def small_arena(factory) -> Path:
@@ -118,9 +141,9 @@ def write_arena(folder: Path) -> None:
     standings.write(config, results / "arena")
 
 
-def write_replays(folder: Path, config) -> None:
+def write_replays(folder: Path) -> None:
     """Write short replays, and draw what is drawn from them alone."""
-    for one in config.replays:
+    for one in small_config(folder).replays:
         arms, feedback = one.name.split("_")[1:]
         table = folder / "results" / one.table
         write_replay(
@@ -138,13 +161,13 @@ def write_replays(folder: Path, config) -> None:
 
 def claims() -> list[str]:
     """Return the ids of all claims."""
-    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    ledgers = real.ledgers()
     return [key for ledger in ledgers.values() for key in ledger.claims]
 
 
 def write_audit(folder: Path) -> None:
     """Write made-up findings of the real ledgers, and the verdicts on them, into ``results``."""
-    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    ledgers = real.ledgers()
     results = folder / "results" / "audit"
     files = []
     for paper, ledger in ledgers.items():
@@ -194,16 +217,16 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
     return replace(answer, finding=finding, against=against)
 
 
-def executed_page(factory, name: str) -> Path:
+def executed_page(factory, name: str, wait: float = -1) -> Path:
     """Return an executed notebook of the small results."""
     page = small_results(factory) / "pages" / f"{name}.ipynb"
-    once(factory, f"page-{name}", lambda folder: execute_in(folder, page))
+    once(factory, f"page-{name}", lambda folder: execute_in(folder, page), wait)
     return page
 
 
 def executed_pages(factory) -> list[Path]:
     """Return the executed notebooks of the small results."""
-    return [executed_page(factory, name) for name in PAGES]
+    return between_them(*(partial(executed_page, factory, name) for name in PAGES))
 
 
 def execute_in(folder: Path, out: Path) -> None:

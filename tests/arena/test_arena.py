@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 import fairbandits as fb
+import real
 import shrunk
 import small
 from fairbandits.arena import findings, picture, scores, standings
@@ -200,7 +201,7 @@ REPEATED = [
 def test_cells_that_repeat_a_paper_agree_with_it(instance, paper, experiment, policy, cell):
     """The same policy on the same arms, on other streams: their intervals overlap."""
     own = next(one for one in FULL.experiments if one.instance == instance)
-    theirs = fb_config().experiment(paper, experiment)
+    theirs = real.config().experiment(paper, experiment)
     ours, published = (
         next(run.spec for run in one.runs if run.name.startswith(f"{policy}-"))
         for one in (own, theirs)
@@ -215,12 +216,6 @@ def test_cells_that_repeat_a_paper_agree_with_it(instance, paper, experiment, po
         one, other = (standings.interval(each[measure]) for each in means)
         gap = abs(one["mean"][0] - other["mean"][0])
         assert gap <= 2 * (one["high"] - one["low"] + other["high"] - other["low"])[0] + 1
-
-
-def fb_config():
-    from fairbandits.experiments.config import load_config
-
-    return load_config([ROOT / "config" / "config.yaml"])
 
 
 def played(spec, cell, seed, horizon, replicates, own):

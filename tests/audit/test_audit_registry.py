@@ -1,12 +1,10 @@
 """Every procedure says what it judges by, and what the audit is made of has a fingerprint."""
 
-from fairbandits.audit.ledger import load_ledgers
+import real
 from fairbandits.audit.procedures import PROCEDURES, STATISTICS, judged_against
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT
 from fairbandits.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT, used_by
 
-LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+LEDGERS = real.ledgers()
 TESTS = {
     (claim.id, test.name): test
     for ledger in LEDGERS.values()

@@ -6,6 +6,7 @@ import hashlib
 import pytest
 import yaml
 
+import real
 from fairbandits.audit.canonical import (
     PROSE,
     UNJUDGED_SEED,
@@ -14,7 +15,7 @@ from fairbandits.audit.canonical import (
     seed_of_rules,
 )
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml
 
 PAPERS = ("banditq", "fair_ucb", "ht_ucb", "bf_ucb")
@@ -198,7 +199,7 @@ def test_another_word_is_refused():
 
 
 def test_the_published_scale_has_seeds_of_the_ledgers():
-    config = load_config([ROOT / "config" / "config.yaml"])
+    config = real.config()
     assert not config.exploratory
     for paper, digest in config.rules.items():
         assert config.seed_of(paper) == seed_of_rules(paper, digest)

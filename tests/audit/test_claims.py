@@ -2,23 +2,24 @@
 
 import json
 import shutil
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
 
+import real
 import small
-from fairbandits.audit import show
+from fairbandits.audit import run, show
 from fairbandits.audit.committed import findings_csv_of
 from fairbandits.audit.finding import DEPENDS, FAILED, NOT_REPRODUCED, OUTCOMES, TAGS
-from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.judge import answers, asked
 from fairbandits.audit.records import csv_of, read_verdicts
 from fairbandits.audit.totals import left_out
 from fairbandits.cli import main
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, check
 
-CONFIG = load_config([ROOT / "config" / "config.yaml"])
-LEDGERS = load_ledgers(CONFIG)
+CONFIG = real.config()
+LEDGERS = real.ledgers()
 CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
 
 
@@ -31,6 +32,17 @@ def results(tmp_path_factory):
 @pytest.fixture(scope="module")
 def rows(results):
     return read_verdicts(results / "audit" / "verdicts.parquet", LEDGERS)[0]
+
+
+@pytest.fixture(autouse=True)
+def loaded_once(monkeypatch):
+    """Give commands that ask for the real configuration the one that is loaded already."""
+    load = run.load
+
+    def loaded(configs):
+        return (CONFIG, LEDGERS) if tuple(configs) == real.FILES else load(configs)
+
+    monkeypatch.setattr(run, "load", loaded)
 
 
 def invoke(*words, columns=120):
@@ -54,7 +66,8 @@ def refused(*words, code=1):
 # -------------------------------------------------------------------------------------- lists
 
 
-def test_lists_every_claim_with_its_verdict(results, rows):
+def test_lists_every_claim_with_its_verdict(results, rows, monkeypatch):
+    monkeypatch.undo()  # what a command loads by itself
     lines = said("claims", "--results", results).splitlines()
     headlines = {row["claim"]: row for row in rows if row["headline"]}
     listed = {}
@@ -321,9 +334,18 @@ def test_audit_of_what_there_is_not(words, code, message, tmp_path):
     assert refused("audit", *words, code=code).startswith(message)
 
 
-def test_verdicts_of_a_failing_audit(tmp_path, results):
+def asked_of_data(claim, test, evidence):
+    """Yield the questions of a test that reads datasets; another fails."""
+    if not claim.experiments:
+        raise ValueError("not asked")
+    yield from asked(claim, test, evidence)
+
+
+def test_verdicts_of_a_failing_audit(tmp_path, monkeypatch):
     """At the published scale nothing is written, and the failures are said."""
     files = [tmp_path / f"{paper}.parquet" for paper in LEDGERS]
+    # what reads no data takes minutes, and is asked where the whole workflow is run
+    monkeypatch.setattr(run, "answers", partial(answers, ask=asked_of_data))
     for paper, file in zip(LEDGERS, files, strict=True):
         said("audit", paper, "--results", tmp_path / "none", "--out", file)
     outs = [tmp_path / "findings.parquet", tmp_path / "verdicts.parquet"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+import real
 import small
 from fairbandits.audit import run
 from fairbandits.audit.committed import (
@@ -17,14 +18,12 @@ from fairbandits.audit.committed import (
     write_tables,
 )
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import read_csv, read_verdicts
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.store import StoreError
 
-LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+LEDGERS = real.ledgers()
 
 
 @pytest.fixture(scope="module")

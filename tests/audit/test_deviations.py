@@ -7,15 +7,15 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from fairbandits.audit.ledger import ALL_CLAIMS, Change, load_ledger, load_ledgers
+import real
+from fairbandits.audit.ledger import ALL_CLAIMS, Change, load_ledger
 from fairbandits.cli import main
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file, read_yaml
 from fairbandits.site.audit import Audit
 from fairbandits.site.deviations import deviations
 
-CONFIG = load_config([ROOT / "config" / "config.yaml"])
-LEDGERS = load_ledgers(CONFIG)
+CONFIG = real.config()
+LEDGERS = real.ledgers()
 PAPERS = tuple(LEDGERS)
 
 

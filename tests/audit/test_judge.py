@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+import real
 import shrunk
 from fairbandits.audit import run
 from fairbandits.audit.cases import Question
@@ -39,7 +40,6 @@ from fairbandits.audit.records import (
     write_findings,
     write_verdicts,
 )
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.provenance import audit_code
 from fairbandits.store import StoreError, read_footer, read_table, write_table
@@ -51,7 +51,7 @@ DATA = ["full_information", "bandit_feedback"]
 @functools.cache
 def config():
     """The configuration with a seed that was chosen: these ledgers are not the committed ones."""
-    return dataclasses.replace(load_config([ROOT / "config" / "config.yaml"]), seed=7)
+    return dataclasses.replace(real.config(), seed=7)
 
 
 def claim(**changes):
@@ -564,7 +564,7 @@ REAL_ESTIMATORS = {
 }
 
 
-def real(folder, results, estimators=REAL_ESTIMATORS):
+def real_answers(folder, results, estimators=REAL_ESTIMATORS):
     ledgers = ledgers_of(folder, REAL_CLAIMS)
     evidence = Evidence(config(), "banditq", results)
     found = list(answers(ledgers["banditq"], evidence, ask=asks(estimators)))
@@ -572,7 +572,7 @@ def real(folder, results, estimators=REAL_ESTIMATORS):
 
 
 def test_datasets_become_verdicts(tmp_path, results):
-    ledgers, found, evidence = real(tmp_path, results)
+    ledgers, found, evidence = real_answers(tmp_path, results)
     rows = {row.claim.id: row for row in judge(ledgers, found)}
     assert {row.outcome for row in rows.values()} == {REPRODUCED, NOT_TESTABLE}
     assert rows["t-full"].data == ("banditq/full_information.parquet",)
@@ -622,8 +622,8 @@ def test_a_bad_dataset_fails_exactly_its_claims(damage, tmp_path, results):
         (copied / "banditq" / file.name).write_bytes(file.read_bytes())
     act, words = DAMAGE[damage]
     act(copied / "banditq" / "bandit_feedback.parquet")
-    before = judge(*real(tmp_path, results)[:2])
-    after = judge(*real(tmp_path, copied)[:2])
+    before = judge(*real_answers(tmp_path, results)[:2])
+    after = judge(*real_answers(tmp_path, copied)[:2])
     failed = {row.claim.id for row in after if row.outcome == FAILED}
     assert failed == {"t-bandit", "t-both", "t-same", "t-sum"}
     for old, new in zip(before, after, strict=True):
@@ -635,7 +635,7 @@ def test_a_bad_dataset_fails_exactly_its_claims(damage, tmp_path, results):
 
 def test_an_estimator_reads_what_its_claim_names_and_nothing_else(tmp_path, results):
     estimators = REAL_ESTIMATORS | {("t-full", "mean"): reading_from("bandit_feedback")}
-    rows = {row.claim.id: row for row in judge(*real(tmp_path, results, estimators)[:2])}
+    rows = {row.claim.id: row for row in judge(*real_answers(tmp_path, results, estimators)[:2])}
     assert rows["t-full"].outcome == FAILED
     assert "reads banditq/bandit_feedback.parquet, which the claim does not name" in (
         rows["t-full"].message
@@ -648,7 +648,7 @@ def test_an_estimator_reads_what_its_claim_names_and_nothing_else(tmp_path, resu
 @pytest.fixture
 def written(tmp_path, results):
     """Ledgers, and a folder with findings and verdicts of the real datasets."""
-    ledgers, found, _ = real(tmp_path, results)
+    ledgers, found, _ = real_answers(tmp_path, results)
     write_findings(tmp_path / "banditq.parquet", ledgers["banditq"], found, "paper")
     rows = judge(ledgers, found)
     write_verdicts(tmp_path / "verdicts.parquet", ledgers, rows, "paper")
@@ -713,7 +713,7 @@ def test_a_verdict_row_says_all(tmp_path, written):
 def test_files_are_the_same_each_time(tmp_path, results):
     def files(folder):
         folder.mkdir()
-        ledgers, found, _ = real(tmp_path, results)
+        ledgers, found, _ = real_answers(tmp_path, results)
         write_findings(folder / "banditq.parquet", ledgers["banditq"], found, "paper")
         files = [folder / name for name in ("banditq.parquet", "findings.parquet", "v.parquet")]
         assert run.write_verdicts(files[:1], ledgers, *files[1:]) == ([], True)
@@ -811,7 +811,7 @@ def test_findings_of_each_paper_once(tmp_path, written):
 
 def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, results):
     estimators = REAL_ESTIMATORS | {("t-full", "mean"): asking(math.nan)}
-    ledgers, found, _ = real(tmp_path, results, estimators)
+    ledgers, found, _ = real_answers(tmp_path, results, estimators)
     joint, out, table = (tmp_path / name for name in ("f.parquet", "v.parquet", "v.csv"))
     for scale, exists in (("smoke", True), ("paper", False)):
         write_findings(tmp_path / "b.parquet", ledgers["banditq"], found, scale)

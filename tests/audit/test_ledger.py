@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import real
 from fairbandits.audit.ledger import (
     LedgerError,
     check_references,
@@ -15,7 +16,6 @@ from fairbandits.audit.ledger import (
     load_ledgers,
 )
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
 
 PAPERS = tuple(sorted(file.parent.name for file in ROOT.glob("papers/*/claims.yaml")))
@@ -23,18 +23,10 @@ IDS = (Path(__file__).parent / "claim_ids.txt").read_text(encoding="utf-8").spli
 
 
 @functools.cache
-def config():
-    return load_config([ROOT / "config" / "config.yaml"])
-
-
-@functools.cache
-def ledgers():
-    return load_ledgers(config())
-
-
-@functools.cache
 def claims():
-    return {key: claim for ledger in ledgers().values() for key, claim in ledger.claims.items()}
+    return {
+        key: claim for ledger in real.ledgers().values() for key, claim in ledger.claims.items()
+    }
 
 
 @functools.cache
@@ -48,7 +40,7 @@ def text_of(paper):
 def test_every_claim_has_its_record():
     assert len(IDS) == len(set(IDS))
     assert sorted(claims()) == sorted(IDS)
-    assert sorted(ledgers()) == list(PAPERS)
+    assert sorted(real.ledgers()) == list(PAPERS)
 
 
 def test_every_claim_is_judged_or_says_why_not():
@@ -84,36 +76,36 @@ def test_level_of_a_test_is_that_of_its_family():
     for claim in claims().values():
         for test in claim.tests:
             level = test.settings.get("level")
-            family = ledgers()[claim.paper].families[claim.family]
+            family = real.ledgers()[claim.paper].families[claim.family]
             assert level in (None, family.level), (claim.id, test.name)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_reading_is_used(paper):
-    ledger = ledgers()[paper]
+    ledger = real.ledgers()[paper]
     used = {reading for claim in ledger.claims.values() for reading in claim.readings}
     assert used == set(ledger.readings)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_figure_and_experiment_is_claimed_of(paper):
-    ledger = ledgers()[paper]
-    own = [one for one in config().experiments if one.paper == paper]
+    ledger = real.ledgers()[paper]
+    own = [one for one in real.config().experiments if one.paper == paper]
     figures = {figure for one in own for figure in one.figures}
-    replayed = {name for of, name in config().figures if of == paper} - figures
+    replayed = {name for of, name in real.config().figures if of == paper} - figures
     claimed = {claim.figure for claim in ledger.claims.values()} - {""}
     assert figures <= claimed <= figures | replayed
     texts = " ".join(str(test.plan) for claim in ledger.claims.values() for test in claim.tests)
     assert [name for name in replayed if f"'{name}'" not in texts] == []
     named = {name for claim in ledger.claims.values() for name in claim.experiments}
-    read = {one.name for name in named for one in config().named(paper, name)}
+    read = {one.name for name in named for one in real.config().named(paper, name)}
     # a longer look at the other reading's curve, which no claim is about
     names = {one.name for one in own}
     assert names - read <= {"r_regret_long", "r_regret_long_other_gaps"}
 
 
 def test_records_are_data():
-    claim = ledgers()["fair_ucb"].claims["fairucb-fig4-fairucb-uniform"]
+    claim = real.ledgers()["fair_ucb"].claims["fairucb-fig4-fairucb-uniform"]
     assert (claim.kind, claim.primary, claim.family) == ("invariant", True, "primary")
     test = claim.tests[0]
     assert (test.rule, test.procedure, test.decides) == ("exact", "invariant", True)
@@ -184,7 +176,7 @@ def load(tmp_path, **contents):
         file = paper_file(paper, "claims", tmp_path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    return load_ledgers(config(), tmp_path)
+    return load_ledgers(real.config(), tmp_path)
 
 
 def refusal(tmp_path, **contents):
@@ -412,7 +404,7 @@ def test_real_claims_rest_on_what_exists():
 
 def test_ledger_errors_are_configuration_errors(tmp_path):
     with pytest.raises(ConfigError, match="does not exist"):
-        load_ledger(tmp_path / "banditq.yaml", config())
+        load_ledger(tmp_path / "banditq.yaml", real.config())
     assert issubclass(LedgerError, ConfigError)
 
 

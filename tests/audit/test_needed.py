@@ -1,6 +1,5 @@
 """`fairbandits power`: how many replicates each question has, and how many decide it."""
 
-import functools
 import math
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import real
 from fairbandits.audit import evidence, run, show
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
@@ -15,16 +15,10 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.power import CEILING, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli import main
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError
+from fairbandits.experiments.schemas import ConfigError
 
 CELLS = {"experiments": ["full_information"]}
 INPUTS = {"sample": "total(reward) @ T", "limit": 1}
-
-
-@functools.cache
-def config():
-    return load_config([ROOT / "config" / "config.yaml"])
 
 
 @pytest.fixture
@@ -67,7 +61,7 @@ def ledgers(tmp_path):
     file = tmp_path / "papers" / "banditq" / "claims.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(yaml.safe_dump(content, sort_keys=False))
-    return load_ledgers(config(), tmp_path)
+    return load_ledgers(real.config(), tmp_path)
 
 
 def spread(mean, n=30, sd=0.1):
@@ -88,7 +82,7 @@ def ask(claim, test, evidence):
 @pytest.fixture
 def needed(ledgers, tmp_path, monkeypatch):
     monkeypatch.setattr(evidence.Evidence, "check", lambda self, name: None)
-    return list(run.needed(config(), ledgers, "banditq", tmp_path, ask=ask))
+    return list(run.needed(real.config(), ledgers, "banditq", tmp_path, ask=ask))
 
 
 def test_each_deciding_question_has_its_number(needed, ledgers):
@@ -160,4 +154,4 @@ def test_what_there_is_not(words, message):
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1].startswith(f"Error: {message}")
     with pytest.raises(ConfigError):
-        list(run.needed(config(), {}, words[0]))
+        list(run.needed(real.config(), {}, words[0]))

@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 from numba import config
 
+import real
 import shrunk
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.evidence import Evidence, Recorded
 from fairbandits.audit.expressions import parse
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED, VERDICTS
-from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.mathematics import coverage, group_optimum, group_schedules, merit_boxes
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.recorded import RunData
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.spec import RunSpec
@@ -32,12 +31,7 @@ SEED = 20240806
 HORIZON, REPLICATES = 1500, 10
 
 
-@cache
-def full_config():
-    return load_config([ROOT / "config" / "config.yaml"])
-
-
-LEDGER = load_ledger(ROOT / "papers" / "bf_ucb" / "claims.yaml", full_config())
+LEDGER = real.ledgers()["bf_ucb"]
 TESTS = {
     f"{claim.id} {test.name}": (claim, test)
     for claim in LEDGER.claims.values()
@@ -87,7 +81,7 @@ class SmallEvidence(Evidence):
 def evidence(tmp_path_factory):
     if config.DISABLE_JIT:
         pytest.skip("millions of rounds")
-    return SmallEvidence(full_config(), "bf_ucb", tmp_path_factory.mktemp("bf_ucb"))
+    return SmallEvidence(real.config(), "bf_ucb", tmp_path_factory.mktemp("bf_ucb"))
 
 
 def in_quick(plan):
@@ -210,7 +204,7 @@ def replicates_of(test):
     named = [
         one
         for experiment in test.plan.experiments
-        for one in full_config().named("bf_ucb", experiment)
+        for one in real.config().named("bf_ucb", experiment)
     ]
     return min((one.replicates for one in named), default=5000)
 
@@ -507,7 +501,7 @@ def test_coverage():
 
 def test_best_groups_of_the_settings():
     def spec_of(name):
-        return full_config().experiment("bf_ucb", name).runs[0].spec
+        return real.config().experiment("bf_ucb", name).runs[0].spec
 
     assert (group_optimum.best_groups(spec_of("high"), 200, "a") == 1).all()
     assert 0.3 < (group_optimum.best_groups(spec_of("low"), 200, "a") == 1).mean() < 0.7

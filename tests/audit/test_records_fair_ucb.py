@@ -11,18 +11,16 @@ import numpy as np
 import pytest
 from numba import config
 
+import real
 import shrunk
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.evidence import Evidence, Recorded
 from fairbandits.audit.expressions import parse
 from fairbandits.audit.finding import VERDICTS
-from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.mathematics import counterexamples, fair_counts, plain_fair_learn
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import recorded_rounds
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.optima import bounds_fair_ucb as bounds
@@ -47,11 +45,6 @@ MADE_STEEP = (
 SETTLED = [1700, 1775, 1850, 1925, 2000]
 #: Sizes of searches and of plain programs, which the ledger has, in a quick run.
 SIZES = {"doubles(100000": "doubles(2000", "_fair(10000)": "_fair(500)"}
-
-
-@cache
-def full_config():
-    return load_config([ROOT / "config" / "config.yaml"])
 
 
 # ------------------------------------------------------------------------------ small datasets
@@ -109,10 +102,10 @@ class SmallEvidence(Evidence):
 def evidence(tmp_path_factory):
     if config.DISABLE_JIT:
         pytest.skip("millions of rounds")
-    return SmallEvidence(full_config(), "fair_ucb", tmp_path_factory.mktemp("fair_ucb"))
+    return SmallEvidence(real.config(), "fair_ucb", tmp_path_factory.mktemp("fair_ucb"))
 
 
-LEDGER = load_ledger(ROOT / "papers" / "fair_ucb" / "claims.yaml", full_config())
+LEDGER = real.ledgers()["fair_ucb"]
 TESTS = {
     f"{claim.id} {test.name}": (claim, test)
     for claim in LEDGER.claims.values()
@@ -582,7 +575,7 @@ def test_all_tolerances_of_both_instances(asked):
 
 @cache
 def full(name):
-    (one,) = full_config().named("fair_ucb", name)
+    (one,) = real.config().named("fair_ucb", name)
     spec = one.runs[0].spec
     rounds = recorded_rounds(spec, one.horizon)
     quotas = spec.quotas or [0] * spec.n_arms
@@ -631,7 +624,7 @@ def test_ten_pulls_are_free_at_every_horizon():
 
 
 def test_first_phases_end_at_recorded_rounds():
-    for one in full_config().named("fair_ucb", "small_quotas"):
+    for one in real.config().named("fair_ucb", "small_quotas"):
         _, cell = full(one.name)
         (phase,) = numbers("first_phase", cell)
         assert phase == sum(math.ceil(Fraction(quota) * one.horizon) for quota in one.quotas)
@@ -640,7 +633,7 @@ def test_first_phases_end_at_recorded_rounds():
 
 def test_a_sleeping_arm_is_owed_a_pull_before_it_wakes():
     """The ledger has it sleep for 1/r_2 + 1 rounds, rounded up."""
-    (one,) = full_config().named("fair_ucb", "fairness")
+    (one,) = real.config().named("fair_ucb", "fairness")
     until = math.ceil(1 / Fraction(one.quotas[1])) + 1
     excess = plan_of("fairucb-inconsistency-09", "sleeping").inputs["excess"]
     assert excess == f"violation_asleep(2, {until}, 1000)"
@@ -722,7 +715,7 @@ def test_a_check_looks_at_each_arm():
 
 def test_floors_cost_at_most_the_sum_of_gaps():
     """Without a pull by round 7 of Instance 1, floor(7 / 20) of each is free, or 7 / 20."""
-    (one,) = full_config().named("fair_ucb", "learning_bound_gaps_from_two")
+    (one,) = real.config().named("fair_ucb", "learning_bound_gaps_from_two")
 
     def differ(plays):
         cell = made_cell({"plays": [[plays]]}, [7], means=one.means, quotas=one.quotas)
@@ -816,7 +809,7 @@ def test_an_arm_asleep_misses_its_pull(asked):
 
 
 def test_nobody_asleep_is_fair_learn():
-    (one,) = full_config().named("fair_ucb", "fairness")
+    (one,) = real.config().named("fair_ucb", "fairness")
     quotas = [Fraction(str(quota)) for quota in one.quotas]
     plain, ours = (
         plain_fair_learn.run(

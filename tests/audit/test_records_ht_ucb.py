@@ -5,13 +5,13 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import config
 
+import real
 import shrunk
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell
@@ -25,14 +25,11 @@ from fairbandits.audit.finding import (
     Finding,
 )
 from fairbandits.audit.judge import Answer, judge
-from fairbandits.audit.ledger import load_ledger
 from fairbandits.audit.mathematics import penalties
 from fairbandits.audit.measures import ht_ucb, measures
 from fairbandits.audit.measures.ht_ucb import frontier
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.optima import bounds_ht_ucb as bounds
 from fairbandits.optima.fluid import fluid_pulls
@@ -74,12 +71,7 @@ NEED_LONG_RUNS = {
 }
 
 
-@cache
-def full_config():
-    return load_config([ROOT / "config" / "config.yaml"])
-
-
-LEDGER = load_ledger(ROOT / "papers" / "ht_ucb" / "claims.yaml", full_config())
+LEDGER = real.ledgers()["ht_ucb"]
 TESTS = {
     f"{claim.id} {test.name}": (claim, test)
     for claim in LEDGER.claims.values()
@@ -142,7 +134,7 @@ class SmallEvidence(Evidence):
 def evidence(tmp_path_factory):
     if config.DISABLE_JIT:
         pytest.skip("hundreds of runs")
-    return SmallEvidence(full_config(), "ht_ucb", tmp_path_factory.mktemp("ht_ucb"))
+    return SmallEvidence(real.config(), "ht_ucb", tmp_path_factory.mktemp("ht_ucb"))
 
 
 def in_quick(plan):
@@ -185,7 +177,7 @@ def test_a_procedure_takes_every_question(name, evidence, rng):
 
 def test_thirty_six_cells_are_compared():
     """Of Experiment C, with each rival, and each is one of six horizons of a panel."""
-    config = full_config()
+    config = real.config()
     panels = plan_of("htucb-expC-vs-flearn", "published_n").cells.experiments
     assert len(panels) == 6
     for name in panels:
@@ -204,7 +196,7 @@ def test_thirty_six_cells_are_compared():
 
 
 def test_uncut_lfg_meets_the_instances_of_the_figures():
-    config = full_config()
+    config = real.config()
     for suite, figure in (
         ("regret_open", "regret"),
         ("paths_uncut", "paths"),

@@ -8,23 +8,22 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import real
 import shrunk
 import small
 from fairbandits.audit import ledger as ledger_module
 from fairbandits.audit import records, run
 from fairbandits.audit.committed import write_tables
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import Made, made_of, read_verdicts, write_findings
 from fairbandits.cli import main
 from fairbandits.experiments import datasets
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, check
 from fairbandits.experiments.verify import read_lock
 from fairbandits.provenance import replay_code
 from fairbandits.store import StoreError, read_footer, read_table, write_table
 
-CONFIG = load_config([ROOT / "config" / "config.yaml"])
-LEDGERS = load_ledgers(CONFIG)
+CONFIG = real.config()
+LEDGERS = real.ledgers()
 SEED = 20240811
 NAME = "oracle_lfg"
 PLACE = f"banditq/{NAME}.parquet"

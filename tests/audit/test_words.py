@@ -5,6 +5,7 @@ import math
 import pytest
 import yaml
 
+import real
 from fairbandits.audit import totals, words
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -14,13 +15,10 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     REPRODUCED,
 )
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.show import interval, number
 from fairbandits.audit.words import against, endless, limits, qualifying, readings_in_words, record
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT
 
-LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+LEDGERS = real.ledgers()
 CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
 
 

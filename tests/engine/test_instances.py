@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import fairbandits as fb
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT
+import real
 from fairbandits.experiments.simulate import instance_of
 from fairbandits.instances import PublishedInstance, PublishedRandomInstance
 
@@ -44,7 +43,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def config():
-    return load_config([ROOT / "config" / "config.yaml"])
+    return real.config()
 
 
 def plain(instance):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import real
 import shrunk
 from fairbandits.engine.vectors import LANES
 from fairbandits.experiments.bundles import (
@@ -81,7 +82,7 @@ def test_suites_are_collected_whole(config):
 
 
 def test_jobs_take_about_a_minute():
-    config = load_config([ROOT / "config" / "config.yaml"])
+    config = real.config()
     bundles = bundles_of(config)
     jobs = simulations(config, bundles)
     for job in jobs:

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
+import real
 import shrunk
 from fairbandits import provenance
 from fairbandits.experiments import code
 from fairbandits.experiments.code import code_of, code_of_all
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.provenance import RUNNING, joint, used_by
 
-CONFIG = load_config([ROOT / "config" / "config.yaml"])
+CONFIG = real.config()
 EVERY = {run.key for run in CONFIG.runs}
 CACHED = ("fingerprint", "used_by", "fingerprint_of_use", "homes")
 CACHED += ("_source", "_table", "_own_hash", "_imports", "_read_before")

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import naive
+import real
 import shrunk
 from fairbandits import (
     HTUCB,
@@ -21,7 +22,7 @@ from fairbandits import (
     penalty_rates,
     run,
 )
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import joined, runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
@@ -225,7 +226,7 @@ def test_small_runs_cut_horizons_and_listed_rounds(limit, kept):
 
 
 def test_published_number_of_replicates_is_known():
-    facts = load_config([ROOT / "config" / "config.yaml"]).experiment("ht_ucb", REGRET).facts()
+    facts = real.config().experiment("ht_ucb", REGRET).facts()
     assert facts["replicates"] > facts["published_replicates"] == 50
     assert experiment_of(REGRET).facts()["published_replicates"] == REPLICATES
     assert "published_replicates" not in experiment_of("regret_long_5_02").facts()

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 import yaml
 
+import real
 import shrunk
 from fairbandits import BanditQ, Instance, run
 from fairbandits.audit.evidence import Evidence
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
 from fairbandits.experiments.schemas import ROOT, ConfigError
@@ -228,7 +229,7 @@ def test_horizons_without_apart_meet_the_same_rewards():
 
 
 def test_same_share_of_the_first_arms():
-    config = load_config([ROOT / "config" / "config.yaml"])
+    config = real.config()
     arms = config.experiment("banditq", "arms_50")
     assert arms.targets[:20] == pytest.approx([mean / 60 for mean in arms.means[:20]], rel=1e-15)
     assert not any(arms.targets[20:])

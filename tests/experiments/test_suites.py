@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import naive
+import real
 from fairbandits import (
     BanditQ,
     BanditQInequalities,
@@ -19,10 +20,10 @@ from fairbandits import (
     SmallestDeficit,
     run,
 )
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import runs_of
-from fairbandits.experiments.schemas import ROOT, ConfigError
+from fairbandits.experiments.schemas import ConfigError
 from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.experiments.spec import depends_on_instance, filled
 from fairbandits.instance import draw_quotas
@@ -751,7 +752,7 @@ def test_each_deficit_is_checked_by_itself(name, drawn, configured, tmp_path):
 
 
 def test_the_audit_draws_no_figure_and_writes_little():
-    config = load_config([ROOT / "config" / "config.yaml"])
+    config = real.config()
     audit = [found for found in config.experiments if found.audit]
     assert audit
     for found in audit:

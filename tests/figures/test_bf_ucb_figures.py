@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 import yaml
 
+import real
 import small
 from fairbandits.experiments import simulate
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import collect, load_dataset
 from fairbandits.experiments.recorded import Dataset
 from fairbandits.experiments.schemas import ROOT, ConfigError
@@ -36,9 +37,15 @@ SEED = 20240729
 HORIZON = 400
 
 
+@pytest.fixture(autouse=True, scope="module")
+def limits():
+    with small.short_runs_interpreted():
+        yield
+
+
 @pytest.fixture(scope="module")
 def config():
-    return load_config([ROOT / "config" / "config.yaml"])
+    return real.config()
 
 
 @pytest.fixture

@@ -18,9 +18,10 @@ import yaml
 from scipy import stats
 
 import naive
+import real
 import shrunk
 from fairbandits.dictionary import column_of
-from fairbandits.experiments.config import build_config, load_config
+from fairbandits.experiments.config import build_config
 from fairbandits.experiments.datasets import load_dataset
 from fairbandits.experiments.recorded import Dataset
 from fairbandits.experiments.verify import chunk_path
@@ -194,7 +195,7 @@ def test_every_figure_has_its_rule_and_its_caption(paper, figure):
 
 def test_every_caption_says_what_was_run():
     """As `snakemake --report` fills it in; a name that is not there is an error."""
-    config, bodies = load_config([ROOT / "config" / "config.yaml"]), rules()
+    config, bodies = real.config(), rules()
     for paper, figure in config.figures:
         (caption,) = re.findall(r'caption="(.*?)"', bodies[f"{paper}_{figure}"])
         replayed = (paper, figure) in REPLAYED
@@ -211,7 +212,7 @@ def test_every_caption_says_what_was_run():
 
 
 def test_every_curve_has_a_colour_and_every_law_a_title():
-    for one in load_config([ROOT / "config" / "config.yaml"]).experiments:
+    for one in real.config().experiments:
         if not (one.figures or one.companion_to):
             continue
         assert COLOURS.keys() >= set(one.labels.values())

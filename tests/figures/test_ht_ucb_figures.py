@@ -6,10 +6,9 @@ import nbformat
 import numpy as np
 import pytest
 
+import real
 import small
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
-from fairbandits.experiments.schemas import ROOT
 from fairbandits.experiments.spec import RunSpec
 from fairbandits.figures import ht_ucb as figures
 from fairbandits.site import ht_ucb as page
@@ -22,7 +21,7 @@ SPEC = RunSpec(
 
 @pytest.fixture(scope="module")
 def config():
-    return load_config([ROOT / "config" / "config.yaml"])
+    return real.config()
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+import real
 from fairbandits.audit.committed import FINDING_COLUMNS
 from fairbandits.audit.measures import AXES, measures
 from fairbandits.audit.records import COLUMNS, FINDINGS, VERDICTS
 from fairbandits.cli import main
 from fairbandits.describing import describe, page
 from fairbandits.dictionary import JUDGED, KINDS, QUANTITIES, RECORDED, column_of
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.provenance import AUDIT, READING, RUNNING, WITHOUT, used_by
 from fairbandits.store import StoreError, read_table, table_hash, write_table
@@ -21,7 +21,7 @@ from fairbandits.store import StoreError, read_table, table_hash, write_table
 
 @pytest.fixture(scope="module")
 def config():
-    return load_config([ROOT / "config" / "config.yaml"])
+    return real.config()
 
 
 def probes_of(registry):

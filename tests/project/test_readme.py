@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairbandits as fb
+import real
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import collect
 from fairbandits.experiments.simulate import write_chunk
@@ -90,7 +91,7 @@ def test_links_lead_somewhere():
 
 
 def test_every_figure_is_shown():
-    for paper, figure in load_config([ROOT / "config" / "config.yaml"]).figures:
+    for paper, figure in real.config().figures:
         assert f"../figures/{paper}/{figure}.png" in FIGURES
 
 

@@ -6,9 +6,9 @@ import re
 import pytest
 import yaml
 
+import real
 import small
 from fairbandits.audit.records import read_csv
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.site import audit, findings, landing
 from fairbandits.site.numbers import MARK, texts_of
@@ -116,7 +116,7 @@ def test_findings_are_shown_with_numbers_figures_and_verdicts(found, edited):
 
 
 def test_the_picture_of_the_totals_is_committed():
-    folder = ROOT / load_config([ROOT / "config" / "config.yaml"]).folders["figures"]
+    folder = ROOT / real.config().folders["figures"]
     drawn = (folder / "verdicts.svg").read_text(encoding="utf-8")
     numbers = texts_of(ROOT / "audit" / "numbers.csv")
     for paper in ("banditq", "fair_ucb", "ht_ucb", "bf_ucb"):

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import real
 import small
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.cli import main
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT
 from fairbandits.site.build import execute
 from fairbandits.site.pages import NotReady, open_paper
 
@@ -94,7 +92,7 @@ def test_starts_with_its_parameters_and_hides_its_code(source):
 
 
 def test_pages_link_to_claims_of_their_own_ledgers():
-    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    ledgers = real.ledgers()
     for slug in ("ht_ucb", "bf_ucb"):
         notebook = nbformat.read(small.NOTEBOOKS / f"{slug}.ipynb", as_version=4)
         calls = [

@@ -5,9 +5,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
+import real
 from fairbandits.audit.finding import OUTCOMES
-from fairbandits.audit.ledger import load_ledgers
-from fairbandits.experiments.config import load_config
 from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.figures.draw import PAPERS
 from fairbandits.site.numbers import (
@@ -23,7 +22,7 @@ from fairbandits.site.numbers import (
 )
 from fairbandits.store import write_table
 
-LEDGERS = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+LEDGERS = real.ledgers()
 #: Each number that pages can cite -> its paper.
 KNOWN = {
     name: paper

@@ -100,6 +100,14 @@ class Project:
         content["experiments"] = {SUITE: content["experiments"][SUITE]}
         file.write_text(yaml.safe_dump(content))
 
+    def simulate_less_in_the_audit(self) -> None:
+        """Let one claim, which reads no data, be judged by fewer draws: it takes half a minute."""
+        file = self.folder / "papers" / "ht_ucb" / "claims.yaml"
+        text = file.read_text()
+        fewer = re.sub(r"(committing_regrets\(.*), 20000\)", r"\1, 200)", text)
+        assert fewer != text
+        file.write_text(fewer)
+
     def append(self, file: str, text: str) -> None:
         path = self.folder / file
         path.write_text(path.read_text() + text)
@@ -121,6 +129,7 @@ def cache(tmp_path_factory):
 def finished(tmp_path_factory, cache):
     """A project after a whole smoke run, and what the run printed."""
     project = Project(tmp_path_factory.mktemp("finished"), cache)
+    project.simulate_less_in_the_audit()
     return project, project.replicate()
 
 
