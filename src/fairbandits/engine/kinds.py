@@ -7,7 +7,8 @@ choice.
 
 import fcntl
 import hashlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,19 @@ from typing import Any
 import numba
 
 #: What is as long as compiling a kind, as loading one that is on the disk, and as the first of
-#: either in a process: interpreted work, in rounds times (10 + arms), each unit 1 to 4 us.
-COMPILING = 1_000_000
+#: either in a process: interpreted work, in rounds times (10 + arms), each unit 1 to 4 us for most
+#: kinds, which take 2 to 10 s to compile.
+COMPILING = 3_000_000
 LOADING = 10_000
 FIRST = 200_000
+#: Some observers take far longer. So a kind that has been interpreted for so many seconds is
+#: compiled, in the middle of a run, and after so many rounds somebody looks at the clock.
+PATIENCE, PIECE = 5.0, 50
 
-#: What this process has interpreted of each kind so far, and the kinds that it has compiled.
+#: What this process has interpreted of each kind so far, in units and in seconds, and the kinds
+#: that it has compiled.
 _done: dict[tuple, int] = {}
+_spent: dict[tuple, float] = {}
 _compiled: set[tuple] = set()
 
 
@@ -56,11 +63,33 @@ def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: 
         limit = (LOADING if _is_written(mark) else COMPILING) + (0 if _compiled else FIRST)
         if force is None and done < limit:
             _done[kind] = done
-            return interpreted
-        with _alone(mark):
-            loop(state, source, record, 0, 0)  # no round: compiles, or loads
-        _compiled.add(kind)
+            return _patiently(loop, kind, mark)
+        _compile(loop, kind, mark, state, source, record)
     return loop
+
+
+def _compile(loop: Any, kind: tuple, mark: Path, *arguments: Any) -> None:
+    with _alone(mark):
+        loop(*arguments, 0, 0)  # no round: compiles, or loads
+    _compiled.add(kind)
+
+
+def _patiently(loop: Any, kind: tuple, mark: Path) -> Callable:
+    """Return the interpreted loop, which goes on compiled after `PATIENCE`."""
+
+    def play(state: Any, source: Any, record: Any, start: int, stop: int) -> None:
+        while start < stop and kind not in _compiled:
+            last = min(stop, start + PIECE)
+            began = time.process_time()
+            loop.py_func(state, source, record, start, last)
+            _spent[kind] = _spent.get(kind, 0.0) + time.process_time() - began
+            start = last
+            if start < stop and _spent[kind] > PATIENCE:
+                _compile(loop, kind, mark, state, source, record)
+        if start < stop:
+            loop(state, source, record, start, stop)
+
+    return play
 
 
 def _mark(kind: tuple) -> Path:
