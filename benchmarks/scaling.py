@@ -197,7 +197,10 @@ def read_benchmarks(folder: Path) -> dict[str, dict[str, float]]:
             None if row[key] == "NA" else float(row[key]) for key in ("cpu_time", "max_rss")
         )
         wall = float(row["s"])
-        found[file.relative_to(folder).with_suffix("").as_posix()] = {
+        job = file.relative_to(folder).with_suffix("").as_posix()
+        if not (job.startswith("simulate/") or "/replay_" in job):
+            processor = None  # a fork of the run's server, of which Snakemake sees none
+        found[job] = {
             "wall": wall,
             "seconds": round(processor_seconds(wall, processor), 2),
             "megabytes": round(memory or 0),

@@ -45,6 +45,20 @@ def test_a_share_of_a_core_is_taken_for_the_whole(wall, processor, seconds):
     assert scaling.processor_seconds(wall, processor) == pytest.approx(seconds)
 
 
+def test_of_forks_the_clock_counts(tmp_path):
+    for job in ("simulate/simulate_a", "banditq/replay_b", "banditq/fig2", "audit/banditq"):
+        file = tmp_path / f"{job}.tsv"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("s\tmax_rss\tcpu_time\n8.0\t300.0\t2.0\n", encoding="utf-8")
+    seconds = {job: one["seconds"] for job, one in scaling.read_benchmarks(tmp_path).items()}
+    assert seconds == {
+        "simulate/simulate_a": 2.0,
+        "banditq/replay_b": 2.0,
+        "banditq/fig2": 8.0,
+        "audit/banditq": 8.0,
+    }
+
+
 @pytest.fixture(scope="module")
 def config():
     return scaling.load_config([scaling.CONFIG])
