@@ -403,7 +403,7 @@ def test_widths_on_the_page_are_those_of_the_policies(version):
         assert page.index_width(version == "released", count, 3) == expected
     for index in ("ucb1", "paper", "released"):
         policy = GroupUCB((3, 2), version=version, index=index)
-        expected = group_ucb._bonus(policy.start(5, 1000), 5, 900)
+        expected = group_ucb.bonus_of(policy.start(5, 1000), 5, 900)
         assert page.ucb_width(policy, 900, 5) == pytest.approx(expected, rel=1e-15)
     outside, inside = (page.index_width(one, 4_000_000, 10) for one in (True, False))
     assert 8.5 < outside / inside < 9.5

@@ -98,7 +98,7 @@ class Visit:
         self.wrong = []
         self.page.route("**/*", self._only_the_site)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.wrong.append(request.url[:100]))
+        self.page.on("requestfailed", self._failed)
         self.page.on("console", self._console)
         self.page.on("response", self._response)
 
@@ -108,6 +108,10 @@ class Visit:
         else:
             self.wrong.append(f"elsewhere: {route.request.url}")
             route.abort()
+
+    def _failed(self, request):
+        if request.failure != "net::ERR_ABORTED":  # what a page that is left has not loaded yet
+            self.wrong.append(f"{request.failure}: {request.url[:100]}")
 
     def _console(self, message):
         if message.type in ("error", "warning"):

@@ -4,6 +4,7 @@ import ast
 import re
 import shutil
 
+import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 import real
 import small
 from fairbandits.cli import main
-from fairbandits.site.build import execute
+from fairbandits.site.build import _run, execute
 from fairbandits.site.pages import NotReady, open_paper
 
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
@@ -153,6 +154,16 @@ def test_two_executions_give_the_same_bytes(tmp_path_factory, tmp_path):
     again = tmp_path / first.name
     small.execute_in(small.small_results(tmp_path_factory), again)
     assert again.read_bytes() == first.read_bytes()
+
+
+def test_a_kernel_has_no_figures_and_no_style_of_the_process_that_executes_it(written):
+    source = written("import matplotlib.pyplot as plt", "plt.rcParams['font.size']")
+    with plt.rc_context({"font.size": 31.0}):
+        plt.figure()
+        done = _run(source, {"results": "a"})
+        plt.close("all")
+    outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
+    assert [one["data"]["text/plain"] for one in outputs] == ["10.0"]
 
 
 @pytest.mark.slow

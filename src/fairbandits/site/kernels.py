@@ -125,8 +125,10 @@ def _be(arguments: list[str], cwd: str, environ: dict[str, str]) -> None:
     kernel = IPKernelApp.instance()
     kernel.initialize(arguments)
     if "matplotlib.pyplot" in sys.modules:  # which asks the environment when it is imported
-        from matplotlib import pyplot, rcParams
+        from matplotlib import pyplot, rc_file_defaults, rcParams
 
+        pyplot.close("all")  # the kernel would show them with its own
+        rc_file_defaults()
         rcParams["backend"] = os.environ["MPLBACKEND"]
         pyplot.switch_backend(rcParams["backend"])
     kernel.start()
