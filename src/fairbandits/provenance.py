@@ -7,16 +7,19 @@ without starting Numba.
 import ast
 import atexit
 import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from fairbandits.whole import guard_numba, read_whole, write_whole
 
@@ -86,23 +89,42 @@ def _writable(folder: Path) -> Path:
 
 
 @cache
-def fingerprint(*parts: str) -> str:
-    """Return a hash of the package's source files below the given parts.
+def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
+    """Return a hash of the tokens of the package's source files below the given parts.
+
+    Comments, docstrings, blank lines and the spaces between tokens do not count, nor does the
+    table of a registry (`REGISTRIES`).
 
     Parameters
     ----------
     *parts : str
         Folders or files inside the package, e.g. ``"engine"`` or ``"figures/banditq.py"``.
+    words : tuple of str
+        What counts besides.
 
     Returns
     -------
     str
-        16 hexadecimal digits; they change when any byte of any of the files changes.
+        16 hexadecimal digits, the same on every Python.
 
     Raises
     ------
     FileNotFoundError
         If a part names nothing.
+    """
+    digest = hashlib.sha256()
+    for name in _below(parts):
+        digest.update(f"{name} {_contents(name)['tokens']}\0".encode())
+    for word in words:
+        digest.update(f"{word}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def fingerprint_of_text(*parts: str) -> str:
+    """Return a hash of every byte of some files, for pages: they show docstrings.
+
+    Parameters and errors are those of `fingerprint`.
     """
     digest = hashlib.sha256()
     for name in _below(parts):
@@ -170,20 +192,11 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-@cache
 def fingerprint_of_use(
     *parts: str, words: tuple[str, ...] = (), without: tuple[str, ...] = WITHOUT
 ) -> str:
-    """Return a hash of all that some parts use (`used_by`), and of words.
-
-    Registries count without their tables.
-    """
-    digest = hashlib.sha256()
-    for name in used_by(*parts, without=without):
-        digest.update(f"{name} {_own_hash(name)}\0".encode())
-    for word in words:
-        digest.update(f"{word}\0".encode())
-    return digest.hexdigest()[:16]
+    """Return the `fingerprint` of all that some parts use (`used_by`), and of words."""
+    return fingerprint(*used_by(*parts, without=without), words=words)
 
 
 def collect_code() -> str:
@@ -214,44 +227,95 @@ def replay_code() -> str:
 @cache
 def homes(registry: str) -> dict[str, str]:
     """Return the table of a registry, name -> ``file:Class``, without importing it."""
-    node = _table(registry)
+    node = _table(ast.parse((PACKAGE / registry).read_bytes()))
     return {} if node is None else ast.literal_eval(node.value)
 
 
-@cache
-def _source(name: str) -> bytes:
-    return (PACKAGE / name).read_bytes()
-
-
-@cache
-def _table(registry: str) -> ast.Assign | None:
-    for node in ast.parse(_source(registry)).body:
+def _table(tree: ast.Module) -> ast.Assign | None:
+    for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
             return node
     return None
 
 
 @cache
-def _own_hash(name: str) -> str:
-    """Return a hash of one file; of a registry's, without its table."""
-    content = _source(name)
-    if name in REGISTRIES and (table := _table(name)):
-        lines = content.splitlines(keepends=True)
-        content = b"".join([*lines[: table.lineno - 1], *lines[table.end_lineno :]])
-    return hashlib.sha256(content).hexdigest()
+def _imports(name: str) -> frozenset[str]:
+    """Return the package's files that one of them imports, and the packages that it is in."""
+    found = set(_packages_of(name))
+    for one in _contents(name)["imports"]:
+        found.update(_files_of(one))
+    return frozenset(found)
 
 
 @cache
-def _imports(name: str) -> frozenset[str]:
-    """Return the package's files that one of them imports, and the packages that it is in."""
-    key = hashlib.blake2b(_source(name), digest_size=16).hexdigest()
+def _contents(name: str) -> dict[str, Any]:
+    """Return what a source file imports and a hash of its tokens, without a registry's table.
+
+    Both are kept for later processes, by a hash of the file: reading them takes milliseconds a
+    file, and each simulation would do it again.
+    """
+    content = (PACKAGE / name).read_bytes()
+    key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
     known = _read_before()
     if key not in known:
-        known[key] = list(_names(ast.parse(_source(name)), PACKAGE / name))
-    found = set(_packages_of(name))
-    for one in known[key]:
-        found.update(_files_of(one))
-    return frozenset(found)
+        tree = ast.parse(content, PACKAGE / name)
+        table = _table(tree) if name in REGISTRIES else None
+        left_out = [*_docstrings(tree), *([table] if table else [])]
+        tokens = "".join(_tokens(content.decode(), left_out))
+        known[key] = {
+            "imports": list(_names(tree, PACKAGE / name)),
+            "tokens": hashlib.sha256(tokens.encode()).hexdigest(),
+        }
+    return known[key]
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.stmt]:
+    having = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, having) and ast.get_docstring(node, clean=False) is not None:
+            yield node.body[0]
+
+
+def _tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
+    """Yield the tokens of a source text, without comments and some statements.
+
+    Python 3.12 cuts a formatted string into tokens, 3.11 does not: it counts as a whole.
+    """
+    lines = io.StringIO(text).readlines()
+
+    def place(row, column):  # as `tokenize` counts: `ast` has bytes
+        return row, len(lines[row - 1].encode()[:column].decode())
+
+    spans = sorted(
+        (place(one.lineno, one.col_offset), place(one.end_lineno, one.end_col_offset))
+        for one in left_out
+    )
+    begun = []  # where formatted strings do that are not closed yet
+    ended = False  # whether the token before is the end of a statement that is left out
+    for token in tokenize.generate_tokens(iter(lines).__next__):
+        kind = tokenize.tok_name[token.type]
+        while spans and spans[0][1] <= token.start:
+            spans.pop(0)
+            ended = True
+        if kind in ("COMMENT", "NL") or (spans and spans[0][0] <= token.start):
+            continue
+        if kind in ("FSTRING_START", "TSTRING_START"):
+            begun.append(token.start)
+        elif kind in ("FSTRING_END", "TSTRING_END"):
+            start = begun.pop()
+            if not begun:
+                yield f"STRING {_between(lines, start, token.end)}\0"
+        elif not begun and not (ended and kind == "NEWLINE"):
+            yield f"{kind} {token.string if token.string.strip() else ''}\0"
+        ended = False
+
+
+def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """Return the text from one place to another, in rows from 1 and columns from 0."""
+    rows = lines[start[0] - 1 : end[0]]
+    rows[-1] = rows[-1][: end[1]]
+    rows[0] = rows[0][start[1] :]
+    return "".join(rows)
 
 
 def _names(tree: ast.Module, file: Path) -> Iterator[str]:
@@ -272,19 +336,16 @@ def _names(tree: ast.Module, file: Path) -> Iterator[str]:
 
 
 @cache
-def _read_before() -> dict[str, list[str]]:
-    """Return the imports of files by a hash of their content, those of earlier processes too.
-
-    Parsing takes milliseconds a file, and each simulation would do it again.
-    """
+def _read_before() -> dict[str, dict[str, Any]]:
+    """Return what `_contents` found in this and in earlier processes."""
     own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
-    file = cache_root() / f"imports-{own}.json"
+    file = cache_root() / f"sources-{own}.json"
     known = json.loads(read_whole(file) or "{}")
     atexit.register(_remember, known, len(known), file)
     return known
 
 
-def _remember(known: dict[str, list[str]], before: int, file: Path) -> None:
+def _remember(known: dict[str, dict[str, Any]], before: int, file: Path) -> None:
     if len(known) > before:
         write_whole(file, json.dumps(known).encode())
 

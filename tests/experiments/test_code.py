@@ -19,8 +19,7 @@ from fairbandits.provenance import RUNNING, joint, used_by
 
 CONFIG = real.config()
 EVERY = {run.key for run in CONFIG.runs}
-CACHED = ("fingerprint", "used_by", "fingerprint_of_use", "homes")
-CACHED += ("_source", "_table", "_own_hash", "_imports", "_read_before")
+CACHED = ("fingerprint", "used_by", "homes", "_imports", "_contents", "_read_before")
 
 
 def forget():
@@ -48,7 +47,7 @@ def codes():
     return {run.key: code_of(run.spec) for run in CONFIG.runs}
 
 
-def changed(package, file, old="", new="# a comment\n"):
+def changed(package, file, old="", new="A = 1\n"):
     """Return the runs whose fingerprint changes with a file; the change stays."""
     before = codes()
     path = package / file
@@ -109,6 +108,20 @@ def test_a_change_reaches_the_runs_that_use_it(copied, file, names):
 )
 def test_what_all_runs_go_through_reaches_all(copied, file):
     assert changed(copied, file) == EVERY
+
+
+def test_words_about_the_code_make_nothing_stale(copied):
+    def all_codes():
+        given = [provenance.audit_code(), provenance.collect_code(), provenance.replay_code()]
+        return [codes(), *given, provenance.figure_code("banditq")]
+
+    before = all_codes()
+    for path in copied.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        quotes = text.index('"""')
+        text = f'# a comment\n\n{text[:quotes]}"""More words: {text[quotes + 3 :]}# another\n'
+        path.write_text(text, encoding="utf-8")
+    assert all_codes() == before
 
 
 def test_a_registry_counts_but_for_its_table(copied):

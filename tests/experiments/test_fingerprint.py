@@ -21,9 +21,14 @@ def copied(tmp_path, monkeypatch):
     """Return the folder of a copy of the package, to which fingerprints refer."""
     package = copy_package(tmp_path)
     monkeypatch.setattr(provenance, "PACKAGE", package)
-    provenance.fingerprint.cache_clear()
+    forget()
     yield package
-    provenance.fingerprint.cache_clear()
+    forget()
+
+
+def forget():
+    for cached in (provenance.fingerprint, provenance.fingerprint_of_text, provenance._contents):
+        cached.cache_clear()
 
 
 def copy_package(folder):
@@ -34,8 +39,14 @@ def copy_package(folder):
 
 
 def fresh(*parts):
-    provenance.fingerprint.cache_clear()
+    forget()
     return provenance.fingerprint(*parts)
+
+
+def of_text(text):
+    """Return the fingerprint of a file that has this text."""
+    (provenance.PACKAGE / "engine" / "one.py").write_text(text, encoding="utf-8")
+    return fresh("engine/one.py")
 
 
 def test_fingerprint_is_that_of_the_contents(copied):
@@ -53,12 +64,102 @@ def test_fingerprint_changes_with_every_file(copied):
     assert len(files) > 10
     seen = {fresh(*provenance.COMPILED)}
     for path in files:
-        whole = path.read_bytes()
-        for changed in (whole + b"\n", whole[:-1], whole[1:], whole.replace(b"e", b"f", 1)):
-            path.write_bytes(changed)
+        whole = path.read_text(encoding="utf-8")
+        for changed in (whole + "A\n", whole + "A = 1\n", whole + "(A)\n", "A = 1\n"):
+            path.write_text(changed, encoding="utf-8")
             seen.add(fresh(*provenance.COMPILED))
-        path.write_bytes(whole)
+        path.write_text(whole, encoding="utf-8")
     assert len(seen) == 1 + 4 * len(files)
+
+
+TEXT = '''"""A module."""
+
+import math  # a library
+
+
+class Thing:
+    """A thing."""
+
+    #: Its size.
+    size = 1
+
+    async def method(self):
+        "Return ä."; return "ä"
+
+
+def f(a, b=2):
+    """Return a text.
+
+    # not a comment
+    """
+    # a comment
+    if a:
+        return f"{a!r:>{b}} {{}} {'#'} {f'{b}'}" "?"
+    g = [
+        1,  # the first
+    ]
+    return f"""{a
+        + b}
+    """ + g
+'''
+#: The docstrings and comments of it left out, and set otherwise.
+BARE = '''import math
+class Thing:
+  size = 1
+  async def method(self):
+   ("Other "
+    "words."); return "ä"
+def f( a,b = 2 ):
+
+    if a:
+# at another place
+            return f"{a!r:>{b}} {{}} {'#'} {f'{b}'}" \\
+                "?"
+    g = [1,
+    # the last
+    ]
+    return f"""{a
+        + b}
+    """ + g
+'''
+
+
+def test_comments_docstrings_and_blank_lines_do_not_count(copied):
+    assert of_text(TEXT) == of_text(BARE)
+
+
+def test_fingerprint_is_the_same_on_every_python(copied):
+    assert of_text(TEXT) == "43211b211015558f"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("size = 1", "size = 2"),
+        ("b=2", "b=02.0"),
+        ('"?"', "'?'"),
+        ("{'#'}", "{'# '}"),
+        ("        + b}", "       + b}"),
+        ("    g = [", "    'no docstring'\n    g = ["),
+        ("    g = [", "        g = ["),
+        ("    # a comment\n    if a", "    f'no docstring'\n    if a"),
+        ("    #: Its size.\n    size = 1", "    size = 1\n    'no docstring'"),
+        ('"""A module."""', '1\n"""A module."""'),
+        ('"""A module."""', 'b"""A module."""'),
+        ("1,  # the first", "1  # the first"),
+    ],
+)
+def test_a_token_counts(copied, old, new):
+    assert TEXT.count(old) == 1
+    assert of_text(TEXT) != of_text(TEXT.replace(old, new))
+
+
+def test_pages_go_by_every_byte(copied):
+    before = provenance.fingerprint_of_text("engine/laws.py", "site/site.js")
+    with (copied / "engine" / "laws.py").open("a") as stream:
+        stream.write("# a note\n")
+    forget()
+    assert provenance.fingerprint_of_text("engine/laws.py", "site/site.js") != before
 
 
 def test_fingerprint_changes_with_names_and_borders(copied):
@@ -80,7 +181,7 @@ def test_fingerprint_changes_with_names_and_borders(copied):
 def test_fingerprint_of_one_file(copied):
     before = fresh("engine/laws.py"), fresh("engine/loops.py")
     with (copied / "engine" / "laws.py").open("a") as stream:
-        stream.write("# a note\n")
+        stream.write("A = 1\n")
     after = fresh("engine/laws.py"), fresh("engine/loops.py")
     assert before[0] != after[0]
     assert before[1] == after[1]
@@ -110,7 +211,7 @@ def test_compiled_code_must_be_inside_the_fingerprinted_folders(monkeypatch):
 
 
 def test_everything_registered_is_inside_the_fingerprinted_folders():
-    assert policies.POLICIES
+    assert all(policies.POLICIES[name] for name in policies.POLICIES)  # imported on first use
     folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
     modules = {function.__module__ for function in protocol._FUNCTIONS.values()}
     modules.discard("fairbandits.compiling")  # a user's policy, which no experiment has
@@ -220,7 +321,7 @@ def test_a_changed_callee_is_compiled_anew(tmp_path):
     assert (second["hits"], second["misses"]) == (1, 0)
     assert second["rewards"] == first["rewards"]
 
-    (cache,) = (tmp_path / "cache").iterdir()
+    (cache,) = (tmp_path / "cache").glob("numba-*")
     laws = package / "engine" / "laws.py"
     text = laws.read_text(encoding="utf-8")
     edited = text.replace("return 1.0 if unit(w) < first", "return 2.0 if unit(w) < first")

@@ -293,7 +293,7 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     files += ("policies/bf_ucb.py", "policies/__init__.py")
     kept = {name: (source / name).read_text() for name in files}
 
-    project.append("src/fairbandits/figures/banditq.py", "# a comment\n")
+    project.append("src/fairbandits/figures/banditq.py", "A = 1\n")
     planned = project.dry_run()
     assert "banditq_fig1" in planned
     assert "rule simulate" not in planned
@@ -301,7 +301,7 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     (source / "figures/banditq.py").write_text(kept["figures/banditq.py"])
     assert "Nothing to be done" in project.dry_run()
 
-    project.append("src/fairbandits/audit/exact.py", "# a comment\n")
+    project.append("src/fairbandits/audit/exact.py", "A = 1\n")
     planned = project.dry_run()
     for rule in ("audit_paper", "verdicts", "audit", "notebook"):
         assert f"rule {rule}:" in planned
@@ -312,7 +312,7 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     (source / "audit/exact.py").write_text(kept["audit/exact.py"])
     assert "Nothing to be done" in project.dry_run()
 
-    project.append("src/fairbandits/policies/bf_ucb.py", "# a comment\n")
+    project.append("src/fairbandits/policies/bf_ucb.py", "A = 1\n")
     planned = project.dry_run()
     assert "rule simulate_bf_ucb" in planned
     for paper in ("banditq", "fair_ucb", "ht_ucb"):
@@ -331,7 +331,7 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     mine.unlink()
     (source / "policies/__init__.py").write_text(kept["policies/__init__.py"])
 
-    project.append("src/fairbandits/engine/laws.py", "# a comment\n")
+    project.append("src/fairbandits/engine/laws.py", "A = 1\n")
     planned = project.dry_run()
     assert "rule simulate" in planned
     smoke = "results/smoke/banditq"

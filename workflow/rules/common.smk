@@ -18,9 +18,9 @@ from fairbandits.provenance import (
     audit_code,
     collect_code,
     figure_code,
-    fingerprint,
-    fingerprint_of_use,
+    fingerprint_of_text,
     replay_code,
+    used_by,
 )
 
 try:
@@ -209,7 +209,8 @@ def closing_lines():
     return "\n".join(lines)
 
 
-# The code that makes the pages of papers and claims, and the code that builds the site from all.
+# The code that makes the pages of papers and claims, and the code that builds the site from all:
+# with its docstrings, since pages show them.
 PAGE_PARTS = (
     "arena",
     "site",
@@ -222,25 +223,27 @@ PAGE_PARTS = (
     "audit",
     *READING,
 )
-PAGE_CODE = fingerprint(*PAGE_PARTS)
-SITE_CODE = fingerprint(
+PAGE_CODE = fingerprint_of_text(*PAGE_PARTS)
+SITE_CODE = fingerprint_of_text(
     *PAGE_PARTS, "site/custom.css", "site/favicon.svg", "site/site.js", "store.py"
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
 #: They say what the library has, and simulate by themselves.
 LIBRARY_PAGES = ["library", "your_own_policy"]
-LIBRARY_CODE = fingerprint_of_use(
-    "__init__.py",
-    "aliases.py",
-    "comparison.py",
-    "compiling.py",
-    "instances.py",
-    "observers",
-    "policies",
-    "site/arena.py",
-    "site/library.py",
-    "store.py",
-    without=(),
+LIBRARY_CODE = fingerprint_of_text(
+    *used_by(
+        "__init__.py",
+        "aliases.py",
+        "comparison.py",
+        "compiling.py",
+        "instances.py",
+        "observers",
+        "policies",
+        "site/arena.py",
+        "site/library.py",
+        "store.py",
+        without=(),
+    )
 )
 PAGES = ["index", *(["audit", "across"] if LEDGERS else []), "arena", *LIBRARY_PAGES, *PAPERS]
 #: Pages without a notebook; those of the claims come with them.
