@@ -15,7 +15,7 @@ import pyarrow as pa
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.ledger import Claim, Ledger, Test
-from fairbandits.audit.totals import left_out
+from fairbandits.audit.totals import standing
 from fairbandits.experiments.config import LEDGER
 from fairbandits.experiments.datasets import expect
 from fairbandits.experiments.schemas import ROOT
@@ -245,7 +245,7 @@ def read_verdicts(
     """Return the rows of the verdicts, or of the joint findings, and their scale.
 
     Columns of JSON are read, and what has no value is None. Place and statement are the ledger's,
-    and so is why a claim is in no total, ``left_out``.
+    and so is what totals ask for (`fairbandits.audit.totals.standing`).
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def read_verdicts(
     if kind == "verdicts":  # prose can have changed without the rules
         for row in rows:
             claim = claims[row["claim"]]
-            row |= {"place": claim.place, "statement": claim.statement, "left_out": left_out(claim)}
+            row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
     return rows, footer["scale"]
 
 
@@ -645,7 +645,7 @@ def _from_csv(
         yield row | {
             "claim": key,
             "headline": key != before,
-            "left_out": left_out(claim),
+            **standing(claim),
             **{name: getattr(claim, name) for name in (*plain, *flags)},
             **{name: float(row[name]) if row.get(name) else None for name in _NUMBERS},
             "n": int(row["n"]) if row["n"] else None,

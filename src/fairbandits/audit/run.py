@@ -495,7 +495,7 @@ def claims_words(
     if claim is None:
         text = show.listing(chosen, width)
         if len(ledgers) > 1 and paper is None:
-            text += f"\n\nIn all {show.counted(chosen)}"
+            text += f"\n\nIn all {show.tally(chosen)}"
     elif not chosen:
         raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     else:
