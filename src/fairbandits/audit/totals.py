@@ -73,8 +73,9 @@ def left_out(claim: Claim) -> str:
     """Return why a claim is in no total (one of `LEFT_OUT`); empty for one that counts.
 
     The verdict on an inconsistency is on no claim of the paper; an alias and a claim that others
-    judge have no finding of their own; of what is exploratory the paper claims nothing firm; an
-    extension is of another version of the paper, or a question of the audit's own.
+    judge have no finding of their own; of what is exploratory the paper claims nothing firm, and
+    what differs between machines is of one machine; an extension is of another version of the
+    paper, or a question of the audit's own.
     """
     if claim.kind == "inconsistency":
         return INCONSISTENCY
@@ -82,7 +83,7 @@ def left_out(claim: Claim) -> str:
         return ALIAS
     if claim.judged_by:
         return JUDGED_BY_OTHERS
-    if claim.exploratory:
+    if claim.exploratory or claim.varies:
         return REPORTED
     return EXTENSION if claim.extension else ""
 

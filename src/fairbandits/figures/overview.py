@@ -1,4 +1,4 @@
-"""How many claims that the audited texts make have which verdict, paper by paper, in one picture."""
+"""How many claims that the audited text makes have which verdict, in one picture."""
 
 from collections.abc import Mapping
 

@@ -2,9 +2,10 @@
 
 These pages mark each number, invisibly for readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
 stands in papers/SLUG/numbers.yaml: a row of a figure's table, of the arena's summary or of the
-audit's findings, a column, a unit and a format; or a count of findings. `fairbandits numbers` works them out, writes them into the
-pages and into the committed table `audit/numbers.csv`; a test compares the pages with that table,
-and the findings' numbers with the committed findings. See docs/adding-a-paper.md.
+audit's findings, a column, a unit and a format; or a count of findings. `fairbandits numbers`
+works them out, writes them into the pages and into the committed table `audit/numbers.csv`; a test
+compares the pages with that table, and the findings' numbers with the committed findings. See
+docs/adding-a-paper.md.
 """
 
 import csv
@@ -20,7 +21,7 @@ import pandas as pd
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.committed import FINDINGS_TABLE, VERDICTS_TABLE, read_findings_csv
 from fairbandits.audit.finding import OUTCOMES
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import read_csv
 from fairbandits.audit.show import tally
 from fairbandits.audit.totals import Totals
@@ -297,8 +298,8 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     texts = {one.name: one.text for one in found}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     marked = sum(len(MARK.findall(text)) for text in pages.values())
-    files = {page: written(text, texts, page) for page, text in pages.items()}
-    files["README.md"] = written(with_findings(pages["README.md"], notable), texts)
+    wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
+    files = {page: written(text, texts, page) for page, text in wanted.items()}
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         if not others and files["README.md"] != pages["README.md"]:
