@@ -255,7 +255,8 @@ def test_without_results_the_committed_table_speaks(committed, results, tmp_path
     listed = said("claims", *committed)
     assert f"From {tmp_path / 'audit' / 'verdicts.csv'}." in listed
     there = said("claims", "--results", results)
-    assert listed.splitlines()[0] == there.splitlines()[0]
+    counted = "; left out: "  # the committed table has no claim that differs between machines
+    assert listed.splitlines()[0].split(counted)[0] == there.splitlines()[0].split(counted)[0]
     check(json.loads(said("claims", *committed, "--json")), "verdicts", "the output")
     for name in ("fairucb-thm2-bound", "fairucb-tfair-not-uniform", "fairucb-inconsistency-14"):
         text = said("claims", name, *committed)
