@@ -19,7 +19,7 @@ from fairbandits.audit.committed import (
 )
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.records import read_csv, read_verdicts
+from fairbandits.audit.records import committed, read_csv, read_verdicts
 from fairbandits.experiments.schemas import ROOT
 from fairbandits.store import StoreError
 
@@ -31,7 +31,9 @@ def rows(tmp_path_factory):
     """Made-up verdicts and findings."""
     folder = small.audited(tmp_path_factory)
     files = ((folder / "results" / "audit" / f"{kind}.parquet", kind) for kind in KINDS)
-    return {kind: read_verdicts(file, LEDGERS, kind)[0] for file, kind in files}
+    found = {kind: read_verdicts(file, LEDGERS, kind)[0] for file, kind in files}
+    kept = committed(LEDGERS)
+    return {kind: [one for one in some if one["claim"] in kept] for kind, some in found.items()}
 
 
 KINDS = ("verdicts", "findings")

@@ -237,7 +237,9 @@ def committed(results, tmp_path):
     source = results / "audit" / "verdicts.parquet"
     rows, _ = read_verdicts(source, LEDGERS)
     findings, _ = read_verdicts(source.with_name("findings.parquet"), LEDGERS, "findings")
-    write_tables(tmp_path / "audit", rows, findings, "paper")
+    kept = records.committed(LEDGERS)
+    both = ([one for one in some if one["claim"] in kept] for some in (rows, findings))
+    write_tables(tmp_path / "audit", *both, "paper")
     source.unlink()
     folders = {"results": str(results), "audit": str(tmp_path / "audit")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"pathvars": folders}))

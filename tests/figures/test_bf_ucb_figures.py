@@ -322,7 +322,7 @@ def test_tables_of_the_figures(paper):
     assert set(distance["quota"]) == {0.4}
     assert distance["mean"].between(0, 2).all()
     ours = rewards[rewards["baseline"] == "UCB"]
-    assert set(ours["series"]) == {"BF-UCB", "GEF", "MF"}
+    assert set(ours["series"]) == {"BF-UCB", "GEF", "MF", figures.OPTIMUM}
     others = set(rewards[rewards["baseline"] != "UCB"]["baseline"])
     assert others == {
         "UCB1, cut off at 1",

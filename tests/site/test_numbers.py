@@ -6,17 +6,20 @@ import pytest
 import yaml
 
 import real
+from fairbandits.arena.settings import arena_config
+from fairbandits.audit.committed import read_findings_csv
 from fairbandits.audit.finding import OUTCOMES
 from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.figures.draw import PAPERS
 from fairbandits.site.numbers import (
+    ALL,
+    ARENA,
     MARK,
     PAGES,
     _kind,
     csv_of,
     differing,
     numbers_of,
-    read_findings,
     texts_of,
     written,
 )
@@ -26,15 +29,16 @@ LEDGERS = real.ledgers()
 #: Each number that pages can cite -> its paper.
 KNOWN = {
     name: paper
-    for paper in LEDGERS
+    for paper in (*LEDGERS, ALL, ARENA)
     for name in (
-        *read_yaml(ROOT / "papers" / paper / "numbers.yaml"),
+        *(read_yaml(ROOT / "papers" / paper / "numbers.yaml") if paper != ALL else ()),
         *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
-        f"{paper}_claims",
+        *(f"{paper}_claims", f"{paper}_printed"),
     )
 }
-COMMITTED = {row["claim"] for row in read_findings(ROOT / "audit")}
+COMMITTED = {row["claim"] for row in read_findings_csv(ROOT / "audit" / "findings.csv", LEDGERS)}
 JUDGED = {paper for paper, ledger in LEDGERS.items() if COMMITTED & ledger.claims.keys()}
+JUDGED |= {ALL, ARENA}
 
 FINDINGS = [
     dict(zip(("claim", "test", "each", "verdict", "statistic"), row, strict=True))
@@ -57,7 +61,8 @@ def place(tmp_path):
     write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {"kind": "figure"})
     (tmp_path / "papers" / "toy").mkdir(parents=True)
 
-    def function(entries):
+    def function(entries, unit="pulls"):
+        entries = {name: {"unit": unit} | one if unit else one for name, one in entries.items()}
         file = tmp_path / "papers" / "toy" / "numbers.yaml"
         file.write_text(yaml.safe_dump(entries))
         return list(numbers_of("toy", tmp_path / "results", FINDINGS, tmp_path))
@@ -75,10 +80,35 @@ def test_numbers_come_from_tables_and_findings(place):
     one, two, three, four = (found[name] for name in entries)
     assert (one.value, one.text) == (2.5, "2.50")
     assert one.source == "toy/fig1.parquet: round = last, series = a, mean"
+    assert one.unit == "pulls"
     assert (two.value, two.text) == (25.0, "25")
     assert three.text == "1 234.5"
     assert four.text == "+1.0"
     assert csv_of([one]).splitlines()[1].startswith("ends,2.5,2.50,")
+
+
+def test_the_largest_from_a_round_on_is_searched_for(place):
+    chosen = {"file": "toy/fig1", "round": {"from": 2}, "mean": "last"}
+    (one, two) = place({"most": {"table": chosen}, "when": {"table": chosen, "column": "round"}})
+    assert (one.value, two.value) == (2.5, 9)
+
+
+def test_a_number_without_a_unit_is_refused(place):
+    with pytest.raises(
+        ConfigError, match=r"papers/toy/numbers\.yaml: x must have a unit, got 'none'"
+    ):
+        place({"x": {"finding": {"claim": "t-a", "each": "arm 1"}}}, unit="")
+
+
+def test_numbers_of_the_arena_are_of_a_policy_under_a_contract():
+    known = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "configuration")
+    labels = {label for one in known.experiments for label in one.labels.values()}
+    contracts = read_yaml(ROOT / "papers" / ARENA / "arena.yaml")["contracts"]
+    for name, entry in read_yaml(ROOT / "papers" / ARENA / "numbers.yaml").items():
+        assert _kind(entry, name) == "arena"
+        assert entry["arena"].keys() == {"contract", "label"}
+        assert entry["arena"]["contract"] in contracts
+        assert entry["arena"]["label"] in labels
 
 
 def test_findings_are_counted_by_their_outcome(place):
@@ -105,16 +135,19 @@ def test_findings_are_counted_by_their_outcome(place):
             {"finding": {"claim": "t-b"}},
             "audit/findings.csv must have one row with claim = t-b, got 0",
         ),
-        ({"finding": {"claim": "t-a"}, "table": {}}, "must have one of table, finding, count; got"),
-        ({"format": ".0f"}, "must have one of table, finding, count; got format"),
-        ({}, "must have one of table, finding, count; got nothing"),
+        (
+            {"finding": {"claim": "t-a"}, "table": {}},
+            "must have one of table, finding, arena, count; got",
+        ),
+        ({"format": ".0f"}, "must have one of table, finding, arena, count; got format, unit"),
+        ({}, "must have one of table, finding, arena, count; got unit"),
         (
             {"finding": {"claim": "t-a"}, "clmn": 1},
-            "may have column, times, format beside finding; got clmn",
+            "may have unit, column, times, format beside finding; got clmn",
         ),
         (
             {"count": {"claim": "t-a", "test": "cells"}, "times": 2},
-            "may have format beside count; got times",
+            "may have unit, format beside count; got times",
         ),
         ({"count": {"claim": "t-a"}}, "count must name claim and test, got no test"),
         (
@@ -170,7 +203,7 @@ def test_each_defined_number_is_cited():
     """A number that no page has is worked out for nobody; totals are for a table."""
     text = pages()
     cited = {name for name, _ in MARK.findall(text)}
-    for paper in LEDGERS:
+    for paper in (*LEDGERS, ARENA):
         assert read_yaml(ROOT / "papers" / paper / "numbers.yaml").keys() <= cited
 
 

@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 from fairbandits.arena.settings import TABLES, arena_code, arena_config
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.totals import in_words, left_out, totals
+from fairbandits.audit.totals import standing, totals
 from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simulations, write_plans
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.marks import SCALES, name_of_scale
@@ -192,8 +192,8 @@ def verdict_lines():
         headlines = {}  # a claim's first row
         for row in csv.DictReader(file):
             headlines.setdefault(row["id"], row["verdict"])
-    counted = totals((left_out(claims[key]), verdict) for key, verdict in headlines.items())
-    return [f"Audit: {in_words(*counted)}; {table}"]
+    rows = (standing(one) | {"verdict": headlines.get(key, "")} for key, one in claims.items())
+    return [f"Audit: {totals(rows)}; {table}"]
 
 
 def closing_lines():

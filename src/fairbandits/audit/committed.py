@@ -174,6 +174,7 @@ def _tests(ledgers: Mapping[str, Ledger]) -> dict[tuple[str, str], tuple[Ledger,
         for ledger in ledgers.values()
         for claim in ledger.claims.values()
         for test in claim.tests
+        if not claim.varies
     }
 
 

@@ -126,6 +126,11 @@ class Claim:
     rests_on: tuple[str, ...] = ()
 
     @property
+    def varies(self) -> bool:
+        """Whether its number can differ between machines; then no committed table has it."""
+        return any(test.plan.varies for test in self.tests)
+
+    @property
     def bases(self) -> tuple[str, ...]:
         """The claims whose truth this one uses: named, judging it, or said again by it.
 

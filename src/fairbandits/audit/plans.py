@@ -125,6 +125,12 @@ class Plan:
         return [parse(text) for text in texts if text]
 
     @property
+    def varies(self) -> bool:
+        """Whether what it judges can differ between machines (`measures.Function`)."""
+        known = measures.functions()
+        return any(known[name].varies for one in self.judged for name in one.calls())
+
+    @property
     def is_joint(self) -> bool:
         """Whether its inputs speak of all stacked cells together, and are not points of each."""
         return any(one.is_joint for one in self.judged)

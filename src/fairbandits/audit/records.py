@@ -15,7 +15,7 @@ import pyarrow as pa
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.ledger import Claim, Ledger, Test
-from fairbandits.audit.totals import left_out
+from fairbandits.audit.totals import standing
 from fairbandits.experiments.config import LEDGER
 from fairbandits.experiments.datasets import expect
 from fairbandits.experiments.schemas import ROOT
@@ -245,7 +245,7 @@ def read_verdicts(
     """Return the rows of the verdicts, or of the joint findings, and their scale.
 
     Columns of JSON are read, and what has no value is None. Place and statement are the ledger's,
-    and so is why a claim is in no total, ``left_out``.
+    and so is what totals ask for (`fairbandits.audit.totals.standing`).
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def read_verdicts(
     if kind == "verdicts":  # prose can have changed without the rules
         for row in rows:
             claim = claims[row["claim"]]
-            row |= {"place": claim.place, "statement": claim.statement, "left_out": left_out(claim)}
+            row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
     return rows, footer["scale"]
 
 
@@ -556,6 +556,15 @@ def read_csv(
     return list(_from_csv(lines, ledgers))
 
 
+def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
+    """Return the claims that the committed tables have: those that come out alike on all machines.
+
+    A finished run then leaves the tables as they were.
+    """
+    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
+
+
 def stale_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
     """Yield why the committed table is not of the ledgers' claims and rules, if so.
 
@@ -564,7 +573,7 @@ def stale_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
     StoreError
         If it is missing or of another form.
     """
-    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
+    claims = committed(ledgers)
     rows = [dict(zip(COLUMNS, line, strict=True)) for line in _lines(path)]
     for row in rows:
         if row["id"] not in claims:
@@ -645,7 +654,7 @@ def _from_csv(
         yield row | {
             "claim": key,
             "headline": key != before,
-            "left_out": left_out(claim),
+            **standing(claim),
             **{name: getattr(claim, name) for name in (*plain, *flags)},
             **{name: float(row[name]) if row.get(name) else None for name in _NUMBERS},
             "n": int(row["n"]) if row["n"] else None,

@@ -24,6 +24,7 @@ from fairbandits.audit.power import replicates_needed
 from fairbandits.audit.records import (
     ANEW,
     Made,
+    committed,
     hash_of,
     made_of,
     read_csv,
@@ -229,7 +230,7 @@ def write_verdicts(
 
 
 def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: Path) -> None:
-    """Write the committed tables from those that have all, both or neither.
+    """Write the committed tables (`records.committed`) from those of all, both or neither.
 
     Raises
     ------
@@ -238,7 +239,9 @@ def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: P
     """
     rows, scale = read_verdicts(verdicts, ledgers)
     found, _ = read_verdicts(findings, ledgers, "findings")
-    write_tables(folder, rows, found, scale)
+    kept = committed(ledgers)
+    both = ([one for one in some if one["claim"] in kept] for some in (rows, found))
+    write_tables(folder, *both, scale)
 
 
 class Verdicts(NamedTuple):
@@ -495,7 +498,7 @@ def claims_words(
     if claim is None:
         text = show.listing(chosen, width)
         if len(ledgers) > 1 and paper is None:
-            text += f"\n\nIn all {show.counted(chosen)}"
+            text += f"\n\nIn all {show.tally(chosen)}"
     elif not chosen:
         raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     else:

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import totals, words
+from fairbandits.audit import words
 from fairbandits.audit.finding import OF_INCONSISTENCY, OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import finding_row
-from fairbandits.audit.totals import left_out
+from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import ConfigError, meant
 
@@ -47,14 +47,9 @@ def interval(row: Row) -> str:
     return f"[{number(low)}, {number(high)}]"
 
 
-def tally(rows: Iterable[Row]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many claims that count have which headline, and how many are left out and why."""
-    return totals.totals((row["left_out"], row["verdict"]) for row in rows if row["headline"])
-
-
-def counted(rows: Iterable[Row]) -> str:
-    """Return the totals of some claims in words, with what they leave out."""
-    return totals.in_words(*tally(rows))
+def tally(rows: Iterable[Row]) -> Totals:
+    """Return the totals of some claims."""
+    return totals(row for row in rows if row["headline"])
 
 
 def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) -> None:
@@ -91,7 +86,7 @@ def listing(rows: Sequence[Row], width: int) -> str:
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
-        lines += [f"{paper}: {counted(own)}", *_table(own, width), ""]
+        lines += [f"{paper}: {tally(own)}", *_table(own, width), ""]
     return "\n".join(lines).rstrip()
 
 

@@ -21,6 +21,7 @@ from fairbandits.figures.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.figures.summary import summarise
 from fairbandits.metrics.groups import (
     decomposition,
+    fair_optimum,
     normalised_reward,
     per_group,
     policy_distance,
@@ -40,6 +41,8 @@ GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
 QUOTA = 0.4
 #: The policies of Figures 3b and 3c, in the order of its bars.
 POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
+#: What the definition of fairness costs whoever knows the means: not in the paper's Figure 3a.
+OPTIMUM = "best fair policy"
 #: The name that the notebook's cell for Figure 3c writes below the bars of each policy.
 ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
 
@@ -230,11 +233,21 @@ def rewards_after_start(run: RunData, means: np.ndarray) -> np.ndarray:
     return by_replicate(pseudo_reward, played, means)
 
 
+def rewards_of_optimum(run: RunData, means: np.ndarray) -> np.ndarray:
+    """Return what the best fair policy earns in as many rounds as `rewards_after_start` counts."""
+    groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
+    played = (run.values["plays"] - run.values["initial_plays"]).sum(axis=-1)
+    return by_replicate(
+        lambda count, mu: count * fair_optimum(run.rounds, mu, groups, quotas) / run.rounds,
+        *(played, means),
+    )
+
+
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
     """Yield version, policy, UCB's name, run and rewards over UCB's, run by run.
 
-    BF-UCB, GEF and MF are laid beside the UCB of their version; BF-UCB, in either version, also
-    beside the other UCBs, in the replicates that these have.
+    BF-UCB, GEF, MF and the best fair policy are laid beside the UCB of their version; BF-UCB, in
+    either version, also beside the other UCBs, in the replicates that these have.
     """
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
@@ -244,6 +257,9 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
             earned = rewards_after_start(run, means)
             if label in POLICIES:
                 rewards[version_of(run.spec), label] = run, earned
+                if label == "BF-UCB":
+                    optimum = rewards_of_optimum(run, means)
+                    rewards[version_of(run.spec), OPTIMUM] = run, optimum
             elif label.startswith("UCB"):
                 others[label] = earned
     for (version, label), (run, earned) in rewards.items():
@@ -257,7 +273,7 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
 
 
 def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the rewards of three policies over those of UCB (Fig. 3a)."""
+    """Draw the rewards of three policies, and the best fair one's, over UCB's (Fig. 3a)."""
     del published
     parts = []
     for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
@@ -270,9 +286,9 @@ def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) 
     for column, version in enumerate(VERSIONS):
         part = curves[curves["version"] == version]
         for axis in axes[:2, column]:
-            for label in POLICIES[:-1]:
+            for label in (*POLICIES[:-1], OPTIMUM):
                 curve = part[(part["series"] == label) & (part["baseline"] == "UCB")]
-                draw_curve(axis, curve, label, one_run=False)
+                draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
         for baseline, curve in part[part["series"] == "BF-UCB"].groupby("baseline", sort=False):
             name = f"over {baseline}"
             colour = COLOURS["BF-UCB"] if baseline == "UCB" else COLOURS[baseline]

@@ -1,4 +1,4 @@
-"""How many claims of each paper have which verdict, in one picture."""
+"""How many claims that the audited text makes have which verdict, in one picture."""
 
 from collections.abc import Mapping
 
@@ -14,6 +14,7 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     REPRODUCED,
 )
+from fairbandits.audit.totals import Totals
 from fairbandits.figures.style import PALETTE
 
 #: From what holds to what cannot be said.
@@ -25,21 +26,22 @@ COLOURS = {
     NOT_TESTABLE: "0.88",
     FAILED: "black",
 }
+WHAT = "number of claims that the audited text makes"
 
 
-def verdicts(counts: Mapping[str, Mapping[str, int]]) -> Figure:
+def verdicts(totals: Mapping[str, Totals]) -> Figure:
     """Return a bar for each paper, its claims in parts by their verdicts.
 
     Parameters
     ----------
-    counts : mapping
-        Title of a paper -> verdict -> number of claims.
+    totals : mapping of str to Totals
+        Title of a paper -> its totals.
     """
-    figure, axis = plt.subplots(figsize=(7.6, 0.62 * len(counts) + 1.0), layout="constrained")
-    at = range(len(counts))
-    left = [0] * len(counts)
+    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
+    at = range(len(totals))
+    left = [0] * len(totals)
     for verdict in OUTCOMES:
-        widths = [one.get(verdict, 0) for one in counts.values()]
+        widths = [one.counted.get(verdict, 0) for one in totals.values()]
         if not any(widths):
             continue
         colour = COLOURS[verdict]
@@ -50,25 +52,31 @@ def verdicts(counts: Mapping[str, Mapping[str, int]]) -> Figure:
             bars, labels, label_type="center", color="white" if dark else "black", fontsize="small"
         )
         left = [before + width for before, width in zip(left, widths, strict=True)]
-    axis.set_yticks(at, list(counts))
+    axis.set_yticks(at, [f"{title}\n{_printed(one)}" for title, one in totals.items()])
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
-    axis.set_xlabel("number of claims")
+    axis.set_xlabel(WHAT)
     figure.legend(loc="outside upper center", ncols=len(OUTCOMES), handlelength=1, columnspacing=1)
     return figure
 
 
-def in_words(counts: Mapping[str, Mapping[str, int]]) -> str:
+def _printed(one: Totals) -> str:
+    return f"{one.printed} of {one.claims} on printed words"
+
+
+def in_words(totals: Mapping[str, Totals]) -> str:
     """Return the same in words.
 
     Examples
     --------
-    >>> in_words({"BanditQ": {"reproduced": 59, "not reproduced": 3}})
-    'Number of claims by verdict. BanditQ: 59 reproduced, 3 not reproduced.'
+    >>> in_words({"BanditQ": Totals({"reproduced": 59, "not reproduced": 3}, 60, {})})
+    'Number of claims that the audited text makes. BanditQ: 59 reproduced, 3 not reproduced; 60 of \
+62 on printed words.'
     """
     papers = [
-        f"{title}: {', '.join(f'{count} {verdict}' for verdict, count in one.items() if count)}."
-        for title, one in counts.items()
+        f"{title}: {', '.join(f'{count} {verdict}' for verdict, count in one.counted.items())}; "
+        f"{_printed(one)}."
+        for title, one in totals.items()
     ]
-    return " ".join(["Number of claims by verdict.", *papers])
+    return " ".join([f"{WHAT.capitalize()}.", *papers])

@@ -74,6 +74,7 @@ COLOURS = Colours(
         "BF-UCB, whole box": sns.utils.set_hls_values(PALETTE[3], l=0.75),
         "GEF": sns.utils.set_hls_values(PALETTE[2], l=0.25),
         "MF": PALETTE[9],
+        "best fair policy": PALETTE[7],
         "UCB": PALETTE[5],
         "UCB1, cut off at 1": sns.utils.set_hls_values(PALETTE[5], l=0.35),
         "UCB, BF-UCB's width": PALETTE[7],
@@ -89,6 +90,7 @@ COLOURS = Colours(
 DASHES = {
     "static benchmark, played": "--",
     "prophet": "--",
+    "best fair policy": "--",
     "UCB1": "--",
     "HT-UCB, soft threshold": (0, (1, 1)),
 }

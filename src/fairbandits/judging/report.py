@@ -9,7 +9,7 @@ from fairbandits.audit import words
 from fairbandits.audit.finding import TAGS
 from fairbandits.audit.ledger import Claim
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.show import counted, interval, number
+from fairbandits.audit.show import interval, number, tally
 from fairbandits.experiments.config import LEDGER
 from fairbandits.judging.history import Frozen, changes, others
 from fairbandits.judging.rules import OWN, Rules
@@ -49,7 +49,7 @@ def report(
         f"# {rules.title}",
         f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
         + seed_words(own, rules.config.seed_of(OWN)),
-        f"{counted(heads)}.",
+        f"{tally(heads)}.",
         "\n".join(_table(heads)),
         "## Other rules that were frozen in this folder",
         "\n".join(_others(own, *others(history, own))),

@@ -121,7 +121,7 @@ def judged(
     rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
     findings = [finding_row(rules.ledger, one, made) for one in found]
     # noted before anything is shown: what was seen is never without a trace
-    own = note_judged(out, own, tally(rows)[0])
+    own = note_judged(out, own, tally(rows).counted)
     with replacing(results / REPORT) as temporary:
         temporary.write_text(report(rules, own, history, rows, findings), encoding="utf-8")
         write_tables(results, rows, findings, "paper")

@@ -43,7 +43,7 @@ LOOKS = {REPRODUCED: "good", NOT_REPRODUCED: "off", FAILED: "failed"}
 #: Significant digits of a number for reading.
 DIGITS = 4
 #: What a group of claims is called in the tally.
-GROUPS = ("primary", "others", "exploratory, or of another version")
+GROUPS = ("primary", "others")
 
 
 @dataclass(frozen=True)
@@ -188,16 +188,12 @@ def limits(row: Row) -> str:
 
 def _group(row: Row) -> str:
     """Return which group of the tally a claim is counted in; empty if it is in no total."""
-    if row["left_out"]:
-        return ""
-    if row["extension"] or row["exploratory"]:
-        return GROUPS[2]
-    return GROUPS[0] if row["primary"] else GROUPS[1]
+    return "" if row["left_out"] else GROUPS[not row["primary"]]
 
 
 def _left_out(rows: Iterable[Row], name: str = "") -> str:
     """Return a paragraph on which of some claims are in no total."""
-    others = totals.left_out_in_words(show.tally(rows)[1])
+    others = show.tally(rows).left_out
     if not others:
         return ""
     identity = f' id="{name}"' if name else ""
@@ -233,7 +229,7 @@ def numbers(row: Row) -> str:
 
 
 def tally(audit: Audit | None) -> HTML | None:
-    """Return how many claims of each paper have which verdict, and how many are left out."""
+    """Return the totals of each paper, primary claims and others, and how many are left out."""
     if audit is None:
         return None
     there = {row["verdict"] for row in audit.rows if row["headline"] and _group(row)}
@@ -243,11 +239,12 @@ def tally(audit: Audit | None) -> HTML | None:
         rows = []
         for group in GROUPS:
             own = [row for row in audit.of(paper) if _group(row) == group]
-            counts, _ = show.tally(own)
+            found = show.tally(own)
             if own:
-                rows.append([group, len(own), *(counts.get(one, "") for one in outcomes)])
+                counts = (found.counted.get(one, "") for one in outcomes)
+                rows.append([group, found.claims, found.printed, *counts])
         groups[escape(ledger.title)] = [[str(cell) for cell in row] for row in rows]
-    html = table(groups, ["", "claims", *outcomes], "tally").data
+    html = table(groups, ["", "claims", "on printed words", *outcomes], "tally").data
     return HTML(html + _left_out(audit.rows, "left-out"))
 
 
@@ -270,13 +267,13 @@ def consequential(audit: Audit | None) -> HTML | None:
     if audit is None:
         return None
     primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
-    counts, _ = show.tally(primary)
+    counts = show.tally(primary).counted
     names = listed([ledger.short_title for ledger in audit.ledgers.values()])
     verb = "stand" if len(audit.ledgers) > 1 else "stands"
     counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
     said = (
-        f"{escape(names)} {verb} on {len(primary)} claims, each finding counted once. By the rules "
-        f"of the ledgers they are judged: {counted}."
+        f"{escape(names)} {verb} on {len(primary)} primary claims, each finding counted once. By "
+        f"the rules of the ledgers they are judged: {counted}."
     )
     cells = [
         [
@@ -327,13 +324,13 @@ def summary(audit: Audit | None, paper: str) -> HTML | None:
     if audit is None or paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    counts, others = show.tally(rows)
-    counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
-    without = totals.left_out_in_words(others)
+    found = show.tally(rows)
+    counted = listed([f"{count} {outcome}" for outcome, count in found.counted.items()])
+    without = f" ({found.left_out})" if found.left_out else ""
     primary = [row for row in rows if row["primary"]]
     html = (
-        f"<p>Of {sum(counts.values())} claims, {counted}{f' ({without})' if without else ''}. "
-        "Below are those that the paper stands on; "
+        f"<p>Of {found.claims} claims that the audited text makes, {found.printed} of them on "
+        f"printed words, {counted}{without}. Below are those that the paper stands on; "
         f"{link(f'claims?paper={_short(audit, paper)}', 'all of them, to sort and to filter')}.</p>"
     )
     cells = [

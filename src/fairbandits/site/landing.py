@@ -14,8 +14,8 @@ from fairbandits.experiments.schemas import ROOT
 from fairbandits.figures import overview, style
 from fairbandits.site import pages
 from fairbandits.site.audit import Audit, headline
-from fairbandits.site.findings import NUMBER, Notable, load_findings
-from fairbandits.site.numbers import numbers_of
+from fairbandits.site.findings import NUMBER, Notable, load_findings, missing
+from fairbandits.site.numbers import ARENA, numbers_of
 
 #: What a finding may have of HTML.
 _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
@@ -35,29 +35,32 @@ def first_screen(audit: Audit | None, root: Path = ROOT) -> HTML | None:
 
 
 def _picture(audit: Audit) -> str:
-    counts = {
-        ledger.short_title: show.tally(audit.of(paper))[0]
-        for paper, ledger in audit.ledgers.items()
+    totals = {
+        ledger.short_title: show.tally(audit.of(paper)) for paper, ledger in audit.ledgers.items()
     }
     style.apply_style()
     image = io.BytesIO()
-    drawing = overview.verdicts(counts)
+    drawing = overview.verdicts(totals)
     drawing.savefig(image, format="svg", metadata={"Date": None})
     code = base64.b64encode(image.getvalue()).decode("ascii")
     return (
-        f'<img class="fb-overview" alt="{escape(overview.in_words(counts))}" '
+        f'<img class="fb-overview" alt="{escape(overview.in_words(totals))}" '
         f'src="data:image/svg+xml;base64,{code}">'
     )
 
 
 def _notable(audit: Audit, root: Path) -> str:
-    """Return a list of the findings; nothing of a small run, of which they are not said."""
+    """Return a list of the findings that stand; none of a small run, of which they are not said."""
     if audit.scale != "paper":
         return ""
-    found = load_findings(audit.ledgers, root)
+    found = [
+        one
+        for one in load_findings(audit.ledgers, root)
+        if not missing(one, audit.ledgers, audit.rows, audit.findings)
+    ]
     texts = {
         one.name: one.text
-        for paper in audit.ledgers
+        for paper in (*audit.ledgers, ARENA)
         for one in numbers_of(
             paper,
             audit.results,
@@ -66,19 +69,28 @@ def _notable(audit: Audit, root: Path) -> str:
             only={name for finding in found for name in finding.numbers},
         )
     }
-    items = [_item(audit, one, texts) for one in found if not one.differing(audit.headlines)]
+    items = [_item(audit, one, texts) for one in found]
     return f'<ol class="fb-notable">{"".join(items)}</ol>' if items else ""
 
 
 def _item(audit: Audit, one: Notable, texts: Mapping[str, str]) -> str:
-    says = NUMBER.sub(lambda name: texts[name.group(1)], one.says)
-    says = _TAG.sub(r"<\1>", escape(says, quote=False))
+    says, setting, against = (_html(text, texts) for text in one.texts)
     shown = []
     if one.figure:
         paper, _, figure = one.figure.partition("/")
-        shown.append(pages.link(f"{paper}#{figure}", f"Figure {figure.removeprefix('fig')}"))
+        name = f"Figure {figure.removeprefix('fig')}: {one.shows}"
+        shown.append(pages.link(f"{paper}#{figure}", name))
+    if one.arena:
+        shown.append(pages.link(f"arena#{one.arena}", "Arena"))
     shown += [f"{pages.link_to_claim(key, key)} {headline(audit, key)}" for key in one.claims]
     return (
-        f"<li><strong>{escape(one.title)}</strong> {says}<br>"
-        f"<small>{' · '.join(shown)}</small></li>"
+        f"<li><strong>{says}</strong>"
+        f"<p><em>Setting.</em> {setting}</p><p><em>What speaks against it.</em> {against}</p>"
+        f"<p><small>{' · '.join(shown)}</small></p></li>"
     )
+
+
+def _html(text: str, texts: Mapping[str, str]) -> str:
+    """Return words of a finding with their numbers, as HTML."""
+    filled = NUMBER.sub(lambda name: texts[name.group(1)], text)
+    return _TAG.sub(r"<\1>", escape(filled, quote=False))

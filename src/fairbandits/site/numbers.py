@@ -1,10 +1,11 @@
 """The numbers of README and of docs/figures.md, from the tables that they come from.
 
 These pages mark each number, invisibly for readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
-stands in papers/SLUG/numbers.yaml: a row of a figure's table or of the audit's findings, a column,
-and a format; or a count of findings. `fairbandits numbers` works them out, writes them into the
-pages and into the committed table `audit/numbers.csv`; a test compares the pages with that table,
-and the findings' numbers with the committed findings. See docs/adding-a-paper.md.
+stands in papers/SLUG/numbers.yaml: a row of a figure's table, of the arena's summary or of the
+audit's findings, a column, a unit and a format; or a count of findings. `fairbandits numbers`
+works them out, writes them into the pages and into the committed table `audit/numbers.csv`; a test
+compares the pages with that table, and the findings' numbers with the committed findings. See
+docs/adding-a-paper.md.
 """
 
 import csv
@@ -17,32 +18,38 @@ from typing import Any
 
 import pandas as pd
 
+from fairbandits.arena.settings import SLUG as ARENA
+from fairbandits.audit.committed import FINDINGS_TABLE, VERDICTS_TABLE, read_findings_csv
 from fairbandits.audit.finding import OUTCOMES
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import read_csv
-from fairbandits.audit.totals import left_out, totals
+from fairbandits.audit.show import tally
+from fairbandits.audit.totals import Totals
 from fairbandits.experiments.config import Config
 from fairbandits.experiments.schemas import ConfigError, meant, paper_file, read_yaml
 from fairbandits.figures import overview, style
 from fairbandits.site.findings import FILE as FINDINGS_FILE
-from fairbandits.site.findings import load_findings
+from fairbandits.site.findings import load_findings, refuse
 from fairbandits.site.findings import written as with_findings
 from fairbandits.store import read_table, replacing
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
 PAGES = ("README.md", "docs/figures.md")
 TABLE = "numbers.csv"
+#: Stands in place of a paper for the totals of all.
+ALL = "all"
 #: The picture of the totals, in the folder of the figures.
 OVERVIEW = "verdicts"
 COLUMNS = ("name", "value", "text", "source")
 #: Where a number is from, and what else an entry may say of it.
 SOURCES = {
-    "table": ("column", "times", "format"),
-    "finding": ("column", "times", "format"),
-    "count": ("format",),
+    "table": ("unit", "column", "times", "format"),
+    "finding": ("unit", "column", "times", "format"),
+    "arena": ("unit", "column", "times", "format"),
+    "count": ("unit", "format"),
 }
 #: The column that is meant if none is named.
-COLUMN = {"table": "mean", "finding": "statistic", "count": "rows"}
+COLUMN = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
 FINDINGS = "audit/findings.csv"
 #: Significant digits of a value in the table.
 DIGITS = 12
@@ -50,12 +57,13 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Number:
-    """One number: its value, as pages have it, and where it comes from."""
+    """One number: its value, as pages have it, where it comes from, and its unit."""
 
     name: str
     value: float
     text: str
     source: str
+    unit: str
 
 
 def numbers_of(
@@ -70,7 +78,7 @@ def numbers_of(
     Parameters
     ----------
     paper : str
-        Its slug.
+        Its slug, or that of the arena.
     results : Path
         Folder of the results, with the figures' tables.
     findings : sequence of mapping
@@ -98,6 +106,8 @@ def numbers_of(
             source, row = _of_table(entry["table"], results, place)
         elif kind == "finding":
             source, row = _of_findings(entry["finding"], findings, place)
+        elif kind == "arena":
+            source, row = _of_arena(entry["arena"], results, place)
         else:
             source, row = _count(entry["count"], findings, place)
         column = entry.get("column", COLUMN[kind])
@@ -105,7 +115,7 @@ def numbers_of(
             raise ConfigError(f"{place}: no column {column!r}{meant(column, list(row))}")
         value = _value(row[column], f"{place}: {column}") * entry.get("times", 1)
         text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
-        yield Number(name, value, text, f"{source}, {column}")
+        yield Number(name, value, text, f"{source}, {column}", entry["unit"])
 
 
 def _kind(entry: Mapping[str, Any], place: str) -> str:
@@ -120,6 +130,8 @@ def _kind(entry: Mapping[str, Any], place: str) -> str:
         raise ConfigError(
             f"{place} may have {', '.join(SOURCES[kind])} beside {kind}; got {', '.join(others)}"
         )
+    if not isinstance(entry.get("unit"), str) or not entry["unit"]:
+        raise ConfigError(f"{place} must have a unit, got {entry.get('unit', 'none')!r}")
     return kind
 
 
@@ -133,21 +145,22 @@ def _value(cell: Any, place: str) -> float:
 def _of_table(
     chosen: Mapping[str, Any], results: Path, place: str
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return where a row of a figure's table is from, and the row.
+    """Return where a row of a figure's table is from, and the row."""
+    table = read_table(results / f"{chosen['file']}.parquet").to_pandas()
+    return _one(_rows(table, chosen, place), f"{chosen['file']}.parquet", chosen, place)
 
-    "first" and "last" are the least and the largest value among the rows that the keys before it
-    leave.
-    """
-    file = results / f"{chosen['file']}.parquet"
-    table = read_table(file).to_pandas()
-    for key, value in chosen.items():
-        if key == "file":
-            continue
-        if key not in table.columns:
-            raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
-        ends = {"first": table[key].min, "last": table[key].max}
-        table = table[table[key] == (ends[value]() if value in ends else value)]
-    return _one(table, f"{chosen['file']}.parquet", chosen, place)
+
+def _of_arena(
+    chosen: Mapping[str, Any], results: Path, place: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return what the arena says of a policy under a contract (`arena.decisions.summary`)."""
+    from fairbandits.arena.decisions import summary
+
+    file = f"{ARENA}/standings.parquet"
+    table = read_table(results / file).to_pandas()
+    found = _rows(table, {"contract": chosen["contract"]}, place)
+    rest = {key: value for key, value in chosen.items() if key != "contract"}
+    return _one(_rows(summary(found), rest, place), file, chosen, place)
 
 
 def _of_findings(
@@ -160,11 +173,25 @@ def _matching(
     chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
 ) -> pd.DataFrame:
     """Return the findings with these values in these columns."""
-    table = pd.DataFrame([dict(one) for one in findings])
+    return _rows(pd.DataFrame([dict(one) for one in findings]), chosen, place)
+
+
+def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
+    """Return the rows of a table with these values in these columns.
+
+    In place of a value, "first" and "last" are the least and the largest among the rows that the
+    keys before it leave, and ``{from: 1000}`` is 1000 or more.
+    """
     for key, value in chosen.items():
+        if key == "file":
+            continue
         if key not in table.columns:
             raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
-        table = table[table[key] == value]
+        if isinstance(value, Mapping):
+            table = table[table[key] >= value["from"]]
+            continue
+        ends = {"first": table[key].min, "last": table[key].max}
+        table = table[table[key] == (ends[value]() if value in ends else value)]
     return table
 
 
@@ -259,22 +286,20 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     """
     results = results or root / config.folders["results"]
     table = root / config.folders["audit"] / TABLE
-    rows = read_findings(root / config.folders["audit"])
-    papers = dict.fromkeys(one.paper for one in config.experiments)
     ledgers = load_ledgers(config, root)
-    headlines = {
-        row["claim"]: row["verdict"]
-        for row in read_csv(root / config.folders["audit"] / "verdicts.csv", ledgers)
-        if row["headline"]
-    }
-    found = list(totals_of(ledgers, headlines))
-    found += [one for paper in papers for one in numbers_of(paper, results, rows, root)]
+    verdicts = read_csv(table.with_name(VERDICTS_TABLE), ledgers)
+    findings = read_findings_csv(table.with_name(FINDINGS_TABLE), ledgers)
+    notable = load_findings(ledgers, root)
+    refuse(notable, ledgers, verdicts, findings)
+    counted = {paper: tally(row for row in verdicts if row["paper"] == paper) for paper in ledgers}
+    found = list(totals_of(counted | {ALL: tally(verdicts)}))
+    papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
+    found += [one for paper in papers for one in numbers_of(paper, results, findings, root)]
     texts = {one.name: one.text for one in found}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     marked = sum(len(MARK.findall(text)) for text in pages.values())
-    notable = with_findings(pages["README.md"], load_findings(ledgers, root), headlines)
-    files = {page: written(text, texts, page) for page, text in pages.items()}
-    files["README.md"] = written(notable, texts)
+    wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
+    files = {page: written(text, texts, page) for page, text in wanted.items()}
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         if not others and files["README.md"] != pages["README.md"]:
@@ -285,41 +310,18 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
             temporary.write_text(text, encoding="utf-8")
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    titles = {paper: ledgers[paper].short_title for paper in ledgers}
-    counts = {titles[paper]: one for paper, one in counts_of(ledgers, headlines).items()}
-    style.save(overview.verdicts(counts), images.with_suffix(".svg"), images.with_suffix(".png"))
+    drawn = overview.verdicts({ledgers[key].short_title: one for key, one in counted.items()})
+    style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     return [
         f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
         f"{OVERVIEW} in {config.folders['figures']}"
     ]
 
 
-def counts_of(ledgers: Mapping[str, Ledger], headlines: Mapping[str, str]) -> dict[str, dict]:
-    """Return how many claims of each paper have which verdict."""
-    return {
-        paper: totals(
-            (left_out(claim), headlines[key])
-            for key, claim in ledger.claims.items()
-            if key in headlines
-        )[0]
-        for paper, ledger in ledgers.items()
-    }
-
-
-def totals_of(ledgers: Mapping[str, Ledger], headlines: Mapping[str, str]) -> Iterator[Number]:
-    """Yield how many claims of each paper have which verdict, e.g. banditq_not_reproduced."""
-    for paper, counted in counts_of(ledgers, headlines).items():
-        for outcome in OUTCOMES:
-            name, count = f"{paper}_{outcome.replace(' ', '_')}", counted.get(outcome, 0)
-            yield Number(name, count, str(count), "audit/verdicts.csv")
-        total = sum(counted.values())
-        yield Number(f"{paper}_claims", total, str(total), "audit/verdicts.csv")
-
-
-def read_findings(folder: Path) -> list[dict[str, str]]:
-    """Return the rows of the committed findings, as text; none if there is no such table."""
-    file = folder / "findings.csv"
-    if not file.is_file():
-        return []
-    with file.open(encoding="utf-8", newline="") as opened:
-        return list(csv.DictReader(opened))
+def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
+    """Yield the totals of each paper, e.g. banditq_not_reproduced, and of all, e.g. all_claims."""
+    for name, one in counted.items():
+        counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
+        for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
+            key = f"{name}_{what.replace(' ', '_')}"
+            yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}", "claims")

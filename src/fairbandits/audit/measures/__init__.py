@@ -67,6 +67,9 @@ class Function:
         Whether it needs the scope.
     columns : tuple of str
         Recorded columns that it needs besides those of its arguments.
+    varies : bool
+        Whether its value can differ between machines, as a time does, or what another library's
+        solver does with its own linear algebra.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Function:
     arguments: tuple[int, int]
     in_cell: bool = False
     columns: tuple[str, ...] = ()
+    varies: bool = False
 
 
 _MEASURES: dict[str, Measure] = {}
@@ -113,7 +117,7 @@ def recorded(unit: str = "", axes: str = AXES, **columns: str) -> None:
 
 
 def function(
-    *, in_cell: bool = False, columns: tuple[str, ...] = ()
+    *, in_cell: bool = False, columns: tuple[str, ...] = (), varies: bool = False
 ) -> Callable[[Callable], Callable]:
     """Register something that can be called; with `in_cell` it gets the scope first."""
 
@@ -125,8 +129,8 @@ def function(
         many = any(one.kind is one.VAR_POSITIONAL for one in given)
         name = of.__name__.rstrip("_")
         what = _first_line(of)
-        found = Function(name, what, of, (least, 99 if many else len(given)), in_cell, columns)
-        _add(_FUNCTIONS, found)
+        arguments = (least, 99 if many else len(given))
+        _add(_FUNCTIONS, Function(name, what, of, arguments, in_cell, columns, varies))
         return of
 
     return register

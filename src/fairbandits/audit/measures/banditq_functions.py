@@ -290,7 +290,7 @@ def barrier_work(
     return (found / _n_log_n(sizes))[:, None]
 
 
-@function()
+@function(varies=True)
 def solver_advantage(
     n_arms: int, number: int, tolerance: float, low: float, high: float, seed: str
 ) -> np.ndarray:
