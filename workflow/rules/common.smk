@@ -331,5 +331,7 @@ def page_settings(wildcards):
     across = ["papers/across.yaml"] if wildcards.page == "across" else []
     if wildcards.page == "arena":
         across = [f"papers/arena/{name}.yaml" for name in ("experiments", "arena")]
-    configured = (f"papers/{one}/experiments.yaml" for one in papers)
+    kinds = ["experiments", "glossary"] if wildcards.page == "index" else ["experiments"]
+    configured = [f"papers/{one}/{kind}.yaml" for one in papers for kind in kinds]
+    configured = [file for file in configured if Path(workflow.basedir, file).is_file()]
     return ["config/config.yaml", *configured, *published, *across]

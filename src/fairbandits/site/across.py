@@ -107,16 +107,6 @@ def _marked(audit: Audit, claim: str) -> str:
 # ----------------------------------------------------------------------------- what is shared
 
 
-def link(audit: Audit | None) -> HTML | None:
-    """Return a link to this page, for others; None without any ledger."""
-    if audit is None:
-        return None
-    return HTML(
-        f"<p>{pages.link('across', 'Across papers')}: what several of them say, with all "
-        "verdicts side by side, and which claim rests on which.</p>"
-    )
-
-
 def shared(audit: Audit | None) -> Iterator[HTML | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
     if audit is None:
