@@ -224,7 +224,13 @@ PAGE_PARTS = (
 )
 PAGE_CODE = fingerprint(*PAGE_PARTS)
 SITE_CODE = fingerprint(
-    *PAGE_PARTS, "site/custom.css", "site/favicon.svg", "site/site.js", "store.py"
+    *PAGE_PARTS,
+    "site/custom.css",
+    "site/favicon.svg",
+    "site/site.js",
+    "site/templates/made-by.html",
+    "site/templates/menu.html",
+    "store.py",
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
 #: They say what the library has, and simulate by themselves.

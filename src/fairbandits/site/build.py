@@ -388,11 +388,14 @@ def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
     from docutils import nodes
     from docutils.utils import new_document
 
+    app.env.all_docs.pop("claims/claim", None)  # the index drops what is not among these
     for name, page in pages.items():
         document = new_document(name)
         title, words = nodes.title(text=name), nodes.paragraph(text=page.statement)
         document += nodes.section("", title, words)
-        app.builder.indexer.feed(f"claims/{name}", f"claims/{name}.md", name, document)
+        place = f"claims/{name}"
+        app.env.all_docs[place], app.env.titles[place] = 0, title
+        app.builder.indexer.feed(place, f"{place}.md", name, document)
     return []
 
 

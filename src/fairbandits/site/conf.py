@@ -30,6 +30,7 @@ html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "show_toc_level": 2,
     "show_prev_next": False,
+    "navbar_align": "left",
     "navbar_center": ["menu"],
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],

@@ -48,8 +48,6 @@ SETTINGS = {
 }
 RECORDED = "what is kept of a run; it does not change the run"
 IMAGES = ("svg", "png")
-#: A table of more values is folded.
-MANY = 5
 #: Pages without a notebook: `fairbandits.site.claims` makes them.
 GENERATED = ("claims", "robustness")
 
@@ -259,7 +257,7 @@ def banner(papers: Iterable[Paper]) -> HTML | None:
     if not rows:
         return None
     scale = scale_of(one for paper in papers for one in paper.footers.values())
-    return other_scale(scale, f"<ul>{''.join(rows)}</ul>")
+    return other_scale(scale, folded("What was run", f"<ul>{''.join(rows)}</ul>").data)
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
@@ -357,10 +355,17 @@ def replay_figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
     if rounds < replay.horizon:
         words = name_of_scale(scale_of(paper.footers.values()))
         caption += f" <strong>{words[0].upper()}{words[1:]}.</strong>"
-    return _framed(paper, name, title, caption, [replay.name])
+    return _framed(paper, name, title, caption, [replay.name], "fb-figure fb-small")
 
 
-def _framed(paper: Paper, name: str, title: str, caption: str, datasets: Sequence[str]) -> HTML:
+def _framed(
+    paper: Paper,
+    name: str,
+    title: str,
+    caption: str,
+    datasets: Sequence[str],
+    look: str = "fb-figure",
+) -> HTML:
     """Return a figure with its caption, and links to its files."""
     label = f"Figure {name.removeprefix('fig')}"
     caption = caption.replace(" %", "\u00a0%")
@@ -375,7 +380,7 @@ def _framed(paper: Paper, name: str, title: str, caption: str, datasets: Sequenc
         files.append(f"{what} {', '.join(f'<code>{place}</code>' for place in places)}")
     picture = image(paper, name, f"{label}: {title}; described in the caption and the table below")
     return HTML(
-        f'<figure class="fb-figure" id="{name}"><a class="fb-image" {links["svg"]}>{picture}</a>'
+        f'<figure class="{look}" id="{name}"><a class="fb-image" {links["svg"]}>{picture}</a>'
         f'<figcaption>{caption}<span class="fb-files">{" · ".join(files)}</span></figcaption>'
         "</figure>"
     )
@@ -661,13 +666,10 @@ def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: 
 
 
 def value_table(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
-    """Return a table of a figure's values as `table` does, folded where it is long."""
-    shown = table(groups, header, name)
-    count = sum(map(len, groups.values()))
-    if count <= MANY:
-        return shown
-    said = f"{count} rows of values: {', '.join(filter(None, header))}"
-    return HTML(f"<details><summary>{escape(said)}</summary>{shown.data}</details>")
+    """Return a table of a figure's values as `table` does, folded."""
+    said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(filter(None, header))}"
+    shown = table(groups, header, name).data
+    return HTML(f"<details><summary>{escape(said)}</summary>{shown}</details>")
 
 
 def badge(words: str, good: bool) -> str:
