@@ -37,6 +37,30 @@ def first_screen(audit: Audit | None, root: Path = ROOT) -> HTML | None:
     return None if audit is None else HTML(_picture(audit) + _notable(audit, root))
 
 
+def cards(papers: Iterable[pages.Paper], audit: Audit | None) -> HTML:
+    """Return a card for each paper: a figure that leads to its page, what it is about, verdicts."""
+    return HTML(f'<div class="fb-gallery">{"".join(_card(one, audit) for one in papers)}</div>')
+
+
+def _card(paper: pages.Paper, audit: Audit | None) -> str:
+    figures = [name for _, name in paper.drawn]
+    file = paper_file(paper.slug, "glossary")
+    card = read_yaml(file).get("card", {}) if file.is_file() else {}
+    figure = card.get("figure", figures[0])
+    if figure not in figures:
+        raise ConfigError(f"{file}: card: no figure {figure!r}{meant(figure, figures)}")
+    image = pages.image(paper, figure, "")
+    title = f"<strong>{escape(paper.title.partition(':')[0])}</strong>"
+    shown = pages.link(paper.slug, f"{image}{title}") + f"<p>{escape(card.get('says', ''))}</p>"
+    if audit is None or paper.slug not in audit.ledgers:
+        return f"<div>{shown}</div>"
+    counts = Counter(row["verdict"] for row in audit.of(paper.slug) if not row["left_out"])
+    counted = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one])
+    short = audit.ledgers[paper.slug].short_title
+    every = pages.link(f"claims?paper={short}", "all claims")
+    return f"<div>{shown}<p><small>{counted}; {every}</small></p></div>"
+
+
 def _picture(audit: Audit) -> str:
     counts = {
         ledger.short_title: show.tally(audit.of(paper))[0]
@@ -86,27 +110,3 @@ def _item(audit: Audit, one: Notable, texts: Mapping[str, str]) -> str:
         f"<li><strong>{escape(one.title)}</strong> {says}<br>"
         f"<small>{' · '.join(shown)}</small></li>"
     )
-
-
-def cards(papers: Iterable[pages.Paper], audit: Audit | None) -> HTML:
-    """Return a card for each paper: a figure that leads to its page, what it is about, verdicts."""
-    return HTML(f'<div class="fb-gallery">{"".join(_card(one, audit) for one in papers)}</div>')
-
-
-def _card(paper: pages.Paper, audit: Audit | None) -> str:
-    figures = [name for _, name in paper.drawn]
-    file = paper_file(paper.slug, "glossary")
-    card = read_yaml(file).get("card", {}) if file.is_file() else {}
-    figure = card.get("figure", figures[0])
-    if figure not in figures:
-        raise ConfigError(f"{file}: card: no figure {figure!r}{meant(figure, figures)}")
-    image = pages.image(paper, figure, "")
-    title = f"<strong>{escape(paper.title.partition(':')[0])}</strong>"
-    shown = pages.link(paper.slug, f"{image}{title}") + f"<p>{escape(card.get('says', ''))}</p>"
-    if audit is None or paper.slug not in audit.ledgers:
-        return f"<div>{shown}</div>"
-    counts = Counter(row["verdict"] for row in audit.of(paper.slug) if not row["left_out"])
-    counted = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one])
-    short = audit.ledgers[paper.slug].short_title
-    every = pages.link(f"claims?paper={short}", "all claims")
-    return f"<div>{shown}<p><small>{counted}; {every}</small></p></div>"
