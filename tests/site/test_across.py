@@ -122,7 +122,6 @@ def test_wrong_statements(found, change, words, tmp_path):
 
 def test_without_a_ledger_there_is_nothing():
     assert list(across.shared(None)) == []
-    assert across.link(None) is None
     assert audit.for_each_paper(None, across.graph) is None
 
 

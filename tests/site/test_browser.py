@@ -2,13 +2,16 @@
 
 import functools
 import http.server
+import math
 import os
 import re
 import shutil
 import threading
+from urllib.parse import quote
 
 import pytest
 
+import real
 import small
 from fairbandits.experiments.config import load_config
 from fairbandits.site.pages import CONFIG, GENERATED
@@ -31,6 +34,10 @@ ARGUMENTS = [
 ]
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
 CLAIM = "claims/fairucb-thm2-bound"
+CLAIM_ID = "banditq-prop2-violation"
+STATEMENT = real.ledgers()["banditq"].claims[CLAIM_ID].statement
+#: Pixels of a page, at 1280 of width.
+LONGEST = 15_000
 each_page = pytest.mark.parametrize("name", [*small.PAGES, *GENERATED, CLAIM])
 #: The lower of two contrasts of text with its ground, as WCAG has it.
 CONTRAST = """
@@ -63,13 +70,17 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site_url(tmp_path_factory):
+def site_folder(tmp_path_factory):
     if CHROMIUM is None:
         if os.environ.get("FAIRBANDITS_REQUIRE_BROWSER") == "1":
             pytest.fail("FAIRBANDITS_REQUIRE_BROWSER is 1, and there is no chromium on the path")
         pytest.skip("no chromium on the path")
-    folder = small.built_site(tmp_path_factory)
-    handler = functools.partial(Quiet, directory=str(folder))
+    return small.built_site(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def site_url(site_folder):
+    handler = functools.partial(Quiet, directory=str(site_folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -91,8 +102,8 @@ def browser(site_url):  # the site first: its notebooks cannot run beside playwr
 class Visit:
     """A page in the browser, and what went wrong on it."""
 
-    def __init__(self, browser, url):
-        self.url = url
+    def __init__(self, browser, url, disk):
+        self.url, self.disk = url, disk
         self.page = browser.new_page(viewport=WIDE)
         self.page.set_default_timeout(120_000)  # of a machine that has other work as well
         self.wrong = []
@@ -103,7 +114,7 @@ class Visit:
         self.page.on("response", self._response)
 
     def _only_the_site(self, route):
-        if route.request.url.startswith((self.url, "data:", "blob:")):
+        if route.request.url.startswith((self.url, self.disk, "data:", "blob:")):
             route.continue_()
         else:
             self.wrong.append(f"elsewhere: {route.request.url}")
@@ -128,7 +139,7 @@ class Visit:
             f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
         )
         self.page.goto(f"{self.url}/{name}.html")
-        self.page.locator("article table tbody tr").first.wait_for()
+        self.page.locator("article table tbody tr").first.wait_for(state="attached")
         if name not in ("index", "audit", "claims", "robustness", "library"):
             self.page.locator("mjx-container svg").first.wait_for(state="attached")
         self.page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager' })")
@@ -138,8 +149,8 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser, site_url):
-    visit = Visit(browser, site_url)
+def visit(browser, site_url, site_folder):
+    visit = Visit(browser, site_url, site_folder.as_uri())
     yield visit
     visit.page.close()
     assert visit.wrong == []
@@ -152,8 +163,8 @@ def test_figures_are_shown(visit, name):
         "img[src^='figures/']", "images => images.map(image => image.naturalWidth)"
     )
     drawn = load_config([CONFIG]).figures
-    figures = [figure for paper, figure in drawn if name in ("index", paper)]
-    assert len(widths) == len(figures) > 0
+    figures = [figure for paper, figure in drawn if name == paper]
+    assert len(widths) == (len(figures) or len(small.PAPERS))
     assert min(widths) > 0
 
 
@@ -217,6 +228,50 @@ def test_every_claim_lands(visit, anchor):
     visit.page.wait_for_url("**/claims/banditq-eq12.html")
 
 
+def test_a_long_table_has_pages(visit):
+    page = visit.open("claims")
+    rows = page.locator("#claims tbody tr")
+    first = rows.locator("visible=true").first.get_attribute("id")
+    assert rows.locator("visible=true").count() == 50
+    pages = page.get_by_role("navigation", name="pages of the table")
+    assert pages.get_by_role("button").count() == math.ceil(rows.count() / 50)
+    pages.get_by_role("button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".fb-count").inner_text().endswith(", here 51 to 100")
+    assert page.locator(f"#{first}").is_hidden()
+    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "page"
+    page.get_by_role("searchbox", name="search", exact=True).fill(first)
+    assert page.locator(f"#{first}").is_visible()
+    last = rows.last.get_attribute("id")
+    page.goto(f"{visit.url}/claims.html#{last}")
+    page.reload()
+    assert page.locator(f"#{last}").is_visible()
+
+
+def test_pages_are_not_long(visit):
+    """But for the reference of the library."""
+    heights = {}
+    for name in {*small.PAGES, *GENERATED} - {"library"}:
+        page = visit.open(name)
+        heights[name] = page.evaluate("document.documentElement.scrollHeight")
+    assert {name: height for name, height in heights.items() if height > LONGEST} == {}
+
+
+def test_header_is_one_row_of_menus(visit):
+    page = visit.open("index")
+    items = page.locator(".bd-header .navbar-nav > li")
+    heads = ["Findings", "Papers", "Claims", "Arena", "Library", "Docs"]
+    assert [one.strip() for one in items.all_inner_texts()] == heads
+    assert len(set(items.evaluate_all("all => all.map(one => one.offsetTop)"))) == 1
+    page.get_by_role("button", name="Papers").click()
+    page.locator(".bd-header").get_by_role("link", name="Across papers").click()
+    page.wait_for_url("**/across.html")
+    page = visit.open("index", size=NARROW)
+    page.get_by_role("button", name="Site navigation").click()
+    page.get_by_role("dialog").get_by_role("link", name="Across papers").click()
+    page.wait_for_url("**/across.html")
+
+
 def test_a_claim_has_evidence_formulas_and_a_command_to_copy(visit):
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.open("claims/banditq-prop2-violation")
@@ -249,7 +304,7 @@ def test_formulas_of_all_claims_are_set(visit):
 
 
 def test_what_is_consequential_leads_to_its_evidence(visit):
-    page = visit.open("index")
+    page = visit.open("audit")
     link = page.locator("#consequential a").first
     link.click()
     page.wait_for_url("**/claims/*.html")
@@ -258,17 +313,33 @@ def test_what_is_consequential_leads_to_its_evidence(visit):
     page.locator("table#verdict-table").wait_for()
 
 
-def test_search_finds(visit):
-    visit.page.goto(f"{visit.url}/search.html?q=queue")
-    visit.page.locator("#search-results li a").first.wait_for()
-    assert "BanditQ" in visit.page.locator("#search-results").inner_text()
+@pytest.mark.parametrize(
+    ("words", "found", "shown"),
+    [
+        ("queue", "BanditQ", "queue"),
+        (CLAIM_ID, CLAIM_ID, STATEMENT),
+        (STATEMENT, CLAIM_ID, STATEMENT),
+    ],
+)
+@pytest.mark.parametrize("served", [True, False], ids=["served", "from disk"])
+def test_search_finds_and_shows_what(visit, site_folder, words, found, shown, served):
+    place = visit.url if served else site_folder.as_uri()
+    visit.page.goto(f"{place}/search.html?q={quote(words)}")
+    first = visit.page.locator("#search-results li").first
+    first.locator(".context").wait_for()
+    assert first.locator("a").first.inner_text() == found
+    assert shown.lower() in first.locator(".context").inner_text().lower()
+    first.locator("a").first.click()
+    visit.page.locator("article h1").wait_for()
+    assert visit.page.locator("article h1").inner_text().strip("#") == found
 
 
-def test_gallery_leads_to_figures(visit):
+def test_cards_lead_to_papers(visit):
     page = visit.open("index")
-    page.locator(".fb-gallery a").nth(2).click()
-    page.wait_for_url("**/banditq.html#fig3")
-    assert page.locator("figure#fig3").is_visible()
+    cards = page.locator(".fb-gallery > div")
+    assert cards.count() == len(small.PAPERS)
+    cards.first.get_by_role("link", name="BanditQ").click()
+    page.wait_for_url("**/banditq.html")
 
 
 @each_page

@@ -296,12 +296,7 @@ def test_settings_have_every_configured_number_and_its_source(paper):
 
 
 @pytest.mark.slow
-def test_overview_and_versions_come_from_footers(paper):
-    overview = pages.overview([paper])
-    assert list(overview["figure"]) == [str(number) for number in range(1, 14)]
-    assert set(overview["rounds"]) == {"300"}
-    assert list(overview["replicates"]) == [small.REPLICATES] * 7 + [1] * 6
-    assert list(overview["shows"][7:10]) == ["rates", "queues", "regret"]
+def test_versions_come_from_footers(paper):
     footer = read_footer(paper.results / "banditq" / "oracle_lfg.parquet")
     shown = pages.versions([paper]).data
     for fact in (footer["seed"], footer["packages"]["numpy"]):

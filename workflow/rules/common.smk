@@ -225,7 +225,13 @@ PAGE_PARTS = (
 )
 PAGE_CODE = fingerprint_of_text(*PAGE_PARTS)
 SITE_CODE = fingerprint_of_text(
-    *PAGE_PARTS, "site/custom.css", "site/favicon.svg", "site/site.js", "store.py"
+    *PAGE_PARTS,
+    "site/custom.css",
+    "site/favicon.svg",
+    "site/site.js",
+    "site/templates/made-by.html",
+    "site/templates/menu.html",
+    "store.py",
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
 #: They say what the library has, and simulate by themselves.
@@ -334,5 +340,7 @@ def page_settings(wildcards):
     across = ["papers/across.yaml"] if wildcards.page == "across" else []
     if wildcards.page == "arena":
         across = [f"papers/arena/{name}.yaml" for name in ("experiments", "arena")]
-    configured = (f"papers/{one}/experiments.yaml" for one in papers)
+    kinds = ["experiments", "glossary"] if wildcards.page == "index" else ["experiments"]
+    configured = [f"papers/{one}/{kind}.yaml" for one in papers for kind in kinds]
+    configured = [file for file in configured if Path(workflow.basedir, file).is_file()]
     return ["config/config.yaml", *configured, *published, *across]

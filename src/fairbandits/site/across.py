@@ -1,5 +1,6 @@
 """The page across papers: what several of them say, and which claim rests on which."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -107,16 +108,6 @@ def _marked(audit: Audit, claim: str) -> str:
 # ----------------------------------------------------------------------------- what is shared
 
 
-def link(audit: Audit | None) -> HTML | None:
-    """Return a link to this page, for others; None without any ledger."""
-    if audit is None:
-        return None
-    return HTML(
-        f"<p>{pages.link('across', 'Across papers')}: what several of them say, with all "
-        "verdicts side by side, and which claim rests on which.</p>"
-    )
-
-
 def shared(audit: Audit | None) -> Iterator[HTML | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
     if audit is None:
@@ -127,7 +118,9 @@ def shared(audit: Audit | None) -> Iterator[HTML | Markdown]:
         rows = [_row(audit, key) for key in one.claims]
         header = ["paper", "place", "what is claimed", "verdict", "number"]
         wide = pages.table({"": rows}, header, f"claims-{name}").data
-        yield HTML(f'<div class="fb-wrap">{wide}</div>')
+        counts = Counter(outcome(audit, key) for key in one.claims)
+        said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
+        yield pages.folded(f"{len(rows)} claims: {said}", wide)
 
 
 def _row(audit: Audit, key: str) -> list[str]:
@@ -256,4 +249,4 @@ def taken_along(audit: Audit, paper: str) -> HTML:
         return HTML(f"{title}<p>{said}</p>")
     header = ["does not hold as said", "verdict", "rests on it, also by way of others"]
     wide = pages.table({"": rows}, header, f"taken-along-{paper}").data
-    return HTML(f'{title}<div class="fb-wrap">{wide}</div>')
+    return HTML(title + pages.folded(f"{len(rows)} claims that others rest on", wide).data)

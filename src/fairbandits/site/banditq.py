@@ -11,7 +11,7 @@ from fairbandits.figures.style import LAW_TITLES
 from fairbandits.metrics.rates import realised_regret, reward_rates
 from fairbandits.optima.static import static_benchmark
 from fairbandits.site.comparison import LAW_WORDS, Curve, over_replicates, published
-from fairbandits.site.pages import Paper, listed, number, prose, quantity, span, table
+from fairbandits.site.pages import Paper, listed, number, prose, quantity, span, value_table
 from fairbandits.store import read_footer
 
 PROTECTED = (0, 1)
@@ -105,7 +105,7 @@ def shortfall_table(short: pd.DataFrame, name: str) -> HTML:
             for row in part.itertuples()
         ]
     header = ["", "target rate", "mean rate", "short of target", "95 % interval", "runs below"]
-    return table(groups, header, name)
+    return value_table(groups, header, name)
 
 
 def target_words(paper: Paper, name: str) -> Markdown:
@@ -220,7 +220,7 @@ def replay_table(paper: Paper, compared: pd.DataFrame) -> HTML:
                 number(row.off, places),
             ]
         )
-    return table(groups, ["", "replay", "published", "difference"], "values-replay")
+    return value_table(groups, ["", "replay", "published", "difference"], "values-replay")
 
 
 def _at(round_: int) -> str:
@@ -306,7 +306,7 @@ def thousand_table(paper: Paper, compared: pd.DataFrame) -> HTML:
         "largest of all",
         "millionths of span",
     ]
-    return table(groups, header, "values-thousand")
+    return value_table(groups, header, "values-thousand")
 
 
 def thousand_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
@@ -385,4 +385,4 @@ def digits_table(paper: Paper) -> HTML:
         rows.append([f"target rate λ<sub>{k + 1}</sub>", *map(str, values)])
     rows.append(["static benchmark b*", number(printed.reward, 5), number(released.reward, 5), ""])
     header = ["", "printed digits", "released program", "drawn in Figs 1 and 4"]
-    return table({"": rows}, header, "digits")
+    return value_table({"": rows}, header, "digits")

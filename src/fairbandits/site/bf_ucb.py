@@ -36,7 +36,7 @@ from fairbandits.policies.bf_ucb import BFUCB
 from fairbandits.policies.group_ucb import GroupUCB
 from fairbandits.policies.initial_rounds import group_width, width_factors
 from fairbandits.site.comparison import over_replicates, published
-from fairbandits.site.pages import Paper, listed, number, prose, span, table
+from fairbandits.site.pages import Paper, listed, number, prose, span, value_table
 
 #: The versions in a table.
 SHORT = {"paper": "as printed", "released": "as released"}
@@ -98,7 +98,7 @@ def regret_table(paper: Paper, figure: str) -> HTML:
         "of it between groups",
         "exponent, last decade",
     ]
-    return table(groups, header, f"values-{figure}")
+    return value_table(groups, header, f"values-{figure}")
 
 
 def exponent(rounds: np.ndarray, curve: np.ndarray) -> float:
@@ -226,7 +226,7 @@ def width_table(paper: Paper) -> HTML:
         "times printed",
     ]
     heading = f"The instance that the notebook draws, β = {QUOTA:g}: n = {found[0]['regret'].size}"
-    return table({heading: rows}, header, "values-width")
+    return value_table({heading: rows}, header, "values-width")
 
 
 def width_words(paper: Paper) -> Markdown:
@@ -264,7 +264,8 @@ def distance_table(paper: Paper, figure: str) -> HTML:
                 groups.setdefault(VERSIONS[version_of(run.spec)], []).append(
                     [group, *cells, span(over["mean_low"], over["mean_high"], 4)]
                 )
-    return table(groups, ["", *_heads(rounds), "95 % interval at the end"], f"values-{figure}")
+    header = ["", *_heads(rounds), "95 % interval at the end"]
+    return value_table(groups, header, f"values-{figure}")
 
 
 def _decades(rounds: np.ndarray) -> list[int]:
@@ -304,7 +305,7 @@ def rewards_table(paper: Paper) -> HTML:
             ]
         )
     header = ["", *heads, "95 % interval at the end", "largest", "n"]
-    return table(groups, header, "values-fig3a")
+    return value_table(groups, header, "values-fig3a")
 
 
 def _is_ucb(spec: RunSpec) -> bool:
@@ -363,7 +364,7 @@ def ties_table(paper: Paper) -> HTML:
         groups.setdefault("Minority’s share of the pulls", []).append(
             [one["name"], *(number(value, 4) for value in share), str(one["n"])]
         )
-    return table(groups, ["", *heads, "n"], "ties-fig3a")
+    return value_table(groups, ["", *heads, "n"], "ties-fig3a")
 
 
 def ties_words(paper: Paper) -> Markdown:
@@ -409,7 +410,7 @@ def shares_table(paper: Paper) -> HTML:
                 ]
             )
     header = ["", "minority's share, mean", "95 % interval", "runs below its quota"]
-    return table(groups, header, "values-fig3b")
+    return value_table(groups, header, "values-fig3b")
 
 
 def arms_table(paper: Paper) -> HTML:
@@ -439,7 +440,7 @@ def arms_table(paper: Paper) -> HTML:
         "sd over runs, mean of the arms",
         "Jain's index",
     ]
-    return table(groups, header, "values-fig3c")
+    return value_table(groups, header, "values-fig3c")
 
 
 def rotation_words(paper: Paper) -> Markdown:
@@ -484,7 +485,7 @@ def deficit_table(paper: Paper) -> HTML:
                 ]
             )
     header = ["", "runs with a group ever behind", "most pulls behind"]
-    return table(groups, header, "deficits")
+    return value_table(groups, header, "deficits")
 
 
 def deficit_words(paper: Paper) -> Markdown:
@@ -586,7 +587,7 @@ def port_table(paper: Paper) -> HTML:
             ]
         )
     header = ["", "mean", "sd of runs", "n", "notebook's image", "reading error"]
-    return table(groups, header, "port-check")
+    return value_table(groups, header, "port-check")
 
 
 def origin_words(paper: Paper) -> Markdown:

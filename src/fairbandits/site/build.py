@@ -13,8 +13,9 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,25 @@ from fairbandits.site.pages import GENERATED
 from fairbandits.store import replacing
 
 HERE = Path(__file__).resolve().parent
+#: Where the site keeps what its pages were made by.
+SOURCES = "made_by"
+#: The header: a page, or several in a menu. A page that stands nowhere else is that of a paper.
+MENU: dict[str, str | tuple[str, ...]] = {
+    "Findings": "index",
+    "Papers": ("across",),
+    "Claims": "claims",
+    "Arena": "arena",
+    "Library": "library",
+    "Docs": ("audit", "robustness", "your_own_policy"),
+}
 
 #: What a page shows of a figure and links to; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
 #: What an image ends with, if it is whole.
 _LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
+#: Of a page search shows the text; sections stay, to which it leads.
+_NO_SECTION = re.compile(r"<(script|style)\b.*?</\1>|<(?!/?section\b)[^>]*>|\s+", re.DOTALL)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -180,27 +194,38 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
         source.mkdir()
         pages, pictures = _claims(results, out, source)
-        places = Places(_in_order(names, GENERATED if pages else ()), frozenset(pages))
+        places = Places((*names, *(GENERATED if pages else ())), frozenset(pages))
         for notebook in notebooks:
             page = _page(notebook, places, figures, extra)
             nbformat.write(page, source / notebook.name)
+        _keep_sources(notebooks, extra / SOURCES)
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
             file.write_text(places.put_in(text, file.name), encoding="utf-8")
         (extra / FOLDER).mkdir(parents=True)
         for name, svg in pictures.items():
             (extra / FOLDER / name).write_text(svg, encoding="utf-8")
-        _sphinx(source, extra, site, Path(scratch) / "doctrees", pages)
+        _sphinx(source, extra, site, Path(scratch) / "doctrees", places.pages, pages)
         _fill(site / "claims", pages, places)
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
         _take_place(site, out, Path(scratch) / "before")
 
 
-def _in_order(names: Sequence[str], generated: Sequence[str]) -> tuple[str, ...]:
-    """Return pages in the order of the menu: those that are generated stand after the audit."""
-    place = names.index("audit") + 1 if "audit" in names else len(names)
-    return (*names[:place], *generated, *names[place:])
+def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
+    """Return the header for the pages with these titles: a page, or several in a menu."""
+    apart = {
+        one for names in MENU.values() for one in ([names] if isinstance(names, str) else names)
+    }
+    papers = [name for name in titles if name not in apart]
+    menu: dict[str, str | dict[str, str]] = {}
+    for head, names in MENU.items():
+        if not isinstance(names, str):
+            several = [*(papers if head == "Papers" else ()), *names]
+            menu[head] = {name: titles[name] for name in several if name in titles}
+        elif names in titles:
+            menu[head] = names
+    return {head: names for head, names in menu.items() if names}
 
 
 def _claims(
@@ -269,6 +294,8 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         return f'{attribute}="figures/{name}"'
 
     for cell in code:
+        if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
+            cell.metadata["tags"] = ["remove-input"]
         for output in cell.outputs:
             data = output.get("data", {})
             if "text/html" in data:
@@ -281,6 +308,30 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         )
         page.cells.append(menu)
     return page
+
+
+def _keep_sources(notebooks: Sequence[Path], folder: Path) -> None:
+    """Write what the pages were made by: notebooks without what they showed, and one module."""
+    folder.mkdir(parents=True)
+    for file in notebooks:
+        notebook = _read(file)
+        notebook.cells = [
+            cell
+            for cell in notebook.cells
+            if "injected-parameters" not in cell.metadata.get("tags", [])
+        ]
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        nbformat.write(notebook, folder / file.name)
+    shutil.copyfile(HERE / "claims.py", folder / "claims.py")
+
+
+def _made_by(page: str, pages: Container[str]) -> str:
+    """Return the file in the project that made a page; empty for the page of search."""
+    if page.partition("/")[0] in GENERATED:
+        return "src/fairbandits/site/claims.py"
+    return f"notebooks/{page}.ipynb" if page in pages else ""
 
 
 def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
@@ -297,23 +348,39 @@ def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
 
 
 def _sphinx(
-    source: Path, extra: Path, site: Path, doctrees: Path, pages: Mapping[str, Page]
+    source: Path,
+    extra: Path,
+    site: Path,
+    doctrees: Path,
+    names: Sequence[str],
+    claims: Mapping[str, Page],
 ) -> None:
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     said = io.StringIO()
+    texts = {f"claims/{name}": f"<p>{escape(one.statement)}</p>" for name, one in claims.items()}
+
+    def add(app: Any, page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
+        titles = {name: app.env.titles[name].astext() for name in names}
+        context |= {"menu": _menu(titles), "made_by": _made_by(page, titles)}
+        if page in titles:
+            texts[page] = _NO_SECTION.sub(" ", context["body"])
+
     try:
         with patch_docutils(HERE), docutils_namespace():
             settings = {"html_extra_path": [str(extra)]}
             app = Sphinx(source, HERE, site, doctrees, "html", settings, None, said, freshenv=True)
-            app.connect("html-collect-pages", lambda app: _let_search_find(app, pages))
+            app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
+            app.connect("html-page-context", add, priority=400)  # before the theme
             app.build()
     except SphinxError as error:
         said.write(f"{error.category}: {error}")
     if words := _COLOUR.sub("", said.getvalue()).strip():
         raise ValueError(f"Sphinx did not build the site: {words}".replace(f"{source}/", ""))
+    with (site / "searchindex.js").open("a", encoding="utf-8") as index:
+        index.write(f";Search.texts={json.dumps(texts, sort_keys=True)}")
 
 
 def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
@@ -321,10 +388,14 @@ def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
     from docutils import nodes
     from docutils.utils import new_document
 
+    app.env.all_docs.pop("claims/claim", None)  # the index drops what is not among these
     for name, page in pages.items():
         document = new_document(name)
-        document += nodes.paragraph(text=page.statement)
-        app.builder.indexer.feed(f"claims/{name}", f"claims/{name}.md", name, document)
+        title, words = nodes.title(text=name), nodes.paragraph(text=page.statement)
+        document += nodes.section("", title, words)
+        place = f"claims/{name}"
+        app.env.all_docs[place], app.env.titles[place] = 0, title
+        app.builder.indexer.feed(place, f"{place}.md", name, document)
     return []
 
 

@@ -12,7 +12,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.experiments.schemas import paper_file, read_yaml
 from fairbandits.figures.style import LAW_TITLES
 from fairbandits.figures.summary import summarise
-from fairbandits.site.pages import link_to_claim, listed, number, prose, span, table
+from fairbandits.site.pages import link_to_claim, listed, number, prose, span, value_table
 
 #: Reward laws in running text.
 LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernoulli rewards"}
@@ -164,7 +164,7 @@ def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
             for row in part.itertuples()
         ]
     header = ["", "mean", "95 % interval", "95 % of our runs", "published run"]
-    return table(groups, header, name)
+    return value_table(groups, header, name)
 
 
 def judged_by(paper: str, figure: str) -> HTML:

@@ -14,8 +14,6 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
-nb_code_prompt_show = "Show the code"
-nb_code_prompt_hide = "Hide the code"
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
 # one file of sphinx-mathjax-offline; the extension itself would copy 27 MB
@@ -27,14 +25,17 @@ html_static_path = ["custom.css", "site.js", "favicon.svg"] + [
 ]
 mathjax_path = _MATHJAX
 
+templates_path = ["templates"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "show_toc_level": 2,
     "show_prev_next": False,
+    "navbar_align": "left",
+    "navbar_center": ["menu"],
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 11,
+    "article_footer_items": ["made-by"],
     "footer_start": [],
     "footer_end": [],
     "back_to_top_button": False,

@@ -10,7 +10,7 @@ from fairbandits.figures.fair_ucb import reading_of, regret_at_end, violation_so
 from fairbandits.metrics.pulls import r_regret, violation
 from fairbandits.rationals import below_equal_share
 from fairbandits.site.comparison import over_replicates
-from fairbandits.site.pages import Paper, listed, number, prose, span, table
+from fairbandits.site.pages import Paper, listed, number, prose, span, value_table
 
 #: Tolerances in the table of Figure 2; the figure and its curves have more.
 TABLED = (0, 0.5, 10_000, 20_000, 30_000, 40_000, 46_000, 50_000, 60_000)
@@ -57,7 +57,7 @@ def cost_table(paper: Paper) -> HTML:
         rows += [_cost_row("UCB1", *measured) for _, *measured in found["UCB1"]]
         groups[heading] = rows
     header = ["", "regret, mean", "95 % interval", "largest violation, mean", "95 % interval"]
-    return table(groups, header, "values-fig2")
+    return value_table(groups, header, "values-fig2")
 
 
 def _cost_row(name: str, regrets: np.ndarray, violations: np.ndarray) -> list[str]:
@@ -120,7 +120,7 @@ def regret_table(paper: Paper) -> HTML:
                     ]
                 )
     header = ["", "round", "r-Regret, mean", "95 % interval", "95 % of our runs"]
-    return table(groups, header, "values-fig3")
+    return value_table(groups, header, "values-fig3")
 
 
 def _at(run: RunData, values: np.ndarray, round_: int) -> np.ndarray:
@@ -171,7 +171,7 @@ def fairness_table(paper: Paper) -> HTML:
         heading = f"n = {footer['replicates']} runs of {number(footer['horizon'])} rounds, means"
         groups[heading] = rows
     header = ["", *MEASURES.values(), "runs with a pull missing in some round"]
-    return table(groups, header, "values-fig4")
+    return value_table(groups, header, "values-fig4")
 
 
 def fairness_words(paper: Paper) -> Markdown:

@@ -23,7 +23,7 @@ from fairbandits.figures.ht_ucb import (
 )
 from fairbandits.rationals import rational
 from fairbandits.site.comparison import over_replicates
-from fairbandits.site.pages import Paper, listed, number, prose, span, table
+from fairbandits.site.pages import Paper, listed, number, prose, span, value_table
 
 #: An arm counts as unfair when it lacks more pulls than this in the mean, or 0.2 % of its quota.
 UNFAIR = 1.0
@@ -55,7 +55,7 @@ def pulls_table(paper: Paper) -> HTML:
     header += [
         words for law in next(iter(found for *_, found in cases(paper))) for words in _heads(law)
     ]
-    return table(groups, header, "values-fig1")
+    return value_table(groups, header, "values-fig1")
 
 
 def _heads(law: str) -> list[str]:
@@ -126,7 +126,7 @@ def slopes_table(paper: Paper) -> HTML:
         "part of N<sub>*</sub><sup>−1/2</sup> in the sum",
         "means from the law, at most",
     ]
-    return table({"": rows}, header, "slopes-fig1")
+    return value_table({"": rows}, header, "slopes-fig1")
 
 
 def slope_words(paper: Paper) -> Markdown:
@@ -177,7 +177,7 @@ def regret_table(paper: Paper) -> HTML:
                     ]
                 )
     header = ["", "T", "n", "penalised regret, mean", "95 % interval"]
-    return table(groups, header, "values-fig2")
+    return value_table(groups, header, "values-fig2")
 
 
 def duels_table(paper: Paper) -> HTML:
@@ -200,7 +200,7 @@ def duels_table(paper: Paper) -> HTML:
                 ]
             )
     header = ["HT-UCB less", "T", "n", "paired difference", "95 % interval"]
-    return table(groups, header, "duels-fig2")
+    return value_table(groups, header, "duels-fig2")
 
 
 def regret_words(paper: Paper) -> Markdown:
@@ -255,7 +255,7 @@ def paths_table(paper: Paper) -> HTML:
         ]
         groups.setdefault(title, []).append([policy, *ends])
     arms = max(len(row) for rows in groups.values() for row in rows)
-    return table(groups, ["", *(f"arm {k}" for k in range(1, arms))], "values-fig3")
+    return value_table(groups, ["", *(f"arm {k}" for k in range(1, arms))], "values-fig3")
 
 
 def direction_words(paper: Paper) -> Markdown:
@@ -301,7 +301,7 @@ def frontier_table(paper: Paper) -> HTML:
         "95 % interval",
         "least to most",
     ]
-    return table(groups, header, "values-fig4")
+    return value_table(groups, header, "values-fig4")
 
 
 def duels(paper: Paper) -> Iterator[tuple[str, str, str, dict]]:

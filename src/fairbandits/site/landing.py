@@ -3,14 +3,17 @@
 import base64
 import io
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from IPython.display import HTML
 
 from fairbandits.audit import show
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.experiments.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 from fairbandits.figures import overview, style
 from fairbandits.site import pages
 from fairbandits.site.audit import Audit, headline
@@ -34,6 +37,30 @@ def first_screen(audit: Audit | None, root: Path = ROOT) -> HTML | None:
     return None if audit is None else HTML(_picture(audit) + _notable(audit, root))
 
 
+def cards(papers: Iterable[pages.Paper], audit: Audit | None) -> HTML:
+    """Return a card for each paper: a figure that leads to its page, what it is about, verdicts."""
+    return HTML(f'<div class="fb-gallery">{"".join(_card(one, audit) for one in papers)}</div>')
+
+
+def _card(paper: pages.Paper, audit: Audit | None) -> str:
+    figures = [name for _, name in paper.drawn]
+    file = paper_file(paper.slug, "glossary")
+    card = read_yaml(file).get("card", {}) if file.is_file() else {}
+    figure = card.get("figure", figures[0])
+    if figure not in figures:
+        raise ConfigError(f"{file}: card: no figure {figure!r}{meant(figure, figures)}")
+    image = pages.image(paper, figure, "")
+    title = f"<strong>{escape(paper.title.partition(':')[0])}</strong>"
+    shown = pages.link(paper.slug, f"{image}{title}") + f"<p>{escape(card.get('says', ''))}</p>"
+    if audit is None or paper.slug not in audit.ledgers:
+        return f"<div>{shown}</div>"
+    counts = Counter(row["verdict"] for row in audit.of(paper.slug) if not row["left_out"])
+    counted = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one])
+    short = audit.ledgers[paper.slug].short_title
+    every = pages.link(f"claims?paper={short}", "all claims")
+    return f"<div>{shown}<p><small>{counted}; {every}</small></p></div>"
+
+
 def _picture(audit: Audit) -> str:
     totals = {
         ledger.short_title: show.tally(audit.of(paper)) for paper, ledger in audit.ledgers.items()
@@ -42,6 +69,7 @@ def _picture(audit: Audit) -> str:
     image = io.BytesIO()
     drawing = overview.verdicts(totals)
     drawing.savefig(image, format="svg", metadata={"Date": None})
+    plt.close(drawing)  # else the notebook shows it once more
     code = base64.b64encode(image.getvalue()).decode("ascii")
     return (
         f'<img class="fb-overview" alt="{escape(overview.in_words(totals))}" '

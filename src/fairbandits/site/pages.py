@@ -26,7 +26,6 @@ from fairbandits.experiments.datasets import (
     shrunk,
 )
 from fairbandits.experiments.marks import SCALES, name_of_scale
-from fairbandits.experiments.recorded import specs_of
 from fairbandits.experiments.schemas import ROOT, paper_file, read_yaml
 from fairbandits.figures.draw import PAPERS
 from fairbandits.figures.style import LAW_TITLES
@@ -258,7 +257,7 @@ def banner(papers: Iterable[Paper]) -> HTML | None:
     if not rows:
         return None
     scale = scale_of(one for paper in papers for one in paper.footers.values())
-    return other_scale(scale, f"<ul>{''.join(rows)}</ul>")
+    return other_scale(scale, folded("What was run", f"<ul>{''.join(rows)}</ul>").data)
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
@@ -356,10 +355,17 @@ def replay_figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
     if rounds < replay.horizon:
         words = name_of_scale(scale_of(paper.footers.values()))
         caption += f" <strong>{words[0].upper()}{words[1:]}.</strong>"
-    return _framed(paper, name, title, caption, [replay.name])
+    return _framed(paper, name, title, caption, [replay.name], "fb-figure fb-small")
 
 
-def _framed(paper: Paper, name: str, title: str, caption: str, datasets: Sequence[str]) -> HTML:
+def _framed(
+    paper: Paper,
+    name: str,
+    title: str,
+    caption: str,
+    datasets: Sequence[str],
+    look: str = "fb-figure",
+) -> HTML:
     """Return a figure with its caption, and links to its files."""
     label = f"Figure {name.removeprefix('fig')}"
     caption = caption.replace(" %", "\u00a0%")
@@ -372,15 +378,16 @@ def _framed(paper: Paper, name: str, title: str, caption: str, datasets: Sequenc
     for what, names in {"data": datasets, "curves": [name]}.items():
         places = [shown(paper.results / paper.slug / f"{file}.parquet") for file in names]
         files.append(f"{what} {', '.join(f'<code>{place}</code>' for place in places)}")
-    image = _image(paper, name, f"{label}: {title}; described in the caption and the table below")
+    picture = image(paper, name, f"{label}: {title}; described in the caption and the table below")
     return HTML(
-        f'<figure class="fb-figure" id="{name}"><a class="fb-image" {links["svg"]}>{image}</a>'
+        f'<figure class="{look}" id="{name}"><a class="fb-image" {links["svg"]}>{picture}</a>'
         f'<figcaption>{caption}<span class="fb-files">{" · ".join(files)}</span></figcaption>'
         "</figure>"
     )
 
 
-def _image(paper: Paper, name: str, alt: str) -> str:
+def image(paper: Paper, name: str, alt: str) -> str:
+    """Return a figure as an image."""
     file = paper.figures / paper.slug / f"{name}.svg"
     data = base64.b64encode(file.read_bytes()).decode()
     return (
@@ -393,73 +400,6 @@ def quantity(paper: str, name: str) -> str:
     """Return in a word or two what a figure shows."""
     function, *_ = PAPERS[paper][name]
     return function.__name__.replace("_", " ")
-
-
-def gallery(paper: Paper) -> HTML:
-    """Return a paper's figures as small pictures that lead to its page."""
-    pictures = "".join(
-        link(
-            f"{paper.slug}#{name}",
-            f"{_image(paper, name, '')}<span><strong>Figure {name.removeprefix('fig')}</strong> "
-            f"{escape(quantity(paper.slug, name))}<br>{escape(one.title)}</span>",
-        )
-        for one, name in paper.drawn
-    )
-    return HTML(f'<div class="fb-gallery">{pictures}</div>')
-
-
-def card(paper: Paper) -> HTML:
-    """Return the paper's title, what was run of it, and a link to its page."""
-    runs = rounds = 0
-    for one in paper.experiments:
-        ran = paper.footers[one.name]
-        specs = specs_of(ran).values()
-        runs += ran["replicates"] * sum(len(spec.cells) for spec in specs)
-        rounds += ran["replicates"] * sum(spec.total_rounds for spec in specs)
-    alone = sum(len(one.figures) for one in paper.replays)
-    beside = f"; {alone} more from the authors' own program, run again" if alone else ""
-    facts = (
-        f"{len(paper.drawn) - alone} figures from {len(paper.experiments)} experiments: "
-        f"{number(runs)} simulated runs, {number(rounds)} rounds in all{beside}"
-    )
-    return HTML(
-        '<div class="fb-card sd-card sd-shadow-sm"><div class="sd-card-body">'
-        f'<p class="fb-card-title">{link(paper.slug, escape(paper.title))}</p>'
-        f"<p>{facts}.</p></div></div>"
-    )
-
-
-def overview(papers: Iterable[Paper]) -> pd.DataFrame:
-    """Return one row per figure: what it shows, what was run, and where the data are."""
-    return pd.DataFrame(
-        {
-            "paper": paper.title.partition(":")[0],
-            "figure": name.removeprefix("fig"),
-            "shows": quantity(paper.slug, name),
-            "experiment": one.title,
-            **_what_ran(paper, one, name),
-        }
-        for paper in papers
-        for one, name in paper.drawn
-    )
-
-
-def _what_ran(paper: Paper, one: Experiment | Replay, figure: str) -> dict[str, Any]:
-    """Return what an overview says of the runs behind a figure."""
-    folder = paper.results / paper.slug
-    if isinstance(one, Replay):
-        return {
-            "policies": "the authors' program",
-            "rounds": number(paper.table(figure)["round"].max()),
-            "replicates": 1,
-            "dataset": shown(folder / f"{one.name}.parquet"),
-        }
-    return {
-        "policies": ", ".join(one.labels.values()),
-        "rounds": number(paper.footers[one.name]["horizon"]),
-        "replicates": paper.footers[one.name]["replicates"],
-        "dataset": shown(folder / f"{one.name}.parquet"),
-    }
 
 
 def settings(paper: Paper) -> pd.DataFrame:
@@ -723,6 +663,13 @@ def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: 
         f'<div class="fb-scroll"><table class="fb-table"{identity}>{head}'
         f"<tbody>{''.join(parts)}</tbody></table></div>"
     )
+
+
+def value_table(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
+    """Return a table of a figure's values as `table` does, folded."""
+    said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(filter(None, header))}"
+    shown = table(groups, header, name).data
+    return HTML(f"<details><summary>{escape(said)}</summary>{shown}</details>")
 
 
 def badge(words: str, good: bool) -> str:

@@ -1,4 +1,4 @@
-/* Tables to sort and to filter, commands to copy, and links to claims: on all pages, nothing loaded. */
+/* Tables to sort and to filter, commands to copy, links to claims, and what search shows of a page. */
 "use strict";
 
 (() => {
@@ -9,11 +9,14 @@
     return element;
   };
   const valueOf = (cell) => cell.dataset.value ?? cell.textContent.trim();
+  const narrow = matchMedia("(max-width: 600px)");
 
   class Table {
     constructor(table) {
       this.table = table;
       this.rows = [...table.tBodies[0].rows];
+      this.order = this.rows;
+      this.size = narrow.matches ? 20 : 50;  // rows of a page
       this.heads = [...table.tHead.rows[0].cells];
       this.names = this.heads.map((head) => head.textContent);
       this.chosen = new Map();
@@ -52,8 +55,11 @@
       box.append(narrow);
       this.status = made("p", "fb-count");
       this.status.setAttribute("role", "status");
+      this.pager = made("nav", "fb-buttons");
+      this.pager.setAttribute("aria-label", "pages of the table");
       const place = this.table.closest(".fb-scroll") ?? this.table;
       place.before(box, this.status);
+      place.after(this.pager);
     }
 
     labelled(name, field) {
@@ -109,16 +115,40 @@
       this.show();
     }
 
-    show() {
-      let count = 0;
-      for (const row of this.rows) {
-        const fits = [...this.chosen].every(([k, value]) => valueOf(row.cells[k]) === value)
-          && this.words.every((word) => this.texts.get(row).includes(word));
-        row.hidden = !fits;
-        count += fits;
-      }
-      this.status.textContent = count === this.rows.length
-        ? `${count} rows` : `${count} of ${this.rows.length} rows`;
+    fitting() {
+      return this.order.filter((row) =>
+        [...this.chosen].every(([k, value]) => valueOf(row.cells[k]) === value)
+          && this.words.every((word) => this.texts.get(row).includes(word)));
+    }
+
+    show(page = 0) {
+      const fitting = this.fitting();
+      const [first, end] = [page * this.size, Math.min((page + 1) * this.size, fitting.length)];
+      const shown = new Set(fitting.slice(first, end));
+      this.rows.forEach((row) => { row.hidden = !shown.has(row); });
+      const all = fitting.length === this.rows.length ? "" : `of ${this.rows.length} `;
+      this.status.textContent = `${fitting.length} ${all}rows`;
+      const pages = Math.ceil(fitting.length / this.size);
+      if (pages > 1) this.status.textContent += `, here ${first + 1} to ${end}`;
+      this.pager.replaceChildren(...Array.from({ length: pages > 1 ? pages : 0 }, (_, k) => {
+        const button = made("button", "", String(k + 1));
+        button.type = "button";
+        button.setAttribute("aria-label", `page ${k + 1} of ${pages}`);
+        if (k === page) button.setAttribute("aria-current", "page");
+        button.addEventListener("click", () => {
+          this.show(k);
+          this.pager.children[k].focus({ preventScroll: true });
+          this.status.scrollIntoView({ block: "center" });
+        });
+        return button;
+      }));
+    }
+
+    reveal(row) {  // the page of the table that has the row
+      const place = this.fitting().indexOf(row);
+      if (place < 0) return;
+      this.show(Math.floor(place / this.size));
+      row.scrollIntoView();
     }
 
     sortable(head, k) {
@@ -145,7 +175,9 @@
           return ascending ? compare(a, b) : compare(b, a);
         });
       }
+      this.order = order;
       this.table.tBodies[0].append(...order);
+      this.show();
     }
 
     fromAddress() {  // claims.html?paper=BanditQ&verdict=reproduced
@@ -167,11 +199,15 @@
     place.append(button);
   };
 
+  let tables = [];
+
   // audit.html#ID leads to the claim, as claims.html#claim-ID does
   const lead = () => {
     const name = decodeURIComponent(location.hash.slice(1));
     const page = location.pathname.split("/").pop();
-    if (!name || document.getElementById(name)) return;
+    const there = name && document.getElementById(name);
+    if (there) tables.forEach((table) => table.reveal(there));
+    if (!name || there) return;
     const claim = name.replace(/^claim-/, "");
     if (page === "audit.html") location.replace(`claims.html#claim-${claim}`);
     if (page === "claims.html" && document.getElementById(claim)) {
@@ -192,10 +228,24 @@
     mark();
   };
 
+  // a page that was opened from a disk may not read another: the index of the search has their texts
+  const summarise = () => {
+    // of equal results claims come first where many words are searched, and pages where few are
+    const words = (new URLSearchParams(location.search).get("q") ?? "").trim().split(/\s+/);
+    Scorer.score = ([page, , , , score]) => score + (page.startsWith("claims/") === words.length > 2);
+    const asked = window.fetch;
+    window.fetch = (address, ...more) => {
+      const text = Search.texts?.[String(address).replace(/^\.\//, "").replace(/\.html$/, "")];
+      return text === undefined ? asked(address, ...more)
+        : Promise.resolve(new Response(`<main role="main">${text}</main>`));
+    };
+  };
+
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("table.fb-data").forEach((table) => new Table(table));
+    tables = [...document.querySelectorAll("table.fb-data")].map((table) => new Table(table));
     document.querySelectorAll(".fb-command, .highlight-sh, .highlight-console").forEach(copying);
     document.querySelectorAll(".fb-scroll, .fb-image").forEach(scrolling);
+    if (typeof Search !== "undefined") summarise();
     lead();
     addEventListener("hashchange", lead);
   });
