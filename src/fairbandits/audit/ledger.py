@@ -5,6 +5,7 @@ workflow/schemas/claims.schema.yaml; that rules are complete and names exist is 
 """
 
 import inspect
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
@@ -31,6 +32,8 @@ ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: What a change is about where it is about everything, and before a name that there is no more.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
+#: Where a sentence pauses, outside of brackets.
+PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -189,6 +192,11 @@ class Ledger:
     def short_title(self) -> str:
         """The paper's title up to its first colon."""
         return self.title.partition(":")[0]
+
+    def reading(self, name: str) -> str:
+        """Return a reading in a few words: what describes it, up to the first pause."""
+        said = PAUSE.split(" ".join(self.readings.get(name, name).split()), maxsplit=1)[0]
+        return said.rstrip(".")
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:

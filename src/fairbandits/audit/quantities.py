@@ -376,8 +376,10 @@ class _Words:
             case ast.UnaryOp(operand=operand):
                 return f"−{self._node(operand)}"
             case ast.Compare(
-                left=ast.Name(id="policy"), ops=[ast.Eq()], comparators=[ast.Constant(value=name)]
+                left=ast.Name(id="policy"), ops=[op], comparators=[ast.Constant(value=name)]
             ):
+                if isinstance(op, ast.NotEq):
+                    return "the other policy"
                 called = [self.labels.get(one, {}) for one in self.plan.experiments]
                 return next((one[name] for one in called if name in one), _value(name))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
