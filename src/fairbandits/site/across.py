@@ -133,7 +133,7 @@ def _row(audit: Audit, key: str) -> list[str]:
     claim = audit.claims[key]
     verdict, number = badge(NOT_JUDGED), ""
     if key in audit.headlines:
-        head, *others = audit.under_readings(key)
+        head, *others = audit.in_words(key)
         verdict = badge(head["verdict"])
         number = _number(audit, head)
         if others and head["verdict"] == DEPENDS:
@@ -142,9 +142,7 @@ def _row(audit: Audit, key: str) -> list[str]:
             verdict += f"<br><small>{escape(readings_in_words([head, *others]))}</small>"
         if others and not number:
             each = ((row["reading"], _number(audit, row)) for row in others)
-            number = "<br>".join(
-                f"{escape(reading.replace('_', ' '))}: {value}" for reading, value in each if value
-            )
+            number = "<br>".join(f"{escape(reading)}: {value}" for reading, value in each if value)
     return [
         escape(audit.ledgers[claim.paper].short_title),
         escape(claim.place),

@@ -249,7 +249,7 @@ class Claims:
                 for one in rows[1:]
             )
             yield "each reading", "<br>".join(each)
-        for tag, said in tags(rows).items():
+        for tag, said in tags(audit.in_words(claim.id)).items():
             yield tag, escape(said)
         if claim.note:
             yield "note", typeset(claim.note)
@@ -555,7 +555,7 @@ def tags(rows: Sequence[Row]) -> dict[str, str]:
     head, *others = rows
     found = {tag: TAGS[tag] for tag in head["tags"]}
     for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
-        under = [row["reading"].replace("_", " ") for row in others if tag in row["tags"]]
+        under = [row["reading"] for row in others if tag in row["tags"]]
         found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
     return found
 
