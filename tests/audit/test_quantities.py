@@ -43,7 +43,7 @@ def found(ledgers):
         ),
         (
             *("banditq-greater-variance", "queues_over_runs"),
-            "spread over the runs of queue in bandit feedback over that in full information",
+            "spread over the runs of queue in bandit feedback divided by that in full information",
             "more in bandit feedback",
         ),
         (
@@ -53,7 +53,7 @@ def found(ledgers):
         ),
         (
             *("bf-fig3a-initial-rise", "to_million"),
-            "reward after the initial rounds of the case over that of UCB at round T / 10 "
+            "reward after the initial rounds of the case divided by that of UCB at round T / 10 "
             "minus that at round T / 10000",
             "more at round T / 10",
         ),

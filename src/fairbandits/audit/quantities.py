@@ -17,7 +17,7 @@ from fairbandits.audit.procedures import STATISTICS
 #: Procedures whose number has no unit, whatever they read.
 WITHOUT_UNIT = (
     *("growth_exponent", "logarithmic_growth", "proportionality", "proportion"),
-    *("universal_comparison", "spread_comparison"),
+    *("universal_comparison", "spread_comparison", "curve_inside"),
 )
 #: The two that a procedure compares: the first is more where its number is above the reference.
 PAIRS = {
@@ -92,11 +92,11 @@ LONGEST = 190
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
-    **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in "},
+    **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
 #: A value at one of these rounds is that of the case: which it is needs no word.
 OF_THE_CASE = ("T", "round")
-THE_CASE = "the case"
+THE_CASE, BY = "the case", " divided by "
 
 
 class Quantity(NamedTuple):
@@ -188,7 +188,8 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
         case "growth_exponent" | "logarithmic_growth":
             name = f"{STATISTICS[test.procedure]} of {given['samples']}{said.in_which()}"
         case "bounded_remainder":
-            name = f"rise of the remainder of {given['samples']} over {given['reference']}"
+            name = f"rise, from the median horizon to the last, of {given['samples']} beyond "
+            name += given["reference"]
             above = "more than is claimed"
         case "proportionality":
             name = f"log-log slope of {given['samples']} against {given['x']}"
@@ -197,7 +198,8 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
         case "printed_number":
             name = given["value"]
         case "curve_inside":
-            name = f"largest deviation of {given['samples']} from the published curve"
+            name = f"largest deviation of a published curve from ours of {given['samples']}, "
+            name += "in standard deviations over our runs"
             above = "the curve leaves what our runs allow"
         case "shape":
             name = f"weakest contrast of {given['samples']}"
@@ -262,7 +264,9 @@ class _Words:
     def pair(self, one: Any, other: Any) -> tuple[str, str]:
         """Return what of two is compared, and what it means that the first is more."""
         ratio = self.test.procedure == "spread_comparison" or "ratio" in self.test.settings
-        return self.compared(one, other, " over " if ratio else " minus ")
+        name, more = self.compared(one, other, BY if ratio else " minus ")
+        signed = ratio and self.test.procedure == "equivalence"  # both can be negative
+        return name, f"{more}, in size" if signed else more
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
         """Return ``A BETWEEN B``, said once what both have, and what it means that A is more."""
@@ -270,9 +274,8 @@ class _Words:
             return self.of(one), "it is positive"
         if one == 0:
             return f"{self.of(other)}, with its sign changed", "it is negative"
-        apart = (
-            self._of_others(one, other) if isinstance(one, str) and isinstance(other, str) else None
-        )
+        texts = isinstance(one, str) and isinstance(other, str)
+        apart = self._of_others(one, other) if texts else None
         if apart is None:
             return f"{self.of(one)}{between}{self.of(other)}", "the first is more"
         same, first, second = apart
@@ -282,7 +285,7 @@ class _Words:
     def _of_others(self, one: str, other: str) -> tuple[str, str, str] | None:
         """Return what two expressions share, and what each has; None if they differ in more."""
         trees = [parse(text).tree for text in (one, other)]
-        same = [self.of(_without(tree, ast.Subscript)) for tree in trees]
+        same = [self._node(_without(tree, ast.Subscript)) for tree in trees]
         if same[0] == same[1]:
             places = [self._measured(text) for text in (one, other)]
             if [len(found) for found in places] == [1, 1]:
@@ -290,7 +293,7 @@ class _Words:
                 whose = self._whose(first, second), self._whose(second, first)
                 return (same[0], *whose) if whose[0] != whose[1] else None
         if self._measured(one) == self._measured(other):
-            same = [self.of(_without(tree, ast.MatMult)) for tree in trees]
+            same = [self._node(_without(tree, ast.MatMult)) for tree in trees]
             rounds = [_rounds(tree) for tree in trees]
             if same[0] == same[1] and [len(found) for found in rounds] == [1, 1]:
                 return same[0], *(f"at round {self._node(found[0])}" for found in rounds)
@@ -323,8 +326,9 @@ class _Words:
     def _whose(self, companion: str, other: str) -> str:
         """Return whose some cells are, in words that tell them from those of another companion."""
         label, beside = self._label(companion), self._label(other)
-        if label and label != beside:
-            return f"of {label}"
+        named = f"of {label}" if label and label != beside else ""
+        if named and beside:
+            return named
         chosen, others = self._selection(companion), self._selection(other)
         found = [
             f"{name.replace('_', ' ')} = {_value(value)}"
@@ -335,10 +339,15 @@ class _Words:
         if companion and not found and chosen.where != others.where:
             found = [self.of(chosen.where)] if chosen.where else []
         if found:
-            return f"with {', '.join(found)}"
-        if label and len(chosen.experiments) == 1 and chosen.experiments != others.experiments:
+            return f"{named} with {', '.join(found)}".lstrip()
+        if (
+            not named
+            and label
+            and len(chosen.experiments) == 1
+            and chosen.experiments != others.experiments
+        ):
             return f"in {_value(chosen.experiments[0])}"
-        return f"of {_value(companion) or THE_CASE}"
+        return named or f"of {_value(companion) or THE_CASE}"
 
     # ------------------------------------------------------------------------- expressions
 
@@ -346,8 +355,6 @@ class _Words:
         """Return the words of an input: a number, an expression, or several of these."""
         if isinstance(value, list):
             return ", ".join(dict.fromkeys(map(self.of, value)))
-        if isinstance(value, ast.AST):
-            return self._node(value)
         return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
 
     def _node(self, node: ast.AST) -> str:
@@ -385,9 +392,7 @@ class _Words:
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return f"{self._node(left)}{OPERATORS[type(op)]}{self._node(right)}"
             case ast.BoolOp(op=op, values=values):
-                return (" and " if isinstance(op, ast.And) else " or ").join(
-                    map(self._node, values)
-                )
+                return OPERATORS[type(op)].join(map(self._node, values))
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._call(name, arguments)
             case ast.List(elts=values):
@@ -396,7 +401,7 @@ class _Words:
 
     def _call(self, name: str, arguments: list[ast.expr]) -> str:
         if name == "ratio":
-            return self.compared(*map(ast.unparse, arguments), " over ")[0]
+            return self.compared(*map(ast.unparse, arguments), BY)[0]
         if name in FUNCTIONS:
             return FUNCTIONS[name].format(*map(self._node, arguments))
         what = measures.functions()[name].what.rstrip(".").replace("`", "")

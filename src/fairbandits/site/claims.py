@@ -41,7 +41,7 @@ from fairbandits.site.audit import (
     role,
     significant,
 )
-from fairbandits.site.evidence import heading, in_order, picture
+from fairbandits.site.evidence import LIMITS, heading, in_order, picture
 from fairbandits.site.formulas import names, typeset
 from fairbandits.site.pages import Cell, data_table, link, link_to_claim, reconstructed
 
@@ -263,7 +263,7 @@ class Claims:
         case = f", in the case that decides ({row['each']})" * bool(row["each"])
         said = f"{what}{case}: {significant(row['statistic']) or 'not to be had'}"
         if limits(row):
-            kind = "interval" if row["procedure"] == "prediction_interval" else "one-sided limits"
+            kind = LIMITS.get(row["procedure"], "one-sided limits")
             said += f"; {100 * level:g}\u00a0% {kind}: " if level else "; "
             said += limits(row)
         why = words.endless(row)

@@ -17,6 +17,7 @@ from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.show import number
 from fairbandits.audit.words import against
+from fairbandits.site.formulas import typeset
 
 Row = Mapping[str, Any]
 
@@ -28,6 +29,11 @@ MARKS = {
 }
 #: More cases than these have no names beside them, and stand by what they say against the claim.
 NAMED = 60
+#: What the limits of a number are where they are not each one-sided.
+LIMITS = {
+    "prediction_interval": "interval for one further run",
+    "curve_inside": "of the runs deviate so much at most",
+}
 #: Pixels of a row without a name.
 THIN = 4
 #: The most ticks of an axis, and how far apart they may be.
@@ -114,7 +120,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, thin: bool, alone: b
             for k, one in enumerate(rows)
         )
     ticks = "".join(f'<text x="{scale.at(at)}%" y="14">{said}</text>' for at, said in scale.ticks)
-    title = "" if alone else f"<h3>{escape(heading(test))}</h3>"
+    title = "" if alone else f"<h3>{typeset(heading(test))}</h3>"
     unnamed = " fb-unnamed" * (thin or not any(names.values())) + " fb-thin" * thin
     return (
         f'<figure class="fb-forest{unnamed}">{title}<p>{escape(_axis(drawn, what))}</p>'
@@ -179,8 +185,7 @@ def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
     names = {next(iter(one["against"]), "") for one in drawn}
     words += f"; line: {names.pop().replace('zero', '0') or 'the reference'}" if names else ""
     if any(one["low"] != one["high"] for one in drawn) and level:
-        both = first["procedure"] == "prediction_interval"
-        kind = "interval for one further run" if both else "limits, each one-sided"
+        kind = LIMITS.get(first["procedure"], "limits, each one-sided")
         words += f"; bars: {100 * level:g}\u00a0% {kind}"
     if any(math.isinf(one[name]) for one in drawn for name in ("low", "high")):
         words += "; a bar to the edge has no limit there"
