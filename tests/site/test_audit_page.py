@@ -4,12 +4,14 @@ import dataclasses
 import html
 import math
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
 import small
 from fairbandits.audit import totals, words
+from fairbandits.audit.committed import read_findings_csv
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -18,6 +20,10 @@ from fairbandits.audit.finding import (
     NOT_TESTABLE,
     REPRODUCED,
 )
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.quantities import Quantity
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT
 from fairbandits.site import audit, deviations, evidence, pages
 
 
@@ -130,9 +136,8 @@ def test_the_consequential_are_chosen_by_rule(found):
     assert f"{names} stand on {len(primary)} claims, each finding counted" in said
     assert f"{len(counted[0])} not reproduced" in said
     for name in links:
-        head, *others = found.under_readings(name)
-        if others:
-            assert words.readings_in_words([head, *others]) in said
+        if found.under_readings(name)[1:]:
+            assert words.readings_in_words(found.in_words(name)) in said
 
 
 def judged_by_others(found, judge, *, primary=True):
@@ -177,9 +182,9 @@ def test_a_verdict_that_depends_on_the_reading_gives_both(found):
     name = next(r["claim"] for r in found.rows if r["headline"] and r["verdict"] == DEPENDS)
     said = plain(audit.headline(found, name))
     assert said.startswith(DEPENDS)
-    for row in found.under_readings(name)[1:]:
+    for row in found.in_words(name)[1:]:
         assert row["verdict"] in said
-        assert row["reading"].replace("_", " ") in said
+        assert row["reading"] in said
 
 
 def test_paper_page_links_to_the_evidence(found):
@@ -201,7 +206,7 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
         "reading": "",
         "each": "an arm",
         "procedure": "bound",
-        "settings": {"level": 0.99},
+        "settings": {"level": 0.99, "side": "at most"},
         "statistic": statistic,
         "low": statistic - half,
         "high": statistic + half,
@@ -212,65 +217,45 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
 
 
 def drawn(rows):
-    """Return the pictures of some findings, for wide and for narrow screens."""
-    _, files = evidence.picture("t-a", rows)
-    assert list(files) == ["t-a.svg", "t-a-narrow.svg"]
-    return list(files.values())
+    """Return the picture of some findings of one test."""
+    tests = [SimpleNamespace(name="mean", decides=True, meaning="")]
+    named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
+    return evidence.picture(tests, evidence.in_order(tests, rows), named)
 
 
-def test_a_picture_shows_each_question():
-    rows = [row(k, each=f"arm {k}") for k in range(3)]
-    markup, _ = evidence.picture("t-a", rows)
-    for image in drawn(rows):
-        for k in range(3):
-            assert f">arm {k}<" in image
-        assert ">mean<" in image
-        assert len(image) < 3000
-    assert 'srcset="../evidence/t-a-narrow.svg"' in markup
-    assert '<img src="../evidence/t-a.svg"' in markup
-    alt = html.unescape(re.search('alt="([^"]*)"', markup)[1])
-    assert (
-        alt == "t-a: Test mean: mean of 3 of 3 questions, 0 to 2, beside the limit 0; 3 reproduced."
-    )
-    assert "with 99\u00a0% limits, each one-sided; line: the limit 0." in markup
+def test_a_picture_shows_each_case():
+    markup = drawn([row(k, each=f"arm {k}") for k in range(3)])
+    for k in range(3):
+        assert f"<span>arm {k}</span>" in markup
+    assert "<p>Pulls of A minus that of B, in pulls; right of 0: A has more.</p>" in markup
+    said = "3 cases, 0 to 2: pulls of A minus that of B, in pulls; 3 reproduced"
+    assert f'role="img" aria-label="{said}"' in markup
+    assert "● 3 reproduced; shaded: as is claimed; line: limit; bars: 99\u00a0%" in markup
+    assert len(markup) < 2000
 
 
-def test_of_many_questions_those_that_speak_against_the_claim_are_shown():
-    many = [row(k, each=f"arm {k}", p=0.001 * k) for k in range(40)]
+def test_many_cases_have_no_names_and_stand_by_what_they_say_against_the_claim():
+    many = [row(k, each=f"arm {k}", p=0.0001 * k) for k in range(evidence.NAMED + 1)]
     many[5] |= {"verdict": NOT_REPRODUCED, "p": 0.0}
     many[7] |= {"verdict": INCONCLUSIVE, "p": 0.4}
-    several = [row(-k, each=f"arm {k}", p=None, half=0.0) for k in range(40)]
-    assert evidence.most_telling(several) == several[:12]  # nearest to being broken
-    markup, _ = evidence.picture("t-a", many)
-    image, _ = drawn(many)
-    shown = [k for k in range(40) if f">arm {k}<" in image]
-    assert shown == [5, 7, *range(30, 40)]
-    assert "; shown are 12 of 40 questions, those that speak most against the claim." in markup
-    assert "12 of 40 questions" in markup
+    markup = drawn(many)
+    assert "arm 5" not in markup
+    looks = re.findall('<g class="fb-mark-([a-z]+)">', markup)
+    assert looks == ["off", "open", *["good"] * (evidence.NAMED - 1)]
+    assert "● 59 reproduced, ◆ 1 not reproduced, ○ 1 inconclusive" in markup
+    assert "stands first, as in the table" in markup
+    assert len(markup) < 150 * len(many)
 
 
-def test_of_many_readings_each_is_shown():
-    many = [
-        row(k, each=f"arm {k}", reading=f"reading {r}", p=0.001 * k)
-        for r in range(8)
-        for k in range(5)
-    ]
-    shown = evidence.most_telling(many)
-    assert [(one["reading"], one["each"]) for one in shown] == [
-        (f"reading {r}", f"arm {k}") for r in range(8) for k in (3, 4)
-    ]
-    words = (
-        "shown are 16 of 40 questions, those that speak most against the claim under each reading"
-    )
-    assert words in evidence.picture("t-a", many)[0]
-
-
-def test_what_does_not_decide_or_has_no_number_is_not_drawn():
+def test_a_case_without_a_number_says_so():
     nothing = row(math.nan, half=0.0)
-    failed = row(1.0) | {"verdict": FAILED, "statistic": None, "low": None, "high": None}
-    reported = row(1.0, decides=False, test="other")
-    assert evidence.picture("t-a", [nothing, failed, reported]) == ("", {})
-    assert "other" not in evidence.picture("t-a", [row(1.0), reported])[0]
+    failed = row(1.0, message="too few") | {"verdict": FAILED, "statistic": None}
+    assert drawn([nothing | {"message": ""}, failed]) == ""
+    markup = drawn([row(1.0), nothing | {"message": ""}, failed])
+    assert markup.count("<g class=") == 1
+    assert ">no number<" in markup
+    assert ">too few<" in markup
+    assert "; 2 without a number." in markup
 
 
 @pytest.mark.parametrize(
@@ -287,44 +272,55 @@ def test_what_does_not_decide_or_has_no_number_is_not_drawn():
     ids=["positive", "signs", "one point", "no limits", "own references", "margins"],
 )  # fmt: skip
 def test_any_size_can_be_drawn(rows):
-    first, second = (evidence.picture("t-a", rows) for _ in range(2))
-    assert first == second
-    for image in drawn(rows):
-        assert image.count("an arm") == len(rows)
-        root = ElementTree.fromstring(image)
-        width, height = float(root.get("width")), float(root.get("height"))
-        for number in re.findall(r'(?:x|translate\()="?([-0-9.e]+)', image):
-            assert -1 <= float(number) <= width + 1
-        for words_ in root.iter("{http://www.w3.org/2000/svg}text"):
-            assert 0 <= float(words_.get("y")) <= height
+    markup = drawn(rows)
+    assert markup == drawn(rows)
+    assert markup.count("an arm") == len(rows)
+    for number in re.findall(r'(?:c?x|x[12])="([^"]+)%"', markup):
+        assert 0 <= float(number) <= 100
+    for image in re.findall("<svg.*?</svg>", markup):
+        ElementTree.fromstring(image)
+    ticks = re.findall('<text x="([^"]+)%" y="14">', markup)
+    assert 2 <= len(ticks) <= evidence.TICKS + 3
+    assert ticks == sorted(ticks, key=float)
 
 
-def test_what_has_no_limit_has_an_arrow():
-    markup, _ = evidence.picture("t-a", [row(5.0) | {"high": math.inf}])
-    assert "; arrow: no limit on that side." in markup
-    arrows = [
-        len(re.findall("l-?6 4 ", drawn([row(5.0) | ends])[0]))
-        for ends in ({}, {"high": math.inf}, {"high": math.inf, "low": -math.inf})
-    ]
-    assert arrows == [0, 1, 2]
+def test_what_has_no_limit_goes_to_the_edge():
+    for ends, places in (({"high": math.inf}, ("", "100.0")), ({"low": -math.inf}, ("0.0", ""))):
+        markup = drawn([row(5.0) | ends])
+        assert "; a bar to the edge has no limit there." in markup
+        first, last = re.search('<g class.*?x1="([^"]+)%" x2="([^"]+)%"', markup).groups()
+        assert (places[0] or first, places[1] or last) == (first, last)
+        assert 0 < float(last if places[0] else first) < 100
 
 
 @pytest.mark.parametrize(
-    ("value", "step", "said"),
+    ("value", "said"),
     [
-        (0.0, 1.0, "0"),
-        (1e-17, 0.1, "0"),
-        (0.30000000000000004, 0.1, "0.3"),
-        (-2.5, 2.5, "−2.5"),
-        (100.25, 0.25, "100.25"),
-        (1_000_000.5, 0.5, "1.0000005·10^6"),
-        (2e8, 2e8, "2·10^8"),
-        (1e-6, 0.0, "1·10^-6"),
-        (1000.0, 0.0, "1000"),
+        (0.0, "0"),
+        (1e-17, "0"),
+        (0.30000000000000004, "0.3"),
+        (-2.5, "−2.5"),
+        (100.25, "100.25"),
+        (2_000_000.0, "2000000"),
+        (1e-6, "1e−6"),
     ],
 )
-def test_ticks_are_told_apart(value, step, said):
-    assert evidence._label(value, step) == said.replace("-", "−")
+def test_ticks_are_told_apart(value, said):
+    assert evidence._label(value) == said
+
+
+def test_what_is_shaded_is_where_the_verdicts_are():
+    """Of all committed findings those that are reproduced are where it is claimed, and no other."""
+    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    count = 0
+    for one in read_findings_csv(ROOT / "audit" / "findings.csv", ledgers):
+        of_a_point = one["procedure"] in ("printed_number", "prediction_interval")
+        decided = one["verdict"] in (REPRODUCED, NOT_REPRODUCED) and one["statistic"] is not None
+        if decided and not of_a_point and "ROUNDING" not in one["tags"]:
+            low, high = evidence.claimed(one)
+            assert (low <= one["statistic"] <= high) == (one["verdict"] == REPRODUCED), one
+            count += 1
+    assert count > 1000
 
 
 # -------------------------------------------------------------------------------- for reading

@@ -275,7 +275,11 @@ def test_header_is_one_row_of_menus(visit):
 def test_a_claim_has_evidence_formulas_and_a_command_to_copy(visit):
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.open("claims/banditq-prop2-violation")
-    assert page.locator(".fb-evidence img").evaluate("image => image.naturalWidth") > 0
+    picture = page.locator(".fb-forest ol").first.bounding_box()
+    for mark in page.locator(".fb-forest").first.locator("circle, g rect").all():
+        box = mark.bounding_box()
+        assert box["width"] > 3
+        assert picture["x"] < box["x"] < picture["x"] + picture["width"]
     assert page.locator("mjx-container svg").count() > 3
     assert page.locator("mjx-merror").count() == 0
     page.get_by_role("button", name="copy").first.click()

@@ -5,6 +5,7 @@ workflow/schemas/claims.schema.yaml; that rules are complete and names exist is 
 """
 
 import inspect
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
@@ -31,6 +32,8 @@ ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: What a change is about where it is about everything, and before a name that there is no more.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
+#: Where a sentence pauses, outside of brackets.
+PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: Each record has one of these.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -175,7 +178,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one paper; `digest` is a hash of all that decides in it."""
+    """The ledger of one paper.
+
+    `digest` is a hash of all that decides in it; `labels` has, by experiment or suite, how each
+    policy is called.
+    """
 
     paper: str
     title: str
@@ -184,11 +191,17 @@ class Ledger:
     claims: Mapping[str, Claim] = field(default_factory=dict)
     digest: str = ""
     changes: tuple[Change, ...] = ()
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def short_title(self) -> str:
         """The paper's title up to its first colon."""
         return self.title.partition(":")[0]
+
+    def reading(self, name: str) -> str:
+        """Return a reading in a few words: what describes it, up to the first pause."""
+        said = PAUSE.split(" ".join(self.readings.get(name, name).split()), maxsplit=1)[0]
+        return said.rstrip(".")
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
@@ -241,10 +254,21 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         {name: Family(**block) for name, block in content["families"].items()},
         claims,
         rules_digest(content),
+        labels=_labels(content["paper"], config),
     )
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")
     return _with_changes(ledger, history, content["rules"], config, root)
+
+
+def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
+    """Return how each experiment and suite of a paper calls its policies."""
+    found: dict[str, dict[str, str]] = {}
+    for one in config.experiments:
+        if one.paper == paper:
+            for name in {one.name, one.suite or one.name}:
+                found.setdefault(name, {}).update(one.labels)
+    return found
 
 
 def _with_changes(

@@ -24,7 +24,6 @@ from fairbandits.site import pages
 from fairbandits.site.audit import Audit, badge
 from fairbandits.site.formulas import typeset
 from fairbandits.site.graph import Mark, draw
-from fairbandits.site.quantities import quantity_of
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
@@ -127,7 +126,7 @@ def _row(audit: Audit, key: str) -> list[str]:
     claim = audit.claims[key]
     verdict, number = badge(NOT_JUDGED), ""
     if key in audit.headlines:
-        head, *others = audit.under_readings(key)
+        head, *others = audit.in_words(key)
         verdict = badge(head["verdict"])
         number = _number(audit, head)
         if others and head["verdict"] == DEPENDS:
@@ -136,9 +135,7 @@ def _row(audit: Audit, key: str) -> list[str]:
             verdict += f"<br><small>{escape(readings_in_words([head, *others]))}</small>"
         if others and not number:
             each = ((row["reading"], _number(audit, row)) for row in others)
-            number = "<br>".join(
-                f"{escape(reading.replace('_', ' '))}: {value}" for reading, value in each if value
-            )
+            number = "<br>".join(f"{escape(reading)}: {value}" for reading, value in each if value)
     return [
         escape(audit.ledgers[claim.paper].short_title),
         escape(claim.place),
@@ -150,7 +147,7 @@ def _row(audit: Audit, key: str) -> list[str]:
 
 def _number(audit: Audit, row: verdicts.Row) -> str:
     """Return a row's number with its name, unit and limits; empty if it has none."""
-    name, value = quantity_of(audit, row), verdicts.numbers(row)
+    name, value = verdicts.quantity_of(audit, row), verdicts.numbers(row)
     return f"{escape(name)}: {value}" if name and value else value
 
 

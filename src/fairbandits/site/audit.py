@@ -10,7 +10,7 @@ from typing import Any
 
 from IPython.display import HTML
 
-from fairbandits.audit import show, totals, words
+from fairbandits.audit import quantities, show, totals, words
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -85,6 +85,14 @@ class Audit:
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return the verdicts on a claim: its headline, then those under each of several."""
         return self._rows[claim]
+
+    def in_words(self, claim: str) -> list[dict[str, Any]]:
+        """Return the same with the readings called by what they say."""
+        ledger = self.ledgers[self.tested(claim).paper]
+        rows = self.under_readings(claim)
+        return [
+            row | {"reading": row["reading"] and ledger.reading(row["reading"])} for row in rows
+        ]
 
     @cached_property
     def headlines(self) -> dict[str, str]:
@@ -186,6 +194,13 @@ def limits(row: Row) -> str:
     return words.limits(row, significant)
 
 
+def quantity_of(audit: Audit, row: Row) -> str:
+    """Return the name and unit of a row's number; empty if it has none."""
+    tested = audit.tested(row["claim"])
+    found = quantities.quantity_of(row, tested, audit.ledgers[tested.paper])
+    return "" if found is None else str(found)
+
+
 def _group(row: Row) -> str:
     """Return which group of the tally a claim is counted in; empty if it is in no total."""
     return "" if row["left_out"] else GROUPS[not row["primary"]]
@@ -202,7 +217,7 @@ def _left_out(rows: Iterable[Row], name: str = "") -> str:
 
 def headline(audit: Audit, claim: str) -> str:
     """Return a claim's verdict on its colour, with those of its readings where they differ."""
-    head, *others = audit.under_readings(claim)
+    head, *others = audit.in_words(claim)
     if head["verdict"] != DEPENDS or not others:
         return badge(head["verdict"])
     return f"{badge(DEPENDS)} <small>{escape(words.readings_in_words([head, *others]))}</small>"
@@ -210,7 +225,7 @@ def headline(audit: Audit, claim: str) -> str:
 
 def _marked(audit: Audit, claim: str) -> str:
     """Return a verdict with the readings that it holds under."""
-    rows = audit.under_readings(claim)
+    rows = audit.in_words(claim)
     if rows[0]["verdict"] == DEPENDS:
         return headline(audit, claim)
     under = words.readings_in_words(rows)
@@ -371,10 +386,9 @@ def role(row: Row) -> str:
 
 def under_each_reading(audit: Audit, claim: Claim) -> str:
     """Return the verdicts under the readings of a claim, each with its readings."""
-    under = words.under_readings(audit.under_readings(claim.id))
+    under = words.under_readings(audit.in_words(claim.id))
     return "; ".join(
-        f"{badge(outcome)} {escape(', '.join(names).replace('_', ' '))}"
-        for outcome, names in under.items()
+        f"{badge(outcome)} {escape(', '.join(names))}" for outcome, names in under.items()
     )
 
 

@@ -25,7 +25,6 @@ from nbformat import NotebookNode
 from fairbandits.experiments.schemas import meant
 from fairbandits.site.audit import open_audit
 from fairbandits.site.claims import BODY, TITLE, Page, write_pages
-from fairbandits.site.evidence import FOLDER
 from fairbandits.site.pages import GENERATED
 from fairbandits.store import replacing
 
@@ -193,7 +192,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
         source.mkdir()
-        pages, pictures = _claims(results, out, source)
+        pages = _claims(results, out, source)
         places = Places((*names, *(GENERATED if pages else ())), frozenset(pages))
         for notebook in notebooks:
             page = _page(notebook, places, figures, extra)
@@ -202,9 +201,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
             file.write_text(places.put_in(text, file.name), encoding="utf-8")
-        (extra / FOLDER).mkdir(parents=True)
-        for name, svg in pictures.items():
-            (extra / FOLDER / name).write_text(svg, encoding="utf-8")
+        extra.mkdir(exist_ok=True)
         _sphinx(source, extra, site, Path(scratch) / "doctrees", places.pages, pages)
         _fill(site / "claims", pages, places)
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
@@ -228,13 +225,11 @@ def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
     return {head: names for head, names in menu.items() if names}
 
 
-def _claims(
-    results: Path | None, out: Path, source: Path
-) -> tuple[dict[str, Page], dict[str, str]]:
-    """Return a page for each claim, and the pictures on them; write what Sphinx makes."""
+def _claims(results: Path | None, out: Path, source: Path) -> dict[str, Page]:
+    """Return a page for each claim; write what Sphinx makes."""
     audit = None if results is None else open_audit(results)
     if results is None or audit is None:
-        return {}, {}
+        return {}
     data = os.path.relpath(results.resolve(), out / "claims")
     return write_pages(audit, Path(data).as_posix(), source)
 

@@ -5,7 +5,6 @@ findings as the notebooks show.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import show, words
+from fairbandits.audit import quantities, show, words
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -22,8 +21,10 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     REPRODUCED,
     TAGS,
+    tally,
 )
 from fairbandits.audit.ledger import Claim
+from fairbandits.audit.quantities import p_of_claim, p_value, quantity
 from fairbandits.audit.records import in_short, written_out
 from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
 from fairbandits.site.across import MARKS, carried, resting
@@ -36,13 +37,13 @@ from fairbandits.site.audit import (
     headline,
     limits,
     numbers,
+    quantity_of,
     role,
     significant,
 )
-from fairbandits.site.evidence import picture
+from fairbandits.site.evidence import LIMITS, heading, in_order, picture
 from fairbandits.site.formulas import names, typeset
 from fairbandits.site.pages import Cell, data_table, link, link_to_claim, reconstructed
-from fairbandits.site.quantities import quantity_of
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
@@ -144,36 +145,36 @@ class Claims:
 
     # ------------------------------------------------------------------------- one claim
 
-    def page(self, claim: Claim, pictures: dict[str, str]) -> str:
-        """Return what stands below the title of a claim's page, and put its pictures aside.
-
-        Parameters
-        ----------
-        claim : Claim
-            The claim.
-        pictures : dict of str to str
-            Name of a file -> SVG; what the page shows is put in.
-        """
+    def page(self, claim: Claim) -> str:
+        """Return what stands below the title of a claim's page."""
         audit, glossary = self.audit, self.glossaries[claim.paper]
         head, *_ = audit.under_readings(claim.id)
-        found = audit.found(claim.id)
         tested = audit.tested(claim.id)
-        image, drawn = picture(tested.id, found) if tested.tests else ("", {})
-        pictures |= drawn
+        ledger = audit.ledgers[tested.paper]
+        found = [
+            one | {"reading": one["reading"] and ledger.reading(one["reading"])}
+            for one in in_order(tested.tests, audit.found(claim.id))
+        ]
+        named = {test.name: quantity(test, ledger) for test in tested.tests}
         formula = glossary.formulas.get(claim.id, "")
+        cases = f"all {len(found)} cases" if len(found) > 1 else "the case"
         parts = [self._top(claim, head, formula)]
-        parts.append(_section("Verdict", _facts(self._verdict(claim, head))))
-        parts.append(_section("Evidence", image))
-        parts.append(_section("Cases", self._cases(found)))
-        parts.append(_section("What it rests on", _facts(self._rests(claim))))
-        parts.append(_section("Do it again", self._again(claim, head)))
+        parts.append(_section("verdict", "How it was judged", _facts(self._verdict(claim, head))))
+        image = picture(tested.tests, found, named)
+        parts.append(_section("evidence", f"The evidence: {cases} in one picture", image))
+        table = self._cases(tested, found)
+        parts.append(_section("cases", f"The numbers of {cases}", table))
+        rests = _facts(self._rests(claim))
+        parts.append(_section("rests-on", "Claims that it rests on, or that rest on it", rests))
+        again = self._again(claim, head)
+        parts.append(_section("again", "Show it, or judge it again", again))
         terms = glossary.of(
             " ".join([claim.statement, claim.estimand, claim.reconstructed, formula])
         )
         said = f"<p>{typeset(glossary.setting)}</p>" if glossary.setting else ""
         said += _facts((typeset(term), typeset(meaning)) for term, meaning in terms.items())
-        parts.append(_section("Words and symbols", said))
-        parts.append(_section("The record as it is judged", self._record(claim)))
+        parts.append(_section("words", "Words and symbols", said))
+        parts.append(_section("record", "The record by which it is judged", self._record(claim)))
         return "".join(parts)
 
     def _top(self, claim: Claim, head: Row, formula: str) -> str:
@@ -188,9 +189,18 @@ class Claims:
         return (
             f'<p class="fb-lead">{typeset(claim.statement)}</p>{shown * bool(formula)}'
             f'<p class="fb-place">{" · ".join(places)}</p>'
-            f'<p class="fb-verdict">{headline(self.audit, claim.id)}</p>'
+            f'<p class="fb-verdict">{headline(self.audit, claim.id)} {self._counted(claim)}</p>'
             + (f'<ul class="fb-only-if">{conditions}</ul>' if conditions else "")
         )
+
+    def _counted(self, claim: Claim) -> str:
+        """Return how many of several deciding cases have which verdict."""
+        found = [one["verdict"] for one in self.audit.found(claim.id) if one["decides"]]
+        counts = tally(found)
+        if len(counts) < 2:
+            return ""
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        return f"<small>of {len(found)} cases {said}</small>"
 
     def only_if(self, claim: Claim) -> list[str]:
         """Return as HTML what the verdict hangs on: readings, and what was reconstructed."""
@@ -206,7 +216,9 @@ class Claims:
         if claim.basis != "printed":
             said = typeset(words.basis(claim)).rstrip(".")
             found.append(f"<strong>Only as reconstructed:</strong> {said}.")
-        return found
+        tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
+        sentences = words.qualifying(tested, cases, significant)
+        return found + [f"<strong>Qualified by:</strong> {typeset(one)}" for one in sentences]
 
     def _verdict(self, claim: Claim, row: Row) -> Iterator[tuple[str, str]]:
         """Yield what a verdict rests on, and what qualifies it: names, and HTML."""
@@ -237,10 +249,7 @@ class Claims:
                 for one in rows[1:]
             )
             yield "each reading", "<br>".join(each)
-        sentences = words.qualifying(audit.tested(claim.id), audit.found(claim.id), significant)
-        if sentences:
-            yield "qualified by", "<br>".join(map(typeset, sentences))
-        for tag, said in tags(rows).items():
+        for tag, said in tags(audit.in_words(claim.id)).items():
             yield tag, escape(said)
         if claim.note:
             yield "note", typeset(claim.note)
@@ -248,59 +257,68 @@ class Claims:
     def _number(self, row: Row) -> Iterator[tuple[str, str]]:
         """Yield number, limits, reference, replicates and rule of what decides."""
         level = row["settings"].get("level")
-        said = f"{quantity_of(self.audit, row)}: {significant(row['statistic']) or 'not to be had'}"
+        tested = self.audit.tested(row["claim"])
+        ledger = self.audit.ledgers[tested.paper]
+        what = quantities.quantity_of(row, tested, ledger)
+        case = f", in the case that decides ({row['each']})" * bool(row["each"])
+        said = f"{what}{case}: {significant(row['statistic']) or 'not to be had'}"
         if limits(row):
-            kind = "interval" if row["procedure"] == "prediction_interval" else "one-sided limits"
+            kind = LIMITS.get(row["procedure"], "one-sided limits")
             said += f"; {100 * level:g}\u00a0% {kind}: " if level else "; "
             said += limits(row)
         why = words.endless(row)
         yield "number", escape(said + (f" ({why})" if why else ""))
-        yield "judged against", escape(against(row))
-        n = f"{row['n']}" + ("" if row["p"] is None else f"; p {_p(row['p'])}")
+        above = f"; above it, {what.above}" if what and what.above else ""
+        yield "judged against", escape(against(row) + above)
+        p = p_of_claim(row, tested, ledger)
+        n = f"{row['n']}" + f"; {p}" * bool(p)
         n += f"; {enough}" if (enough := words.replicates_that_decide(row)) else ""
         yield "n", escape(n)
-        which = "".join(f", {row[name]}" for name in ("test", "each") if row[name])
+        which = f", {row['test']}" * bool(row["test"])
         rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
         yield "rule", escape(rule.replace("_", " "))
 
-    def _cases(self, found: Sequence[Row]) -> str:
+    def _cases(self, tested: Claim, found: Sequence[Row]) -> str:
         """Return the questions of a claim's tests as a table; of very many the most telling."""
         if not found:
             return ""
-        counts = Counter(one["verdict"] for one in found)
-        said = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one])
+        counts = tally(one["verdict"] for one in found)
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         said = f"{len(found)} cases: {said}"
         if len(found) > MOST:
             said += f"; here are {MOST}, those that speak most against the claim"
             kept = set(sorted(range(len(found)), key=lambda k: words.against(found[k]))[:MOST])
             found = [one for k, one in enumerate(found) if k in kept]
-        header = ["test", "reading", "case", "verdict", "quantity", "number", "lower limit"]
-        header += ["upper limit", "judged against", "n", "p"]
-        rows = [
-            [
-                one["test"].replace("_", " ") + ("" if one["decides"] else " (qualifies only)"),
-                one["reading"].replace("_", " "),
-                one["each"],
-                Cell(badge(one["verdict"]), one["verdict"], html=True),
-                quantity_of(self.audit, one),
-                *(Cell(significant(one[name]), one[name]) for name in ("statistic", "low", "high")),
-                Cell(against(one), one["reference"]),
-                Cell("" if one["n"] is None else str(one["n"]), one["n"]),
-                Cell("" if one["p"] is None else _p(one["p"]).removeprefix("= "), one["p"]),
-            ]
-            for one in found
-        ]
-        values = [{str(row[k]) for row in rows} - {""} for k in range(len(header))]
-        alike = [k for k in (0, 1, 4) if len(values[k]) == 1 and all(str(row[k]) for row in rows)]
-        kept = [k for k in range(len(header)) if values[k] and k not in alike]
-        facts = [(header[k], escape(next(iter(values[k])))) for k in alike]
-        shown = _facts(facts) + data_table(
-            [header[k] for k in kept],
-            [[row[k] for k in kept] for row in rows],
+        headings = {test.name: heading(test) for test in tested.tests}
+        columns = {
+            "test": [headings[one["test"]] for one in found],
+            "reading": [one["reading"] for one in found],
+            "case": [one["each"] for one in found],
+            "verdict": [Cell(badge(one["verdict"]), one["verdict"], html=True) for one in found],
+            **{
+                title: [Cell(significant(one[name]), one[name]) for one in found]
+                for title, name in (
+                    ("number", "statistic"),
+                    ("lower limit", "low"),
+                    ("upper limit", "high"),
+                )
+            },
+            "judged against": [Cell(against(one), one["reference"]) for one in found],
+            "n": [Cell("" if one["n"] is None else str(one["n"]), one["n"]) for one in found],
+            "p of the case alone": [
+                Cell(p_value(one["p"]).removeprefix("= "), one["p"]) for one in found
+            ],
+        }
+        if len(headings) == 1:
+            del columns["test"]
+        columns = {name: cells for name, cells in columns.items() if any(map(str, cells))}
+        shown = data_table(
+            list(columns),
+            list(zip(*columns.values(), strict=True)),
             "cases",
-            buttons={"verdict": OUTCOMES} if len(rows) > MANY else {},
+            buttons={"verdict": OUTCOMES} if len(found) > MANY else {},
         )
-        if len(rows) <= MANY:
+        if len(found) <= MANY:
             return shown
         return f"<details><summary>{said}</summary>{shown}</details>"
 
@@ -414,13 +432,12 @@ class Claims:
         said = f"{alone} more tested claims have one reading and rest on nothing reconstructed."
         if not lines:
             return f"<p>{said}</p>"
+        heads = [(ledger.reading(key), ledger.readings[key]) for key in readings]
+        heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
         top = "".join(
-            f'<th scope="col" class="fb-turned"><span title="{escape(title)}">{escape(name)}'
-            "</span></th>"
-            for name, title in (
-                *((key.replace("_", " "), ledger.readings[key]) for key in readings),
-                *((key, "reconstructed") for key in settings),
-            )
+            f'<th scope="col" class="fb-turned"><abbr title="{escape(title)}">{escape(name)}'
+            "</abbr></th>"
+            for name, title in heads
         )
         body = "".join(
             f'<tr><th scope="row">{link_to_claim(claim.id, escape(claim.id))}</th>'
@@ -431,23 +448,27 @@ class Claims:
             for claim, head, under, rests in lines
         )
         groups = '<th rowspan="2" scope="col">claim</th><th rowspan="2" scope="col">verdict</th>'
-        if readings:
-            groups += f'<th colspan="{len(readings)}" scope="colgroup">under each reading</th>'
-        if settings:
-            groups += f'<th colspan="{len(settings)}" scope="colgroup">rests on, reconstructed</th>'
-        explained = _facts(
-            (escape(key.replace("_", " ")), typeset(ledger.readings[key])) for key in readings
+        for many, name in ((readings, "under each reading"), (settings, "rests on, reconstructed")):
+            if many:
+                groups += f'<th colspan="{len(many)}" scope="colgroup">{name}</th>'
+        explained = "".join(f"<li>{typeset(ledger.readings[key])}</li>" for key in readings)
+        explained = f"<p>The readings, column by column:</p><ul>{explained}</ul>" * bool(readings)
+        several = [head["verdict"] for _, head, under, _ in lines if len(under) > 1]
+        apart = several.count(DEPENDS)
+        result = (
+            f"<p>Of {len(several)} claims with several readings {len(several) - apart} have the "
+            f"same verdict under all of them; for {apart} it depends on the reading.</p>"
         )
-        title = escape(self.audit.ledgers[paper].short_title)
+        title = escape(ledger.short_title)
         return (
-            '<div class="fb-scroll" tabindex="0" role="region" aria-label="Robustness of '
-            f'{title}"><table class="fb-robust" id="robustness-{paper}">'
+            f'{result}{explained}<div class="fb-scroll" tabindex="0" role="region" '
+            f'aria-label="Robustness of {title}"><table class="fb-robust" id="robustness-{paper}">'
             f"<thead><tr>{groups}</tr><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
-            f"<p>{said}</p><details><summary>What the readings are</summary>{explained}</details>"
+            f"<p>{said}</p>"
         )
 
 
-def write_pages(found: Audit, data: str, source: Path) -> tuple[dict[str, Page], dict[str, str]]:
+def write_pages(found: Audit, data: str, source: Path) -> dict[str, Page]:
     """Write what Sphinx makes the pages of, and return what it cannot make: a page for each claim.
 
     Sphinx would take a minute for hundreds of pages: it makes one with two marks in it, `TITLE`
@@ -461,18 +482,10 @@ def write_pages(found: Audit, data: str, source: Path) -> tuple[dict[str, Page],
         Where the results are from the folder of the claims' pages.
     source : Path
         Folder of Sphinx's sources.
-
-    Returns
-    -------
-    pages : dict of str to Page
-        Claim -> its page.
-    pictures : dict of str to str
-        Name of a file -> SVG.
     """
     claims = Claims(found, data)
-    pictures: dict[str, str] = {}
     pages = {
-        key: Page(claim.statement, claims.page(claim, pictures))
+        key: Page(claim.statement, claims.page(claim))
         for key, claim in found.claims.items()
         if key in found.headlines
     }
@@ -484,13 +497,15 @@ def write_pages(found: Audit, data: str, source: Path) -> tuple[dict[str, Page],
     warning = _raw(said.data) if said else ""
     sources = {
         "claims": _ALONE + _ALL.format(banner=warning, table=_raw(claims.all_of_them())),
-        "robustness": _ALONE + _ROBUST.format(banner=warning, legend=_raw(legend()), tables=robust),
+        "robustness": _ALONE
+        + _ROBUST.format(banner=warning, legend=_raw(legend()), tables=robust)
+        + _MATHEMATICS,
         "claims/claim": _ORPHAN + f"# {TITLE}\n\n{warning}{_raw(BODY)}{_MATHEMATICS}",
     }
     for name, text in sources.items():
         (source / name).parent.mkdir(exist_ok=True)
         (source / f"{name}.md").write_text(text, encoding="utf-8")
-    return pages, pictures
+    return pages
 
 
 def _raw(html: str) -> str:
@@ -540,7 +555,7 @@ def tags(rows: Sequence[Row]) -> dict[str, str]:
     head, *others = rows
     found = {tag: TAGS[tag] for tag in head["tags"]}
     for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
-        under = [row["reading"].replace("_", " ") for row in others if tag in row["tags"]]
+        under = [row["reading"] for row in others if tag in row["tags"]]
         found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
     return found
 
@@ -553,19 +568,12 @@ def against(row: Row) -> str:
     )
 
 
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 1e-4 else f"= {value:.2g}"
-
-
 def _facts(facts: Iterable[tuple[str, str]]) -> str:
     """Return names and what is said of them, HTML both; empty without any."""
     cells = "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in facts)
     return f'<dl class="fb-facts">{cells}</dl>' if cells else ""
 
 
-def _section(title: str, body: str) -> str:
+def _section(name: str, title: str, body: str) -> str:
     """Return a part of a page under its heading; nothing without a body."""
-    if not body:
-        return ""
-    name = title.lower().replace(" ", "-")
-    return f'<section id="{name}"><h2>{escape(title)}</h2>{body}</section>'
+    return f'<section id="{name}"><h2>{escape(title)}</h2>{body}</section>' if body else ""

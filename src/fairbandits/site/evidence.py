@@ -1,310 +1,257 @@
-"""A picture of what decides a claim: estimates with their limits beside what they are judged by."""
+"""All cases of a claim in one picture: each number with its limits, beside what is claimed.
+
+It is part of the page, with its letters and colours, and as wide: places are in per cent.
+"""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.colors import to_hex
 from matplotlib.ticker import MaxNLocator
 
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
-from fairbandits.audit.procedures import STATISTICS
+from fairbandits.audit.ledger import Test
+from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.show import number
 from fairbandits.audit.words import against
-from fairbandits.figures.style import PALETTE
+from fairbandits.site.formulas import typeset
 
 Row = Mapping[str, Any]
 
-#: Of the findings: letter of the class, colour and path; the marks differ too, for those who see no
-#: colours.
+#: How a verdict looks: the class of its colour, and its mark for those who see none.
 MARKS = {
-    REPRODUCED: ("g", to_hex(PALETTE[2]), "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"),
-    NOT_REPRODUCED: ("b", to_hex(PALETTE[3]), "M-2-5l2 3 2-3 3 2-3 3 3 3-3 2-2-3-2 3-3-2 3-3-3-3z"),
-    INCONCLUSIVE: ("o", to_hex(PALETTE[7]), "M-4-4h8v8h-8z"),
+    REPRODUCED: ("good", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
+    NOT_REPRODUCED: ("off", '<rect x="{x}%" y="{y}" width="{wide}" height="{wide}"/>'),
+    INCONCLUSIVE: ("open", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
 }
-#: Measures of a picture, in pixels: its width, also of the one for telephones, of a row, a letter,
-#: and what is around rows.
-WIDTH, NARROW, ROW, LETTER, ABOVE, BELOW, EDGE = 720.0, 330.0, 21.0, 6.1, 6.0, 40.0, 14.0
-#: How much taller a row is whose name stands above it, where there is no room beside it.
-NAMED = 15.0
+#: More cases than these have no names beside them, and stand by what they say against the claim.
+NAMED = 60
+#: What the limits of a number are where they are not each one-sided.
+LIMITS = {
+    "prediction_interval": "interval for one further run",
+    "curve_inside": "of the runs deviate so much at most",
+}
+#: Pixels of a row without a name.
+THIN = 4
 #: The most ticks of an axis, and how far apart they may be.
-TICKS, STEPS = 7, [1, 2, 2.5, 5, 10]
-#: Rows of a panel, over all readings, and of each of many; of more questions those are shown that
-#: speak most against the claim.
-MOST, LEAST = 12, 2
-#: Folder of the pictures, in the site.
-FOLDER = "evidence"
-#: Letters of a row's name.
-LONGEST = 52
+TICKS, STEPS = 5, [1, 2, 2.5, 5, 10]
 #: A range that is this many times the usual distance from the reference is not drawn evenly.
 UNEVEN = 50.0
 
 
-def picture(claim: str, found: Sequence[Row]) -> tuple[str, dict[str, str]]:
-    """Return the findings of a claim's deciding tests as an image with a caption, and its files.
+def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
+    """Return findings as picture and table have them: of many, what speaks most against first."""
+    place = {test.name: number for number, test in enumerate(tests)}
+    if len(found) <= NAMED:
+        return sorted(found, key=lambda one: place[one["test"]])
+    return sorted(found, key=lambda one: (place[one["test"]], against(one)))
+
+
+def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> str:
+    """Return the findings of a claim's tests as HTML; empty where no finding has a number.
 
     Parameters
     ----------
-    claim : str
-        The claim's id.
+    tests : sequence of Test
+        The tests of the claim.
     found : sequence of mapping
-        Its findings (`fairbandits.audit.records.read_verdicts`).
-
-    Returns
-    -------
-    str
-        HTML for the claim's page; empty where no finding has a number.
-    dict of str to str
-        Name in the folder `FOLDER` -> SVG: one for wide and one for narrow screens.
+        Their findings (`fairbandits.audit.records.read_verdicts`), by `in_order`.
+    named : mapping of str to Quantity
+        What the number of each test is.
     """
-    tests = {one["test"]: [] for one in found if one["decides"]}
-    for one in found:
-        if one["test"] in tests and _drawable(one):
-            tests[one["test"]].append(one)
-    panels = {test: rows for test, rows in tests.items() if rows}
-    if not panels:
-        return "", {}
-    kept = {test: most_telling(rows) for test, rows in panels.items()}
-    files = {f"{claim}.svg": _drawn(kept), f"{claim}-narrow.svg": _drawn(kept, narrow=True)}
-    wide, small = (f"../{FOLDER}/{name}" for name in files)
-    alt = f"{claim}: " + " ".join(
-        _alt(test, kept[test], len(rows)) for test, rows in panels.items()
+    rows = {test.name: [one for one in found if one["test"] == test.name] for test in tests}
+    return "".join(
+        _panel(test, rows[test.name], named[test.name], len(found) > NAMED, len(tests) == 1)
+        for test in tests
+        if any(map(_drawable, rows[test.name]))
     )
-    caption = " ".join(_caption(test, kept[test], rows) for test, rows in panels.items())
-    markup = (
-        f'<figure class="fb-evidence"><picture><source media="(max-width: 600px)" srcset="{small}">'
-        f'<img src="{wide}" alt="{escape(alt)}"></picture>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
-    return markup, files
 
 
 def _drawable(one: Row) -> bool:
     return one["verdict"] != FAILED and math.isfinite(one["statistic"])
 
 
-def most_telling(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that speak most against a claim, some of each reading, in their own order."""
-    readings = dict.fromkeys(one["reading"] for one in rows)
-    room = max(LEAST, MOST // len(readings))
-    chosen = []
-    for reading in readings:
-        own = [k for k, one in enumerate(rows) if one["reading"] == reading]
-        chosen += sorted(own, key=lambda k: against(rows[k]))[:room]
-    return [rows[k] for k in sorted(chosen)]
+def claimed(row: Row) -> tuple[float, float]:
+    """Return from where to where a row's number is as is claimed."""
+    reference, against, settings = row["reference"], row["against"], row["settings"]
+    below, above = (-math.inf, reference), (reference, math.inf)
+    match row["procedure"]:
+        case "growth_exponent":
+            margin = against["margin"]
+            both = reference - margin, reference + margin
+            sides = {"at most": (-math.inf, both[1]), "at least": (both[0], math.inf)}
+            return sides.get(settings["claim"], both)
+        case "equivalence" | "proportionality":
+            return against["smallest"], against["largest"]
+        case "bound" | "proportion":
+            return below if settings["side"] == "at most" else above
+        case "paired_comparison" | "shape" | "spread_comparison" | "universal_comparison":
+            return above
+        case "printed_number" | "prediction_interval":
+            return reference, reference
+    return below
 
 
-def _alt(test: str, kept: Sequence[Row], total: int) -> str:
-    values = [one["statistic"] for one in kept]
-    counts = ", ".join(
-        f"{sum(one['verdict'] == verdict for one in kept)} {verdict}"
-        for verdict in MARKS
-        if any(one["verdict"] == verdict for one in kept)
-    )
+def _panel(test: Test, rows: Sequence[Row], what: Quantity, thin: bool, alone: bool) -> str:
+    drawn = [one for one in rows if _drawable(one)]
+    scale = _scale(drawn)
+    readings = len({one["reading"] for one in rows}) > 1
+    names = {k: _name(one, readings) for k, one in enumerate(rows)}
+    if thin:
+        height = THIN * len(drawn)
+        like = {(claimed(one), one["reference"]): one for one in drawn}
+        parts = [_ground(one, scale, 0, height) for one in like.values() if len(like) == 1]
+        for k, one in enumerate(drawn):
+            parts += [_ground(one, scale, THIN * k, THIN)] * (len(like) > 1)
+            parts.append(_mark(one, scale, f"{THIN * (k + 0.5):g}", 1.5))
+        body = f'<li><svg style="height:{height}px">{"".join(parts)}</svg></li>'
+    else:
+        body = "".join(
+            f"<li><span>{escape(names[k])}</span><svg>"
+            + (
+                _ground(one, scale, 0, "100%") + _mark(one, scale, "50%", 4)
+                if _drawable(one)
+                else f'<text x="4" y="14">{escape(one["message"] or "no number")}</text>'
+            )
+            + "</svg></li>"
+            for k, one in enumerate(rows)
+        )
+    ticks = "".join(f'<text x="{scale.at(at)}%" y="14">{said}</text>' for at, said in scale.ticks)
+    title = "" if alone else f"<h3>{typeset(heading(test))}</h3>"
+    unnamed = " fb-unnamed" * (thin or not any(names.values())) + " fb-thin" * thin
     return (
-        f"Test {test}: {STATISTICS[kept[0]['procedure']]} of {len(kept)} of {total} questions, "
-        f"{number(min(values))} to {number(max(values))}, beside {_reference(kept)}; {counts}."
+        f'<figure class="fb-forest{unnamed}">{title}<p>{escape(_axis(drawn, what))}</p>'
+        f'<ol role="img" aria-label="{escape(_alt(drawn, what))}">{body}'
+        f'<li class="fb-axis"><span></span><svg>{ticks}</svg></li></ol>'
+        f"<figcaption>{escape(_caption(rows, drawn, thin))}</figcaption></figure>"
     )
 
 
-def _reference(rows: Sequence[Row]) -> str:
-    first = rows[0]
-    name = next(iter(first["against"]), "the reference")
-    values = sorted({one["reference"] for one in rows})
-    if len(values) == 1 and name in ("zero", "equal", "proportional"):
-        return number(values[0])
-    if len(values) == 1:
-        return f"the {name} {number(values[0])}"
-    return f"the {name}s, {number(values[0])} to {number(values[-1])}"
+def heading(test: Test) -> str:
+    """Return what a test asks, as a heading."""
+    said = test.meaning or f"Test “{test.name.replace('_', ' ')}”"
+    return said[:1].upper() + said[1:] + ("" if test.decides else " (qualifies the verdict only)")
 
 
-def _caption(test: str, kept: Sequence[Row], rows: Sequence[Row]) -> str:
-    first = rows[0]
+def _ground(one: Row, scale: "Scale", top: int, height: int | str) -> str:
+    """Return where a case's number is as is claimed, and what it is judged against."""
+    low, high = map(scale.at, claimed(one))
+    line = scale.at(one["reference"])
+    end = height if isinstance(height, str) else top + height
+    return (
+        f'<rect class="fb-claimed" x="{low}%" y="{top}" width="{high - low:.4g}%" '
+        f'height="{height}"/><line x1="{line}%" x2="{line}%" y1="{top}" y2="{end}"/>'
+    )
+
+
+def _mark(one: Row, scale: "Scale", middle: str, size: float) -> str:
+    """Return a case's number with its limits."""
+    look, mark = MARKS[one["verdict"]]
+    ends = [scale.at(one[end]) for end in ("low", "high") if not math.isnan(one[end])]
+    line = ""
+    if len(set(ends)) == 2:
+        line = f'<line x1="{ends[0]}%" x2="{ends[1]}%" y1="{middle}" y2="{middle}"/>'
+    place = scale.at(one["statistic"])
+    at = mark.format(x=place, y=middle, size=size, wide=2 * size - 1)
+    return f'<g class="fb-mark-{look}">{line}{at}</g>'
+
+
+def _axis(drawn: Sequence[Row], what: Quantity) -> str:
+    """Return what the axis is, and which way is more."""
+    references = {one["reference"] for one in drawn}
+    line = number(references.pop()) if len(references) == 1 else "the line"
+    above = f"; right of {line}: {what.above}" if what.above else ""
+    return f"{str(what)[:1].upper()}{str(what)[1:]}{above}."
+
+
+def _alt(drawn: Sequence[Row], what: Quantity) -> str:
+    values = [one["statistic"] for one in drawn]
+    counts = Counter(one["verdict"] for one in drawn)
+    said = ", ".join(f"{counts[one]} {one}" for one in MARKS if counts[one])
+    return f"{len(drawn)} cases, {number(min(values))} to {number(max(values))}: {what}; {said}"
+
+
+def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
+    first = drawn[0]
     level = first["settings"].get("level")
-    limits = ""
-    if any(one["low"] != one["high"] for one in kept):
-        both = first["procedure"] == "prediction_interval"
-        kind = "interval for one further run" if both else "limits, each one-sided"
-        limits = f", with {100 * level:g}\u00a0% {kind}" if level else ", with limits"
-    words = f"Test {test.replace('_', ' ')}: {STATISTICS[first['procedure']]}{limits}"
-    words += f"; line: {_reference(kept)}"
-    if any(math.isinf(one[name]) for one in kept for name in ("low", "high")):
-        words += "; arrow: no limit on that side"
-    if len(kept) < len(rows):
-        of_each = " under each reading" if len({one["reading"] for one in rows}) > 1 else ""
-        words += f"; shown are {len(kept)} of {len(rows)} questions, those that speak most against "
-        words += f"the claim{of_each}"
-    return words + "."
-
-
-def _drawn(panels: Mapping[str, Sequence[Row]], *, narrow: bool = False) -> str:
-    """Return a picture of findings as SVG, written out here: there is one for every claim.
-
-    A narrow one has the names of rows above them.
-    """
-    parts, top = [], 0.0
-    readings = len({one["reading"] for rows in panels.values() for one in rows}) > 1
-    names = [_name(one, readings) for rows in panels.values() for one in rows]
-    width, row = (NARROW, ROW + NAMED) if narrow else (WIDTH, ROW)
-    left = EDGE if narrow else min(0.5 * width, EDGE + LETTER * max(map(len, names)))
-    for test, rows in panels.items():
-        if len(panels) > 1:
-            title = escape(test.replace("_", " "))
-            parts.append(f'<text class="t" x="{_at(left)}" y="{_at(top + 14)}">{title}</text>')
-            top += 18
-        parts += _panel(rows, left, top + ABOVE, readings, width, row)
-        top += ABOVE + row * len(rows) + BELOW
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_at(width)} {_at(top)}" '
-        f'width="{_at(width)}" height="{_at(top)}"><style>{_STYLE}</style>'
-        f'<path class="w" d="M0 0h{_at(width)}v{_at(top)}H0z"/>{"".join(parts)}</svg>'
-    )
-
-
-_STYLE = (
-    "text{font:11px sans-serif;fill:#222;text-anchor:end}.x{text-anchor:middle}"
-    ".s,.t{text-anchor:start}.t{font-weight:bold}path{stroke-width:2.4;fill:none}.w{fill:#fff}"
-    ".k{stroke-width:1;stroke:#777}.r{stroke-width:1.4;stroke:#000}"
-    ".e{stroke-width:1;stroke:#000;stroke-dasharray:3 3}"
-    + "".join(
-        f".{name}{{stroke:{colour}}}.{name}m{{fill:{colour};stroke:#fff;stroke-width:.8}}"
-        for name, colour, _ in MARKS.values()
-    )
-)
-
-
-def _at(value: float) -> str:
-    """Return a place in a picture, in tenths of pixels."""
-    return f"{round(value, 1):g}"
-
-
-def _panel(
-    rows: Sequence[Row], left: float, top: float, readings: bool, width: float, row: float
-) -> Iterator[str]:
-    scale = _scale(rows, TICKS if width > NARROW else TICKS // 2)
-    room, bottom = width - EDGE - left, top + row * len(rows)
-
-    def place(value: float) -> float:
-        ends = scale.of(scale.low), scale.of(scale.high)
-        return left + room * (scale.of(value) - ends[0]) / (ends[1] - ends[0])
-
-    axis = "".join(f"M{_at(place(tick))} {_at(bottom)}v4" for tick, _ in scale.ticks)
-    yield f'<path class="k" d="M{_at(left)} {_at(top)}V{_at(bottom)}H{_at(left + room)}{axis}"/>'
-    for tick, word in scale.ticks:
-        yield f'<text class="x" x="{_at(place(tick))}" y="{_at(bottom + 15)}">{word}</text>'
-    name = escape(STATISTICS[rows[0]["procedure"]])
-    yield f'<text class="x" x="{_at(left + room / 2)}" y="{_at(bottom + 30)}">{name}</text>'
-    references = [one["reference"] for one in rows]
-    same = len(set(references)) == 1
-    if same:
-        yield f'<path class="r" d="M{_at(place(references[0]))} {_at(top)}V{_at(bottom)}"/>'
-        for edge in filter(math.isfinite, _edges(rows[0])):
-            yield f'<path class="e" d="M{_at(place(edge))} {_at(top)}V{_at(bottom)}"/>'
-    for count, one in enumerate(rows):
-        middle = top + row * (count + 1) - 0.5 * ROW
-        letter, _, mark = MARKS[one["verdict"]]
-        name = escape(_name(one, readings))
-        if row > ROW:
-            yield f'<text class="s" x="{_at(left + 4)}" y="{_at(middle - NAMED + 3)}">{name}</text>'
-        else:
-            yield f'<text x="{_at(left - 6)}" y="{_at(middle + 4)}">{name}</text>'
-        yield f'<path class="{letter}" d="{_limits(one, scale, place, middle)}"/>'
-        at = f"translate({_at(place(one['statistic']))} {_at(middle)})"
-        yield f'<path class="{letter}m" transform="{at}" d="{mark}"/>'
-        if not same:  # each row has its own
-            yield f'<path class="r" d="M{_at(place(one["reference"]))} {_at(middle - 8)}v16"/>'
-
-
-def _limits(one: Row, scale: "Scale", place: Callable[[float], float], middle: float) -> str:
-    """Return a line from limit to limit; an arrow where there is none."""
-    path = ""
-    ends = []
-    for limit, edge, sign in ((one["low"], scale.low, 1), (one["high"], scale.high, -1)):
-        finite = math.isfinite(limit)
-        ends.append(place(min(max(limit, scale.low), scale.high) if finite else edge))
-        if not finite:
-            path += f"M{_at(ends[-1] + 6 * sign)} {_at(middle - 4)}l{-6 * sign} 4 {6 * sign} 4"
-    return f"M{_at(ends[0])} {_at(middle)}H{_at(ends[1])}{path}"
-
-
-def _edges(one: Row) -> list[float]:
-    """Return the other numbers that a verdict turns on, beside the reference."""
-    against = one["against"]
-    if "margin" in against:
-        sign = {"at most": (1,), "at least": (-1,)}.get(one["settings"]["claim"], (-1, 1))
-        return [against["exponent"] + k * against["margin"] for k in sign if against["margin"]]
-    return list(against.values())[1:]
+    counts = Counter(one["verdict"] for one in rows)
+    signs = {REPRODUCED: "●", NOT_REPRODUCED: "◆", INCONCLUSIVE: "○"}
+    words = ", ".join(f"{sign} {counts[one]} {one}" for one, sign in signs.items() if counts[one])
+    low, high = claimed(first)
+    words += "; shaded: as is claimed" if low < high else ""
+    names = {next(iter(one["against"]), "") for one in drawn}
+    words += f"; line: {names.pop().replace('zero', '0') or 'the reference'}" if names else ""
+    if any(one["low"] != one["high"] for one in drawn) and level:
+        kind = LIMITS.get(first["procedure"], "limits, each one-sided")
+        words += f"; bars: {100 * level:g}\u00a0% {kind}"
+    if any(math.isinf(one[name]) for one in drawn for name in ("low", "high")):
+        words += "; a bar to the edge has no limit there"
+    if thin:
+        words += "; what speaks most against the claim stands first, as in the table"
+    missing = len(rows) - len(drawn)
+    return words + (f"; {missing} without a number" if missing else "") + "."
 
 
 class Scale(NamedTuple):
-    """How numbers become places: the ends of an axis, what makes it even, and its ticks."""
+    """How numbers become places on an axis, and its ticks with their words."""
 
     low: float
     high: float
-    of: Callable[[float], float]
+    usual: float
     ticks: list[tuple[float, str]]
 
+    def of(self, value: float) -> float:
+        """Return a number as it is, or its logarithm where it is beyond the usual distance."""
+        if not self.usual:
+            return value
+        size = abs(value) / self.usual
+        return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
 
-def _scale(rows: Sequence[Row], most: int = TICKS) -> Scale:
+    def at(self, value: float) -> float:
+        """Return a number's place in per cent; beyond the ends the edge."""
+        if math.isinf(value):
+            return 0.0 if value < 0 else 100.0
+        low, high = self.of(self.low), self.of(self.high)
+        return round(min(max(100 * (self.of(value) - low) / (high - low), 0.0), 100.0), 1)
+
+
+def _scale(rows: Sequence[Row]) -> Scale:
     """Return the scale of an axis: even, or logarithmic where that would hide what is near."""
     values = [one[name] for one in rows for name in ("statistic", "low", "high", "reference")]
-    values += [edge for one in rows for edge in _edges(one)]
+    values += [edge for one in rows for edge in claimed(one)]
     finite = np.array([value for value in values if math.isfinite(value)])
     low, high = float(finite.min()), float(finite.max())
     distances = np.abs([one["statistic"] - one["reference"] for one in rows])
     usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
-    if usual and (high - low) > UNEVEN * usual:
-        if low > 0:
-            low, high = low / 1.3, high * 1.3
-            return Scale(low, high, math.log10, _powers(low, high, 0.0, most))
-
-        def even(value: float) -> float:  # as it is up to the usual distance, then its logarithm
-            size = abs(value) / usual
-            return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
-
-        low, high = 1.3 * low - 0.3 * usual, 1.3 * high + 0.3 * usual
-        return Scale(low, high, even, _powers(low, high, usual, most))
+    if usual and high - low > UNEVEN * usual:
+        usual = 10.0 ** math.floor(math.log10(usual if low <= 0 else low))
+        low, high = (low / 1.3 if low > 0 else 1.3 * low - 0.3 * usual), 1.3 * high + 0.3 * usual
+        return Scale(low, high, usual, list(_powers(low, high, usual)))
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
     low, high = low - margin, high + margin
-    ticks = [
-        tick
-        for tick in MaxNLocator(most, steps=STEPS).tick_values(low, high)
-        if low <= tick <= high
-    ]
-    step = float(np.diff(ticks).min()) if len(ticks) > 1 else high - low
-    return Scale(low, high, float, [(float(tick), _label(tick, step)) for tick in ticks])
+    found = [float(tick) for tick in MaxNLocator(TICKS, steps=STEPS).tick_values(low, high)]
+    return Scale(low, high, 0.0, [(one, _label(one)) for one in found if low <= one <= high])
 
 
-def _powers(low: float, high: float, least: float, most: int) -> list[tuple[float, str]]:
-    """Return powers of ten between two numbers as ticks, and zero; those below `least` left out."""
+def _powers(low: float, high: float, least: float) -> Iterator[tuple[float, str]]:
+    """Yield powers of ten between two numbers as ticks, from `least` on, and zero."""
     found = [0.0] if low <= 0 <= high else []
     for sign, end in ((-1.0, -low), (1.0, high)):
-        if end > max(least, 0.0):
-            start = least or low
-            powers = range(math.ceil(math.log10(start)), math.floor(math.log10(end)) + 1)
-            every = math.ceil(len(powers) / (most - 1)) or 1
-            found += [sign * 10.0**power for power in powers if power % every == 0]
-    return [(tick, _label(tick, 0.0)) for tick in sorted(found or [low, high])]
+        if end > least:
+            first, last = math.ceil(math.log10(least)), math.floor(math.log10(end))
+            step = math.ceil((last - first + 1) / (TICKS - 2)) or 1
+            found += [sign * 10.0**power for power in range(last, first - 1, -step)]
+    yield from ((one, _label(one)) for one in sorted(found) if low <= one <= high)
 
 
-def _label(value: float, step: float) -> str:
-    """Return a tick's number, with the digits that tell it from the next one."""
-    if abs(value) < 1e-9 * step or value == 0:
-        return "0"
-    size, exact = math.floor(math.log10(abs(value))), math.floor(math.log10(step or abs(value)))
-    if -4 <= size < 6:  # one digit more than the step has, since that may be 2.5
-        words, power = f"{value:.{max(0, 1 - exact)}f}", ""
-    else:
-        words, _, power = f"{value:.{max(0, size - exact + 1)}e}".partition("e")
-    words = words.rstrip("0").rstrip(".") if "." in words else words
-    words += f"·10^{int(power)}" if power else ""
+def _label(value: float) -> str:
+    words = f"{0.0 if abs(value) < 1e-12 else value:.10g}".replace("e-0", "e-").replace("e+0", "e")
     return words.replace("-", "−")
 
 
 def _name(one: Row, readings: bool) -> str:
     reading = one["reading"].replace("_", " ") if readings else ""
-    words = ", ".join(part for part in (reading, one["each"]) if part)
-    words = words or one["test"].replace("_", " ")
-    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+    return ", ".join(part for part in (reading, one["each"]) if part)
