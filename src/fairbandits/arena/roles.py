@@ -11,6 +11,11 @@ from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, pap
 
 #: A policy that was made for the contract.
 OWN = "own"
+#: Kinds of policies that are told the true means, the second of a user; kind of those that ignore
+#: the contract.
+ORACLE, TOLD, CONTROL = "oracle", "yours, told the true means", "control"
+#: The translation of who plays the optimum.
+OPTIMUM = "knows_all"
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """What a violation counts."""
+        """What a shortfall counts."""
         return CONTRACTS[self.name].unit
 
 
@@ -75,11 +80,14 @@ class Arena:
         Its contracts.
     reasons : dict of str to str
         Instance -> why it is there.
+    needs_horizon : dict of str to str
+        Policy that has to know the number of rounds -> what for.
     """
 
     config: Config
     terms: tuple[Terms, ...]
     reasons: dict[str, str]
+    needs_horizon: dict[str, str]
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
         """Return the experiments that a contract is judged on."""
@@ -121,11 +129,12 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     for one in config.experiments:
         suites.setdefault(one.suite, {}).update(one.labels)
     run = {policy for labels in suites.values() for policy in labels}
-    for name in content["policies"]:
-        if name not in run:
-            raise ConfigError(
-                f"{where}: policies: no suite runs {name!r}{meant(name, sorted(run))}"
-            )
+    for key in ("policies", "needs_horizon"):
+        for name in content[key]:
+            if name not in run:
+                raise ConfigError(
+                    f"{where}: {key}: no suite runs {name!r}{meant(name, sorted(run))}"
+                )
     terms = []
     for name, one in content["contracts"].items():
         place = f"{where}: contracts.{name}.suite"
@@ -139,7 +148,7 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
             for policy in dict.fromkeys([*ran, *content["policies"]])
         }
         terms.append(Terms(name, one["title"], one["says"], one["suite"], roles))
-    return Arena(config, tuple(terms), _reasons(root))
+    return Arena(config, tuple(terms), _reasons(root), content["needs_horizon"])
 
 
 def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where: str) -> Role:

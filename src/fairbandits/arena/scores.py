@@ -1,4 +1,4 @@
-"""What each policy did under a contract: regret and violation of each replicate, by round."""
+"""What each policy did under a contract: regret and shortfall of each replicate, by round."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from fairbandits.experiments.spec import RunSpec, shares_of, swept
 from fairbandits.rationals import rational
 
 COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
-MEASURES = ("regret", "violation", "supremum")
+#: Methods of a contract, and columns of the tables.
+MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Score:
     rounds : ndarray, shape (n_checkpoints,)
         Recorded rounds.
     values : dict of str to ndarray, shape (n_replicates, n_checkpoints)
-        ``regret``, ``violation`` and ``supremum``.
+        By `MEASURES`.
     """
 
     policy: str
