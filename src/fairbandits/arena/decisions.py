@@ -87,7 +87,7 @@ def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return what each policy gives under a contract, the ones that keep it most often first.
+    """Return what each policy gives under a contract: who keeps it most often first, controls last.
 
     Parameters
     ----------
@@ -124,8 +124,9 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
         Counter(names[name] for name in by.get_group(label)["dominated_by"] if name)
         for label in found.index
     ]
-    order = ["kept", "kept_always", "least", "contract_regret"]
-    return found.sort_values(order, ascending=[False, False, False, True]).reset_index()
+    found["ignores"] = found["kind"] == CONTROL
+    order = {"ignores": True, "kept": False, "kept_always": False, "shortfall": True}
+    return found.sort_values([*order], ascending=[*order.values()]).reset_index()
 
 
 def pareto(one: Any) -> str:

@@ -86,11 +86,18 @@ def _word(value: float) -> str:
 
 
 class _Chart:
-    """Axes on which points are put; both are even near 0 and logarithmic beyond."""
+    """Axes on which points are put; both are even near 0, across up to `even`, then logarithmic."""
 
-    def __init__(self, size: tuple[float, float], xs: Sequence[float], ys: Sequence[float]):
+    def __init__(
+        self,
+        size: tuple[float, float],
+        xs: Sequence[float],
+        ys: Sequence[float],
+        even: float = 1.0,
+    ):
         self.width, self.height = size
-        places = [_squeezed(one) for one in (*xs, 0.0, 1.0)]
+        self.even = even
+        places = [_squeezed(one / even) for one in (*xs, 0.0, even)]
         self.x_low, self.x_high = -0.04 * max(places), 1.05 * max(places)
         places = [_squeezed(one) for one in (*ys, 0.0)]
         room = 0.06 * (max(places) - min(places)) or 0.5
@@ -100,7 +107,7 @@ class _Chart:
         self.taken: list[tuple[float, float, float, float]] = []
 
     def x(self, value: float) -> float:
-        part = (_squeezed(max(0.0, value)) - self.x_low) / (self.x_high - self.x_low)
+        part = (_squeezed(max(0.0, value) / self.even) - self.x_low) / (self.x_high - self.x_low)
         return LEFT + self.across * part
 
     def y(self, value: float) -> float:
@@ -115,7 +122,7 @@ class _Chart:
             f'<path class="k" d="M{LEFT} {TOP}H{self.x(kept):.1f}v{self.along}H{LEFT}z"/>'
         )
         bottom = TOP + self.along
-        for tick in _ticks(self.x_low, self.x_high):
+        for tick in (self.even * one for one in _ticks(self.x_low, self.x_high)):
             x, word = f"{self.x(tick):.1f}", _word(tick)
             self.parts.append(f'<path class="g" d="M{x} {TOP}v{self.along}"/>')
             self.parts.append(f'<text class="m" x="{x}" y="{bottom + 14}">{word}</text>')
@@ -203,7 +210,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     )
     here = points[on_all(points)]
     means = here.groupby("label", sort=False)[["x", "y"]].mean()
-    chart = _Chart(LARGE, points["x"], points["y"])
+    chart = _Chart(LARGE, points["x"], points["y"], 100 * KEPT["kept"][1])
     chart.axes(1000 * KEPT["kept"][1])
     for one in points.itertuples():
         place = (one.x, one.y)

@@ -12,7 +12,7 @@ from IPython.display import HTML, Markdown
 from fairbandits.arena import picture, report
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
 from fairbandits.arena.entrant import enter, entrant_of
-from fairbandits.arena.roles import Arena, Terms, load_arena
+from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.experiments.datasets import expect
@@ -127,21 +127,18 @@ def decision(found: Shown) -> HTML:
     for terms in found.arena.terms:
         lines = groups.setdefault(f"{_titled(terms)}. {said(terms.says)}", [])
         for one in choices(found.arena, found.of("standings", terms.name)):
-            name = f"<strong>{escape(one.rows['label'].iloc[0])}</strong>"
             lack = thousandths(one.rows, "worst_shortfall" if one.always else "shortfall")
             regret = thousandths(one.rows, "contract_regret")
-            lines.append(
-                [
-                    "in every round" if one.always else "at the end",
-                    one.horizon,
-                    name if one.kept == one.total else f"none; nearest is {name}",
-                    _of(one.kept, one.total),
-                    _of(one.least, one.total),
-                    f"{number(regret.mean(), 2)} ({span(regret.min(), regret.max(), 2)})",
-                    f"{number(lack.mean(), 2)} {terms.unit} (at most {number(lack.max(), 2)})",
-                ]
+            name = f"<strong>{escape(one.rows['label'].iloc[0])}</strong>"
+            kept = f"kept on {_of(one.kept, one.total)}, cheapest on {one.least}"
+            cells = (
+                ("in every round" if one.always else "at the end", f"T {one.horizon}"),
+                (name if one.kept == one.total else f"none; nearest is {name}", kept),
+                (number(regret.mean(), 2), span(regret.min(), regret.max(), 2)),
+                (f"{number(lack.mean(), 2)} {terms.unit}", f"at most {number(lack.max(), 2)}"),
             )
-    header = ("it must hold", "T is", "use", "keeps it on", "least regret on", *PER_THOUSAND)
+            lines.append([f"{first}<br><small>{second}</small>" for first, second in cells])
+    header = ("the contract must hold", "use", *PER_THOUSAND)
     return of_words(groups, header, "decision")
 
 
@@ -154,11 +151,12 @@ def rule(found: Shown) -> Markdown:
         f"1 in {end} rounds, and *in every round* if its shortfall in the worst round is at most 1 "
         f"in {always}, each by the upper end of the 95\u00a0% interval of the mean. Of the "
         "policies that keep the contract on all instances the table names the one with the least "
-        "mean rank by contract regret. Where no policy does, it says *none*, and names the one "
+        "mean rank by contract regret; *cheapest* counts where it has the least of all that keep "
+        "the contract. Where no policy does, it says *none*, and names the one "
         "that is least short of those that keep it on most instances. No policy here knows the "
         "true means; where the number of rounds T is not known, policies that need it are left "
-        "out. Numbers are means "
-        f"over instances, in brackets their range; {number(rows['horizon'].max())} rounds, "
+        "out. Numbers are means over instances, below them their range; "
+        f"{number(rows['horizon'].max())} rounds, "
         f"{rows['replicates'].max()} replicates."
     )
 
@@ -190,17 +188,23 @@ def each_contract(found: Shown) -> Iterator[HTML]:
 
 def _headline(lines: pd.DataFrame) -> str:
     """Return the first finding under a contract, and who is dominated everywhere."""
-    best = lines.sort_values("least", ascending=False, kind="stable").iloc[0]
-    words = "No policy keeps the contract on any instance."
-    if best["least"]:
+    total = lines["instances"].max()
+    if lines["kept"].any():
+        best = lines.loc[lines["least"].idxmax()]
         words = (
-            f"{best['label']} keeps the contract at the end on "
-            f"{_of(best['kept'], lines['instances'].max())} instances, and on {best['least']} it "
-            "has the least contract regret of all policies that keep the contract there."
+            f"{best['label']} keeps the contract at the end on {_of(best['kept'], total)} "
+            f"instances, and on {best['least']} it has the least contract regret of all policies "
+            "that keep the contract there."
         )
-    made = lines[(lines["pareto"] == 0) & lines["kind"].isin(["own", "declared"])]
+    else:
+        best = lines.loc[lines["shortfall"].idxmin()]
+        words = (
+            f"No policy keeps the contract on any instance. {best['label']} is least short, and is "
+            f"dominated on {_of(total - best['pareto'], total)}."
+        )
+    made = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)]
     worse = [
-        f"{one.label} (most often by {one.by.most_common(1)[0][0]})" for one in made.itertuples()
+        f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in made.itertuples()
     ]
     return escape(words + (f" Dominated on every instance: {listed(worse)}." if worse else ""))
 
@@ -208,14 +212,14 @@ def _headline(lines: pd.DataFrame) -> str:
 def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
     rows = []
     for one in lines.itertuples():
-        ignores = one.kind == "control"
+        ignores = one.kind == CONTROL
         rows.append(
             [
                 escape(one.label) + (" <em>(ignores the contract)</em>" if ignores else ""),
                 _of(one.kept, one.instances),
                 _of(one.kept_always, one.instances),
                 number(one.contract_regret, 2),
-                f"{number(one.shortfall, 2)} {terms.unit}",
+                number(one.shortfall, 2),
                 _of(one.least, one.instances),
                 _of(one.pareto, one.instances)
                 + (f", {one.breaking} by breaking it" if one.breaking else ""),
@@ -226,7 +230,8 @@ def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
             ]
         )
     header = (
-        *("policy", "keeps it at the end on", "in every round on", *PER_THOUSAND),
+        *("policy", "keeps it at the end on", "in every round on", PER_THOUSAND[0]),
+        PER_THOUSAND[1].replace("shortfall", f"shortfall, {terms.unit}"),
         *("least regret of those that keep it on", "Pareto-optimal on", "else dominated by"),
     )
     return of_words({"": rows}, header, f"summary_{terms.name}")
@@ -242,7 +247,10 @@ CAPTION = (
 
 
 def banditq(found: Shown) -> HTML:
-    """Return BanditQ beside each other policy under the contract that it was made for."""
+    """Return BanditQ beside each other policy under the contract that it was made for.
+
+    The policy that the decision table names is first, and in words.
+    """
     pairs = found.of("pairs", REWARDS)
     kinds = found.of("standings", REWARDS).set_index("label")["kind"]
     less = {
@@ -251,22 +259,31 @@ def banditq(found: Shown) -> HTML:
     }
     both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
     others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
-    rows = [
-        [
-            escape(other),
-            str(both[others == other]["instance"].nunique()),
+    named = next(choices(found.arena, found.of("standings", REWARDS))).rows["label"].iloc[0]
+    rows = {
+        other: [
+            both[others == other]["instance"].nunique(),
             *(
-                str(counts[pair])
+                counts[pair]
                 for counts in less.values()
                 for pair in ((BANDITQ, other), (other, BANDITQ))
             ),
         ]
-        for other in others.unique()
-        if "oracle" not in set(kinds[[other]])
-    ]
+        for other in dict.fromkeys([named, *others])
+        if other != BANDITQ and ORACLE not in set(kinds[[other]])
+    }
+    words = ""
+    if named in rows:
+        total, cheaper, dearer, fairer, unfairer = rows[named]
+        words = (
+            f"<p>Beside {escape(named)}, on {total} instances: BanditQ has less contract regret on "
+            f"{cheaper} and more on {dearer}, and less shortfall on {fairer} and more on "
+            f"{unfairer}.</p>"
+        )
     header = ("BanditQ beside", "instances", "less contract regret", "more contract regret")
     header += ("less shortfall", "more shortfall")
-    return table({"": rows}, header, "beside_banditq")
+    lines = [[escape(other), *map(str, counts)] for other, counts in rows.items()]
+    return HTML(words + table({"": lines}, header, "beside_banditq").data)
 
 
 def contracts(found: Shown) -> HTML:
@@ -294,17 +311,17 @@ def instances(found: Shown) -> HTML:
     groups: dict[str, list[list[str]]] = {}
     for suite in dict.fromkeys(one.suite for one in found.arena.terms):
         terms = [one for one in found.arena.terms if one.suite == suite]
-        lines = groups.setdefault(listed([escape(one.title) for one in terms]), [])
+        lines = groups.setdefault(" / ".join(map(_titled, terms)), [])
         for one in found.arena.config.named(SLUG, suite):
             facts = [f"{one.runs[0].spec.n_arms} arms", *one.laws]
             facts += [f"groups of {listed([*map(str, one.groups)])}"] if one.groups else []
-            own = [
-                found.of("standings", each.name).query(f"instance == '{one.instance}'")
-                for each in terms
+            prices = [
+                _price(rows[rows["instance"] == one.instance].iloc[0])
+                for rows in (found.of("standings", each.name) for each in terms)
             ]
-            prices = list(dict.fromkeys(_price(each.iloc[0]) for each in own))
             reason = escape(found.arena.reasons[one.instance])
-            lines.append([escape(one.title), ", ".join(facts), ", ".join(prices), reason])
+            price = " / ".join(dict.fromkeys(prices))
+            lines.append([escape(one.title), ", ".join(facts), price, reason])
     header = ("instance", "size and law", "price of fairness", "why it is here")
     return of_words(groups, header, "instances")
 
