@@ -295,7 +295,7 @@ def small_standings():
             ]
         )
         parts.append(rows.assign(instance=instance, contract="minimum_pulls"))
-    return pd.concat(parts)
+    return pd.concat(parts, ignore_index=True)
 
 
 def chosen(rows, needs_horizon=("tuned",)):
