@@ -13,28 +13,16 @@ from fairbandits.arena.standings import KEPT
 
 @dataclass(frozen=True)
 class Choice:
-    """The policy to use under a contract by what is demanded and known.
+    """The policy to use under a contract by what is demanded and known."""
 
-    Attributes
-    ----------
-    always : bool
-        Whether the contract must hold in every round, or at the end alone.
-    horizon : str
-        ``known``, ``not known``, or ``known or not``.
-    rows : DataFrame
-        Standings of the policy, one for each instance.
-    kept : int
-        On how many of them it keeps the contract.
-    least : int
-        On how many it has the least contract regret of those that keep it there.
-    total : int
-        Number of instances of the contract; if it is more than `kept`, the policy is but the
-        nearest.
-    """
-
+    #: Whether the contract must hold in every round, or at the end alone.
     always: bool
+    #: ``known``, ``not known``, or ``known or not``.
     horizon: str
+    #: Standings of the policy, one row for each instance.
     rows: pd.DataFrame
+    #: On how many of the instances it keeps the contract, and on how many of these its contract
+    #: regret is the least of all that keep it; where `kept` is below `total` it is but the nearest.
     kept: int
     least: int
     total: int
@@ -50,14 +38,7 @@ def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
 
     Of the policies that keep the contract on all instances it is the one of the least mean rank by
     contract regret; if there is none, of those that keep it on most the one that is least short.
-    Nobody who ignores the contract.
-
-    Parameters
-    ----------
-    arena : Arena
-        The arena.
-    rows : DataFrame
-        ``standings`` of one contract.
+    Nobody who ignores the contract. `rows` are the standings under the contract.
     """
     everyone = rivals(rows)
     serious = everyone[everyone["kind"] != CONTROL]
@@ -89,19 +70,12 @@ def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what each policy gives under a contract: who keeps it most often first, controls last.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``standings`` of one contract.
-
-    Returns
-    -------
-    DataFrame
-        A row for each of `rivals`: `label`, `kind`, `instances` on which it was run; on how many
-        of them it keeps the contract (``kept``, ``kept_always``), is Pareto-optimal (`pareto`), is
-        so without keeping it (`breaking`), and has the `least` contract regret of those that keep
-        it; `by`, the policies that dominate it, with the number of instances; means over instances
-        of ``contract_regret`` and ``shortfall`` in a thousand rounds.
+    `rows` are the standings under the contract. There is a row for each of `rivals`: `label`,
+    `kind`, `instances` on which it was run; on how many of them it keeps the contract (`kept`,
+    `kept_always`), is Pareto-optimal (`pareto`), is so without keeping it (`breaking`), and has the
+    `least` contract regret of those that keep it; `by`, the policies that dominate it, with the
+    number of instances; means over instances of `contract_regret` and `shortfall` in a thousand
+    rounds.
     """
     plain = rivals(rows)
     pareto = plain["dominated_by"] == ""
@@ -144,10 +118,7 @@ def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:
 def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
     """Return on how many instances the first has surely less than the second, either way round.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        ``pairs`` of one contract and one measure.
+    `pairs` are those of one contract and one measure.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for one in pairs.itertuples():

@@ -16,6 +16,7 @@ from fairbandits.arena.roles import TOLD, Arena, Role
 from fairbandits.arena.scores import (
     Score,
     Seen,
+    dataset_of,
     maker_of,
     recorded,
     scores_of,
@@ -46,19 +47,7 @@ MAKES = "`fairbandits replicate arena` makes them"
 
 @dataclass(frozen=True)
 class Entrant:
-    """A class from a file, and what it asks for.
-
-    Attributes
-    ----------
-    name : str
-        Of the class.
-    make : callable
-        The class, or what else makes the policy.
-    asks : tuple of str
-        Those of `ASKED` that it takes.
-    fast : bool
-        Whether its policies are to be compiled.
-    """
+    """A class, or what else makes a policy: which of `ASKED` it takes, and whether to compile."""
 
     name: str
     make: Callable[..., Any]
@@ -122,30 +111,17 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
 
 @dataclass
 class Outcome:
-    """What became of a policy in the arena.
-
-    Attributes
-    ----------
-    label : str
-        The policy's.
-    tables : dict of (str, str) to DataFrame
-        Contract and instance -> standings with the policy among the stored ones.
-    failures : dict of str to str
-        Instance -> what went wrong there, and where.
-    skipped : dict of (str, str) to str
-        Contract and instance -> why the policy was not run.
-    horizon, replicates : int
-        How much was run.
-    stored : int
-        Number of rounds of the stored policies.
-    """
+    """What became of a policy in the arena, and how much was run of it and is stored of others."""
 
     label: str
     horizon: int = 0
     replicates: int = 0
     stored: int = 0
+    #: Contract and instance -> standings with the policy among the stored ones.
     tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
+    #: Instance -> what went wrong there, and where.
     failures: dict[str, str] = field(default_factory=dict)
+    #: Contract and instance -> why the policy was not run.
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def own(self, arena: Arena) -> pd.DataFrame:
@@ -213,34 +189,13 @@ def enter(
     n_jobs: int | None = None,
     said: Callable[[str], None] = lambda words: None,
 ) -> Outcome:
-    """Run a policy beside the stored ones.
+    """Run a policy beside the stored ones, under all contracts on all instances by default.
 
-    Parameters
-    ----------
-    arena : Arena
-        With stored results.
-    entrant : Entrant
-        From `load_entrant`.
-    contracts, instances : sequence of str
-        Which; all by default.
-    replicates : int, optional
-        How many, at least 2; as many as are stored for a compiled policy, 20 for one in Python.
-    n_jobs : int, optional
-        How many processes share the replicates of a policy in Python; all processors by default.
-    said : callable
-        Called with what is being done.
-
-    Returns
-    -------
-    Outcome
-        A policy that fails on an instance leaves the other instances as they are.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown, or the policy cannot be made or lacks a part.
-    StoreError
-        If there are no stored results, or they are stale.
+    A compiled policy is run as much as is stored, one in Python for `PLAIN_ROUNDS` rounds and
+    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. `said` is called with what is
+    being done. A policy that fails on an instance leaves the other instances as they are. An
+    unknown name, or a policy that cannot be made or lacks a part, is a ConfigError; results that
+    are missing or stale are a StoreError.
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     known = arena.names
@@ -259,7 +214,7 @@ def enter(
             f"{', '.join(one.instance for one in arena.instances(contracts[0]))}"
         )
     for one in experiments:
-        file = Path(arena.config.folders["results"], one.dataset).resolve()
+        file = dataset_of(arena, one).resolve()
         if not file.exists():
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "

@@ -191,24 +191,16 @@ class _Chart:
 def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     """Return what policies that do not know the means give on all instances, as SVG.
 
-    Large marks are means over those instances on which all of these policies were run, small ones
-    the instances; both in a thousand rounds. A dashed line joins the Pareto-optimal means of those
-    that do not ignore the contract.
-
-    Parameters
-    ----------
-    terms : Terms
-        The contract.
-    rows : DataFrame
-        Its standings.
-    look : mapping of str to (str, str)
-        From `looks_under`.
+    `rows` are the standings of the contract. Large marks are means over those instances on which
+    all of these policies were run, small ones the instances; both in a thousand rounds. A dashed
+    line joins the Pareto-optimal means of those that do not ignore the contract.
     """
     plain = rivals(rows)
     points = plain.assign(
         x=thousandths(plain, "shortfall"), y=thousandths(plain, "contract_regret")
     )
-    here = points[on_all(points)]
+    ran = points.groupby("instance")["label"].transform("nunique")
+    here = points[ran == points["label"].nunique()]
     means = here.groupby("label", sort=False)[["x", "y"]].mean()
     chart = _Chart(LARGE, points["x"], points["y"], 100 * KEPT["kept"][1])
     chart.axes(1000 * KEPT["kept"][1])
@@ -240,30 +232,10 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     )
 
 
-def on_all(rows: pd.DataFrame) -> pd.Series:
-    """Return which rows are of instances on which all policies were run."""
-    ran = rows.groupby("instance")["label"].transform("nunique")
-    return ran == rows["label"].nunique()
-
-
 def panel(
     title: str, rows: pd.DataFrame, look: Looks, unit: str, yours: Collection[str] = ()
 ) -> str:
-    """Return what all policies give on one instance, as SVG.
-
-    Parameters
-    ----------
-    title : str
-        The instance.
-    rows : DataFrame
-        Standings on it (`fairbandits.arena.standings.standings`).
-    look : mapping of str to (str, str)
-        From `looks_under`.
-    unit : str
-        What a shortfall counts.
-    yours : collection of str
-        Labels that are drawn larger, with their names.
-    """
+    """Return what all policies give on one instance, as SVG; `yours` are larger, and named."""
     ends = [f"contract_regret_{end}" for end in ("low", "high")]
     chart = _Chart(SMALL, rows["shortfall_high"], rows[ends].to_numpy().ravel())
     chart.axes(KEPT["kept"][1] * rows["horizon"].iloc[0])

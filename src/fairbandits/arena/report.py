@@ -26,22 +26,13 @@ HEADER = (
 #: How pictures are read.
 PICTURES = (
     "On green ground a contract is kept. Empty marks know the true means, grey ones ignore the "
-    "contract; the dashed line joins the Pareto-optimal policies that do not know the means."
+    "contract; the dashed line joins the Pareto-optimal policies that do not know the "
+    "means, whether they keep the contract or not."
 )
 
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
-    """Write the page.
-
-    Parameters
-    ----------
-    arena : Arena
-        The arena.
-    outcome : Outcome
-        What became of the policy.
-    out : Path
-        The file; it appears whole or not at all.
-    """
+    """Write the page into a file, which appears whole or not at all."""
     with replacing(out) as temporary:
         temporary.write_text(page(arena, outcome), encoding="utf-8")
 

@@ -70,23 +70,13 @@ class Terms:
 
 @dataclass(frozen=True)
 class Arena:
-    """The arena as configured.
-
-    Attributes
-    ----------
-    config : Config
-        Of the arena alone.
-    terms : tuple of Terms
-        Its contracts.
-    reasons : dict of str to str
-        Instance -> why it is there.
-    needs_horizon : dict of str to str
-        Policy that has to know the number of rounds -> what for.
-    """
+    """The arena as configured, and its contracts."""
 
     config: Config
     terms: tuple[Terms, ...]
+    #: Instance -> why it is there.
     reasons: dict[str, str]
+    #: Policy that has to know the number of rounds -> what for.
     needs_horizon: dict[str, str]
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
@@ -107,20 +97,7 @@ class Arena:
 
 
 def load_arena(config: Config, root: Path = ROOT) -> Arena:
-    """Return the arena.
-
-    Parameters
-    ----------
-    config : Config
-        From `fairbandits.arena.settings.arena_config`.
-    root : Path
-        The project's folder.
-
-    Raises
-    ------
-    ConfigError
-        If papers/arena/arena.yaml does not fit the suites.
-    """
+    """Return the arena, or raise ConfigError if papers/arena/arena.yaml does not fit the suites."""
     file = paper_file(SLUG, "arena", root)
     where = str(file.relative_to(root))
     content = read_yaml(file)

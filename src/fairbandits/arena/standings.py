@@ -111,21 +111,11 @@ def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame)
     return [rows["name"][least[k]] if better[k].any() else "" for k in range(n)]
 
 
-def pairs(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
+def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     """Return the paired differences of every two policies, each with its usual setting.
 
-    Parameters
-    ----------
-    scores : sequence of Score
-        Of one contract on one instance.
-    horizon : int, optional
-        A recorded round; the last by default.
-
-    Returns
-    -------
-    DataFrame
-        ``policy``, ``other``, ``measure``; ``difference`` policy less other with its interval
-        ``low``, ``high``; ``wins``, the part of the replicates in which the policy has less.
+    The columns are ``policy``, ``other``, ``measure``; ``difference`` policy less other with its
+    interval ``low``, ``high``; ``wins``, the part of the replicates in which the policy has less.
     """
     shown = [one for one in scores if one.usual]
     if len(shown) < 2:
@@ -133,7 +123,7 @@ def pairs(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
     first, second = np.triu_indices(len(shown), 1)
     parts = []
     for name in MEASURES:
-        values = np.array([one.at(name, horizon) for one in shown], float).T
+        values = np.array([one.at(name) for one in shown], float).T
         differences = values[:, first] - values[:, second]
         found = interval(differences).rename(columns={"mean": "difference"})
         found.insert(0, "measure", name)
@@ -248,20 +238,7 @@ def _nanoseconds(policy: Any, rounds: int) -> float:
 
 
 def write(config: Config, out: Path) -> None:
-    """Write the arena's tables into a folder.
-
-    Parameters
-    ----------
-    config : Config
-        Of the arena (`fairbandits.arena.settings.arena_config`).
-    out : Path
-        The folder.
-
-    Raises
-    ------
-    StoreError
-        If a dataset is missing or stale.
-    """
+    """Write the arena's tables into a folder; StoreError if a dataset is missing or stale."""
     arena = load_arena(config)
     tables, scale = judged(arena)
     tables["costs"] = costs(arena, min(COST_ROUNDS, int(tables["standings"]["horizon"].max())))

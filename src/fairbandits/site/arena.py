@@ -43,19 +43,7 @@ PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\
 
 @dataclass(frozen=True)
 class Shown:
-    """The arena and its tables.
-
-    Attributes
-    ----------
-    arena : Arena
-        As configured.
-    tables : dict of str to DataFrame
-        By name.
-    scale : str
-        At which it was run, if not at the configured one.
-    folder : Path
-        Where the tables are.
-    """
+    """The arena, its tables by name with their folder, and their scale if it is another one."""
 
     arena: Arena
     tables: dict[str, pd.DataFrame]
@@ -239,10 +227,8 @@ def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
 
 CAPTION = (
     "Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
-    "bars are 95\u00a0% t intervals. On green ground the contract is kept. Large marks are usual "
-    "settings, small ones the others of the sweep, joined. Empty marks know the means, grey ones "
-    "ignore the contract. The dashed line joins the Pareto-optimal policies that do not know the "
-    "means, whether they keep the contract or not."
+    "bars are 95\u00a0% t intervals. Large marks are usual settings, small ones the others of the "
+    f"sweep, joined. {report.PICTURES}"
 )
 
 
@@ -364,22 +350,6 @@ def _measured(one, name: str) -> Cell:
     return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
 
 
-def duels(found: Shown) -> Iterator[HTML]:
-    """Yield for each contract on how many instances one policy has surely less than another."""
-    for terms in found.arena.terms:
-        pairs = found.of("pairs", terms.name)
-        labels = list(dict.fromkeys([*pairs["policy"], *pairs["other"]]))
-        for measure in ("contract_regret", "shortfall"):
-            less = surely_less(pairs[pairs["measure"] == measure])
-            rows = [
-                [escape(one), *("" if one == other else str(less[one, other]) for other in labels)]
-                for one in labels
-            ]
-            words = f"less {measure.replace('_', ' ')} than"
-            html = table({"": rows}, (words, *map(escape, labels)), f"{measure}_{terms.name}").data
-            yield folded(f"{_titled(terms)}: {words.removesuffix(' than')}", html)
-
-
 def cost(found: Shown) -> HTML:
     """Return what a round of each policy costs, on the machine where the tables were made."""
     rows = found.tables["costs"].sort_values("nanoseconds")
@@ -395,14 +365,7 @@ def cost(found: Shown) -> HTML:
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTML:
     """Run a class in the arena on one instance, and return where it stands among the stored ones.
 
-    Parameters
-    ----------
-    results : str or Path
-        Folder of the results.
-    policy : type
-        The class, as in a notebook; what `fairbandits arena` takes from a file.
-    instance, contract : str
-        Their names.
+    It is what `fairbandits arena` takes from a file; `results` is the folder of the results.
     """
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})
