@@ -99,7 +99,8 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
         for label in found.index
     ]
     found["ignores"] = found["kind"] == CONTROL
-    order = {"ignores": True, "kept": False, "kept_always": False, "shortfall": True}
+    order = {"ignores": True, "kept": False, "kept_always": False}
+    order |= {"shortfall": True, "contract_regret": True}
     return found.sort_values([*order], ascending=[*order.values()]).reset_index()
 
 

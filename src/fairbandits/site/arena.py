@@ -39,6 +39,8 @@ GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
 #: Columns of two measures in a thousand rounds.
 PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
+#: A cell with two lines.
+CELL = '<span style="white-space:normal">{}<br><small>{}</small></span>'
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def decision(found: Shown) -> HTML:
                 (number(regret.mean(), 2), span(regret.min(), regret.max(), 2)),
                 (f"{number(lack.mean(), 2)} {terms.unit}", f"at most {number(lack.max(), 2)}"),
             )
-            lines.append([f"{first}<br><small>{second}</small>" for first, second in cells])
+            lines.append([CELL.format(*both) for both in cells])
     header = ("the contract must hold", "use", *PER_THOUSAND)
     return of_words(groups, header, "decision")
 
@@ -137,7 +139,8 @@ def rule(found: Shown) -> Markdown:
     return Markdown(
         f"A policy keeps a contract *at the end* if its shortfall after the last round is at most "
         f"1 in {end} rounds, and *in every round* if its shortfall in the worst round is at most 1 "
-        f"in {always}, each by the upper end of the 95\u00a0% interval of the mean. Of the "
+        f"in {always}, each by the upper end of the 95\u00a0% interval of the mean. The worst "
+        "round is that of all rounds for *minimum pulls*, else of the recorded ones. Of the "
         "policies that keep the contract on all instances the table names the one with the least "
         "mean rank by contract regret; *cheapest* counts where it has the least of all that keep "
         "the contract. Where no policy does, it says *none*, and names the one "
