@@ -831,7 +831,7 @@ def arena(
         *(place, found, contracts, names, replicates, jobs),
         said=lambda words: click.echo(words, err=True),
     )
-    for line in entrant.lines(outcome):
+    for line in entrant.lines(place, outcome):
         click.echo(line)
     if outcome.tables:
         out = out or Path(f"{found.name}.html")

@@ -40,7 +40,7 @@ class Optimum(NamedTuple):
 class Contract:
     """What all contracts have in common."""
 
-    #: As in tables and on the command line, and what a violation counts.
+    #: As in tables and on the command line, and what a shortfall counts.
     name: ClassVar[str]
     unit: ClassVar[str]
 
@@ -95,7 +95,7 @@ class Contract:
         """Return the reward a round that the contract costs whoever knows the means."""
         return float(np.max(means)) - self.optimum(means).reward
 
-    def violation(self, seen: Any) -> np.ndarray:
+    def shortfall(self, seen: Any) -> np.ndarray:
         """Return how much is lacking now where most is lacking; 0 where nothing is.
 
         Parameters
@@ -110,23 +110,23 @@ class Contract:
         """
         raise NotImplementedError
 
-    def supremum(self, seen: Any) -> np.ndarray:
-        """Return the largest violation so far: of all rounds where the run kept it, else recorded.
+    def worst_shortfall(self, seen: Any) -> np.ndarray:
+        """Return the largest shortfall so far: of all rounds where the run kept it, else recorded.
 
         Parameters
         ----------
         seen : object
-            As in `violation`.
+            As in `shortfall`.
         """
-        return np.maximum.accumulate(self.violation(seen), axis=-1)
+        return np.maximum.accumulate(self.shortfall(seen), axis=-1)
 
-    def regret(self, seen: Any) -> np.ndarray:
+    def contract_regret(self, seen: Any) -> np.ndarray:
         """Return the regret against the best that keeps the contract; negative where that is not.
 
         Parameters
         ----------
         seen : object
-            As in `violation`.
+            As in `shortfall`.
         """
         raise NotImplementedError
 
@@ -166,18 +166,18 @@ class MinimumPulls(Contract):
         object.__setattr__(self, "quotas", tuple(self.quotas))
         quota_numerators(self.quotas)
 
-    def violation(self, seen: Any) -> np.ndarray:
-        """Return the whole pulls that the worst arm lacks, as in `Contract.violation`."""
+    def shortfall(self, seen: Any) -> np.ndarray:
+        """Return the whole pulls that the worst arm lacks, as in `Contract.shortfall`."""
         owed = pulls.floors(seen.rounds, *quota_numerators(self.quotas, np.max(seen.rounds)))
         return np.maximum(pulls.violation(owed - seen.plays), 0)
 
-    def supremum(self, seen: Any) -> np.ndarray:
-        """Return the same of the worst round so far, as in `Contract.supremum`."""
+    def worst_shortfall(self, seen: Any) -> np.ndarray:
+        """Return the same of the worst round so far, as in `Contract.worst_shortfall`."""
         if "floor_deficit_sup" in seen.deficits and tuple(seen.quotas) == self.quotas:
             return np.maximum(pulls.violation(seen.deficits["floor_deficit_sup"]), 0)
-        return super().supremum(seen)
+        return super().worst_shortfall(seen)
 
-    def regret(self, seen: Any) -> np.ndarray:
+    def contract_regret(self, seen: Any) -> np.ndarray:
         """Return `fairbandits.metrics.r_regret`."""
         return measures.r_regret(seen.rounds, seen.plays, seen.true_means, self.quotas)
 
@@ -218,12 +218,12 @@ class MinimumReward(Contract):
         if not any(self.targets):
             raise ValueError("targets must be above 0 for one arm at least, got none")
 
-    def violation(self, seen: Any) -> np.ndarray:
-        """Return the reward that the worst protected arm lacks, as in `Contract.violation`."""
+    def shortfall(self, seen: Any) -> np.ndarray:
+        """Return the reward that the worst protected arm lacks, as in `Contract.shortfall`."""
         lacking = measures.target_violation(seen.rounds, seen.rewards, self.targets)
         return np.maximum(lacking, 0.0)
 
-    def regret(self, seen: Any) -> np.ndarray:
+    def contract_regret(self, seen: Any) -> np.ndarray:
         """Return `fairbandits.metrics.target_regret`."""
         return measures.target_regret(seen.rounds, seen.plays, seen.true_means, self.targets)
 
@@ -276,12 +276,12 @@ class GroupExposure(Contract):
         numerators, denominator = common_denominator("quotas", self.quotas)
         return [Fraction(one, denominator) for one in numerators]
 
-    def violation(self, seen: Any) -> np.ndarray:
-        """Return the whole pulls that the worst group lacks, as in `Contract.violation`."""
+    def shortfall(self, seen: Any) -> np.ndarray:
+        """Return the whole pulls that the worst group lacks, as in `Contract.shortfall`."""
         lacking = measures.group_deficits(seen.rounds, seen.plays, self.groups, self.quotas)
         return np.maximum(lacking.max(axis=-1), 0)
 
-    def regret(self, seen: Any) -> np.ndarray:
+    def contract_regret(self, seen: Any) -> np.ndarray:
         """Return the regret beyond that of each group's quota on its best arm."""
         means = np.asarray(seen.true_means, float)
         gaps = means.max(axis=-1, keepdims=True) - means
@@ -335,11 +335,11 @@ class GroupMerit(GroupExposure):
     name: ClassVar[str] = "group_merit"
     unit: ClassVar[str] = "pulls"
 
-    def violation(self, seen: Any) -> np.ndarray:
+    def shortfall(self, seen: Any) -> np.ndarray:
         """Return the larger of two: whole pulls that a group lacks, pulls of a group misplaced.
 
         What is misplaced is 1/2 sum_i |N_i - pi_i N_g|: as many pulls of group g are one of its
-        arms' that another one was due. See `Contract.violation`.
+        arms' that another one was due. See `Contract.shortfall`.
         """
         means = np.asarray(seen.true_means, float)
         if means.ndim == 1:
@@ -351,9 +351,9 @@ class GroupMerit(GroupExposure):
         plays = np.asarray(seen.plays)
         served = np.repeat(of_groups.per_group(plays, self.groups), self.groups, axis=-1)
         misplaced = of_groups.per_group(np.abs(plays - fair * served), self.groups) / 2
-        return np.maximum(misplaced.max(axis=-1), super().violation(seen))
+        return np.maximum(misplaced.max(axis=-1), super().shortfall(seen))
 
-    def regret(self, seen: Any) -> np.ndarray:
+    def contract_regret(self, seen: Any) -> np.ndarray:
         """Return `fairbandits.metrics.group_regret`."""
         return measures.group_regret(
             *(seen.rounds, seen.plays, seen.true_means),

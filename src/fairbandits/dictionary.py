@@ -439,21 +439,28 @@ ARENA = {
     "translation": Column(
         "How the policy meets the contract; own, or as in papers/arena/arena.yaml"
     ),
-    "regret": Column(
+    "contract_regret": Column(
         "Mean over replicates of the regret against the best that keeps the contract", "reward"
     ),
-    "violation": Column(
-        "Mean over replicates of what is lacking at the last round", "pulls, or reward", AT_LEAST_0
+    "shortfall": Column(
+        "Mean over replicates of what is lacking at the last round, where most is",
+        "pulls, or reward",
+        AT_LEAST_0,
     ),
-    "supremum": Column(
-        "Mean over replicates of the largest violation so far", "pulls, or reward", AT_LEAST_0
+    "worst_shortfall": Column(
+        "Mean over replicates of the largest shortfall of any round: of all rounds under "
+        "minimum_pulls, else of those recorded",
+        "pulls, or reward",
+        AT_LEAST_0,
     ),
-    "regret_rank": Column(
-        "Mean over replicates of the rank by regret, 1 for the least; usual settings only",
+    "contract_regret_rank": Column(
+        "Mean over replicates of the rank by contract regret, 1 for the least; usual settings only",
         "",
         "at least 1",
     ),
-    "violation_rank": Column("The same by violation", "", "at least 1"),
+    "shortfall_rank": Column("The same by shortfall", "", "at least 1"),
+    "kept": Column("Whether the upper end of `shortfall` is at most 0.1 % of the rounds"),
+    "kept_always": Column("Whether that of `worst_shortfall` is at most 0.01 % of the rounds"),
     "dominated_by": Column("`name` of the one that dominates it; empty where nobody does"),
     "optimum": Column(
         "Reward of the best distribution that keeps the contract; the mean where means are drawn",
@@ -464,7 +471,7 @@ ARENA = {
     ),
     "horizon": Column("Number of rounds T", "rounds", "at least 1"),
     "replicates": Column("Number of replicates", "", "at least 2"),
-    "measure": Column("regret, violation or supremum: what the row is of"),
+    "measure": Column("contract_regret, shortfall or worst_shortfall: what the row is of"),
     "round": Column("Round t, of `paths`", "rounds", "at least 1"),
     "mean": Column("Mean over replicates of the measure", _OF_MEASURES),
     "other": Column("Second of two policies"),
@@ -480,11 +487,12 @@ ARENA = {
     ),
 }
 _ENDS = {"low": "Lower", "high": "Upper"}
+_MEASURED = ("contract_regret", "shortfall", "worst_shortfall")
 ARENA |= {
     f"{name}_{end}": Column(
         f"{_ENDS[end]} end of the 95 % t interval of `{name}`", ARENA[name].unit
     )
-    for name in ("regret", "violation", "supremum", "regret_rank", "violation_rank")
+    for name in (*_MEASURED, *(f"{one}_rank" for one in _MEASURED[:2]))
     for end in _ENDS
 }
 

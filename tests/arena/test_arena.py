@@ -1,5 +1,8 @@
 """The arena at a small scale: its configuration, its tables and what they must agree with."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +12,14 @@ import fairbandits as fb
 import real
 import shrunk
 import small
-from fairbandits.arena import findings, picture, scores, standings
-from fairbandits.arena.roles import Role, load_arena
+from fairbandits.arena import decisions, picture, scores, standings
+from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
-from fairbandits.experiments.spec import depends_on_instance
+from fairbandits.experiments.simulate import instance_of
+from fairbandits.experiments.spec import depends_on_instance, filled
 from fairbandits.optima.fluid import fluid_pulls
+from fairbandits.policies import make_policy
 from fairbandits.site import arena as page
 from fairbandits.store import StoreError, read_table
 
@@ -78,6 +83,7 @@ def test_targets_are_quotas_times_means_everywhere():
         (lambda c: c["policies"]["gef"].update(minimum_pulls="own"), "does not run it; say none"),
         (lambda c: c["contracts"]["group_merit"].update(suite="group"), "did you mean 'groups'"),
         (lambda c: c["contracts"].update(minimum_pull={}), "minimum_pull"),
+        (lambda c: c["needs_horizon"].update(bf_ucv="δ"), "no suite runs 'bf_ucv'; did you mean"),
     ],
 )
 def test_what_does_not_fit_the_suites_is_said(change, words, tmp_path):
@@ -105,8 +111,11 @@ def test_standings_have_every_policy_that_applies(tables):
             assert set(own["label"]) == applies
             assert own.groupby("label")["usual"].sum().eq(1).all()
     assert rows["price"].ge(-1e-12).all()
-    assert (rows["violation"] >= 0).all()
-    assert (rows["supremum"] >= rows["violation"] - 1e-9).all()
+    assert (rows["shortfall"] >= 0).all()
+    assert (rows["worst_shortfall"] >= rows["shortfall"] - 1e-9).all()
+    assert rows["kept"].any()
+    assert not rows["kept"].all()
+    assert (rows["kept_always"] <= rows["kept"]).all()
 
 
 def test_who_knows_all_has_no_regret(tables):
@@ -117,8 +126,8 @@ def test_who_knows_all_has_no_regret(tables):
     n_arms = own["instance"].map(
         {one.instance: one.runs[0].spec.n_arms for one in FULL.experiments}
     )
-    assert (own["regret"].abs() <= n_arms).all()
-    assert (own["violation"] <= 1).all()
+    assert (own["contract_regret"].abs() <= n_arms).all()
+    assert (own["shortfall"] <= 1).all()
 
 
 def test_pairs_are_of_the_same_rewards(tables):
@@ -126,9 +135,9 @@ def test_pairs_are_of_the_same_rewards(tables):
     assert ((pairs["low"] <= pairs["difference"]) & (pairs["difference"] <= pairs["high"])).all()
     rows = tables["standings"]
     own = rows[(rows["contract"] == "minimum_pulls") & rows["usual"]]
-    means = own[own["instance"] == "fair_ucb_2"].set_index("label")["regret"]
+    means = own[own["instance"] == "fair_ucb_2"].set_index("label")["contract_regret"]
     one = pairs[(pairs["contract"] == "minimum_pulls") & (pairs["instance"] == "fair_ucb_2")]
-    for row in one[one["measure"] == "regret"].itertuples():
+    for row in one[one["measure"] == "contract_regret"].itertuples():
         assert row.difference == pytest.approx(means[row.policy] - means[row.other])
 
 
@@ -137,15 +146,16 @@ def test_ranks_are_shared_out(tables):
     usual = rows[rows["usual"]]
     for _, own in usual.groupby(["contract", "instance"]):
         n = len(own)
-        assert own["regret_rank"].sum() == pytest.approx(n * (n + 1) / 2)
-    assert rows[~rows["usual"]]["regret_rank"].isna().all()
+        assert own["contract_regret_rank"].sum() == pytest.approx(n * (n + 1) / 2)
+    assert rows[~rows["usual"]]["contract_regret_rank"].isna().all()
 
 
-def score(name, regret, violation, kind="own"):
-    values = {"regret": regret, "violation": violation, "supremum": violation}
+def score(name, regret, shortfall, kind="own", worst=None):
+    values = {"contract_regret": regret, "shortfall": shortfall}
+    values["worst_shortfall"] = worst or shortfall
     values = {key: np.array(one, float)[:, None] for key, one in values.items()}
     role = Role("known_quotas" if kind == "oracle" else "own", kind, "")
-    return scores.Score(name, name, "", True, role, np.array([10]), values)
+    return scores.Score(name, name, "", True, role, np.array([10_000]), values)
 
 
 def test_who_dominates_whom():
@@ -157,6 +167,7 @@ def test_who_dominates_whom():
             score("worse", [12, 13, 15], [60, 61, 62]),
             score("unsure", [8, 14, 11], [0, 0, 0]),
             score("knowing", [0, 1, 0], [0, 0, 0], kind="oracle"),
+            score("told", [0, 1, 0], [0, 0, 0], kind=TOLD),
         ]
     )
     by = dict(zip(found["label"], found["dominated_by"], strict=True))
@@ -167,6 +178,7 @@ def test_who_dominates_whom():
         "worse": "unfair",
         "unsure": "",
         "knowing": "",
+        "told": "",
     }
 
 
@@ -186,7 +198,7 @@ def test_fluid_law_of_ucb1():
     law = fluid_pulls(arms.means, (0,) * 8, 0, 20_000)
     contract = fb.contracts.MinimumPulls((0,) * 8)
     wanted = float(law @ (max(arms.means) - np.array(arms.means)))
-    assert contract.regret(found)[:, -1] == pytest.approx(wanted, rel=1 / 3)
+    assert contract.contract_regret(found)[:, -1] == pytest.approx(wanted, rel=1 / 3)
 
 
 REPEATED = [
@@ -212,18 +224,14 @@ def test_cells_that_repeat_a_paper_agree_with_it(instance, paper, experiment, po
         settled = {**spec.cells[0], **{k: v for k, v in cell.items() if k in spec.sweep}}
         settled = {"horizon": horizon, **settled}
         means.append(played(spec, settled, seed, horizon, replicates, own))
-    for measure in ("regret", "violation"):
+    for measure in ("contract_regret", "shortfall"):
         one, other = (standings.interval(each[measure]) for each in means)
         gap = abs(one["mean"][0] - other["mean"][0])
         assert gap <= 2 * (one["high"] - one["low"] + other["high"] - other["low"])[0] + 1
 
 
 def played(spec, cell, seed, horizon, replicates, own):
-    """Return regret and violation of a run with other streams."""
-    from fairbandits.experiments.simulate import instance_of
-    from fairbandits.experiments.spec import filled
-    from fairbandits.policies import make_policy
-
+    """Return contract regret and shortfall of a run with other streams."""
     quotas = own.runs[0].spec.quotas
     parameters = filled(spec.parameters_of(cell), {"quotas": quotas, "fractions": quotas})
     policy = make_policy(spec.policy, parameters)
@@ -237,58 +245,150 @@ def played(spec, cell, seed, horizon, replicates, own):
         quotas=quotas,
     )
     contract = fb.contracts.MinimumPulls(quotas)
-    return {"regret": contract.regret(found), "violation": contract.violation(found).astype(float)}
+    return {
+        "contract_regret": contract.contract_regret(found),
+        "shortfall": contract.shortfall(found).astype(float),
+    }
 
 
 # what is shown
 
 
-def test_findings_are_sentences_with_numbers(tables):
-    found = list(findings.findings(load_arena(FULL), tables))
-    assert {contract for contract, _ in found} == {one.name for one in load_arena(FULL).terms}
-    for _, words in found:
-        assert words.endswith(".")
-        assert "nan" not in words
-    assert any(
-        words.startswith("BanditQ beside another policy on an instance") for _, words in found
-    )
+def test_who_needs_the_horizon_plays_otherwise_with_another_one():
+    """And who does not is the same in the first rounds, however many are to come."""
+    arena = load_arena(FULL)
+    found = {}
+    for contract, place, horizon in (("minimum_pulls", 1, 400), ("group_exposure", 2, 4_000)):
+        for run in arena.instances(contract)[place].runs:
+            name = run.name.removesuffix(f"-{run.spec.law}")
+            parameters = run.spec.parameters_of(run.spec.cells[0])
+            means = run.spec.means
+            given = {"quotas": run.spec.quotas, "fractions": run.spec.quotas, "means": means}
+            given |= {"targets": tuple(scores.shares_of(run.spec.quotas, means))}
+            given |= {"groups": run.spec.groups}
+            policy = make_policy(run.spec.policy, filled(parameters, given))
+            arms = instance_of(run.spec)
+            short, long = (
+                fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
+                for rounds in (horizon, 10 * horizon)
+            )
+            found[name] = found.get(name, False) or (short.plays != long.plays).any()
+    assert {name for name, other in found.items() if other} == set(arena.needs_horizon)
 
 
-def test_banditq_beside_others_is_counted_from_the_pairs(tables):
-    rows, pairs = (
-        tables[name].query("contract == 'minimum_reward'") for name in ("standings", "pairs")
-    )
-    found = findings.beside("BanditQ", rows, pairs).set_index("label")
-    assert "BanditQ" not in found.index
-    assert {"UCB1", "KL-UCB with guarantees", "furthest behind first"} <= set(found.index)
-    for label, row in found.iterrows():
-        for measure in ("regret", "violation"):
+KEPT, BROKEN = [0, 0, 0], [20, 21, 22]
+
+
+@pytest.fixture
+def small_standings():
+    """Return standings of two instances with a policy for each demand."""
+    parts = []
+    for instance, lacks in (("one", KEPT), ("two", BROKEN)):
+        rows = standings.standings(
+            [
+                score("always", [10, 11, 12], KEPT),
+                score("later", [5, 6, 7], KEPT, worst=BROKEN),
+                score("tuned", [1, 2, 3], KEPT, worst=BROKEN),
+                score("sometimes", [4, 5, 6], lacks),
+                score("unfair", [-9, -8, -9], BROKEN, kind="control"),
+                score("knowing", [0, 1, 0], KEPT, kind="oracle"),
+            ]
+        )
+        parts.append(rows.assign(instance=instance, contract="minimum_pulls"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def chosen(rows, needs_horizon=("tuned",)):
+    arena = replace(load_arena(FULL), needs_horizon=dict.fromkeys(needs_horizon, "tuning"))
+    return {
+        (one.always, one.horizon): (one.rows["label"].iloc[0], one.kept, one.least, one.total)
+        for one in decisions.choices(arena, rows)
+    }
+
+
+def test_the_policy_to_use_is_the_cheapest_that_keeps_the_contract(small_standings):
+    assert chosen(small_standings) == {
+        (False, "known"): ("tuned", 2, 2, 2),
+        (False, "not known"): ("later", 2, 0, 2),
+        (True, "known or not"): ("always", 2, 1, 2),
+    }
+    assert chosen(small_standings, ())[False, "known or not"][0] == "tuned"
+
+
+def test_where_nobody_keeps_the_contract_everywhere_the_nearest_is_named(small_standings):
+    rows = small_standings[small_standings["label"] != "always"]
+    assert chosen(rows)[True, "known or not"] == ("sometimes", 1, 1, 2)
+
+
+def test_the_summary_counts_what_the_standings_say(small_standings):
+    found = decisions.summary(small_standings).set_index("label")
+    assert "knowing" not in found.index
+    assert found[["kept", "kept_always", "least"]].to_dict("index") == {
+        "always": {"kept": 2, "kept_always": 2, "least": 0},
+        "later": {"kept": 2, "kept_always": 0, "least": 0},
+        "tuned": {"kept": 2, "kept_always": 0, "least": 2},
+        "sometimes": {"kept": 1, "kept_always": 1, "least": 0},
+        "unfair": {"kept": 0, "kept_always": 0, "least": 0},
+    }
+    assert found.loc["unfair", ["pareto", "breaking"]].tolist() == [2, 2]
+    assert found.loc["later", "by"] == {"tuned": 2}
+    assert found.loc["tuned", "contract_regret"] == pytest.approx(0.2)
+    assert found.loc["sometimes", "shortfall"] == pytest.approx(21 / 20)
+
+
+def test_who_breaks_the_contract_is_not_called_pareto_optimal_without_saying_so(small_standings):
+    said = {one.label: decisions.pareto(one) for one in small_standings.itertuples()}
+    assert said["tuned"] == "yes"
+    assert said["unfair"] == "yes, but only by breaking the contract"
+    assert said["later"] == "no: tuned dominates it"
+
+
+def test_banditq_beside_others_is_counted_from_the_pairs(results, tables):
+    pairs = tables["pairs"].query("contract == 'minimum_reward'")
+    markup = page.banditq(page.open_arena(results)).data
+    found = dict(re.findall(r'<th scope="row">([^<]*)</th>((?:<td>\d+</td>){5})', markup))
+    assert "BanditQ" not in found
+    assert "LFG" not in found  # it knows the means
+    assert {"UCB1", "KL-UCB with guarantees", "furthest behind first"} <= set(found)
+    for label, cells in found.items():
+        counts = []
+        for measure in ("contract_regret", "shortfall"):
             less = more = 0
             for one in pairs[pairs["measure"] == measure].itertuples():
                 if {one.policy, one.other} == {"BanditQ", label}:
                     sign = 1 if one.policy == "BanditQ" else -1
                     less += max(sign * one.low, sign * one.high) < 0
                     more += min(sign * one.low, sign * one.high) > 0
-            assert (row[f"less_{measure}"], row[f"more_{measure}"]) == (less, more)
-            assert less + more <= row["instances"]
+            counts += [less, more]
+        assert [int(one) for one in re.findall(r"\d+", cells)][1:] == counts
 
 
 def test_page_shows_all(results):
     found = page.open_arena(results)
     assert "smoke" in page.banner(found).data
-    assert "instances" in page.what_ran(found).data
+    decision = page.decision(found).data
+    for terms in found.arena.terms:
+        title = terms.title[0].upper() + terms.title[1:]
+        assert f"<span>{title}. " in decision
+    assert decision.count("in every round") >= 4
+    assert "at most 1 in 1\u202f000 rounds" in page.rule(found).data
+    assert page.overview(found).data.count("<svg") == 4
+    assert "UCB1 (ignores it)" in page.overview(found).data
     markup = "".join(one.data for one in page.each_contract(found))
     assert markup.count("<svg") >= 26
-    assert "not applicable" in page.translations(found).data
-    texts = (page.contracts, page.instances, page.sentences, page.banditq, page.all_standings)
-    for shown in (*texts, page.cost):
+    assert markup.count("Pareto-optimal on") == 4
+    assert "not applicable" in page.contracts(found).data
+    for shown in (page.instances, page.all_standings, page.cost):
         assert len(shown(found).data) > 200
-    folds = [one.data for one in page.duels(found)]
-    assert len(folds) == len(found.arena.terms)
-    for fold, terms in zip(folds, found.arena.terms, strict=True):
-        assert terms.title in fold
-        assert f"duels_{terms.name}" in fold
     assert "standings.parquet" in page.files(found).data
+
+
+def test_no_cell_of_the_page_is_a_list_with_semicolons(results):
+    found = page.open_arena(results)
+    parts = [page.decision(found), *page.each_contract(found), page.instances(found)]
+    cells = re.findall(r"<td>([^<]*)</td>", "".join(one.data for one in parts))
+    assert len(cells) > 100
+    assert [one for one in cells if one.count(";") - one.count("&") > 1] == []
 
 
 def test_page_says_how_to_make_what_is_missing(tmp_path):
@@ -304,9 +404,22 @@ def test_panel_is_drawn_whatever_the_size():
                 score("two", [-scale] * 3, [scale] * 3),
             ]
         )
-        drawn = picture.panel("A & B", rows, picture.looks(["one", "two"]), "pulls", ["two"])
+        look = picture.looks_under(["one", "two"], rows)
+        drawn = picture.panel("A & B", rows, look, "pulls", ["two"])
         assert "A &amp; B" in drawn
         assert "nan" not in drawn
+
+
+def test_who_ignores_the_contract_is_grey_and_named_so(small_standings):
+    terms = load_arena(FULL).terms[0]
+    look = picture.looks_under(small_standings["label"].unique(), small_standings)
+    assert {label for label, (colour, _) in look.items() if colour == picture.IGNORES} == {"unfair"}
+    drawn = picture.overview(terms, small_standings, look)
+    assert "unfair (ignores it)" in drawn
+    assert "always (" not in drawn
+    assert "knowing" not in drawn
+    front = re.search(r'<path d="M([^"]*)" class="f"/>', drawn)
+    assert front is None  # "tuned" is the best of those that try
 
 
 def test_looks_differ():

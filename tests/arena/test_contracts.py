@@ -24,10 +24,10 @@ class Seen:
 
 def test_pulls_are_counted_whole_and_the_worst_round_stays():
     contract = MinimumPulls(("1/3", "1/3", 0))
-    assert contract.violation(Seen).tolist() == [[1, 2]]
-    assert contract.violation(Seen).dtype == np.int64
-    assert MinimumPulls((0, 0, "1/3")).violation(Seen).tolist() == [[1, 0]]
-    assert MinimumPulls((0, 0, "1/3")).supremum(Seen).tolist() == [[1, 1]]
+    assert contract.shortfall(Seen).tolist() == [[1, 2]]
+    assert contract.shortfall(Seen).dtype == np.int64
+    assert MinimumPulls((0, 0, "1/3")).shortfall(Seen).tolist() == [[1, 0]]
+    assert MinimumPulls((0, 0, "1/3")).worst_shortfall(Seen).tolist() == [[1, 1]]
 
 
 def test_supremum_is_that_of_all_rounds_where_a_run_kept_it():
@@ -36,27 +36,32 @@ def test_supremum_is_that_of_all_rounds_where_a_run_kept_it():
     found = fb.run(fb.LFG(quotas), arms, 300, 3, checkpoints=[300], quotas=quotas)
     every = fb.run(fb.LFG(quotas), arms, 300, 3, checkpoints=range(1, 301))
     contract = MinimumPulls(quotas)
-    assert contract.supremum(found)[:, -1].tolist() == contract.supremum(every)[:, -1].tolist()
+    assert (
+        contract.worst_shortfall(found)[:, -1].tolist()
+        == contract.worst_shortfall(every)[:, -1].tolist()
+    )
 
 
 def test_rewards_and_groups_lack_what_they_lack():
-    assert MinimumReward((0.2, 0.1, 0)).violation(Seen)[0] == pytest.approx([0.3, 0.5])
-    assert GroupExposure((2, 1), ("1/2", "1/5")).violation(Seen).tolist() == [[0, 0]]
-    assert GroupExposure((2, 1), ("3/5", "2/5")).violation(Seen).tolist() == [[1, 1]]
+    assert MinimumReward((0.2, 0.1, 0)).shortfall(Seen)[0] == pytest.approx([0.3, 0.5])
+    assert GroupExposure((2, 1), ("1/2", "1/5")).shortfall(Seen).tolist() == [[0, 0]]
+    assert GroupExposure((2, 1), ("3/5", "2/5")).shortfall(Seen).tolist() == [[1, 1]]
     merit = GroupMerit((2, 1), (0, 0))  # 5/9 and 4/9 of what their group has
-    assert merit.violation(Seen)[0] == pytest.approx([3 * 4 / 9, abs(4 - 5 * 5 / 9)])
+    assert merit.shortfall(Seen)[0] == pytest.approx([3 * 4 / 9, abs(4 - 5 * 5 / 9)])
 
 
 def test_regret_is_that_of_the_measures():
     quotas = ("1/3", "1/3", 0)
     measured = fb.metrics.r_regret(Seen.rounds, Seen.plays, Seen.true_means, quotas)
-    assert (MinimumPulls(quotas).regret(Seen) == measured).all()
+    assert (MinimumPulls(quotas).contract_regret(Seen) == measured).all()
     drawn = type("Drawn", (Seen,), {"true_means": Seen.true_means[None]})
     exposure = GroupExposure((2, 1), ("3/5", "2/5"))
-    assert exposure.regret(Seen)[0] == pytest.approx([0.4 * 3 - 0.4 * 1, 0.4 * 4 + 0.5 - 0.4 * 6])
-    assert (exposure.regret(drawn) == exposure.regret(Seen)).all()
+    assert exposure.contract_regret(Seen)[0] == pytest.approx(
+        [0.4 * 3 - 0.4 * 1, 0.4 * 4 + 0.5 - 0.4 * 6]
+    )
+    assert (exposure.contract_regret(drawn) == exposure.contract_regret(Seen)).all()
     merit = GroupMerit((2, 1), ("3/5", "2/5"))
-    assert merit.violation(drawn) == pytest.approx(merit.violation(Seen))
+    assert merit.shortfall(drawn) == pytest.approx(merit.shortfall(Seen))
 
 
 def test_optimum_is_the_static_one():

@@ -116,9 +116,28 @@ def test_it_gets_what_it_asks_for(entered):
     assert found.exit_code == 0, found.output
     rows = [line for line in found.output.splitlines() if line.startswith("minimum_pulls")]
     assert len(rows) == 2
-    assert "oracle" not in rows[0]
-    found, _ = entered("Owed", "--contract", "minimum_reward", "--instances", "fair_ucb_2")
-    assert "oracle" in found.output
+    assert "true means" not in found.output
+    found, page = entered("Owed", "--contract", "minimum_reward", "--instances", "fair_ucb_2")
+    assert "Under minimum_reward it gets what it asks for by way of the true means" in found.output
+    for shown in (found.output, page.partition("Owed (yours)</td>")[2].partition("</tr>")[0]):
+        assert "oracle" not in shown
+    assert "yours, told the true means" in page
+
+
+def test_the_table_has_size_and_units_and_says_who_breaks_the_contract(entered):
+    found, page = entered("Greedy", "--instances", "fair_ucb_2,tiny_group")
+    assert f"200 rounds, {small.REPLICATES} replicates (n)" in found.output
+    rows = [line for line in found.output.splitlines() if re.match(r" *(minimum|group)_", line)]
+    assert len(rows) == 4
+    for line in rows:
+        kept, *_, unit = re.search(
+            r"(yes|no) +([\d.e+]+) ± ([\d.e+-]+) (pulls|reward)", line
+        ).groups()
+        assert unit == ("reward" if "minimum_reward" in line else "pulls")
+        optimal = "yes" if kept == "yes" else "yes, but only by breaking the contract"
+        assert line.endswith(optimal) or re.search(r"no: .+ dominates it$", line)
+    assert any(line.endswith("by breaking the contract") for line in rows)
+    assert "nobody" not in found.output + page
 
 
 def test_where_there_are_no_groups_it_is_not_applicable(entered):
@@ -205,7 +224,10 @@ def test_without_stored_results_it_says_what_makes_them(tmp_path):
     words = ["arena", f"{file}:Greedy", "--results", str(tmp_path / "none")]
     found = CliRunner().invoke(main, words)
     assert found.exit_code == 1
-    assert "`fairbandits replicate arena` makes them" in found.output
+    (line,) = found.output.splitlines()
+    assert f"{tmp_path / 'none'}" in line
+    assert "run this in the project's folder, or give --results FOLDER" in line
+    assert "`fairbandits replicate arena` makes them" in line
 
 
 LISTS = """

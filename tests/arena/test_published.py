@@ -41,11 +41,11 @@ def loaded(config, experiment):
 
 
 def at(runs, policy, cell, horizon, contract):
-    """Return regret and violation of each replicate in a round."""
+    """Return contract regret and shortfall of each replicate in a round."""
     (run,) = (one for one in runs if one.policy == policy and one.cell == cell)
     place = np.flatnonzero(run.rounds == horizon)
     values = scores.values_of(lambda means: contract, scores.seen_of(run))
-    return {name: values[name][:, place].astype(float) for name in ("regret", "violation")}
+    return {name: values[name][:, place].astype(float) for name in ("contract_regret", "shortfall")}
 
 
 @pytest.mark.slow

@@ -11,17 +11,19 @@ import numpy as np
 import pandas as pd
 
 from fairbandits import simulation
-from fairbandits.arena.roles import Arena, Role
+from fairbandits.arena.decisions import pareto
+from fairbandits.arena.roles import TOLD, Arena, Role
 from fairbandits.arena.scores import (
     Score,
     Seen,
+    dataset_of,
     maker_of,
     recorded,
     scores_of,
     values_of,
 )
 from fairbandits.arena.settings import SLUG
-from fairbandits.arena.standings import ORACLE, standings
+from fairbandits.arena.standings import KEPT, standings
 from fairbandits.compiling import Compiled, compiled
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.experiments.config import Experiment
@@ -45,19 +47,7 @@ MAKES = "`fairbandits replicate arena` makes them"
 
 @dataclass(frozen=True)
 class Entrant:
-    """A class from a file, and what it asks for.
-
-    Attributes
-    ----------
-    name : str
-        Of the class.
-    make : callable
-        The class, or what else makes the policy.
-    asks : tuple of str
-        Those of `ASKED` that it takes.
-    fast : bool
-        Whether its policies are to be compiled.
-    """
+    """A class, or what else makes a policy: which of `ASKED` it takes, and whether to compile."""
 
     name: str
     make: Callable[..., Any]
@@ -121,55 +111,73 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
 
 @dataclass
 class Outcome:
-    """What became of a policy in the arena.
-
-    Attributes
-    ----------
-    label : str
-        The policy's.
-    tables : dict of (str, str) to DataFrame
-        Contract and instance -> standings with the policy among the stored ones.
-    failures : dict of str to str
-        Instance -> what went wrong there, and where.
-    skipped : dict of (str, str) to str
-        Contract and instance -> why the policy was not run.
-    horizon, replicates : int
-        How much was run.
-    stored : int
-        Number of rounds of the stored policies.
-    """
+    """What became of a policy in the arena, and how much was run of it and is stored of others."""
 
     label: str
     horizon: int = 0
     replicates: int = 0
     stored: int = 0
+    #: Contract and instance -> standings with the policy among the stored ones.
     tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
+    #: Instance -> what went wrong there, and where.
     failures: dict[str, str] = field(default_factory=dict)
+    #: Contract and instance -> why the policy was not run.
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    @property
-    def own(self) -> pd.DataFrame:
-        """Where the policy stands: one row for each contract and instance."""
+    def own(self, arena: Arena) -> pd.DataFrame:
+        """Return where the policy stands, for reading: a row for each contract and instance."""
         rows = []
         for (contract, instance), table in self.tables.items():
-            mine = table[table["label"] == self.label]
-            rows += [
+            (one,) = table[table["label"] == self.label].itertuples()
+            unit = arena.of(contract).unit
+            rows.append(
                 {
                     "contract": contract,
                     "instance": instance,
-                    "kind": one.kind,
-                    "regret": one.regret,
-                    "± regret": one.regret_high - one.regret,
-                    "violation": one.violation,
-                    "± violation": one.violation_high - one.violation,
-                    "rank by regret": one.regret_rank,
-                    "by violation": one.violation_rank,
-                    "of": int(table["usual"].sum()),
-                    "dominated by": one.dominated_by or "nobody",
+                    "keeps it": "yes" if one.kept else "no",
+                    "shortfall": f"{half(one, 'shortfall')} {unit}",
+                    "contract regret (reward)": half(one, "contract_regret"),
+                    "rank by regret": f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}",
+                    "Pareto-optimal": pareto(one),
                 }
-                for one in mine.itertuples()
-            ]
+            )
         return pd.DataFrame(rows)
+
+    @property
+    def words(self) -> Iterator[str]:
+        """What was run, and what to know of it."""
+        part = f"{KEPT['kept'][1] * self.horizon:g}"
+        yield (
+            f"{self.horizon} rounds, {self.replicates} replicates (n), on the rewards that the "
+            "stored policies met, pull by pull; means ± half of their 95 % t intervals. Shortfall "
+            "is what is lacking after the last round; a policy keeps a contract if that is, by the "
+            f"upper end of the interval, at most {part}. Contract regret is against the best that "
+            "keeps the contract, so that who breaks it can be below 0. A policy is Pareto-optimal "
+            "if none has surely less of one without more of the other."
+        )
+        if self.horizon < self.stored:
+            yield (
+                f"The stored policies were run for {self.stored} rounds and are looked at after as "
+                "many as yours; those that are tuned to the number of rounds, as BanditQ is, could "
+                "do better."
+            )
+        for contract in dict.fromkeys(contract for contract, _ in self.tables):
+            tables = [one for (name, _), one in self.tables.items() if name == contract]
+            if (pd.concat(tables)["kind"] == TOLD).any():
+                yield (
+                    f"Under {contract} it gets what it asks for by way of the true means. So it "
+                    "dominates no policy that does not know them."
+                )
+
+
+def half(one: Any, measure: str) -> str:
+    """Return a mean of a row of standings with half of its interval."""
+    mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
+    return f"{_short(mean)} ± {_short(high - mean)}"
+
+
+def _short(value: float) -> str:
+    return f"{round(value, 6) + 0:.4g}"  # no minus before zero, and no rounding errors
 
 
 def enter(
@@ -181,34 +189,13 @@ def enter(
     n_jobs: int | None = None,
     said: Callable[[str], None] = lambda words: None,
 ) -> Outcome:
-    """Run a policy beside the stored ones.
+    """Run a policy beside the stored ones, under all contracts on all instances by default.
 
-    Parameters
-    ----------
-    arena : Arena
-        With stored results.
-    entrant : Entrant
-        From `load_entrant`.
-    contracts, instances : sequence of str
-        Which; all by default.
-    replicates : int, optional
-        How many, at least 2; as many as are stored for a compiled policy, 20 for one in Python.
-    n_jobs : int, optional
-        How many processes share the replicates of a policy in Python; all processors by default.
-    said : callable
-        Called with what is being done.
-
-    Returns
-    -------
-    Outcome
-        A policy that fails on an instance leaves the other instances as they are.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown, or the policy cannot be made or lacks a part.
-    StoreError
-        If there are no stored results, or they are stale.
+    A compiled policy is run as much as is stored, one in Python for `PLAIN_ROUNDS` rounds and
+    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. `said` is called with what is
+    being done. A policy that fails on an instance leaves the other instances as they are. An
+    unknown name, or a policy that cannot be made or lacks a part, is a ConfigError; results that
+    are missing or stale are a StoreError.
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     known = arena.names
@@ -226,20 +213,20 @@ def enter(
             f"contract {contracts[0]} is not judged on {', '.join(instances)}; it is on "
             f"{', '.join(one.instance for one in arena.instances(contracts[0]))}"
         )
+    for one in experiments:
+        file = dataset_of(arena, one).resolve()
+        if not file.exists():
+            raise StoreError(
+                f"the arena has no stored results here: {file} does not exist; run this in the "
+                f"project's folder, or give --results FOLDER; {MAKES}"
+            )
     fitting = [one for one in experiments if not _inapplicable(entrant, one)]
     is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
     outcome = Outcome(entrant.label)
     for experiment in experiments:
         terms = [one for one in chosen if one.suite == experiment.suite]
         said(f"{experiment.instance}: {experiment.title}")
-        try:
-            runs, footer = recorded(arena, experiment)
-        except StoreError as error:
-            if not Path(arena.config.folders["results"], experiment.dataset).exists():
-                raise StoreError(
-                    f"there are no stored results of the arena ({error}); {MAKES}"
-                ) from None
-            raise
+        runs, footer = recorded(arena, experiment)
         rounds = runs[0].rounds
         n = len(runs[0].values["plays"])
         horizon = int(rounds[-1])
@@ -341,9 +328,7 @@ def role_of(entrant: Entrant, contract: str) -> Role:
         "minimum_pulls": "targets" in entrant.asks and "quotas" not in entrant.asks,
         "minimum_reward": "quotas" in entrant.asks and "targets" not in entrant.asks,
     }.get(contract, "targets" in entrant.asks)
-    if knows:
-        return Role("yours", ORACLE, "what it asks for is of another contract: with true means")
-    return Role("yours", "yours", "your own policy")
+    return Role("yours", TOLD if knows else "yours", "your own policy")
 
 
 class Failed(Exception):
@@ -423,11 +408,13 @@ def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception
     return None
 
 
-def lines(outcome: Outcome) -> Iterator[str]:
+def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
     """Yield what is printed of an outcome."""
-    own = outcome.own
+    own = outcome.own(arena)
     if len(own):
-        yield own.to_string(index=False, float_format=lambda value: f"{value:.4g}")
+        yield outcome.label
+        yield own.to_string(index=False)
+        yield from outcome.words
     for (contract, instance), reason in outcome.skipped.items():
         yield f"Not applicable: {contract} on {instance}: {reason}"
     yield from outcome.failures.values()

@@ -1,16 +1,23 @@
-"""Regret against violation as small pictures, one for each instance, written out as SVG."""
+"""Contract regret against shortfall, as pictures written out as SVG."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import pandas as pd
 from matplotlib.colors import to_hex
 
+from fairbandits.arena.decisions import rivals, thousandths
+from fairbandits.arena.roles import CONTROL, ORACLE, Terms
+from fairbandits.arena.standings import KEPT
 from fairbandits.figures.style import COLOURS, OTHERS
 
-#: Size of a picture, and what is left around the axes.
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300.0, 235.0, 46.0, 8.0, 22.0, 34.0
+#: What is left around the axes.
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 8.0, 24.0, 38.0
+#: Width and height of a picture of one instance, and of one of all instances of a contract.
+SMALL, LARGE = (300.0, 235.0), (420.0, 350.0)
+#: Height of letters, and the width of one in parts of it.
+LETTER, WIDE = 12.0, 0.56
 #: Shapes around (0, 0), so that nobody depends on colours.
 SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
@@ -20,29 +27,37 @@ SHAPES = (
     "M0 4.6l4.4-7.8h-8.8z",
     "M-4-1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z",
 )
-#: The colour of a user's own policy, and of the line along what is not dominated.
-YOURS, FRONTIER = "#c2003a", "#777777"
+#: Colours of a user's own policy, and of those that ignore the contract.
+YOURS, IGNORES = "#c2003a", "#8a8a8a"
 _STYLE = (
-    "text{font:10px sans-serif;fill:#222}.t{font-weight:bold;font-size:11px}"
+    f"text{{font:{LETTER:g}px sans-serif;fill:#222}}.t{{font-weight:bold}}"
     ".m{text-anchor:middle}.e{text-anchor:end}.a{stroke:#777;fill:none}"
-    ".g{stroke:#ddd;fill:none}.f{stroke:#777;stroke-dasharray:4 3;fill:none}"
+    ".g{stroke:#ddd;fill:none}.f{stroke:#555;stroke-dasharray:4 3;fill:none}.k{fill:#e6f4ea}"
 )
+Looks = Mapping[str, tuple[str, str]]
 
 
-def looks(labels: Sequence[str], yours: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
+def looks(
+    labels: Sequence[str], yours: Collection[str] = (), ignoring: Collection[str] = ()
+) -> dict[str, tuple[str, str]]:
     """Return colour and shape of each policy; no two have both in common."""
     found: dict[str, tuple[str, str]] = {}
     free = [to_hex(one) for one in OTHERS[1::3]]
     for k, label in enumerate(dict.fromkeys(labels)):
-        known = label in COLOURS
-        colour = to_hex(COLOURS[label]) if known else free[k % len(free)]
-        colour = YOURS if label in yours else colour
+        colour = to_hex(COLOURS[label]) if label in COLOURS else free[k % len(free)]
+        colour = YOURS if label in yours else IGNORES if label in ignoring else colour
         order = [SHAPES[(k + j) % len(SHAPES)] for j in range(len(SHAPES))]
         taken = set(found.values())
         found[label] = next(
             ((colour, one) for one in order if (colour, one) not in taken), (colour, order[0])
         )
     return found
+
+
+def looks_under(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()) -> Looks:
+    """Return the looks of the policies in standings, grey for those that ignore the contract."""
+    found = looks(labels, yours, set(rows[rows["kind"] == CONTROL]["label"]))
+    return {label: one for label, one in found.items() if label in set(rows["label"])}
 
 
 def _squeezed(value: float) -> float:
@@ -70,111 +85,193 @@ def _word(value: float) -> str:
     return f"{sign}{size:g}"
 
 
-def panel(
-    title: str,
-    rows: pd.DataFrame,
-    look: Mapping[str, tuple[str, str]],
-    unit: str,
-    yours: Sequence[str] = (),
-) -> str:
-    """Return regret against violation of all policies on one instance, as SVG.
+class _Chart:
+    """Axes on which points are put; both are even near 0, across up to `even`, then logarithmic."""
 
-    Parameters
-    ----------
-    title : str
-        The instance.
-    rows : DataFrame
-        Standings on it (`fairbandits.arena.standings.standings`).
-    look : mapping of str to (str, str)
-        From `looks`.
-    unit : str
-        What a violation counts.
-    yours : sequence of str
-        Labels that are drawn larger, with their names.
+    def __init__(
+        self,
+        size: tuple[float, float],
+        xs: Sequence[float],
+        ys: Sequence[float],
+        even: float = 1.0,
+    ):
+        self.width, self.height = size
+        self.even = even
+        places = [_squeezed(one / even) for one in (*xs, 0.0, even)]
+        self.x_low, self.x_high = -0.04 * max(places), 1.05 * max(places)
+        places = [_squeezed(one) for one in (*ys, 0.0)]
+        room = 0.06 * (max(places) - min(places)) or 0.5
+        self.y_low, self.y_high = min(places) - room, max(places) + room
+        self.across, self.along = self.width - LEFT - RIGHT, self.height - TOP - BOTTOM
+        self.parts: list[str] = []
+        self.taken: list[tuple[float, float, float, float]] = []
+
+    def x(self, value: float) -> float:
+        part = (_squeezed(max(0.0, value) / self.even) - self.x_low) / (self.x_high - self.x_low)
+        return LEFT + self.across * part
+
+    def y(self, value: float) -> float:
+        return TOP + self.along * (self.y_high - _squeezed(value)) / (self.y_high - self.y_low)
+
+    def at(self, x: float, y: float) -> str:
+        return f"{self.x(x):.1f} {self.y(y):.1f}"
+
+    def axes(self, kept: float) -> None:
+        """Draw the ground, green where a contract is kept, and what the axes say."""
+        self.parts.append(
+            f'<path class="k" d="M{LEFT} {TOP}H{self.x(kept):.1f}v{self.along}H{LEFT}z"/>'
+        )
+        bottom = TOP + self.along
+        for tick in (self.even * one for one in _ticks(self.x_low, self.x_high)):
+            x, word = f"{self.x(tick):.1f}", _word(tick)
+            self.parts.append(f'<path class="g" d="M{x} {TOP}v{self.along}"/>')
+            self.parts.append(f'<text class="m" x="{x}" y="{bottom + 14}">{word}</text>')
+        for tick in _ticks(self.y_low, self.y_high):
+            y = self.y(tick)
+            self.parts.append(f'<path class="g" d="M{LEFT} {y:.1f}h{self.across}"/>')
+            self.parts.append(
+                f'<text class="e" x="{LEFT - 4}" y="{y + 4:.1f}">{_word(tick)}</text>'
+            )
+        self.parts.append(f'<path class="a" d="M{LEFT} {TOP}v{self.along}h{self.across}"/>')
+
+    def line(self, points: Sequence[tuple[float, float]], look: str) -> None:
+        if len(points) > 1:
+            path = "L".join(self.at(*one) for one in points)
+            self.parts.append(f'<path d="M{path}" {look}/>')
+
+    def mark(
+        self,
+        look: tuple[str, str],
+        place: tuple[float, float],
+        words: str,
+        scale: float = 1.0,
+        more: str = "",
+    ) -> None:
+        colour, shape = look
+        title = f"<title>{escape(words)}</title>" if words else ""
+        self.parts.append(
+            f'<path d="{shape}" fill="{colour}" stroke="{colour}" transform="translate('
+            f'{self.at(*place)}) scale({scale})"{more}>{title}</path>'
+        )
+
+    def name(self, place: tuple[float, float], words: str, colour: str) -> None:
+        """Write a name beside a point, where it covers least of what has been named before."""
+        wide, x, y = WIDE * LETTER * len(words), self.x(place[0]), self.y(place[1])
+        found = []
+        for k, up in enumerate((0, -12, 12, -22, 22, -32, 32)):
+            for start in (x + 8, x - 8 - wide):
+                box = (start, y + up - 6, start + wide, y + up + 6)
+                inside = box[0] >= LEFT and box[2] <= self.width and box[1] >= TOP
+                inside = inside and box[3] <= TOP + self.along
+                covers = sum(
+                    max(0.0, min(box[2], one[2]) - max(box[0], one[0]))
+                    * max(0.0, min(box[3], one[3]) - max(box[1], one[1]))
+                    for one in self.taken
+                )
+                found.append((not inside, covers, k, box))
+        box = min(found)[-1]
+        self.taken.append(box)
+        self.parts.append(
+            f'<text x="{box[0]:.1f}" y="{box[3] - 2:.1f}" style="fill:{colour};paint-order:stroke;'
+            f'stroke:#fff;stroke-width:3px">{escape(words)}</text>'
+        )
+
+    def svg(self, title: str, words: str, x: str, y: str) -> str:
+        middle = LEFT + self.across / 2
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" '
+            f'role="img" aria-label="{escape(words)}" style="width:100%;background:#fff">'
+            f'<style>{_STYLE}</style><text class="t" x="{LEFT}" y="15">{escape(title)}</text>'
+            f'{"".join(self.parts)}<text class="m" x="{middle}" y="{self.height - 6}">{x}</text>'
+            f'<text class="m" transform="translate(11 {TOP + self.along / 2}) rotate(-90)">{y}'
+            "</text></svg>"
+        )
+
+
+def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
+    """Return what policies that do not know the means give on all instances, as SVG.
+
+    `rows` are the standings of the contract. Large marks are means over those instances on which
+    all of these policies were run, small ones the instances; both in a thousand rounds. A dashed
+    line joins the Pareto-optimal means of those that do not ignore the contract.
     """
-    xs = [_squeezed(max(0.0, one)) for one in rows["violation_high"]] + [0.0, 0.3]
-    ys = [_squeezed(one) for name in ("regret_low", "regret_high") for one in rows[name]] + [0.0]
-    x_low, x_high = -0.04 * max(xs), 1.05 * max(xs)
-    room = 0.06 * (max(ys) - min(ys)) or 0.5
-    y_low, y_high = min(ys) - room, max(ys) + room
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-
-    def x(value: float) -> float:
-        return LEFT + width * (_squeezed(value) - x_low) / (x_high - x_low)
-
-    def y(value: float) -> float:
-        return TOP + height * (y_high - _squeezed(value)) / (y_high - y_low)
-
-    parts = []
-    for tick in _ticks(x_low, x_high):
-        parts.append(f'<path class="g" d="M{x(tick):.1f} {TOP}v{height}"/>')
-        parts.append(f'<text class="m" x="{x(tick):.1f}" y="{HEIGHT - 21}">{_word(tick)}</text>')
-    for tick in _ticks(y_low, y_high):
-        parts.append(f'<path class="g" d="M{LEFT} {y(tick):.1f}h{width}"/>')
-        parts.append(f'<text class="e" x="{LEFT - 4}" y="{y(tick) + 3:.1f}">{_word(tick)}</text>')
-    parts.append(f'<path class="a" d="M{LEFT} {TOP}v{height}h{width}"/>')
-    parts.append(_frontier(rows, x, y))
-    for label, own in rows.groupby("label", sort=False):
-        parts += _points(own, label, look[label], x, y, label in yours)
-    words = f"{title}: regret against violation of {rows['label'].nunique()} policies"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
-        f'aria-label="{escape(words)}" style="width:100%;max-width:24rem;background:#fff">'
-        f"<style>{_STYLE}</style>"
-        f'<text class="t" x="{LEFT}" y="14">{escape(title)}</text>{"".join(parts)}'
-        f'<text class="m" x="{LEFT + width / 2}" y="{HEIGHT - 6}">violation, {unit}</text>'
-        f'<text class="m" transform="translate(10 {TOP + height / 2}) rotate(-90)">regret</text>'
-        "</svg>"
+    plain = rivals(rows)
+    points = plain.assign(
+        x=thousandths(plain, "shortfall"), y=thousandths(plain, "contract_regret")
+    )
+    ran = points.groupby("instance")["label"].transform("nunique")
+    here = points[ran == points["label"].nunique()]
+    means = here.groupby("label", sort=False)[["x", "y"]].mean()
+    chart = _Chart(LARGE, points["x"], points["y"], 100 * KEPT["kept"][1])
+    chart.axes(1000 * KEPT["kept"][1])
+    for one in points.itertuples():
+        place = (one.x, one.y)
+        chart.mark(look[one.label], place, f"{one.label}: {one.instance}", 0.4, ' opacity=".45"')
+    ignoring = set(plain[plain["kind"] == CONTROL]["label"])
+    serious = means[~means.index.isin(ignoring)].sort_values(["x", "y"])
+    chart.line(
+        list(
+            serious[serious["y"] < serious["y"].cummin().shift(fill_value=math.inf)].itertuples(
+                index=False
+            )
+        ),
+        'class="f"',
+    )
+    for label, x, y in means.itertuples():
+        chart.taken.append((chart.x(x) - 6, chart.y(y) - 6, chart.x(x) + 6, chart.y(y) + 6))
+        words = f"{label}: contract regret {y:.3g}, shortfall {x:.3g} in 1 000 rounds"
+        chart.mark(look[label], (x, y), words, 1.3)
+    for label, x, y in means.itertuples():
+        more = " (ignores it)" if label in ignoring else ""
+        chart.name((x, y), f"{label}{more}", "#666" if more else "#222")
+    words = f"{terms.title}: contract regret against shortfall of {len(means)} policies"
+    thousand = "in 1\u202f000 rounds"
+    return chart.svg(
+        terms.title[0].upper() + terms.title[1:],
+        *(words, f"shortfall, {terms.unit} {thousand}", f"contract regret, reward {thousand}"),
     )
 
 
-def _frontier(rows: pd.DataFrame, x, y) -> str:
-    """Return the line through those that are not dominated and do not know the means."""
-    best = rows[(rows["dominated_by"] == "") & (rows["kind"] != "oracle")]
-    best = best.sort_values(["violation", "regret"], ascending=[True, False])
-    places = [f"{x(max(0.0, one.violation)):.1f} {y(one.regret):.1f}" for one in best.itertuples()]
-    return f'<path class="f" d="M{"L".join(places)}"/>' if len(places) > 1 else ""
+def panel(
+    title: str, rows: pd.DataFrame, look: Looks, unit: str, yours: Collection[str] = ()
+) -> str:
+    """Return what all policies give on one instance, as SVG; `yours` are larger, and named."""
+    ends = [f"contract_regret_{end}" for end in ("low", "high")]
+    chart = _Chart(SMALL, rows["shortfall_high"], rows[ends].to_numpy().ravel())
+    chart.axes(KEPT["kept"][1] * rows["horizon"].iloc[0])
+    best = rows[(rows["dominated_by"] == "") & (rows["kind"] != ORACLE)]
+    best = best.sort_values(["shortfall", "contract_regret"], ascending=[True, False])
+    chart.line(_places(best), 'class="f"')
+    for label, own in rows.groupby("label", sort=False):
+        colour = look[label][0]
+        stroke = f'fill="none" stroke="{colour}"'
+        chart.line(_places(own.sort_values("shortfall")), f'{stroke} opacity=".5"')
+        for one in own.itertuples():
+            place = (one.shortfall, one.contract_regret)
+            low, high = one.contract_regret_low, one.contract_regret_high
+            chart.line([(one.shortfall_low, place[1]), (one.shortfall_high, place[1])], stroke)
+            chart.line([(place[0], low), (place[0], high)], stroke)
+            words = f"{one.name}: contract regret {place[1]:.4g}, shortfall {place[0]:.4g}"
+            hollow = ' style="fill:#fff"' if one.kind == ORACLE else ""
+            scale = 1.7 if label in yours else 1.0 if one.usual else 0.6
+            chart.mark(look[label], place, words, scale, hollow)
+    for one in rows[rows["label"].isin(yours)].itertuples():
+        chart.name((one.shortfall, one.contract_regret), one.label, look[one.label][0])
+    words = f"{title}: contract regret against shortfall of {rows['label'].nunique()} policies"
+    return chart.svg(title, words, f"shortfall, {unit}", "contract regret, reward")
 
 
-def _points(own: pd.DataFrame, label: str, look, x, y, yours: bool) -> list[str]:
-    """Return the settings of a policy, joined, each with the intervals of both measures."""
-    colour, shape = look
-    parts = []
-    swept = own.sort_values("violation").itertuples()
-    places = [f"{x(max(0.0, one.violation)):.1f} {y(one.regret):.1f}" for one in swept]
-    if len(places) > 1:
-        parts.append(f'<path d="M{"L".join(places)}" fill="none" stroke="{colour}" opacity=".5"/>')
-    for one in own.itertuples():
-        across = f"M{x(max(0.0, one.violation_low)):.1f} {y(one.regret):.1f}"
-        across += f"H{x(max(0.0, one.violation_high)):.1f}"
-        along = (
-            f"M{x(max(0.0, one.violation)):.1f} {y(one.regret_low):.1f}V{y(one.regret_high):.1f}"
-        )
-        parts.append(f'<path d="{across}{along}" stroke="{colour}"/>')
-        size = 1.7 if yours else 1 if one.usual else 0.6
-        fill = "#fff" if one.kind == "oracle" else colour
-        words = escape(f"{one.name}: regret {one.regret:.4g}, violation {one.violation:.4g}")
-        parts.append(
-            f'<path d="{shape}" fill="{fill}" stroke="{colour}" transform="translate('
-            f'{x(max(0.0, one.violation)):.1f} {y(one.regret):.1f}) scale({size})">'
-            f"<title>{words}</title></path>"
-        )
-        if yours:
-            at = x(max(0.0, one.violation))
-            side = ("e", -9) if at > WIDTH / 2 else ("", 9)
-            parts.append(
-                f'<text class="t {side[0]}" x="{at + side[1]:.1f}" y="{y(one.regret) - 6:.1f}" '
-                f'fill="{colour}">{escape(label)}</text>'
-            )
-    return parts
+def _places(rows: pd.DataFrame) -> list[tuple[float, float]]:
+    return list(zip(rows["shortfall"], rows["contract_regret"], strict=True))
 
 
-def legend(look: Mapping[str, tuple[str, str]], yours: Sequence[str] = ()) -> str:
+def legend(look: Looks, yours: Collection[str] = ()) -> str:
     """Return what the points are, as HTML."""
     items = []
     for label, (colour, shape) in look.items():
         mark = (
-            f'<svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">'
+            '<svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true" '
+            'style="background:#fff">'
             f'<path d="{shape}" fill="{colour}" stroke="{colour}"/></svg>'
         )
         name = f"<strong>{escape(label)}</strong>" if label in yours else escape(label)
@@ -182,8 +279,8 @@ def legend(look: Mapping[str, tuple[str, str]], yours: Sequence[str] = ()) -> st
     return f'<p style="display:flex;flex-wrap:wrap;gap:.2rem .9rem">{"".join(items)}</p>'
 
 
-def grid(panels: Sequence[str]) -> str:
+def grid(panels: Sequence[str], least: str = "17rem") -> str:
     """Return pictures beside each other, as many as there is room for, as HTML."""
-    columns = "repeat(auto-fill,minmax(min(17rem,100%),1fr))"
+    columns = f"repeat(auto-fill,minmax(min({least},100%),1fr))"
     look = f"display:grid;grid-template-columns:{columns};gap:.8rem"
     return f'<div style="{look}">{"".join(panels)}</div>'

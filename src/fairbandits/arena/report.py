@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from fairbandits.arena import picture
-from fairbandits.arena.entrant import Outcome
+from fairbandits.arena.decisions import pareto
+from fairbandits.arena.entrant import Outcome, half
 from fairbandits.arena.roles import Arena
 from fairbandits.store import replacing
 
@@ -18,21 +19,20 @@ _STYLE = (
     ".y{background:#fdf0f3;font-weight:bold}"
     ".o{border:2px solid #c2003a;padding:.2rem 1rem}"
 )
-HEADER = ("policy", "kind", "regret", "violation", "rank by regret", "by violation", "dominated by")
+HEADER = (
+    *("policy", "kind", "keeps it", "shortfall, {unit}", "contract regret, reward"),
+    *("rank by regret", "by shortfall", "Pareto-optimal"),
+)
+#: How pictures are read.
+PICTURES = (
+    "On green ground a contract is kept. Empty marks know the true means, grey ones ignore the "
+    "contract; the dashed line joins the Pareto-optimal policies that do not know the "
+    "means, whether they keep the contract or not."
+)
 
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
-    """Write the page.
-
-    Parameters
-    ----------
-    arena : Arena
-        The arena.
-    outcome : Outcome
-        What became of the policy.
-    out : Path
-        The file; it appears whole or not at all.
-    """
+    """Write the page into a file, which appears whole or not at all."""
     with replacing(out) as temporary:
         temporary.write_text(page(arena, outcome), encoding="utf-8")
 
@@ -53,23 +53,26 @@ def page(arena: Arena, outcome: Outcome) -> str:
 def body(arena: Arena, outcome: Outcome) -> str:
     """Return what the page shows: pictures and a table for each instance, contract by contract."""
     yours = [outcome.label]
-    everyone = pd.concat(outcome.tables.values())["label"].unique()
-    look = picture.looks(list(everyone), yours)
+    everyone = list(pd.concat(outcome.tables.values())["label"].unique())
     titles = {one.instance: one.title for one in arena.config.experiments}
-    parts = [f"<p>{_what_ran(outcome)}</p>", picture.legend(look, yours)]
+    parts = [f"<p>{escape(one)}</p>" for one in outcome.words]
+    parts.append(f"<p>{PICTURES}</p>")
     for terms in arena.terms:
         tables = {
             name: one for (contract, name), one in outcome.tables.items() if contract == terms.name
         }
         if not tables:
             continue
+        look = picture.looks_under(everyone, pd.concat(tables.values()), yours)
         parts.append(f"<h2>{escape(terms.title)}</h2><p>{escape(terms.says)}</p>")
         panels = [
             picture.panel(titles[name], one, look, terms.unit, yours)
             for name, one in tables.items()
         ]
-        parts.append(picture.grid(panels))
-        parts += [_table(titles[name], one, outcome.label) for name, one in tables.items()]
+        parts += [picture.legend(look, yours), picture.grid(panels)]
+        parts += [
+            _table(titles[name], one, outcome.label, terms.unit) for name, one in tables.items()
+        ]
     skipped = "".join(
         f"<li>{escape(arena.of(contract).title)}, {escape(titles[name])}: {escape(reason)}</li>"
         for (contract, name), reason in outcome.skipped.items()
@@ -79,44 +82,20 @@ def body(arena: Arena, outcome: Outcome) -> str:
     return "".join(parts)
 
 
-def _what_ran(outcome: Outcome) -> str:
-    words = (
-        f"{outcome.horizon} rounds, {outcome.replicates} replicates, on the rewards that the "
-        "stored policies met, pull by pull. Means over replicates with 95\u00a0% t intervals. "
-        "Empty marks know the true means; the dashed line joins those that are not dominated and "
-        "do not."
-    )
-    if outcome.horizon < outcome.stored:
-        words += (
-            f" The stored policies were run for {outcome.stored} rounds and are looked at after as "
-            "many as yours; who is tuned to the number of rounds, as BanditQ is, could do better."
-        )
-    return words
-
-
-def _table(title: str, rows: pd.DataFrame, label: str) -> str:
+def _table(title: str, rows: pd.DataFrame, label: str, unit: str) -> str:
     lines = []
-    for one in rows[rows["usual"]].sort_values("regret").itertuples():
-        cells = [
-            f"<td>{escape(one.label)}</td><td>{escape(one.kind)}</td>",
-            *(
-                f'<td class="n">{_short(mean)} ± {_short(high - mean)}</td>'
-                for mean, high in (
-                    (one.regret, one.regret_high),
-                    (one.violation, one.violation_high),
-                )
-            ),
-            f'<td class="n">{one.regret_rank:.1f}</td><td class="n">{one.violation_rank:.1f}</td>',
-            f"<td>{escape(one.dominated_by)}</td>",
-        ]
+    for one in rows[rows["usual"]].sort_values("contract_regret").itertuples():
+        words = (one.label, one.kind, "yes" if one.kept else "no")
+        numbers = (
+            *(half(one, name) for name in ("shortfall", "contract_regret")),
+            *(f"{rank:.1f}" for rank in (one.contract_regret_rank, one.shortfall_rank)),
+        )
+        cells = [f"<td>{escape(word)}</td>" for word in words]
+        cells += [f'<td class="n">{number}</td>' for number in numbers]
         look = ' class="y"' if one.label == label else ""
-        lines.append(f"<tr{look}>{''.join(cells)}</tr>")
-    heads = "".join(f'<th scope="col">{one}</th>' for one in HEADER)
+        lines.append(f"<tr{look}>{''.join(cells)}<td>{escape(pareto(one))}</td></tr>")
+    heads = "".join(f'<th scope="col">{one.format(unit=unit)}</th>' for one in HEADER)
     return (
         f'<h3>{escape(title)}</h3><div class="s"><table><thead><tr>{heads}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
-
-
-def _short(value: float) -> str:
-    return f"{round(value, 6) + 0:.4g}"  # no minus before zero, and no rounding errors

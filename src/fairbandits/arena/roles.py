@@ -11,6 +11,11 @@ from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, pap
 
 #: A policy that was made for the contract.
 OWN = "own"
+#: Kinds of policies that are told the true means, the second of a user; kind of those that ignore
+#: the contract.
+ORACLE, TOLD, CONTROL = "oracle", "yours, told the true means", "control"
+#: The translation of who plays the optimum.
+OPTIMUM = "knows_all"
 
 
 @dataclass(frozen=True)
@@ -59,27 +64,20 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """What a violation counts."""
+        """What a shortfall counts."""
         return CONTRACTS[self.name].unit
 
 
 @dataclass(frozen=True)
 class Arena:
-    """The arena as configured.
-
-    Attributes
-    ----------
-    config : Config
-        Of the arena alone.
-    terms : tuple of Terms
-        Its contracts.
-    reasons : dict of str to str
-        Instance -> why it is there.
-    """
+    """The arena as configured, and its contracts."""
 
     config: Config
     terms: tuple[Terms, ...]
+    #: Instance -> why it is there.
     reasons: dict[str, str]
+    #: Policy that has to know the number of rounds -> what for.
+    needs_horizon: dict[str, str]
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
         """Return the experiments that a contract is judged on."""
@@ -99,20 +97,7 @@ class Arena:
 
 
 def load_arena(config: Config, root: Path = ROOT) -> Arena:
-    """Return the arena.
-
-    Parameters
-    ----------
-    config : Config
-        From `fairbandits.arena.settings.arena_config`.
-    root : Path
-        The project's folder.
-
-    Raises
-    ------
-    ConfigError
-        If papers/arena/arena.yaml does not fit the suites.
-    """
+    """Return the arena, or raise ConfigError if papers/arena/arena.yaml does not fit the suites."""
     file = paper_file(SLUG, "arena", root)
     where = str(file.relative_to(root))
     content = read_yaml(file)
@@ -121,11 +106,12 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     for one in config.experiments:
         suites.setdefault(one.suite, {}).update(one.labels)
     run = {policy for labels in suites.values() for policy in labels}
-    for name in content["policies"]:
-        if name not in run:
-            raise ConfigError(
-                f"{where}: policies: no suite runs {name!r}{meant(name, sorted(run))}"
-            )
+    for key in ("policies", "needs_horizon"):
+        for name in content[key]:
+            if name not in run:
+                raise ConfigError(
+                    f"{where}: {key}: no suite runs {name!r}{meant(name, sorted(run))}"
+                )
     terms = []
     for name, one in content["contracts"].items():
         place = f"{where}: contracts.{name}.suite"
@@ -139,7 +125,7 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
             for policy in dict.fromkeys([*ran, *content["policies"]])
         }
         terms.append(Terms(name, one["title"], one["says"], one["suite"], roles))
-    return Arena(config, tuple(terms), _reasons(root))
+    return Arena(config, tuple(terms), _reasons(root), content["needs_horizon"])
 
 
 def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where: str) -> Role:

@@ -1,4 +1,4 @@
-"""What each policy did under a contract: regret and violation of each replicate, by round."""
+"""What each policy did under a contract: regret and shortfall of each replicate, by round."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from fairbandits.experiments.spec import RunSpec, shares_of, swept
 from fairbandits.rationals import rational
 
 COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
-MEASURES = ("regret", "violation", "supremum")
+#: Methods of a contract, and columns of the tables.
+MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
 
 
 @dataclass(frozen=True)
@@ -34,30 +35,18 @@ class Seen:
 
 @dataclass(frozen=True)
 class Score:
-    """A policy with one setting on one instance under one contract.
+    """A policy with one setting on one instance under one contract."""
 
-    Attributes
-    ----------
-    policy, label : str
-        Its name in the configuration, and on pages.
-    setting : str
-        The swept parameter with its value; empty where nothing is swept.
-    usual : bool
-        Whether it is the first value of the sweep, which stands for the policy.
-    role : Role
-        How it meets the contract.
-    rounds : ndarray, shape (n_checkpoints,)
-        Recorded rounds.
-    values : dict of str to ndarray, shape (n_replicates, n_checkpoints)
-        ``regret``, ``violation`` and ``supremum``.
-    """
-
+    #: Its name in the configuration, and on pages.
     policy: str
     label: str
+    #: The swept parameter with its value, empty where nothing is swept, and whether that is the
+    #: first of the sweep, which stands for the policy.
     setting: str
     usual: bool
     role: Role
     rounds: np.ndarray
+    #: By `MEASURES`, of shape (n_replicates, n_checkpoints).
     values: dict[str, np.ndarray]
 
     @property
@@ -113,10 +102,7 @@ def dataset_of(arena: Arena, experiment: Experiment) -> Path:
 def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
     """Return the stored runs of an instance, and the footer of their dataset.
 
-    Raises
-    ------
-    StoreError
-        If they are missing, stale or of other settings.
+    They are refused with a StoreError if they are missing, stale or of other settings.
     """
     file = dataset_of(arena, experiment)
     table, footer = load_dataset(file, [*COLUMNS, *_swept(experiment)])
@@ -129,17 +115,7 @@ def _swept(experiment: Experiment) -> list[str]:
 
 
 def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> Iterator[Score]:
-    """Yield the scores of stored runs under a contract, those of an instance.
-
-    Parameters
-    ----------
-    terms : Terms
-        The contract.
-    runs : list of RunData
-        Of one instance (`recorded`).
-    labels : mapping of str to str
-        Policy -> name on pages.
-    """
+    """Yield the scores of stored runs of one instance under a contract; labels are by policy."""
     for run in runs:
         role = terms.roles[run.policy]
         if role.applies:

@@ -19,14 +19,7 @@ TABLES = ("standings", "paths", "pairs", "costs")
 def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of the arena's runs, at the scale and in the folders of `settings`.
 
-    Parameters
-    ----------
-    settings : dict
-        Those of the papers, merged.
-    where : str
-        Names them in messages.
-    root : Path
-        The project's folder.
+    The settings are those of the papers, merged; `where` names them in messages.
     """
     return build_config(settings | {"papers": [SLUG]}, where, root)
 

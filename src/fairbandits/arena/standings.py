@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from fairbandits.arena.roles import Arena, Terms, load_arena
+from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Terms, load_arena
 from fairbandits.arena.scores import MEASURES, Score, maker_of, recorded, scores_of, seen_of
 from fairbandits.arena.settings import SLUG, TABLES, arena_code
 from fairbandits.experiments.config import Config
@@ -19,8 +19,9 @@ from fairbandits.policies import make_policy
 from fairbandits.simulation import run
 from fairbandits.store import table_hash, write_table
 
-#: Kind of who knows the means, and the translation of who plays the optimum.
-ORACLE, OPTIMUM = "oracle", "knows_all"
+#: Column that says whether a contract is kept -> the measure that decides it, and the part of the
+#: rounds that it may be, by the upper end of its interval. Who asks for every round allows less.
+KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
 #: What `costs` plays: rounds and replicates, the last of these so many at once as BanditQ does.
 COST_ROUNDS, COST_REPLICATES = 20_000, 8
 #: Means of the arms on which costs are measured.
@@ -46,9 +47,11 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
     Returns
     -------
     DataFrame
-        Policy, setting and role; ``MEASURE``, ``MEASURE_low`` and ``MEASURE_high`` of regret,
-        violation and supremum, and of the ranks ``regret_rank`` and ``violation_rank``, for those
-        that stand for their policies; ``dominated_by``, a name or nothing.
+        Policy, setting and role; ``MEASURE``, ``MEASURE_low`` and ``MEASURE_high`` of `MEASURES`,
+        and of the ranks ``contract_regret_rank`` and ``shortfall_rank``, for those that stand for
+        their policies; ``kept`` and ``kept_always``, whether the contract is kept at the end, and
+        in every round that was looked at (`KEPT`); ``horizon`` and ``replicates``;
+        ``dominated_by``, a name or nothing.
 
     Notes
     -----
@@ -75,11 +78,15 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
     for name in MEASURES:
         _put(rows, name, interval(values[name]))
     usual = np.flatnonzero(rows["usual"])
-    for name in ("regret", "violation"):
+    for name in ("contract_regret", "shortfall"):
         ranks = pd.DataFrame(values[name][:, usual]).rank(axis=1).to_numpy()
         found = interval(ranks).set_axis(usual).reindex(range(len(rows)))
         _put(rows, f"{name}_rank", found)
-    rows["dominated_by"] = _dominated_by(values["regret"], values["violation"], rows)
+    rows["horizon"] = int(scores[0].rounds[-1]) if horizon is None else horizon
+    rows["replicates"] = len(values["shortfall"])
+    for name, (measure, part) in KEPT.items():
+        rows[name] = rows[f"{measure}_high"] <= part * rows["horizon"]
+    rows["dominated_by"] = _dominated_by(values["contract_regret"], values["shortfall"], rows)
     return rows
 
 
@@ -89,36 +96,26 @@ def _put(rows: pd.DataFrame, name: str, found: pd.DataFrame) -> None:
     rows[f"{name}_high"] = found["high"].to_numpy()
 
 
-def _dominated_by(regret: np.ndarray, violation: np.ndarray, rows: pd.DataFrame) -> list[str]:
+def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
     """Return for each column the one that dominates it, of least regret; empty where none does."""
     n = len(rows)
     surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)
-    for values in (regret, violation):
+    for values in (regret, shortfall):
         found = interval((values[:, :, None] - values[:, None, :]).reshape(-1, n * n))
         surely |= (found["low"].to_numpy() > 0).reshape(n, n)
         perhaps &= (found["mean"].to_numpy() >= 0).reshape(n, n)
-    knows = (rows["kind"] == ORACLE).to_numpy()
+    knows = rows["kind"].isin([ORACLE, TOLD]).to_numpy()
     optimum = (rows["translation"] == OPTIMUM).to_numpy()
     better = surely & perhaps & ~optimum & (knows[:, None] | ~knows)
     least = np.where(better, regret.mean(axis=0), np.inf).argmin(axis=1)
     return [rows["name"][least[k]] if better[k].any() else "" for k in range(n)]
 
 
-def pairs(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
+def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     """Return the paired differences of every two policies, each with its usual setting.
 
-    Parameters
-    ----------
-    scores : sequence of Score
-        Of one contract on one instance.
-    horizon : int, optional
-        A recorded round; the last by default.
-
-    Returns
-    -------
-    DataFrame
-        ``policy``, ``other``, ``measure``; ``difference`` policy less other with its interval
-        ``low``, ``high``; ``wins``, the part of the replicates in which the policy has less.
+    The columns are ``policy``, ``other``, ``measure``; ``difference`` policy less other with its
+    interval ``low``, ``high``; ``wins``, the part of the replicates in which the policy has less.
     """
     shown = [one for one in scores if one.usual]
     if len(shown) < 2:
@@ -126,7 +123,7 @@ def pairs(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
     first, second = np.triu_indices(len(shown), 1)
     parts = []
     for name in MEASURES:
-        values = np.array([one.at(name, horizon) for one in shown], float).T
+        values = np.array([one.at(name) for one in shown], float).T
         differences = values[:, first] - values[:, second]
         found = interval(differences).rename(columns={"mean": "difference"})
         found.insert(0, "measure", name)
@@ -182,7 +179,7 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
 
 
 def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
-    """Return what is the same for all policies: what the contract costs, and the size of the runs.
+    """Return what the contract costs whoever knows the means.
 
     Where means are drawn, ``price`` and ``optimum`` are means over the replicates.
     """
@@ -192,8 +189,6 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
     return {
         "optimum": float(np.mean(rewards)),
         "price": float(np.mean(means.max(axis=1) - rewards)),
-        "horizon": int(seen.rounds[-1]),
-        "replicates": len(seen.plays),
     }
 
 
@@ -243,20 +238,7 @@ def _nanoseconds(policy: Any, rounds: int) -> float:
 
 
 def write(config: Config, out: Path) -> None:
-    """Write the arena's tables into a folder.
-
-    Parameters
-    ----------
-    config : Config
-        Of the arena (`fairbandits.arena.settings.arena_config`).
-    out : Path
-        The folder.
-
-    Raises
-    ------
-    StoreError
-        If a dataset is missing or stale.
-    """
+    """Write the arena's tables into a folder; StoreError if a dataset is missing or stale."""
     arena = load_arena(config)
     tables, scale = judged(arena)
     tables["costs"] = costs(arena, min(COST_ROUNDS, int(tables["standings"]["horizon"].max())))

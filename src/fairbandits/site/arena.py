@@ -10,11 +10,11 @@ import pandas as pd
 from IPython.display import HTML, Markdown
 
 from fairbandits.arena import picture, report
+from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
 from fairbandits.arena.entrant import enter, entrant_of
-from fairbandits.arena.findings import BANDITQ, REWARDS, beside, findings, surely_less
-from fairbandits.arena.roles import Arena, Terms, load_arena
+from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
-from fairbandits.arena.standings import ORACLE
+from fairbandits.arena.standings import KEPT
 from fairbandits.experiments.datasets import expect
 from fairbandits.experiments.schemas import read_yaml
 from fairbandits.site.formulas import typeset
@@ -24,32 +24,28 @@ from fairbandits.site.pages import (
     NotReady,
     data_table,
     folded,
+    listed,
     number,
     other_scale,
     shown,
+    span,
     table,
 )
 from fairbandits.store import StoreError, read_footer, read_table
 
 #: Letters of the configuration, as formulas are written.
 GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
+#: Whose rivals are asked for by name, and the contract that it was made for.
+BANDITQ, REWARDS = "BanditQ", "minimum_reward"
+#: Columns of two measures in a thousand rounds.
+PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
+#: A cell with two lines.
+CELL = '<span style="white-space:normal">{}<br><small>{}</small></span>'
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The arena and its tables.
-
-    Attributes
-    ----------
-    arena : Arena
-        As configured.
-    tables : dict of str to DataFrame
-        By name.
-    scale : str
-        At which it was run, if not at the configured one.
-    folder : Path
-        Where the tables are.
-    """
+    """The arena, its tables by name with their folder, and their scale if it is another one."""
 
     arena: Arena
     tables: dict[str, pd.DataFrame]
@@ -60,6 +56,11 @@ class Shown:
         """Return the rows of a table that are of one contract."""
         found = self.tables[name]
         return found[found["contract"] == contract]
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of all policies on pages."""
+        return list(self.tables["standings"]["label"].unique())
 
 
 def open_arena(results: str | Path) -> Shown:
@@ -102,53 +103,181 @@ def banner(found: Shown) -> HTML | None:
     return other_scale(found.scale, "") if found.scale else None
 
 
-def what_ran(found: Shown) -> Markdown:
-    """Return in words how large the arena is."""
+def _titled(terms: Terms) -> str:
+    return escape(terms.title[0].upper() + terms.title[1:])
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count} of {total}"
+
+
+def decision(found: Shown) -> HTML:
+    """Return which policy to use: for each contract, by what is demanded and known."""
+    groups: dict[str, list[list[str]]] = {}
+    for terms in found.arena.terms:
+        lines = groups.setdefault(f"{_titled(terms)}. {said(terms.says)}", [])
+        for one in choices(found.arena, found.of("standings", terms.name)):
+            lack = thousandths(one.rows, "worst_shortfall" if one.always else "shortfall")
+            regret = thousandths(one.rows, "contract_regret")
+            name = f"<strong>{escape(one.rows['label'].iloc[0])}</strong>"
+            kept = f"kept on {_of(one.kept, one.total)}, cheapest on {one.least}"
+            cells = (
+                ("in every round" if one.always else "at the end", f"T {one.horizon}"),
+                (name if one.kept == one.total else f"none; nearest is {name}", kept),
+                (number(regret.mean(), 2), span(regret.min(), regret.max(), 2)),
+                (f"{number(lack.mean(), 2)} {terms.unit}", f"at most {number(lack.max(), 2)}"),
+            )
+            lines.append([CELL.format(*both) for both in cells])
+    header = ("the contract must hold", "use", *PER_THOUSAND)
+    return of_words(groups, header, "decision")
+
+
+def rule(found: Shown) -> Markdown:
+    """Return in words by which rule the decision table is made."""
     rows = found.tables["standings"]
-    instances = rows["instance"].nunique()
+    end, always = (f"{1 / part:,.0f}".replace(",", "\u202f") for _, part in KEPT.values())
     return Markdown(
-        f"{instances} instances, {len(found.arena.terms)} contracts, "
-        f"{rows['label'].nunique()} policies with {rows.groupby('label')['name'].nunique().sum()} "
-        f"settings; {number(rows['horizon'].max())} rounds, {rows['replicates'].max()} replicates. "
-        "All policies of a replicate meet the same rewards, pull by pull."
+        f"A policy keeps a contract *at the end* if its shortfall after the last round is at most "
+        f"1 in {end} rounds, and *in every round* if its shortfall in the worst round is at most 1 "
+        f"in {always}, each by the upper end of the 95\u00a0% interval of the mean. The worst "
+        "round is that of all rounds for *minimum pulls*, else of the recorded ones. Of the "
+        "policies that keep the contract on all instances the table names the one with the least "
+        "mean rank by contract regret; *cheapest* counts where it has the least of all that keep "
+        "the contract. Where no policy does, it says *none*, and names the one "
+        "that is least short of those that keep it on most instances. No policy here knows the "
+        "true means; where the number of rounds T is not known, policies that need it are left "
+        "out. Numbers are means over instances, below them their range; "
+        f"{number(rows['horizon'].max())} rounds, "
+        f"{rows['replicates'].max()} replicates."
     )
 
 
-def contracts(found: Shown) -> HTML:
-    """Return what each contract says, and on how many instances it is judged."""
-    rows = [
-        [escape(one.title), said(one.says), one.unit, str(len(found.arena.instances(one.name)))]
-        for one in found.arena.terms
+def overview(found: Shown) -> HTML:
+    """Return one picture of all contracts: contract regret against shortfall."""
+    panels = []
+    for terms in found.arena.terms:
+        rows = found.of("standings", terms.name)
+        panels.append(picture.overview(terms, rows, picture.looks_under(found.labels, rows)))
+    return HTML(f'<div id="overview">{picture.grid(panels, "24rem")}</div>')
+
+
+def each_contract(found: Shown) -> Iterator[HTML]:
+    """Yield for each contract what each policy gives, and the pictures of its instances, folded."""
+    for terms in found.arena.terms:
+        rows = found.of("standings", terms.name)
+        lines = summary(rows)
+        yield HTML(f'<h3 id="{terms.name}">{_titled(terms)}</h3><p>{_headline(lines)}</p>')
+        yield _summary(terms, lines)
+        look = picture.looks_under(found.labels, rows)
+        panels = [
+            picture.panel(one.title, rows[rows["instance"] == one.instance], look, terms.unit)
+            for one in found.arena.instances(terms.name)
+        ]
+        pictures = f"{picture.legend(look)}{picture.grid(panels)}<p>{CAPTION}</p>"
+        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
+
+
+def _headline(lines: pd.DataFrame) -> str:
+    """Return the first finding under a contract, and who is dominated everywhere."""
+    total = lines["instances"].max()
+    if lines["kept"].any():
+        best = lines.loc[lines["least"].idxmax()]
+        words = (
+            f"{best['label']} keeps the contract at the end on {_of(best['kept'], total)} "
+            f"instances, and on {best['least']} it has the least contract regret of all policies "
+            "that keep the contract there."
+        )
+    else:
+        best = lines.loc[lines["shortfall"].idxmin()]
+        words = (
+            f"No policy keeps the contract on any instance. {best['label']} is least short, and is "
+            f"dominated on {_of(total - best['pareto'], total)}."
+        )
+    made = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)]
+    worse = [
+        f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in made.itertuples()
     ]
-    header = ("contract", "what is owed", "a violation counts", "instances")
-    return of_words({"": rows}, header, "contracts")
+    return escape(words + (f" Dominated on every instance: {listed(worse)}." if worse else ""))
 
 
-def instances(found: Shown) -> HTML:
-    """Return the instances, each with the reason why it is there."""
-    groups = {}
-    for suite in dict.fromkeys(one.suite for one in found.arena.terms):
-        rows = []
-        for one in found.arena.config.named(SLUG, suite):
-            n_arms = one.runs[0].spec.n_arms
-            facts = [
-                f"{n_arms} arms",
-                *([f"groups of {', '.join(map(str, one.groups))}"] if one.groups else []),
+def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
+    rows = []
+    for one in lines.itertuples():
+        ignores = one.kind == CONTROL
+        rows.append(
+            [
+                escape(one.label) + (" <em>(ignores the contract)</em>" if ignores else ""),
+                _of(one.kept, one.instances),
+                _of(one.kept_always, one.instances),
+                number(one.contract_regret, 2),
+                number(one.shortfall, 2),
+                _of(one.least, one.instances),
+                _of(one.pareto, one.instances)
+                + (f", {one.breaking} by breaking it" if one.breaking else ""),
+                ", ".join(
+                    f"{escape(name) if name != one.label else 'its other settings'} {count}"
+                    for name, count in one.by.most_common()
+                ),
             ]
-            rows.append(
-                [
-                    escape(one.title),
-                    "; ".join([*facts, *one.laws]),
-                    escape(found.arena.reasons[one.instance]),
-                ]
-            )
-        groups[escape(found.arena.config.named(SLUG, suite)[0].suite)] = rows
-    return of_words(groups, ("instance", "size and law", "why it is here"), "instances")
+        )
+    header = (
+        *("policy", "keeps it at the end on", "in every round on", PER_THOUSAND[0]),
+        PER_THOUSAND[1].replace("shortfall", f"shortfall, {terms.unit}"),
+        *("least regret of those that keep it on", "Pareto-optimal on", "else dominated by"),
+    )
+    return of_words({"": rows}, header, f"summary_{terms.name}")
 
 
-def translations(found: Shown) -> HTML:
-    """Return how each policy meets each contract."""
-    header = ("policy", *(one.title for one in found.arena.terms))
+CAPTION = (
+    "Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
+    "bars are 95\u00a0% t intervals. Large marks are usual settings, small ones the others of the "
+    f"sweep, joined. {report.PICTURES}"
+)
+
+
+def banditq(found: Shown) -> HTML:
+    """Return BanditQ beside each other policy under the contract that it was made for.
+
+    The policy that the decision table names is first, and in words.
+    """
+    pairs = found.of("pairs", REWARDS)
+    kinds = found.of("standings", REWARDS).set_index("label")["kind"]
+    less = {
+        measure: surely_less(pairs[pairs["measure"] == measure])
+        for measure in ("contract_regret", "shortfall")
+    }
+    both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
+    others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
+    named = next(choices(found.arena, found.of("standings", REWARDS))).rows["label"].iloc[0]
+    rows = {
+        other: [
+            both[others == other]["instance"].nunique(),
+            *(
+                counts[pair]
+                for counts in less.values()
+                for pair in ((BANDITQ, other), (other, BANDITQ))
+            ),
+        ]
+        for other in dict.fromkeys([named, *others])
+        if other != BANDITQ and ORACLE not in set(kinds[[other]])
+    }
+    words = ""
+    if named in rows:
+        total, cheaper, dearer, fairer, unfairer = rows[named]
+        words = (
+            f"<p>Beside {escape(named)}, on {total} instances: BanditQ has less contract regret on "
+            f"{cheaper} and more on {dearer}, and less shortfall on {fairer} and more on "
+            f"{unfairer}.</p>"
+        )
+    header = ("BanditQ beside", "instances", "less contract regret", "more contract regret")
+    header += ("less shortfall", "more shortfall")
+    lines = [[escape(other), *map(str, counts)] for other, counts in rows.items()]
+    return HTML(words + table({"": lines}, header, "beside_banditq").data)
+
+
+def contracts(found: Shown) -> HTML:
+    """Return what each contract says, and how each policy meets it, folded."""
+    header = ("policy", *(escape(one.title) for one in found.arena.terms), "needs T")
     labels = {
         policy: label
         for one in found.arena.config.experiments
@@ -161,86 +290,34 @@ def translations(found: Shown) -> HTML:
             role = one.roles[policy]
             kind = f"<strong>{role.kind}</strong>" if role.applies else f"<em>{role.kind}</em>"
             cells.append(kind if role.kind == "own" else f"{kind}: {said(role.says)}")
-        rows.append(cells)
-    return of_words({"": rows}, header, "translations")
+        rows.append([*cells, escape(found.arena.needs_horizon.get(policy, ""))])
+    html = of_words({"": rows}, header, "translations").data
+    return folded("How each of the policies meets each contract", html)
 
 
-def sentences(found: Shown) -> HTML:
-    """Return what was found, in words that the numbers make."""
-    by_contract: dict[str, list[str]] = {}
-    for contract, words in findings(found.arena, found.tables):
-        by_contract.setdefault(contract, []).append(words)
-    parts = [
-        f"<p><strong>{escape(found.arena.of(contract).title)}</strong></p><ul>"
-        + "".join(f"<li>{escape(one)}</li>" for one in words)
-        + "</ul>"
-        for contract, words in by_contract.items()
-    ]
-    return HTML("".join(parts))
-
-
-def banditq(found: Shown) -> HTML:
-    """Return BanditQ beside each other policy under the contract that it was made for."""
-    rows, pairs = (found.of(name, REWARDS) for name in ("standings", "pairs"))
-    lines = [
-        [escape(one.label), *map(str, one[2:])] for one in beside(BANDITQ, rows, pairs).itertuples()
-    ]
-    header = ("BanditQ beside", "instances", "less regret", "more regret")
-    header += ("less violation", "more violation")
-    return table({"": lines}, header, "beside_banditq")
-
-
-def each_contract(found: Shown) -> Iterator[HTML]:
-    """Yield for each contract the answer as a table, and the pictures."""
-    everyone = found.tables["standings"]["label"].unique()
-    look = picture.looks(list(everyone))
-    for terms in found.arena.terms:
-        rows = found.of("standings", terms.name)
-        yield HTML(f'<h3 id="{terms.name}">{escape(terms.title)}</h3><p>{said(terms.says)}</p>')
-        used = {label: one for label, one in look.items() if label in set(rows["label"])}
-        panels = [
-            picture.panel(
-                experiment.title, rows[rows["instance"] == experiment.instance], look, terms.unit
-            )
-            for experiment in found.arena.instances(terms.name)
-        ]
-        yield HTML(f"{picture.legend(used)}{picture.grid(panels)}<p>{CAPTION}</p>")
-        yield answer(found, terms, rows)
-
-
-CAPTION = (
-    "Regret against the best that keeps the contract, over what is lacking at the last round, "
-    "both even near 0 and logarithmic beyond; bars are 95 % t intervals. Large marks are usual "
-    "settings, small ones the others of the sweep, joined; empty ones know the means. The "
-    "dashed line joins those that are not dominated and do not know the means."
-).replace(" %", "\u00a0%")
-
-
-def answer(found: Shown, terms: Terms, rows: pd.DataFrame) -> HTML:
-    """Return for each instance who is not dominated, and what the contract costs."""
-    lines = []
-    for experiment in found.arena.instances(terms.name):
-        own = rows[rows["instance"] == experiment.instance]
-        free = own[(own["dominated_by"] == "") & (own["kind"] != ORACLE)].sort_values("violation")
-        names = [
-            f"{escape(one.name)} ({number(one.regret, 1)} | {number(one.violation, 1)})"
-            for one in free.itertuples()
-        ]
-        price = own["price"].iloc[0]
-        share = 100 * price / (price + own["optimum"].iloc[0])
-        lines.append(
-            [
-                escape(experiment.title),
-                f"{price:.3g} ({share:.0f}\u00a0%)",
-                "; ".join(names),
+def instances(found: Shown) -> HTML:
+    """Return the instances: what the contracts cost there, and why each is here."""
+    groups: dict[str, list[list[str]]] = {}
+    for suite in dict.fromkeys(one.suite for one in found.arena.terms):
+        terms = [one for one in found.arena.terms if one.suite == suite]
+        lines = groups.setdefault(" / ".join(map(_titled, terms)), [])
+        for one in found.arena.config.named(SLUG, suite):
+            facts = [f"{one.runs[0].spec.n_arms} arms", *one.laws]
+            facts += [f"groups of {listed([*map(str, one.groups)])}"] if one.groups else []
+            prices = [
+                _price(rows[rows["instance"] == one.instance].iloc[0])
+                for rows in (found.of("standings", each.name) for each in terms)
             ]
-        )
-    header = (
-        "instance",
-        "price of fairness: reward a round, and of what can be had",
-        f"not dominated, without knowing the means (regret | {terms.unit} lacking)",
-    )
-    return of_words({"": lines}, header, f"answer_{terms.name}")
+            reason = escape(found.arena.reasons[one.instance])
+            price = " / ".join(dict.fromkeys(prices))
+            lines.append([escape(one.title), ", ".join(facts), price, reason])
+    header = ("instance", "size and law", "price of fairness", "why it is here")
+    return of_words(groups, header, "instances")
+
+
+def _price(row: pd.Series) -> str:
+    share = 100 * row["price"] / (row["price"] + row["optimum"])
+    return f"{number(1000 * row['price'], 1)} ({share:.0f}\u00a0%)"
 
 
 def all_standings(found: Shown) -> HTML:
@@ -248,26 +325,24 @@ def all_standings(found: Shown) -> HTML:
     rows = found.tables["standings"]
     rows = rows[rows["usual"]]
     titles = {one.instance: one.title for one in found.arena.config.experiments}
-    names = {one.name: one.title for one in found.arena.terms}
+    terms = {one.name: one for one in found.arena.terms}
+    measured = ("contract_regret", "shortfall", "worst_shortfall")
+    ranks = ("contract_regret_rank", "shortfall_rank")
     header = (
-        *("contract", "instance", "policy", "kind", "regret", "violation", "largest so far"),
-        *("rank by regret", "rank by violation", "dominated by"),
+        *("contract", "instance", "policy", "kind", "keeps it at the end", "shortfall counts"),
+        *("contract regret, reward", "shortfall", "worst shortfall"),
+        *("rank by contract regret", "rank by shortfall", "dominated by"),
     )
     lines = [
         [
-            names[one.contract],
-            titles[one.instance],
-            one.label,
-            one.kind,
-            *(_measured(one, name) for name in ("regret", "violation", "supremum")),
-            *(_measured(one, name) for name in ("regret_rank", "violation_rank")),
+            *(terms[one.contract].title, titles[one.instance], one.label, one.kind),
+            *("yes" if one.kept else "no", terms[one.contract].unit),
+            *(_measured(one, name) for name in (*measured, *ranks)),
             one.dominated_by,
         ]
         for one in rows.itertuples()
     ]
-    html = data_table(
-        header, lines, "standings", selects=("contract", "instance", "policy", "kind")
-    )
+    html = data_table(header, lines, "standings", selects=header[:5])
     return folded(f"All {len(lines)} standings", html)
 
 
@@ -278,29 +353,6 @@ def _measured(one, name: str) -> Cell:
     return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
 
 
-def duels(found: Shown) -> Iterator[HTML]:
-    """Yield for each contract on how many instances one policy has surely less than another."""
-    for terms in found.arena.terms:
-        pairs = found.of("pairs", terms.name)
-        labels = list(dict.fromkeys([*pairs["policy"], *pairs["other"]]))
-        less = {
-            measure: surely_less(pairs[pairs["measure"] == measure])
-            for measure in ("regret", "violation")
-        }
-        rows = [
-            [
-                escape(one),
-                *(
-                    "" if one == other else " | ".join(str(less[m][one, other]) for m in less)
-                    for other in labels
-                ),
-            ]
-            for one in labels
-        ]
-        header = ("less than", *map(escape, labels))
-        yield folded(terms.title, table({"": rows}, header, f"duels_{terms.name}").data)
-
-
 def cost(found: Shown) -> HTML:
     """Return what a round of each policy costs, on the machine where the tables were made."""
     rows = found.tables["costs"].sort_values("nanoseconds")
@@ -309,20 +361,14 @@ def cost(found: Shown) -> HTML:
         [one.label, Cell(number(one.nanoseconds), float(one.nanoseconds))]
         for one in rows.itertuples()
     ]
-    return HTML(data_table(("policy", "nanoseconds a round, five arms"), lines, "costs"))
+    html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
+    return folded("Time of a round of each policy, on the machine that made these tables", html)
 
 
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTML:
     """Run a class in the arena on one instance, and return where it stands among the stored ones.
 
-    Parameters
-    ----------
-    results : str or Path
-        Folder of the results.
-    policy : type
-        The class, as in a notebook; what `fairbandits arena` takes from a file.
-    instance, contract : str
-        Their names.
+    It is what `fairbandits arena` takes from a file; `results` is the folder of the results.
     """
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})

@@ -1,0 +1,130 @@
+"""Which policy to use under a contract, and what each gives: counted from the arena's tables."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from fairbandits.arena.roles import CONTROL, ORACLE, Arena
+from fairbandits.arena.standings import KEPT
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The policy to use under a contract by what is demanded and known."""
+
+    #: Whether the contract must hold in every round, or at the end alone.
+    always: bool
+    #: ``known``, ``not known``, or ``known or not``.
+    horizon: str
+    #: Standings of the policy, one row for each instance.
+    rows: pd.DataFrame
+    #: On how many of the instances it keeps the contract, and on how many of these its contract
+    #: regret is the least of all that keep it; where `kept` is below `total` it is but the nearest.
+    kept: int
+    least: int
+    total: int
+
+
+def rivals(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the standings of policies that do not know the means, each with its usual setting."""
+    return rows[rows["usual"] & (rows["kind"] != ORACLE)]
+
+
+def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
+    """Yield which policy to use under a contract, by what is demanded and known.
+
+    Of the policies that keep the contract on all instances it is the one of the least mean rank by
+    contract regret; if there is none, of those that keep it on most the one that is least short.
+    Nobody who ignores the contract. `rows` are the standings under the contract.
+    """
+    everyone = rivals(rows)
+    serious = everyone[everyone["kind"] != CONTROL]
+    anytime = serious[~serious["policy"].isin(arena.needs_horizon)]
+    total = rows["instance"].nunique()
+    for kept in KEPT:
+        least = _least(everyone, kept)
+        known, unknown = (_first(one, kept, total) for one in (serious, anytime))
+        both = {"known or not": known} if known == unknown else {}
+        for horizon, label in (both or {"known": known, "not known": unknown}).items():
+            own = serious[serious["label"] == label]
+            found = (own, int(own[kept].sum()), least[label], total)
+            yield Choice(kept == "kept_always", horizon, *found)
+
+
+def _first(rows: pd.DataFrame, kept: str, total: int) -> str:
+    most = rows.groupby("label")[kept].transform("sum")
+    rows = rows[most == most.max()]
+    measure = "contract_regret_rank" if most.max() == total else KEPT[kept][0]
+    return rows.groupby("label", sort=False)[measure].mean().idxmin()
+
+
+def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
+    """Return on how many instances each has the least regret of those that keep the contract."""
+    keep = rows[rows[kept]]
+    return Counter(keep.loc[keep.groupby("instance")["contract_regret"].idxmin(), "label"])
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what each policy gives under a contract: who keeps it most often first, controls last.
+
+    `rows` are the standings under the contract. There is a row for each of `rivals`: `label`,
+    `kind`, `instances` on which it was run; on how many of them it keeps the contract (`kept`,
+    `kept_always`), is Pareto-optimal (`pareto`), is so without keeping it (`breaking`), and has the
+    `least` contract regret of those that keep it; `by`, the policies that dominate it, with the
+    number of instances; means over instances of `contract_regret` and `shortfall` in a thousand
+    rounds.
+    """
+    plain = rivals(rows)
+    pareto = plain["dominated_by"] == ""
+    plain = plain.assign(
+        pareto=pareto,
+        breaking=pareto & ~plain["kept"],
+        **{name: thousandths(plain, name) for name in ("contract_regret", "shortfall")},
+    )
+    by = plain.groupby("label", sort=False)
+    found = by.agg(
+        kind=("kind", "first"),
+        instances=("instance", "size"),
+        **{name: (name, "sum") for name in (*KEPT, "pareto", "breaking")},
+        **{name: (name, "mean") for name in ("contract_regret", "shortfall")},
+    )
+    least = _least(plain, "kept")
+    found["least"] = [least[label] for label in found.index]
+    names = rows.set_index("name")["label"].to_dict()
+    found["by"] = [
+        Counter(names[name] for name in by.get_group(label)["dominated_by"] if name)
+        for label in found.index
+    ]
+    found["ignores"] = found["kind"] == CONTROL
+    order = {"ignores": True, "kept": False, "kept_always": False}
+    order |= {"shortfall": True, "contract_regret": True}
+    return found.sort_values([*order], ascending=[*order.values()]).reset_index()
+
+
+def pareto(one: Any) -> str:
+    """Return in words whether a row of standings is Pareto-optimal."""
+    if one.dominated_by:
+        return f"no: {one.dominated_by} dominates it"
+    return "yes" if one.kept else "yes, but only by breaking the contract"
+
+
+def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:
+    """Return a measure in a thousand rounds, so that instances and horizons can be compared."""
+    return 1000 * rows[measure] / rows["horizon"]
+
+
+def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
+    """Return on how many instances the first has surely less than the second, either way round.
+
+    `pairs` are those of one contract and one measure.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in pairs.itertuples():
+        if one.high < 0:
+            counts[one.policy, one.other] += 1
+        elif one.low > 0:
+            counts[one.other, one.policy] += 1
+    return counts
