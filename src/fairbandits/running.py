@@ -19,6 +19,7 @@ import numpy as np
 
 from fairbandits import simulation
 from fairbandits.instance import Instance, RandomInstance
+from fairbandits.rationals import exact
 from fairbandits.results import OF_REPLICATES, Result, made_of
 
 #: Into how many pieces replicates are cut at least, so that progress shows, and for each process,
@@ -131,7 +132,7 @@ def run(
     )
     if n_jobs == 1 and not progress:
         whole = play(replicates)
-        return made_of(whole, [_replicates_of(whole)], quotas=quotas)
+        return made_of(whole, [_replicates_of(whole)], quotas=_exact(quotas))
     _check_fresh(policy, observe, instance.n_arms, horizon)
     chosen = simulation._replicates(replicates)
     some = min(chosen.size, max(PIECES, PIECES_EACH * n_jobs))
@@ -156,7 +157,7 @@ def run(
         seed=seed,
         stream=stream,
         rounds=parts[0]["rounds"],
-        quotas=quotas,
+        quotas=_exact(quotas),
     )
 
 
@@ -172,6 +173,10 @@ def check(policy: Any, instance: Any) -> None:
             "instance must be an Instance or a RandomInstance, such as "
             f"Instance(means=(0.7, 0.5)), got {instance!r}"
         )
+
+
+def _exact(quotas: tuple | None) -> tuple | None:
+    return None if quotas is None else exact("quotas", quotas)
 
 
 def _check_fresh(policy: Any, observe: Sequence[Any], n_arms: int, horizon: Any) -> None:

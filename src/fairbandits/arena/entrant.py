@@ -30,7 +30,7 @@ from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.spec import RunSpec, shares_of
 from fairbandits.instance import RandomInstance
 from fairbandits.own_code import importable, line_of, place_of
-from fairbandits.policies.own import find
+from fairbandits.policies.own import find, with_numbers
 from fairbandits.results import join
 from fairbandits.running import run
 from fairbandits.store import StoreError
@@ -71,7 +71,7 @@ class Entrant:
 
     def policy(self, given: Mapping[str, Any]) -> Any:
         """Return the policy, made with what it asks for."""
-        made = self.make(**{name: given[name] for name in self.asks})
+        made = self.make(**with_numbers({name: given[name] for name in self.asks}))
         if isinstance(made, type):
             raise TypeError(f"{self.name} gives a class, and not a policy")
         simulation._feedback(made)
