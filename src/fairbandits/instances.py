@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fairbandits import _nearest
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
 from fairbandits.rationals import exact, rational
@@ -352,6 +353,10 @@ def bf_ucb_notebook() -> PublishedInstance:
         groups=(10, 5),
         source="BF-UCB (AAMAS 2024), released notebook",
     )
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_nearest(name, __all__)}")
 
 
 def _nine_arms(means: Sequence[float], penalty: float, law: str, place: str) -> PublishedInstance:

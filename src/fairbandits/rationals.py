@@ -62,6 +62,15 @@ def rational(name: str, value: Any) -> Fraction:
     return found
 
 
+def without_quotes(value: Any) -> str:
+    """Return what a message says of a number that is given as text."""
+    try:
+        float(value if isinstance(value, str) else "none")
+    except ValueError:
+        return ""
+    return f"; write {value.strip()} without quotes"
+
+
 def common_denominator(
     name: str, values: Sequence, rounds: int | None = None
 ) -> tuple[list[int], int]:

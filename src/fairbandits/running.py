@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fairbandits import simulation
+from fairbandits.compiling import Compiled
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.rationals import exact
 from fairbandits.results import OF_REPLICATES, Result, made_of
@@ -78,7 +79,7 @@ def run(
     compiled : bool, optional
         Whether a policy of this package runs compiled or in the interpreter; the numbers are the
         same. By default what takes less time: compiling takes seconds, once for each kind of
-        policy, so that short runs are interpreted.
+        policy, so that short runs are interpreted, but for a policy of `fairbandits.compiled`.
     n_jobs : int
         How many processes share the replicates, at least 1. The numbers are the same. It is worth
         it for policies in plain Python, which take some ten microseconds a round; they need not be
@@ -111,6 +112,8 @@ def run(
     [[1000], [1000]]
     """
     check(policy, instance)
+    if isinstance(policy, Compiled) and compiled is not False:
+        policy.compile(instance, quotas=quotas, observe=observe)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
         raise ValueError(
             f"n_jobs must be a whole number of at least 1, got {n_jobs!r}; os.cpu_count() says how "

@@ -310,14 +310,10 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
             )
     if not isinstance(made, Compiled):
         return False, None
-    quotas = spec.quotas if made.feedback == "bandit" else None
-    options = {"checkpoints": [spec.n_arms], "quotas": quotas, "compiled": True}
     try:
-        simulation.run(*(made, instance_of(spec), spec.n_arms), **options)
+        made.compile(instance_of(spec), quotas=spec.quotas if made.feedback == "bandit" else None)
     except TypeError as error:
         raise ConfigError(str(error)) from None
-    except Exception:  # of the policy itself: it is told of the instance where it fails
-        pass
     return True, made
 
 

@@ -104,10 +104,9 @@ def with_numbers(parameters: dict[str, Any]) -> dict[str, Any]:
     ValueError
         If a quota is no rational number.
     """
-    listed = {key: parameters[key] for key in ARE_QUOTAS if key in parameters}
-    return parameters | {
-        key: exact(key, values) for key, values in listed.items() if isinstance(values, list | tuple)
-    }
+    given = {key: parameters.get(key) for key in ARE_QUOTAS}
+    listed = {key: one for key, one in given.items() if isinstance(one, list | tuple)}
+    return parameters | {key: exact(key, values) for key, values in listed.items()}
 
 
 def _parts(name: str) -> tuple[str, str]:
