@@ -9,6 +9,7 @@
 """
 
 import importlib
+from collections.abc import Iterable
 
 from fairbandits import metrics
 from fairbandits.observers import CLASSES as OBSERVING
@@ -77,8 +78,19 @@ def __dir__():
 
 def _found(module: str, home_of: dict[str, str], name: str):
     if name not in home_of:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        # what Python asks of every module is answered without an import
+        close = "" if name[0] == "_" else _nearest(name, [*home_of, *_MODULES])
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{close}")
     return getattr(importlib.import_module(home_of[name]), name)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Return the question after a name that is unknown, or nothing where none is near."""
+    import difflib
+
+    spelt = {one.lower().replace("_", ""): one for one in known}
+    close = difflib.get_close_matches(name.lower().replace("_", ""), spelt, n=1)
+    return f"; did you mean {spelt[close[0]]!r}?" if close else ""
 
 
 def _measure(name: str):

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 
 from fairbandits.policies import FairLearn
+from fairbandits.policies.parameters import checked
 
 
+@checked
 @dataclass(frozen=True)
 class FairUCB(FairLearn):
     """Fair-UCB: Fair-Learn with UCB1 as the learner.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import difflib
+import html
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits import simulation
+from fairbandits import _nearest, simulation
+from fairbandits.compiling import Compiled
 from fairbandits.figures.summary import summarise
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
@@ -147,11 +148,28 @@ class Comparison:
         """
         return _drawn(self.rounds, self.curves, self.titles)
 
+    @property
+    def caption(self) -> str:
+        """What the table is of: instance, rounds, replicates, and what its columns mean."""
+        first, one = next(iter(self.results.items()))
+        arms = one.instance
+        means = "drawn for each replicate" if one.means is not None else arms.means
+        where = getattr(arms, "source", "") or f"{arms.n_arms} arms, {arms.law}, means {means}"
+        n = one.replicates.size
+        return (
+            f"{where}\nAt round T = {one.horizon}, n = {n} replicates; low to high is the 95 % t "
+            f"interval of the mean"
+            + (f"; difference to {first}, on the same rewards" if len(self.results) > 1 else "")
+        )
+
     def __repr__(self) -> str:
-        return self.table.to_string(index=False, na_rep="", float_format=_short)
+        table = self.table.to_string(index=False, na_rep="", float_format=_short)
+        return f"{self.caption}\n{table}"
 
     def _repr_html_(self) -> str:
         table = self.table.to_html(index=False, na_rep="", float_format=_short)
+        caption = html.escape(self.caption).replace("\n", "<br>")
+        table = table.replace("<thead>", f"<caption>{caption}</caption><thead>", 1)
         encoded = base64.b64encode(self.plot()._repr_png_()).decode()
         return f'{table}<img alt="the measures by round" src="data:image/png;base64,{encoded}">'
 
@@ -254,6 +272,8 @@ def compare(
             policy.start(instance.n_arms, horizon)
         except ValueError as error:
             raise ValueError(f"policy {label}: {error}") from error
+        if isinstance(policy, Compiled):
+            policy.compile(instance, quotas=quotas)
     results = {
         label: run(
             policy,
@@ -334,9 +354,8 @@ def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
     if callable(metric):
         return Metric(name, (), lambda one, targets, penalties: metric(one))
     if not isinstance(metric, str) or metric not in METRICS:
-        close = difflib.get_close_matches(str(metric), METRICS, n=1)
-        meant = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(METRICS)}"
-        raise ValueError(f"metric {metric!r} is unknown; {meant}")
+        meant = _nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
+        raise ValueError(f"metric {metric!r} is unknown{meant}")
     found = METRICS[metric]
     for need in found.needs:
         if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):

@@ -7,10 +7,12 @@ beyond an array: the loops are compiled for it with other options than for our o
 """
 
 import dis
+import linecache
 import re
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -21,6 +23,7 @@ from numba.core.errors import NumbaError
 from numba.extending import overload, register_jitable
 
 from fairbandits import simulation
+from fairbandits.chance import codes, refuse_other_chance
 from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import _FUNCTIONS, VERBS
 
@@ -39,6 +42,9 @@ _POLICIES: dict[type, "Compiled"] = {}
 
 class Compiled:
     """A policy in plain Python whose methods run in the compiled loops; made by `compiled`."""
+
+    #: A short run of it is not interpreted, or what cannot be compiled would show in long ones.
+    always_compiled = True
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
@@ -64,14 +70,31 @@ class Compiled:
                 f"has learnt is known to the next; it returned the same {type(fresh).__name__}"
             )
         self._fresh = fresh
+        refuse_other_chance(self._policy, fresh)
         methods = self._methods(fresh)
-        self._need_constants(methods)
-        fields = {name: self._plain(name, fresh) for name in _attributes(fresh, methods.values())}
+        named = _attributes(fresh, methods.values())
+        fields = {name: getattr(fresh, name) for name in named}
+        if wrong := [*_set(methods), *_no_numbers(fields, named)]:
+            raise TypeError(f"{self._name} cannot be compiled: {'; '.join(wrong)}")
         fields[ARMS] = n_arms
         if self._state_class is None or self._state_class._fields != tuple(fields):
             self._state_class = namedtuple(f"{self._name}State", fields)
             self._register(methods)
         return self._state_class(**fields)
+
+    def compile(self, instance: Any, **settings: Any) -> None:
+        """Compile, so that a run begins at once; raise TypeError for what cannot be compiled.
+
+        `settings` are ``quotas`` and ``observe`` of the run. As many rounds are played as there are
+        arms; what else the policy raises there is left to the run.
+        """
+        settings |= {"checkpoints": [instance.n_arms], "compiled": True}
+        try:
+            simulation.run(self, instance, instance.n_arms, **settings)
+        except TypeError:
+            raise
+        except Exception:  # whatever a user's policy does
+            return
 
     def of(self, policy: Any) -> "Compiled":
         """Return another policy of the same class as this one's, without compiling it again."""
@@ -95,35 +118,6 @@ class Compiled:
                 )
         return found
 
-    def _need_constants(self, methods: dict[str, Callable]) -> None:
-        for verb, method in methods.items():
-            for one in dis.get_instructions(method):
-                if one.opname == "STORE_ATTR":
-                    raise TypeError(
-                        f"{self._name}.{verb} cannot be compiled: it sets self.{one.argval}, and "
-                        f"what changes must stand in an array; write self.{one.argval} = "
-                        f"np.zeros(1) in start, and self.{one.argval}[0] in the methods"
-                    )
-
-    def _plain(self, name: str, fresh: Any) -> Any:
-        """Return the value of an attribute, as compiled code can have it."""
-        value = getattr(fresh, name)
-        what = f"{self._name} cannot be compiled: self.{name}"
-        if name.startswith("_"):
-            raise TypeError(f"{what} needs a name that does not begin with an underscore")
-        if callable(value):
-            raise TypeError(
-                f"{what} is a method of one's own; write it as a function outside the class, with "
-                "@numba.njit, and give it the arrays that it needs"
-            )
-        numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
-        if not numbers and not isinstance(value, bool | int | float | np.number | np.bool_):
-            raise TypeError(
-                f"{what} must be a number or a NumPy array of numbers, got {value!r}; write "
-                f"np.zeros(n_arms), or np.array(...) of it, in start"
-            )
-        return value
-
     def _register(self, methods: dict[str, Callable]) -> None:
         # `implements` takes functions of this package alone, whose loops are kept on the disk
         for verb, function in _guarded(methods, self.feedback, self._name).items():
@@ -143,7 +137,8 @@ class Compiled:
             try:
                 numba.njit(method).compile(given[verb])
             except NumbaError as error:
-                return f"{self._name}.{verb} cannot be compiled: {_short(error)}; {WAY_OUT}"
+                where = _place_of(error, method.__code__)
+                return f"{self._name}.{verb} cannot be compiled{where}: {_short(error)}; {WAY_OUT}"
         kind = "an array of probabilities"
         if feedback == "bandit":
             kind = (
@@ -174,13 +169,13 @@ def compiled(policy: Any) -> Compiled:
     Raises
     ------
     TypeError
-        If it is no policy. Later, from a run, if an attribute or a method cannot be compiled.
+        If it is no policy. From a run, before the first round, if an attribute or a method cannot
+        be compiled, with its line.
 
     Notes
     -----
-    Compiling takes some seconds, once in each process and for each call of this function, so that
-    short runs are interpreted (`compiled` of `run` decides otherwise). Nothing of it is kept on the
-    disk. A division by zero gives inf or nan, as in NumPy.
+    Compiling takes some seconds, once in each process and for each call of this function. Nothing
+    of it is kept on the disk. A division by zero gives inf or nan, as in NumPy.
 
     Examples
     --------
@@ -254,17 +249,56 @@ def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
             yield from _policies_in(one)
 
 
-def _attributes(fresh: Any, methods: Iterable[Callable]) -> list[str]:
-    """Return the attributes of an object that some methods name, sorted."""
-    names = {name for method in methods for name in _names(method.__code__)}
-    return sorted(name for name in names if hasattr(fresh, name) and not name.startswith("__"))
+def _set(methods: dict[str, Callable]) -> Iterator[str]:
+    """Yield which attributes methods set, and where."""
+    for name, place in _named(methods.values(), ("STORE_ATTR",)).items():
+        yield (
+            f"self.{name} is set {place}, and what changes must stand in an array: write "
+            f"self.{name} = np.zeros(1) in start, and self.{name}[0] in the methods"
+        )
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _names(one)
+def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]:
+    """Yield which attributes are not as compiled code can have them, and where they are used."""
+    for name, value in fields.items():
+        what = f"self.{name}, used {places[name]},"
+        numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+        if name.startswith("_"):
+            yield f"{what} needs a name that does not begin with an underscore"
+        elif callable(value):
+            yield (
+                f"{what} is a method of one's own; write it as a function outside the class, with "
+                "@numba.njit, and give it the arrays that it needs"
+            )
+        elif not numbers and not isinstance(value, bool | int | float | np.number | np.bool_):
+            yield (
+                f"{what} must be a number or a NumPy array of numbers, got {value!r}; write "
+                "np.zeros(n_arms), or np.array(..., float) of it, in start"
+            )
+
+
+def _attributes(fresh: Any, methods: Iterable[Callable]) -> dict[str, str]:
+    """Return the attributes of an object that some methods name, sorted, and where they do."""
+    named = _named(methods, ("LOAD_ATTR", "LOAD_METHOD"))
+    known = (name for name in named if hasattr(fresh, name) and not name.startswith("__"))
+    return {name: named[name] for name in sorted(known)}
+
+
+def _named(methods: Iterable[Callable], operations: Sequence[str]) -> dict[str, str]:
+    """Return the attributes that some methods load or set, and where they first do."""
+    found: dict[str, str] = {}
+    for method in methods:
+        for code in codes(method.__code__):
+            for one in dis.get_instructions(code):
+                if one.opname in operations:
+                    found.setdefault(one.argval, f"in {_place(code, one.positions.lineno)}")
+    return found
+
+
+def _place(code: CodeType, line: int | None) -> str:
+    """Return a file's name and a line of it, with what stands there if that is known."""
+    text = linecache.getline(code.co_filename, line or 0).strip()
+    return f"{Path(code.co_filename).name}, line {line}" + (f" ({text})" if text else "")
 
 
 def _guarded(methods: dict[str, Callable], feedback: str, name: str) -> dict[str, Callable]:
@@ -319,9 +353,24 @@ def _compiled_is_whole(arm):
     return lambda arm: is_whole
 
 
+def _plain(error: NumbaError) -> str:
+    """Return Numba's message without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+
+
+def _place_of(error: NumbaError, code: CodeType) -> str:
+    """Return the place in a method that Numba's message names, or nothing."""
+    name = re.escape(Path(code.co_filename).name)
+    lines = {one.positions.lineno for part in codes(code) for one in dis.get_instructions(part)}
+    for line in re.findall(rf'File "[^"]*{name}", line (\d+)', _plain(error)):
+        if int(line) in lines:
+            return f" in {_place(code, int(line))}"
+    return ""
+
+
 def _short(error: NumbaError) -> str:
-    """Return the line of Numba's message that says what is wrong, without colours."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    """Return the line of Numba's message that says what is wrong."""
+    text = _plain(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     noise = ("Failed in", "During", "File", "-", "<", "There", "Of which", "Overload", "Rejected")
     telling = [line for line in lines if not line.startswith(noise)]

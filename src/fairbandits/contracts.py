@@ -173,7 +173,8 @@ class MinimumPulls(Contract):
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
         """Return the same of the worst round so far, as in `Contract.worst_shortfall`."""
-        if "floor_deficit_sup" in seen.deficits and tuple(seen.quotas) == self.quotas:
+        recorded = quota_numerators(seen.quotas) if "floor_deficit_sup" in seen.deficits else None
+        if recorded == quota_numerators(self.quotas):
             return np.maximum(pulls.violation(seen.deficits["floor_deficit_sup"]), 0)
         return super().worst_shortfall(seen)
 

@@ -10,7 +10,7 @@ Examples
 >>> import fairbandits as fb
 >>> arms = fb.instances.fair_ucb(2)
 >>> arms.means, arms.quotas, arms.horizon
-((0.7, 0.5, 0.4), ('1/5', '3/10', '1/4'), 100000)
+((0.7, 0.5, 0.4), (1/5, 3/10, 1/4), 100000)
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fairbandits import _nearest
 from fairbandits.instance import Instance, RandomInstance
 from fairbandits.policies import checks
-from fairbandits.rationals import rational
+from fairbandits.rationals import exact, rational
 
 __all__ = [
     "PublishedInstance",
@@ -46,8 +47,8 @@ class _Published:
     ----------
     horizon : int
         The published number of rounds.
-    quotas : tuple of str
-        Required fractions of pulls, one per arm, exact; empty where there are none.
+    quotas : tuple of Fraction
+        Required fractions of pulls, one per arm, exact numbers; empty where there are none.
     targets : tuple of float
         Required reward rates, one per arm; empty where there are none.
     penalties : float or "half_range", optional
@@ -59,11 +60,15 @@ class _Published:
     """
 
     horizon: int = 0
-    quotas: tuple[str, ...] = ()
+    quotas: tuple[Fraction, ...] = ()
     targets: tuple[float, ...] = ()
     penalties: float | str | None = None
     groups: tuple[int, ...] = ()
     source: str = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "quotas", exact("quotas", self.quotas))
 
 
 @dataclass(frozen=True)
@@ -350,6 +355,10 @@ def bf_ucb_notebook() -> PublishedInstance:
     )
 
 
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_nearest(name, __all__)}")
+
+
 def _nine_arms(means: Sequence[float], penalty: float, law: str, place: str) -> PublishedInstance:
     return PublishedInstance(
         means=means,
@@ -378,7 +387,7 @@ def _drawn(
         law=law,
         spread=spread,
         horizon=horizon,
-        quotas=(str(rational("tau", tau) / n_arms),) * n_arms,
+        quotas=(rational("tau", tau) / n_arms,) * n_arms,
         penalties=penalties,
         source=f"HT-UCB (ICLR 2022 submission), {place}, {n_arms} arms, quotas of sum {tau}",
     )

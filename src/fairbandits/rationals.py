@@ -17,6 +17,27 @@ FINEST, LARGEST = 2**31, 2**62
 DECADES = 300
 
 
+class Exact(Fraction):
+    """An exact fraction that is shown as it is written: 1/5.
+
+    Examples
+    --------
+    >>> quota = Exact("1/5")
+    >>> quota, f"{quota:.2f}", quota * 15 - 1
+    (1/5, '0.20', Fraction(2, 1))
+    """
+
+    __repr__ = Fraction.__str__
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
+
+def exact(name: str, values: Sequence) -> tuple[Exact, ...]:
+    """Return numbers that are written in whatever way as exact fractions; see `rational`."""
+    return tuple(Exact(rational(name, value)) for value in values)
+
+
 def rational(name: str, value: Any) -> Fraction:
     """Return `value` as an exact fraction; decimal strings and fractions such as "1/3" are exact.
 
@@ -39,6 +60,15 @@ def rational(name: str, value: Any) -> Fraction:
             f"{name} must be 0, or between 1e-{DECADES} and 1e{DECADES} in size, got {value!r}"
         )
     return found
+
+
+def without_quotes(value: Any) -> str:
+    """Return what a message says of a number that is given as text."""
+    try:
+        float(value if isinstance(value, str) else "none")
+    except ValueError:
+        return ""
+    return f"; write {value.strip()} without quotes"
 
 
 def common_denominator(

@@ -46,8 +46,8 @@ class Result(simulation.Result):
         ``deficit_sup`` and ``floor_deficit_sup``.
     means : ndarray of float, shape (n_replicates, n_arms), optional
         Where the instance is random, the true means of each replicate.
-    quotas : tuple, optional
-        The quotas that were measured.
+    quotas : tuple of Fraction, optional
+        The quotas that were measured, exact.
 
     Examples
     --------

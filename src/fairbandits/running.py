@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from fairbandits import simulation
+from fairbandits.compiling import Compiled
 from fairbandits.instance import Instance, RandomInstance
+from fairbandits.rationals import exact
 from fairbandits.results import OF_REPLICATES, Result, made_of
 
 #: Into how many pieces replicates are cut at least, so that progress shows, and for each process,
@@ -77,7 +79,7 @@ def run(
     compiled : bool, optional
         Whether a policy of this package runs compiled or in the interpreter; the numbers are the
         same. By default what takes less time: compiling takes seconds, once for each kind of
-        policy, so that short runs are interpreted.
+        policy, so that short runs are interpreted, but for a policy of `fairbandits.compiled`.
     n_jobs : int
         How many processes share the replicates, at least 1. The numbers are the same. It is worth
         it for policies in plain Python, which take some ten microseconds a round; they need not be
@@ -110,6 +112,8 @@ def run(
     [[1000], [1000]]
     """
     check(policy, instance)
+    if isinstance(policy, Compiled) and compiled is not False:
+        policy.compile(instance, quotas=quotas, observe=observe)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
         raise ValueError(
             f"n_jobs must be a whole number of at least 1, got {n_jobs!r}; os.cpu_count() says how "
@@ -131,7 +135,7 @@ def run(
     )
     if n_jobs == 1 and not progress:
         whole = play(replicates)
-        return made_of(whole, [_replicates_of(whole)], quotas=quotas)
+        return made_of(whole, [_replicates_of(whole)], quotas=_exact(quotas))
     _check_fresh(policy, observe, instance.n_arms, horizon)
     chosen = simulation._replicates(replicates)
     some = min(chosen.size, max(PIECES, PIECES_EACH * n_jobs))
@@ -156,7 +160,7 @@ def run(
         seed=seed,
         stream=stream,
         rounds=parts[0]["rounds"],
-        quotas=quotas,
+        quotas=_exact(quotas),
     )
 
 
@@ -172,6 +176,10 @@ def check(policy: Any, instance: Any) -> None:
             "instance must be an Instance or a RandomInstance, such as "
             f"Instance(means=(0.7, 0.5)), got {instance!r}"
         )
+
+
+def _exact(quotas: tuple | None) -> tuple | None:
+    return None if quotas is None else exact("quotas", quotas)
 
 
 def _check_fresh(policy: Any, observe: Sequence[Any], n_arms: int, horizon: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import config
 
+from fairbandits import chance
 from fairbandits.engine.kinds import chosen as chosen_loop
 from fairbandits.engine.lanes import (
     BLOCKS,
@@ -38,6 +40,8 @@ TAKEN = (
     *("replicate", "round", "arm", "plays", "reward", *DEFICITS, "mean"),
     *("quota", "horizon", "run", "policy", "law"),
 )
+#: Methods of a policy's state, and what they are called with.
+METHODS = {"choose": ("t", "coin"), "learn": ("t", "action", "reward")}
 #: Above all replicate numbers: they are recorded in 32 bits.
 REPLICATES = 2**31
 
@@ -171,7 +175,7 @@ def run(
     compiled : bool, optional
         Whether a policy of this package runs compiled or in the interpreter; the numbers are the
         same. By default what takes less time: compiling takes seconds, once for each kind of
-        policy, so that short runs are interpreted.
+        policy, so that short runs are interpreted, but for a policy of `fairbandits.compiled`.
 
     Returns
     -------
@@ -209,6 +213,8 @@ def run(
     chosen = _replicates(replicates)
     rounds = _checkpoints(checkpoints, horizon)
     required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms, horizon)
+    if compiled is None and getattr(policy, "always_compiled", False):
+        compiled = True
     probes_of = _probes(policy, observe)
     probes = [name for names in probes_of for name in names]
     random = isinstance(instance, RandomInstance)
@@ -243,7 +249,10 @@ def run(
         record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
         if loop is None:
             loop = chosen_loop(LOOPS[feedback], state, some[0], record, to_come, force)
+        before = () if ours else chance.position()
         loop(state, some[0], record, 0, horizon)
+        if before:
+            chance.refuse_if_moved(policy, before)
         records.append(record)
     plays = np.array([record.plays_at for record in records])
     deficits = {}
@@ -316,6 +325,7 @@ def _joined(
     state, *observers = states
     ours = is_implemented(type(state))
     if not ours:
+        chance.refuse_other_chance(policy, state)
         state = _Guarded(state, policy, n_arms)
     if not observers:
         return state, ours
@@ -327,12 +337,14 @@ class _Guarded:
     """A user's policy whose actions are checked before the loop acts on them."""
 
     def __init__(self, state: Any, policy: Any, n_arms: int):
-        for method in ("choose", "learn", *(["probe"] if getattr(policy, "probes", ()) else [])):
+        probed = {"probe": ("out",)} if getattr(policy, "probes", ()) else {}
+        for method, given in (METHODS | probed).items():
             if not callable(getattr(state, method, None)):
                 raise TypeError(
                     f"{type(policy).__name__}.start must return an object with a method "
                     f"{method}; {type(state).__name__} has none"
                 )
+            check_takes(state, method, given)
         self._state = state
         self._name = type(policy).__name__
         self._n_arms = n_arms
@@ -369,13 +381,31 @@ class _Guarded:
         out[:] = x
 
 
-def _feedback(policy: Any) -> str:
-    feedback = getattr(policy, "feedback", None)
-    if feedback not in LOOPS or not callable(getattr(policy, "start", None)):
+def check_takes(one: Any, method: str, given: Sequence[str]) -> None:
+    """Raise TypeError unless a user's method takes so many arguments."""
+    try:
+        signature = inspect.signature(getattr(one, method))
+    except (TypeError, ValueError):  # of what is written in C nothing is known
+        return
+    try:
+        signature.bind(*given)
+    except TypeError:
         raise TypeError(
-            f"a policy needs a feedback attribute ({' or '.join(LOOPS)}) and a method "
-            f"start(n_arms, horizon); {type(policy).__name__} has feedback {feedback!r}"
+            f"{type(one).__name__}.{method} must take ({', '.join(given)}), it takes {signature}; "
+            f"write def {method}(self, {', '.join(given)})"
+        ) from None
+
+
+def _feedback(policy: Any) -> str:
+    feedback, name = getattr(policy, "feedback", None), type(policy).__name__
+    if feedback not in LOOPS:
+        raise TypeError(
+            f"a policy needs a feedback attribute, {' or '.join(map(repr, LOOPS))}; {name} has "
+            + ("none" if feedback is None else repr(feedback))
         )
+    if not callable(getattr(policy, "start", None)):
+        raise TypeError(f"a policy needs a method start(n_arms, horizon); {name} has none")
+    check_takes(policy, "start", ("n_arms", "horizon"))
     return feedback
 
 
@@ -405,7 +435,11 @@ def _probes(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
 
 def _quotas(quotas: Sequence, feedback: str, n_arms: int, horizon: int) -> tuple[list[int], int]:
     if feedback != "bandit":
-        raise ValueError("quotas count pulls, which full information has none of")
+        raise ValueError(
+            "quotas count pulls, and a policy with full information pulls no arm; leave them away, "
+            "or give targets in their place; an instance of a paper brings its quotas, and "
+            "Instance(arms.means, arms.law, arms.spread) is the same without"
+        )
     checks.length("quotas", quotas, n_arms)
     return quota_numerators(quotas, horizon)
 

@@ -220,7 +220,7 @@ def test_a_notebook_shows_table_and_picture(compared):
     (image,) = re.findall(r'src="data:image/png;base64,([^"]+)"', text)
     assert base64.b64decode(image).startswith(b"\x89PNG")
     assert "FairUCB" in repr(compared)
-    assert len(repr(compared).splitlines()) == 10
+    assert len(repr(compared).splitlines()) == 12
     assert compared.plot()._repr_png_().startswith(b"\x89PNG")
 
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import own_policy
 from fairbandits.cli import main
 from fairbandits.experiments.schemas import ConfigError
 from fairbandits.judging import data, history, run
@@ -19,6 +20,7 @@ from fairbandits.store import StoreError, read_table
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-claims.md").read_text("utf-8")
 FILES = dict(re.findall(r"^\*\*`(\S+)`\*\*\n\n```\w+\n(.*?)^```$", GUIDE, re.M | re.S))
+FILES[own_policy.NAME] = own_policy.SOURCE
 RAISING = """
 class Raising:
     feedback = "bandit"
@@ -118,14 +120,17 @@ def test_the_guide_to_the_letter(folder):
 
 def _difference_by_hand(rules, results):
     """Return the first claim's number on three_arms from the pulls, some of them played again."""
-    from my_policies import Greedy
+    from my_policies import FairGreedy
 
     import fairbandits as fb
 
     table = read_table(results / "own" / "instances" / "three_arms.parquet").to_pandas()
     last = table[table["round"] == 500]
-    quotas, regrets = ("1/5",) * 3, {}
-    for name, policy in {"greedy": Greedy(quotas), "fair_ucb": fb.FairUCB(quotas)}.items():
+    quotas, regrets = (0.2,) * 3, {}
+    for name, policy in {
+        "greedy": FairGreedy(quotas),
+        "fair_ucb": fb.FairUCB(quotas),
+    }.items():
         plays = last.loc[last["run"] == f"{name}-bernoulli", "plays"].to_numpy().reshape(30, 3)
         again = fb.run(
             *(policy, fb.Instance((0.5, 0.4, 0.3)), 500, [0, 29]),
@@ -231,8 +236,11 @@ TEST = (*CLAIM, "tests", "at_end")
         ),
         (put("fair_lern", "policies", "fair_ucb", "policy"), "fair_ucb.policy: .*'fair_learn'"),
         (put(1, "policies", "fair_ucb", "parameters", "toleranze"), "toleranze'; .* 'tolerance'"),
-        (put("other.py:Greedy", "policies", "greedy", "policy"), "there is no file other.py"),
-        (put("my_policies.py:Greed", "policies", "greedy", "policy"), "no class 'Greed'.*Greedy"),
+        (put("other.py:FairGreedy", "policies", "greedy", "policy"), "there is no file other.py"),
+        (
+            put("my_policies.py:Greed", "policies", "greedy", "policy"),
+            "no class 'Greed'.*FairGreedy",
+        ),
         (put(None, "policies", "greedy", "parameters"), "missing a required argument: 'quotas'"),
         (put("les", *TEST, "rule"), f"{'.'.join(TEST)}.rule: 'les' is unknown.*'less'"),
         (put("regrett @ T", *TEST, "inputs", "smaller"), "'regrett'.*'regret'"),

@@ -194,14 +194,46 @@ def test_half_an_arm_is_refused_in_the_interpreter_too():
 @pytest.mark.parametrize(
     ("policy", "says"),
     [
-        (Keyed(), r"^Keyed.choose cannot be compiled: .*; compiled code knows numbers"),
+        (
+            Keyed(),
+            r"^Keyed.choose cannot be compiled in test_compiling.py, line \d+ \(return max.*: "
+            r".*; compiled code knows numbers",
+        ),
         (Halves(), r"^Halves cannot be compiled: choose must return the number of an arm"),
     ],
 )
 def test_what_cannot_be_compiled_is_named(policy, says):
     with pytest.raises(TypeError, match=says) as caught:
-        fb.run(fb.compiled(policy), ARMS, ROUNDS, compiled=True)
+        fb.run(fb.compiled(policy), ARMS, ROUNDS)
     assert "\n" not in str(caught.value)
+
+
+@jit_only
+def test_what_cannot_be_compiled_is_named_before_others_have_run():
+    played = []
+
+    class First(Base):
+        def learn(self, t, arm, reward):
+            played.append(t)
+
+    with pytest.raises(TypeError, match=r"^Keyed.choose cannot be compiled in .*, line \d+"):
+        fb.compare([First(), fb.compiled(Keyed())], ARMS, ROUNDS, replicates=2, metrics="regret")
+    assert not played
+
+
+def test_all_that_is_wrong_with_a_state_is_named_at_once():
+    class Wrong(Listed):
+        def start(self, n_arms, horizon):
+            fresh = Wrong()
+            fresh.sums, fresh.names = [0.0] * n_arms, "abc"
+            return fresh
+
+        def choose(self, t, coin):
+            self.last = t
+            return len(self.names) - 3
+
+    with pytest.raises(TypeError, match=r"self.last is set .*; self.names, .*; self.sums, used"):
+        fb.run(fb.compiled(Wrong()), ARMS, ROUNDS)
 
 
 class Listed(Base):
@@ -243,14 +275,16 @@ class Armless(Base):
     [
         (
             Listed(),
-            r"self.sums must be a number or a NumPy array of numbers, got \[0.0, 0.0, 0.0\]",
+            r"self.sums, used in test_comp.*py, line \d+ \(return \(t - 1\).*, must be a number "
+            r"or a NumPy array of numbers, got \[0.0, 0.0, 0.0\]",
         ),
-        (Hidden(), "self._step needs a name that does not begin with an underscore"),
+        (Hidden(), r"self._step, used in .*, needs a name that does not begin with"),
         (
             Counting(),
-            r"learn cannot be compiled: it sets self.count, .*write self.count = np.zeros",
+            r"Counting cannot be compiled: self.count is set in test_compiling.py, line \d+ "
+            r"\(self.count \+= 1\), .*write self.count = np.zeros",
         ),
-        (Helped(), "self.best is a method of one's own; write it as a function outside the class"),
+        (Helped(), "self.best, used in .*, is a method of one's own; write it as a function"),
         (Leaking(), "Leaking.start must return a fresh object for each replicate"),
         (Armless(), "Armless.start must return an object with a method choose; object has none"),
     ],

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
+import own_policy
 from fairbandits import Instance, provenance, run
 from fairbandits.experiments import code
 from fairbandits.experiments.bundles import bundles_of, simulations
@@ -22,11 +23,6 @@ from fairbandits.experiments.simulate import simulate_chunk
 from fairbandits.policies import make_policy
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-GREEDY = next(
-    re.search(r"(import fairbandits as fb\n.*?)\n\narms = ", block, re.DOTALL)[1]
-    for block in re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    if "class Greedy" in block
-)
 ROUND_ROBIN = '''
 class InTurn:
     """Pull the arms in turn."""
@@ -115,10 +111,10 @@ def spec_of(config):
 
 
 def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
-    (folder / "my_policies.py").write_text(GREEDY)
-    spec = spec_of(configured("my_policies:Greedy"))
+    (folder / own_policy.NAME).write_text(own_policy.SOURCE)
+    spec = spec_of(configured("my_policies:FairGreedy", {"quotas": "instance"}))
     columns = simulate_chunk(spec, 1, range(2))
-    greedy = make_policy("my_policies:Greedy", {})
+    greedy = make_policy("my_policies:FairGreedy", {"quotas": ["1/6"] * 3})
     arms = Instance((0.9, 0.5, 0.1), "bernoulli")
     settings = {"seed": 1, "checkpoints": [30], "stream": "toy/one", "quotas": ["1/6"] * 3}
     assert columns["plays"].tolist() == run(greedy, arms, 30, 2, **settings).plays.ravel().tolist()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairbandits as fb
+import own_policy
 import real
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import collect
@@ -45,7 +46,7 @@ def small_results(tmp_path_factory):
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_python_examples_run(number, small_results, monkeypatch, capsys):
     monkeypatch.chdir(small_results)
-    exec(compile(BLOCKS[number], f"README example {number + 1}", "exec"), {"__name__": "readme"})
+    exec(compile(BLOCKS[number], f"README example {number + 1}", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.strip()
 
 
@@ -54,10 +55,16 @@ def test_there_are_examples():
 
 
 def test_a_policy_beside_published_ones_takes_few_lines():
-    (example,) = (block for block in BLOCKS if "fb.compare" in block)
-    lines = [line for line in example.splitlines() if line.strip()]
-    assert len(lines) <= 25
-    assert len(re.findall(r"fb\.[A-Z]\w+\(", example)) == 3
+    lines = [line for line in own_policy.SOURCE.splitlines() if line.strip()]
+    assert len(lines) <= 32
+    assert len(re.findall(r"fb\.[A-Z]\w+\(", own_policy.SOURCE)) == 3
+    assert "quotas" in own_policy.CLASS
+
+
+def test_there_is_one_policy_of_ones_own():
+    shown = [LIBRARY, README, *(path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md"))]
+    named = {one for text in shown for one in re.findall(r"\bmy_polic\w+(?:\.py)?:\w+", text)}
+    assert named == {"my_policies.py:FairGreedy", "my_policies:FairGreedy", "my_policies:fast"}
 
 
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):

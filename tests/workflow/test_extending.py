@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import own_policy
+
 ROOT = Path(__file__).resolve().parents[2]
 #: What is copied; the workflow reads no more to say what it would run.
 COPIED = ("Snakefile", "config", "papers", "src", "workflow", "notebooks", "environment.yml")
@@ -49,6 +51,7 @@ class Extended:
         self.written = {}
         for doc in DOCS:
             self.written |= dict(SHOWN.findall(text_of(doc)))
+        self.written[own_policy.NAME] = own_policy.SOURCE
         for name, content in self.written.items():
             assert not (folder / name).exists(), name
             (folder / name).parent.mkdir(exist_ok=True)
@@ -114,8 +117,6 @@ def test_documents_name_files_that_are_there(extended):
     figure = text_of("figure")
     steps = [pattern.findall(figure) for pattern in (BECOMES, BEFORE, AT_END)]
     assert [len(found) for found in steps] == [3, 2, 1]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert extended.written["my_policies.py"] in readme
 
 
 def test_the_schemas_have_the_new_policy(extended):
@@ -177,7 +178,7 @@ print(json.dumps({
 
 def test_they_are_run_drawn_and_judged(extended):
     found = json.loads(extended.run("-c", CODE))
-    assert found["policies"] == ["explore_first", "ucb1", "my_policies:Greedy"]
+    assert found["policies"] == ["explore_first", "ucb1", "my_policies:FairGreedy"]
     assert found["public"] == 3
     assert not found["message"]
     assert found["n"] == found["replicates"] > 1

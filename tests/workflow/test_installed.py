@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import own_policy
 from fairbandits.cli import main
 from fairbandits.provenance import CHECKOUT
 from fairbandits.store import read_footer
@@ -27,9 +27,6 @@ NEED_CHECKOUT = {
     "verdicts": ["a.parquet", "--joint", "b.parquet", "--out", "c.parquet"],
     "verify": [],
 }
-README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-#: A policy of the user's own beside published ones.
-(EXAMPLE,) = re.findall(r"```python\n(import fairbandits as fb.*?)```", README, flags=re.DOTALL)
 #: Prints a hash of the numbers of a run.
 HASH = """
 import fairbandits as fb
@@ -99,9 +96,11 @@ def test_it_is_the_wheel_that_is_tested(installed):
 
 
 def test_own_and_published_policies_run(installed):
-    header, *lines = installed.python(EXAMPLE.replace("10_000", "200")).splitlines()
+    example = own_policy.SOURCE.replace("10_000", "200")
+    _, caption, header, *lines = installed.python(example).splitlines()
+    assert "T = 200, n = 20" in caption
     assert header.split()[:3] == ["policy", "metric", "mean"]
-    assert [line.split()[0] for line in lines] == ["Greedy", "FairUCB", "LFG", "UCB1"] * 2
+    assert [line.split()[0] for line in lines] == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
     assert (installed.home / "comparison.png").stat().st_size > 10_000
 
 

@@ -32,7 +32,7 @@ from fairbandits.experiments.simulate import instance_of
 from fairbandits.experiments.spec import RunSpec, shares_of
 from fairbandits.instance import RandomInstance
 from fairbandits.own_code import importable, line_of, place_of
-from fairbandits.policies.own import find
+from fairbandits.policies.own import find, with_numbers
 from fairbandits.results import join
 from fairbandits.running import run
 from fairbandits.store import StoreError
@@ -61,7 +61,7 @@ class Entrant:
 
     def policy(self, given: Mapping[str, Any]) -> Any:
         """Return the policy, made with what it asks for."""
-        made = self.make(**{name: given[name] for name in self.asks})
+        made = self.make(**with_numbers({name: given[name] for name in self.asks}))
         if isinstance(made, type):
             raise TypeError(f"{self.name} gives a class, and not a policy")
         simulation._feedback(made)
@@ -297,14 +297,10 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
             )
     if not isinstance(made, Compiled):
         return False, None
-    quotas = spec.quotas if made.feedback == "bandit" else None
-    options = {"checkpoints": [spec.n_arms], "quotas": quotas, "compiled": True}
     try:
-        simulation.run(*(made, instance_of(spec), spec.n_arms), **options)
+        made.compile(instance_of(spec), quotas=spec.quotas if made.feedback == "bandit" else None)
     except TypeError as error:
         raise ConfigError(str(error)) from None
-    except Exception:  # of the policy itself: it is told of the instance where it fails
-        pass
     return True, made
 
 

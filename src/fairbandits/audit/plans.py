@@ -186,6 +186,8 @@ class Words:
         known = {*COORDINATES, *self.parameters, *self.given}
         if name in known:
             return "rounds" if name in ("T", "round") else ""
+        if name in measures.OF_THE_LIBRARY:
+            raise ExpressionError(f"{name!r} is {measures.OF_THE_LIBRARY[name]!r} in a ledger")
         raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
 
     def check_call(self, name: str, n_arguments: int) -> None:

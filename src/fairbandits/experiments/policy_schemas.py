@@ -8,8 +8,8 @@ import dataclasses
 import inspect
 import re
 import textwrap
-import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,10 @@ import yaml
 
 from fairbandits.experiments.schemas import POLICY_SCHEMAS
 from fairbandits.policies import CLASSES, HOMES, POLICIES
-from fairbandits.policies.parameters import Schema
+from fairbandits.policies.parameters import keywords
 
 COMMAND = "fairbandits schemas"
 HEAD = f"# Made by `{COMMAND}` of the policies' fields and docstrings; change those.\n"
-PLAIN = {float: "number", int: "integer", bool: "boolean", str: "string"}
 
 
 class _Plain(yaml.SafeDumper):
@@ -78,17 +77,10 @@ def schema(policy: type) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False} | required | {"properties": known}
 
 
-def _keywords(hint: Any, place: str) -> dict[str, Any]:
+def _keywords(hint: Any, place: str) -> Mapping[str, Any]:
     """Return what a field can be by its type."""
-    for one in getattr(hint, "__metadata__", ()):
-        if isinstance(one, Schema):
-            return one.keywords
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        others = [one for one in typing.get_args(hint) if one is not types.NoneType]
-        if len(others) == 1:
-            return _keywords(others[0], place)
-    if hint in PLAIN:
-        return {"type": PLAIN[hint]}
+    if found := keywords(hint):
+        return found
     raise TypeError(
         f"{place}: its type must be float, int, bool or str, or say what it can be with one of the "
         f"schemas of fairbandits.policies.parameters, got {hint}"

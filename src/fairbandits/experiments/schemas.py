@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from fairbandits.provenance import CHECKOUT, PACKAGE, cache_root
+from fairbandits.rationals import without_quotes
 from fairbandits.whole import read_whole, write_whole
 
 
@@ -167,7 +168,10 @@ def check(content: Any, schema: str, where: str) -> None:
     if error.validator == "enum" and isinstance(error.instance, str):
         known = [str(value) for value in error.validator_value]
         raise ConfigError(f"{place}: {error.instance!r} is unknown{meant(error.instance, known)}")
-    raise ConfigError(f"{place}: {error.message}")
+    allowed = str(error.validator_value) if error.validator == "type" else ""
+    is_number = "integer" in allowed or "number" in allowed
+    quotes = without_quotes(error.instance) if is_number else ""
+    raise ConfigError(f"{place}: {error.message}{quotes}")
 
 
 def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:

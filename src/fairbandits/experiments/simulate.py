@@ -17,13 +17,12 @@ from fairbandits.instance import Instance, RandomInstance, draw_quotas
 from fairbandits.metrics.penalties import penalty_rates
 from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
+from fairbandits.policies.own import ARE_QUOTAS
 from fairbandits.simulation import checkpoint_grid, run
 from fairbandits.store import replicate_hashes, write_table
 
 #: Parameters that are its means under other names.
 ARE_MEANS = ("means", "reference", "shadow_means")
-#: Parameters that are its quotas.
-ARE_QUOTAS = ("quotas", "fractions")
 #: Columns that every run keeps.
 KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
 

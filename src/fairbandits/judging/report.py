@@ -5,8 +5,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import yaml
+
 from fairbandits.audit import words
-from fairbandits.audit.finding import TAGS
+from fairbandits.audit.finding import INCONCLUSIVE, TAGS
 from fairbandits.audit.ledger import Claim
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.show import interval, number, tally
@@ -16,6 +18,12 @@ from fairbandits.judging.rules import OWN, Rules
 from fairbandits.provenance import git_commit, package_versions
 
 Row = Mapping[str, Any]
+
+#: The rule for what must hold in every replicate.
+EXACT = {
+    "procedure": "invariant",
+    "settings": {"exact": False, "tolerance": 1e-9, "small": "reproduced"},
+}
 
 
 def seed_words(own: Frozen, seed: int) -> str:
@@ -113,6 +121,7 @@ def _claim(claim: Claim, rules: Rules, rows: Sequence[Row], findings: Sequence[R
     facts = [f"## {claim.id}", claim.statement, _verdict(head)]
     facts += [_verdict(row) for row in others]
     facts += words.qualifying(claim, own, number)
+    facts += exact_instead(claim, own)
     facts += [f"Note: {claim.note}"] if claim.note else []
     if claim.untestable:
         facts.append(f"Not testable: {claim.untestable}")
@@ -121,6 +130,39 @@ def _claim(claim: Claim, rules: Rules, rows: Sequence[Row], findings: Sequence[R
     if record := words.record(claim, rules.ledger):
         facts.append(f"The record as it was judged:\n\n```yaml\n{record}\n```")
     return "\n\n".join(facts)
+
+
+def exact_instead(claim: Claim, findings: Sequence[Row]) -> list[str]:
+    """Return how a claim on a number without chance is to be written, if its number has none."""
+    constant = {
+        one["test"]
+        for one in findings
+        if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
+    }
+    found = []
+    for test in (one for one in claim.tests if one.name in constant):
+        given = test.inputs
+        parts = {"limit": given.get("limit"), "sample": given.get("sample")}
+        if test.procedure == "paired_comparison":
+            parts = {"limit": given["larger"], "sample": given["smaller"]}
+        excess = "by how much the statement is broken: 0 or less where it holds"
+        if None not in parts.values():
+            above, below = (parts[key] for key in ("sample", "limit"))
+            if test.settings.get("side") == "at least":
+                above, below = below, above
+            excess = f"({above}) - ({below})"
+        content = {
+            "rules": {"exact": EXACT},
+            "claims": {claim.id: {"tests": {test.name: {"rule": "exact"}}}},
+        }
+        content["claims"][claim.id]["tests"][test.name]["inputs"] = {"excess": excess}
+        found.append(
+            f"{claim.id}, {test.name}: the number is the same in all replicates, so it has no "
+            "interval. If no chance is in it, use the procedure for exact statements, `invariant`, "
+            "which checks every replicate (`exact: true, tolerance: 0` where it is a whole number):"
+            f"\n\n```yaml\n{yaml.safe_dump(content, sort_keys=False, width=100)}```"
+        )
+    return found
 
 
 def _verdict(row: Row) -> str:

@@ -171,6 +171,8 @@ def _facts(made: Any) -> dict[str, Any]:
         value = getattr(made, name)
         if value not in (None, ()):
             facts[name] = list(value) if isinstance(value, tuple) else value
+    if "quotas" in facts:  # as a file has them, and as the digest of the rules does
+        facts["quotas"] = list(map(str, facts["quotas"]))
     if not isinstance(made, RandomInstance):
         return facts | {"means": list(made.means)}
     firsts = [sum(made.groups[:k]) for k in range(len(made.groups))]

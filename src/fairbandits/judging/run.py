@@ -16,7 +16,7 @@ from fairbandits.audit.totals import left_out
 from fairbandits.experiments.config import LEDGER
 from fairbandits.judging import data
 from fairbandits.judging.history import Frozen, changes, freeze, note_judged, others
-from fairbandits.judging.report import as_json, report, seed_words, seen_words
+from fairbandits.judging.report import as_json, exact_instead, report, seed_words, seen_words
 from fairbandits.judging.rules import OWN, Rules, load_rules
 from fairbandits.store import StoreError, replacing
 
@@ -125,6 +125,9 @@ def judged(
     with replacing(results / REPORT) as temporary:
         temporary.write_text(report(rules, own, history, rows, findings), encoding="utf-8")
         write_tables(results, rows, findings, "paper")
+    for claim in rules.ledger.claims.values():
+        for line in exact_instead(claim, findings):
+            say(line)
     say(f"Written: {', '.join(map(str, _written(results)))}.")
     if json:
         return as_json(rules, own, history, rows, findings)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairbandits.policies import own
+from fairbandits.policies.parameters import checked
 
 #: Name in configuration files -> file and class. This line is all that registers a policy. The code
 #: fingerprint of a run has the lines of its own policies (`fairbandits.provenance.REGISTRIES`), so
@@ -67,7 +68,7 @@ class Registry(Mapping[str, type]):
 
     def __getitem__(self, name: str) -> type:
         file, _, found = self.homes[name].partition(":")
-        return getattr(importlib.import_module(f"{self.package}.{file}"), found)
+        return checked(getattr(importlib.import_module(f"{self.package}.{file}"), found))
 
     def __contains__(self, name: object) -> bool:
         return name in self.homes

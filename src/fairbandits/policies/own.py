@@ -14,6 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fairbandits.rationals import exact
+
+#: Parameters that are the quotas of an instance.
+ARE_QUOTAS = ("quotas", "fractions")
+
 
 def is_own(name: str) -> bool:
     """Return whether a policy's name is ``module:Class``."""
@@ -78,7 +83,7 @@ def make_own(name: str, parameters: dict[str, Any]) -> Any:
     """
     check_arguments(name, parameters)
     try:
-        policy = find(name)(**parameters)
+        policy = find(name)(**with_numbers(parameters))
     except (TypeError, ValueError) as error:
         raise ValueError(f"policy {name}: {error}") from error
     feedback = getattr(policy, "feedback", None)
@@ -89,6 +94,19 @@ def make_own(name: str, parameters: dict[str, Any]) -> Any:
     if not callable(getattr(policy, "start", None)):
         raise ValueError(f"policy {name} needs a method start(n_arms, horizon)")
     return policy
+
+
+def with_numbers(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an own policy, quotas among them as numbers: 1/5 in place of "1/5".
+
+    Raises
+    ------
+    ValueError
+        If a quota is no rational number.
+    """
+    given = {key: parameters.get(key) for key in ARE_QUOTAS}
+    listed = {key: one for key, one in given.items() if isinstance(one, list | tuple)}
+    return parameters | {key: exact(key, values) for key, values in listed.items()}
 
 
 def _parts(name: str) -> tuple[str, str]:

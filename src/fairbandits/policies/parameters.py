@@ -7,8 +7,19 @@ that is ``None`` if it is not given is left out there, unless it is a `number` o
 description is that of the docstring.
 """
 
+import dataclasses
+import numbers
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, wraps
 from typing import Annotated, Any
+
+from fairbandits.rationals import Exact, without_quotes
+
+#: Types that say by themselves what a field can be.
+PLAIN = {float: "number", int: "integer", bool: "boolean", str: "string"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +103,58 @@ Confidence = Annotated[float | None, number(above=0, below=1, null=True)]
 #: A policy with bandit feedback, and its hyper-parameters.
 Learner = Annotated[str, Schema({"type": "string"})]
 LearnerParameters = Annotated[Any, Schema({"type": "object"})]
+
+
+def keywords(hint: Any) -> Mapping[str, Any]:
+    """Return what a field can be by its type; nothing where the type does not say."""
+    for one in getattr(hint, "__metadata__", ()):
+        if isinstance(one, Schema):
+            return one.keywords
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        others = [one for one in typing.get_args(hint) if one is not types.NoneType]
+        if len(others) == 1:
+            return keywords(others[0])
+    return {"type": PLAIN[hint]} if hint in PLAIN else {}
+
+
+@cache
+def checked(made: type) -> type:
+    """Return a dataclass that says at once which argument is something other than its type says."""
+    if not dataclasses.is_dataclass(made):
+        return made
+    known = typing.get_type_hints(made, include_extras=True)
+    fields = {one.name: keywords(known[one.name]) for one in dataclasses.fields(made) if one.init}
+    plain: Callable = made.__init__
+
+    @wraps(plain)
+    def init(self: Any, *values: Any, **named: Any) -> None:
+        for name, value in {**dict(zip(fields, values, strict=False)), **named}.items():
+            if value is not None:
+                _check(name, value, fields.get(name, {}))
+        plain(self, *values, **named)
+
+    made.__init__ = init
+    return made
+
+
+def _check(name: str, value: Any, can_be: Mapping[str, Any]) -> None:
+    """Raise ValueError for a value of another kind than number or list, where that is asked for."""
+    kind = can_be.get("type")
+    if kind == "array":
+        each = "arm" if can_be.get("perArm") else "group"
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise ValueError(f"{name} must have one entry per {each}, as (0.3, 0.2), got {value!r}")
+        if name == "targets" and any(isinstance(one, Exact) for one in value):
+            raise ValueError(
+                f"targets are rates of reward, got quotas, which are fractions of pulls: {value}; "
+                "give targets=(0.1, 0.2, ...), each at most the arm's mean"
+            )
+        if can_be["items"].get("type") == "number":
+            for k, one in enumerate(value):
+                _check(f"{name} of {each} {k + 1}", one, can_be["items"])
+    kinds = {kind} if isinstance(kind, str) else set(kind or ())
+    is_listed = "array" in kinds and not isinstance(value, str)
+    if kinds & {"number", "integer"} and not (
+        isinstance(value, numbers.Real) or is_listed or "string" in kinds
+    ):
+        raise ValueError(f"{name} must be a number, got {value!r}{without_quotes(value)}")

@@ -18,6 +18,13 @@ from fairbandits.audit.cells import Cell
 
 #: Axes of all values.
 AXES = "rta"
+#: Measures of the library that have another name here.
+OF_THE_LIBRARY = {
+    "group_regret": "reward_regret_pulls",
+    "target_regret": "pseudo_regret",
+    "target_violation": "violation",
+    "unfairness": "total(lack)",
+}
 
 
 @dataclass(frozen=True)

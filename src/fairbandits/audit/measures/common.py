@@ -11,6 +11,8 @@ import numpy as np
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure, recorded
+from fairbandits.measures import target_violation
+from fairbandits.metrics import pulls
 
 recorded(
     plays="pulls N_i(t), or with full information the summed probabilities",
@@ -76,6 +78,14 @@ def quota(cell: Cell) -> np.ndarray:
 def target(cell: Cell) -> np.ndarray:
     """Target rate lambda_i of an arm; 0 if it is not protected."""
     return cell.targets
+
+
+@measure("deficit", "reward", axes="rt")
+def violation(cell: Cell) -> np.ndarray:
+    """Largest r_i t - N_i of an arm, in pulls; without quotas lambda_i t - R_i, in reward."""
+    if cell.spec.quotas or cell.spec.drawn_quotas:
+        return pulls.violation(cell.column("deficit"))
+    return target_violation(cell.rounds, cell.column("reward"), cell.targets)
 
 
 # ------------------------------------------------------------------------- elementwise functions

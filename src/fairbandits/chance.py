@@ -1,0 +1,126 @@
+"""Refuse chance that is not the coin's, so that a run of one's own policy can be repeated."""
+
+import dis
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+#: The generators behind the functions of `random` and `numpy.random`.
+_SHARED = (random.getstate.__self__, np.random.get_state.__self__)
+#: What makes a generator, which starts anywhere if it is given nothing.
+_MAKERS = (np.random.default_rng, np.random.RandomState, random.Random)
+_GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_METHODS = ("start", "choose", "learn", "probe")
+INSTEAD = (
+    "the run could not be repeated; take fairbandits.unit(coin), a number in (0, 1), "
+    "fairbandits.unit(fairbandits.inner(coin, 1)) for another one, or "
+    "numpy.random.default_rng(coin) for other laws"
+)
+
+
+def refuse_other_chance(policy: Any, state: Any) -> None:
+    """Raise ValueError if a policy in plain Python would draw from anything but the round's coin.
+
+    Its methods are read, and what they call in the same module; nothing is run.
+    """
+    name = type(policy).__name__
+    for one in (policy, state):
+        for key, value in getattr(one, "__dict__", {}).items():
+            if isinstance(value, _GENERATORS):
+                raise ValueError(
+                    f"{name} keeps a generator in self.{key}, which goes on from replicate to "
+                    f"replicate or is the same in all, so that {INSTEAD}"
+                )
+    for kind in (type(policy), type(state)):
+        if found := _drawing(kind):
+            raise ValueError(f"{name} draws from {found}, so that {INSTEAD}")
+
+
+def position() -> tuple:
+    """Return how far the generators of `random` and `numpy.random` are."""
+    _, keys, place, *_ = np.random.get_state()  # noqa: NPY002
+    words = random.getstate()[1]
+    return place, int(keys[0]), words[-1], words[0]
+
+
+def refuse_if_moved(policy: Any, before: tuple) -> None:
+    """Raise ValueError if a generator that all share is not where it was before a replicate."""
+    if position() != before:
+        raise ValueError(
+            f"{type(policy).__name__}, or what it calls, draws from random or numpy.random, so "
+            f"that {INSTEAD}"
+        )
+
+
+@cache
+def _drawing(kind: type) -> str:
+    """Return what a class's methods draw from, with file and line; nothing if it is the coin."""
+    left = [one for name in _METHODS if (one := getattr(kind, name, None))]
+    seen = set()
+    while left:
+        function = getattr(left[0], "py_func", left[0])  # of what is compiled, the Python
+        left.pop(0)
+        if not isinstance(function, FunctionType) or function in seen:
+            continue
+        seen.add(function)
+        left += [one for one in (getattr(kind, name, None) for name in _names(function)) if one]
+        for words, value, line, is_empty in _named(function):
+            if any(getattr(value, "__self__", None) is one for one in _SHARED) or (
+                is_empty and any(value is one for one in _MAKERS)
+            ):
+                file = Path(function.__code__.co_filename).name
+                return f"{words} in {function.__qualname__} ({file}, line {line})"
+            if isinstance(value, type):
+                value = vars(value).get("__init__")
+            if _home(value) == kind.__module__.partition(".")[0]:
+                left.append(value)
+    return ""
+
+
+def _home(value: Any) -> str:
+    return str(getattr(value, "__module__", "")).partition(".")[0]
+
+
+def _names(function: Callable) -> Iterator[str]:
+    for code in codes(function.__code__):
+        yield from code.co_names
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code, and that of the functions in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from codes(one)
+
+
+def _named(function: FunctionType) -> Iterator[tuple[str, Any, int, bool]]:
+    """Yield what a function names outside itself: words, value, line, and if it is called empty."""
+    known = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _closed_over(function)}
+    for code in codes(function.__code__):
+        words, value, line = "", None, 0
+        for one in dis.get_instructions(code):
+            if one.opname in ("PUSH_NULL", "PRECALL"):
+                continue
+            if one.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+                words, value = f"{words}.{one.argval}", getattr(value, one.argval, None)
+                continue
+            if words:
+                yield words, value, line, one.opname == "CALL" and one.arg == 0
+            words, value, line = "", None, one.positions.lineno
+            if one.argval in known.get(one.opname, ()):
+                words, value = one.argval, known[one.opname][one.argval]
+
+
+def _closed_over(function: FunctionType) -> dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not yet bound
+            found[name] = cell.cell_contents
+    return found

@@ -1,0 +1,372 @@
+"""The first hour with the library: what a newcomer types, in this order, and what is answered."""
+
+import random
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import fairbandits as fb
+import own_policy
+import small
+from fairbandits.cli import main
+from fairbandits.engine import kinds
+from fairbandits.experiments.schemas import ConfigError
+from fairbandits.judging import data
+from fairbandits.judging.rules import load_rules
+
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-claims.md").read_text("utf-8")
+(CLAIMS,) = re.findall(r"^```yaml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+ARMS = fb.instances.fair_ucb(2)
+
+jit_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is of what is compiled")
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    """Compile nothing but what is asked for: all runs are short."""
+    for name in ("COMPILING", "LOADING", "FIRST"):
+        monkeypatch.setattr(kinds, name, 10**12)
+    monkeypatch.setattr(data, "COMPILING", 10**12)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A current folder with README's file and the claims of the guide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
+    (tmp_path / "my_claims.yaml").write_text(CLAIMS)
+    yield tmp_path
+    sys.modules.pop("my_policies", None)
+
+
+def names_of(source):
+    """Return what a file defines, run as a script."""
+    names = {"__name__": "__main__"}
+    exec(compile(source, own_policy.NAME, "exec"), names)
+    return names
+
+
+def judged(*words):
+    found = CliRunner().invoke(main, ["judge", "my_claims.yaml", "--cores", "1", *words])
+    assert found.exit_code == 0, found.output
+    return found
+
+
+# the first policy
+
+
+def test_the_example_of_the_readme_compares(folder, capsys):
+    names_of(own_policy.SOURCE.replace("10_000", "300"))
+    where, caption, header, *rows = capsys.readouterr().out.splitlines()
+    assert "Instance 1" in where
+    for words in ("T = 300", "n = 20", "95 % t interval", "difference to FairGreedy"):
+        assert words in caption
+    assert header.split()[0] == "policy"
+    assert [row.split()[0] for row in rows] == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
+    assert (folder / "comparison.png").stat().st_size > 10_000
+
+
+def test_the_table_of_a_notebook_has_the_caption():
+    compared = fb.compare([fb.UCB1()], fb.RandomInstance(3), 50, replicates=2, metrics="regret")
+    words = "<caption>3 arms, bernoulli, means drawn for each replicate<br>At round T = 50, n = 2"
+    assert words in compared._repr_html_()
+
+
+def test_the_same_file_goes_to_the_arena(folder, tmp_path_factory):
+    results = str(small.small_arena(tmp_path_factory))
+    words = ["arena", "my_policies.py:FairGreedy", "--instances", "fair_ucb_2", "--jobs", "1"]
+    words += ["--contract", "minimum_pulls", "--results", results]
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 0, found.output
+    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+yours", found.output)
+
+
+def test_the_same_file_is_judged(folder):
+    assert "2 claims" in judged("--check").output
+    assert "own: 2 claims" in judged().stdout
+
+
+# quotas are numbers
+
+
+class Furthest:
+    """Serve the arm furthest behind, with the quotas as they come."""
+
+    feedback = "bandit"
+
+    def __init__(self, quotas):
+        self.quotas = quotas
+
+    def start(self, n_arms, horizon):
+        fresh = Furthest(self.quotas)
+        fresh.pulls = [0] * n_arms
+        return fresh
+
+    def choose(self, t, coin):
+        return max(range(3), key=lambda k: self.quotas[k] * t - self.pulls[k])
+
+    def learn(self, t, arm, reward):
+        self.pulls[arm] += 1
+
+
+def test_quotas_of_an_instance_are_numbers():
+    quotas = ARMS.quotas
+    assert quotas == (Fraction(1, 5), Fraction(3, 10), Fraction(1, 4))
+    assert f"{quotas[0]} {quotas[0]!r} {quotas[0]:.2f}" == "1/5 1/5 0.20"
+    assert quotas[0] * 10 - 1 == 1
+    assert quotas[0] < quotas[2] < 0.26
+    assert np.array(quotas, float).tolist() == [0.2, 0.3, 0.25]
+    found = fb.run(Furthest(quotas), ARMS, 200, quotas=quotas, checkpoints=[200])
+    assert found.violation()[0, 0] <= 0
+    text = ("1/5", "3/10", "1/4")
+    one, other = (fb.run(fb.FairUCB(given), ARMS, 200, 2, quotas=given) for given in (quotas, text))
+    assert one.plays.tolist() == other.plays.tolist()
+    assert one.quotas == other.quotas
+
+
+@pytest.mark.parametrize("given", ["instance", ["1/5", 0.3, 0.25]])
+def test_a_policy_of_ones_own_gets_numbers_from_a_file(folder, given):
+    source = own_policy.SOURCE.replace(
+        "self.quotas = np.array(quotas, float)",
+        "self.quotas = np.array([quota * 1 for quota in quotas], float)",
+    )
+    (folder / own_policy.NAME).write_text(source)
+    content = yaml.safe_load(CLAIMS)
+    content["instances"] = {"three": {"named": "fair_ucb", "arguments": {"number": 2}}}
+    content["policies"]["greedy"]["parameters"]["quotas"] = given
+    (folder / "my_claims.yaml").write_text(yaml.safe_dump(content))
+    assert load_rules(Path("my_claims.yaml")).content["instances"]["three"]["quotas"] == [
+        *("1/5", "3/10", "1/4")
+    ]
+    assert "2 claims" in judged("--check").output
+
+
+# names
+
+
+def with_claim(sample, limit):
+    """Write the guide's file with one claim more, on a short run."""
+    content = yaml.safe_load(CLAIMS)
+    content |= {"horizon": 100, "replicates": 10}
+    content["instances"] = {"three_arms": content["instances"]["three_arms"]}
+    content["claims"] = {
+        "mine-alone": {
+            "statement": "What is asked.",
+            "cells": {"policy": "greedy"},
+            "tests": {"always": {"rule": "at_most", "inputs": {"sample": sample, "limit": limit}}},
+        }
+    }
+    Path("my_claims.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+
+
+def test_violation_is_one_thing_in_library_and_ledger(folder):
+    with_claim("violation @ T", 0.5)
+    judged()
+    (table,) = folder.glob("my_claims/*/own/instances/three_arms.parquet")
+    last = fb.store.read_table(table).to_pandas().query("round == 100")
+    plays = last.loc[last["run"] == "greedy-bernoulli", "plays"].to_numpy().reshape(10, 1, 3)
+    wanted = fb.metrics.violation([100], plays, ("1/5",) * 3).mean()
+    (report,) = folder.glob("my_claims/*/report.md")
+    assert f"mean {wanted:.4g}" in report.read_text()
+
+
+def test_of_a_constant_the_exact_rule_is_written_out(folder):
+    with_claim("total(plays) @ T", 100)
+    found = judged()
+    assert "1 inconclusive" in found.stdout
+    assert "use the procedure for exact statements, `invariant`" in found.stderr
+    more = yaml.safe_load(re.search(r"```yaml\n(.*?)```", found.stderr, re.DOTALL)[1])
+    content = yaml.safe_load(Path("my_claims.yaml").read_text())
+    content["rules"] |= more["rules"]
+    content["claims"]["mine-alone"]["tests"] = more["claims"]["mine-alone"]["tests"]
+    Path("my_claims.yaml").write_text(yaml.safe_dump(content))
+    assert "1 reproduced" in judged().stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("unfairness @ T", r"'unfairness' is 'total\(lack\)' in a ledger"),
+        ("target_regret @ T", "'target_regret' is 'pseudo_regret' in a ledger"),
+        ("violatoin @ T", "'violatoin'; did you mean 'violation'"),
+    ],
+)
+def test_other_names_of_the_library_are_told(folder, asked, answer):
+    with_claim(asked, 1)
+    with pytest.raises(ConfigError, match=answer):
+        load_rules(Path("my_claims.yaml"))
+
+
+def test_a_number_in_quotes_is_told(folder):
+    content = yaml.safe_load(CLAIMS) | {"horizon": "5000"}
+    Path("my_claims.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(ConfigError, match=r"horizon: '5000' is .*; write 5000 without quotes$"):
+        load_rules(Path("my_claims.yaml"))
+
+
+# what is compiled
+
+
+@jit_only
+@pytest.mark.slow
+def test_the_policy_of_the_readme_compiles_also_for_a_short_run():
+    policy = names_of(own_policy.CLASS)["FairGreedy"](ARMS.quotas)
+    fast = fb.compiled(policy)
+    one, other = (fb.run(each, ARMS, 100, 3, quotas=ARMS.quotas) for each in (policy, fast))
+    assert one.plays.tolist() == other.plays.tolist()
+    known = [args for loop in kinds._compiled for args in loop]
+    assert "FairGreedyState" in str(known)
+
+
+# what cannot work is said at once
+
+SHARED = np.random
+
+
+def helper():
+    return random.random()
+
+
+class Own:
+    """What a newcomer changes."""
+
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        return type(self)()
+
+    def choose(self, t, coin):
+        return 0
+
+    def learn(self, t, arm, reward):
+        pass
+
+
+class Global(Own):
+    def choose(self, t, coin):
+        return np.random.randint(3)  # noqa: NPY002
+
+
+class Learning(Own):
+    def learn(self, t, arm, reward):
+        self.noise = SHARED.normal()
+
+
+class Helped(Own):
+    def choose(self, t, coin):
+        return self.by_chance()
+
+    def by_chance(self):
+        return int(3 * helper())
+
+
+class Fresh(Own):
+    def choose(self, t, coin):
+        return int(np.random.default_rng().integers(3))
+
+
+class Kept(Own):
+    def __init__(self):
+        self.rng = np.random.default_rng(1)
+
+
+class Inside(Own):
+    def choose(self, t, coin):
+        from random import randrange
+
+        return randrange(3)
+
+
+class OfTheCoin(Own):
+    def choose(self, t, coin):
+        return int(np.random.default_rng(coin).integers(3))
+
+
+class NoTime(Own):
+    def learn(self, arm, reward):
+        pass
+
+
+class NoHorizon(Own):
+    def start(self, n_arms):
+        return type(self)()
+
+
+class NoStart:
+    feedback = "bandit"
+
+
+class NoFeedback:
+    def start(self, n_arms, horizon):
+        pass
+
+
+def compare(policy, **settings):
+    return fb.compare([policy], ARMS, 60, replicates=2, **settings)
+
+
+WRONG = [
+    (lambda: fb.UCB(), AttributeError, "no attribute 'UCB'; did you mean 'UCB1'?"),
+    (lambda: fb.instances.fairucb, AttributeError, "'fairucb'; did you mean 'fair_ucb'?"),
+    (lambda: fb.FairUCB(0.2), ValueError, "quotas must have one entry per arm, .* got 0.2"),
+    (lambda: fb.HTUCB("1/5", 0.5), ValueError, "quotas must have one entry per arm, .* got '1/5'"),
+    (
+        lambda: fb.LFG(ARMS.quotas, eta="100"),
+        ValueError,
+        "eta must be a number, got '100'; write 100 without quotes",
+    ),
+    (
+        lambda: fb.BanditQ(ARMS.quotas),
+        ValueError,
+        r"targets are rates of reward, got quotas, .*: \(1/5, 3/10, 1/4\); give targets=",
+    ),
+    (lambda: fb.BanditQ((0.1, "1/5")), ValueError, "targets of arm 2 must be a number, got '1/5'"),
+    (
+        lambda: compare(NoTime()),
+        TypeError,
+        r"NoTime.learn must take \(t, action, reward\), it takes \(arm, reward\); write def learn",
+    ),
+    (lambda: compare(NoHorizon()), TypeError, r"NoHorizon.start must take \(n_arms, horizon\)"),
+    (lambda: compare(NoStart()), TypeError, r"needs a method start\(n_arms, horizon\); NoStart"),
+    (lambda: compare(NoFeedback()), TypeError, "needs a feedback attribute, .*; NoFeedback has no"),
+    (lambda: compare(fb.Hedge()), ValueError, "leave them away, or give targets in their place"),
+    (
+        lambda: compare(Global()),
+        ValueError,
+        r"np.random.randint in Global.choose \(.*py, line \d+\)",
+    ),
+    (lambda: compare(Learning()), ValueError, r"draws from SHARED.normal in Learning.learn \("),
+    (lambda: compare(Helped()), ValueError, r"draws from random.random in helper \(.*unit\(coin\)"),
+    (lambda: compare(Fresh()), ValueError, r"draws from np.random.default_rng in Fresh.choose \("),
+    (lambda: compare(Kept()), ValueError, "Kept keeps a generator in self.rng"),
+    (lambda: compare(Inside()), ValueError, "Inside, or what it calls, draws from random or numpy"),
+    (lambda: compare(fb.compiled(Global())), ValueError, "np.random.randint in Global.choose"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[one[2][:40] for one in WRONG])
+def test_what_cannot_work_is_said_at_once(call, error, says):
+    with pytest.raises(error, match=says) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_chance_of_the_coin_comes_again():
+    one, other = (fb.run(OfTheCoin(), ARMS, 60, 2).plays for _ in range(2))
+    assert one.tolist() == other.tolist()
+    assert (one[:, -1] > 0).all()
+
+
+def test_full_information_goes_without_quotas_as_the_message_says():
+    without = fb.Instance(ARMS.means, ARMS.law, ARMS.spread)
+    for settings in ({"instance": without, "metrics": "regret"}, {"targets": (0.1, 0.1, 0.1)}):
+        given = {"instance": ARMS, "replicates": 2} | settings
+        assert len(fb.compare([fb.Hedge()], horizon=60, **given).table)
