@@ -486,7 +486,8 @@ def audit(
 ) -> None:
     """Put the questions of PAPER's ledger to its datasets, and keep what is found.
 
-    A claim that cannot be judged fails by itself: this is kept and said, and no error here.
+    Where a claim cannot be judged, it is said why. At the published scale nothing is written then;
+    in a smaller run the claim is kept as failed.
     """
     from fairbandits.audit import run, show
     from fairbandits.audit.records import write_findings
@@ -497,12 +498,20 @@ def audit(
     config = config if seed is None else replace(config, seed=seed)
     found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
+        if made.exploratory:
+            click.echo(f"{run.exploratory_words(made.seed)}\n")
         click.echo(show.found(ledgers[paper], found))
         return
+    failed = list(run.failures(found))
+    for line in failed:
+        click.echo(line, err=True)
+    if failed and scale == "paper":
+        raise click.ClickException(
+            f"{len(failed)} claims of {paper} could not be judged; {out} is not written, and no "
+            "verdict is changed"
+        )
     with writing(out):
         write_findings(out, ledgers[paper], found, scale, made)
-    for line in run.failures(found):
-        click.echo(line, err=True)
 
 
 @main.command(
@@ -615,11 +624,20 @@ def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> Non
         "claims",
         "claims --paper fair_ucb --verdict inconclusive",
         "claims fairucb-thm2-bound",
+        "claims banditq-prop2-violation --set margin=0.05",
         "claims --json",
     )
 )
 @config_option
 @click.argument("claim", required=False, shell_complete=completing(_claims))
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="SETTING=VALUE",
+    help="What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE is of one test; can"
+    " be given several times. Nothing is written.",
+)
 @click.option("--paper", shell_complete=completing(_papers), help="Only claims of this paper.")
 @click.option(
     "--verdict",
@@ -632,6 +650,7 @@ def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> Non
 def claims(
     configs: tuple[Path, ...],
     claim: str | None,
+    changes: tuple[str, ...],
     paper: str | None,
     verdict: str | None,
     as_json: bool,
@@ -643,10 +662,15 @@ def claims(
     Verdicts are those of the results on disk or, without them, the committed ones. They are refused
     when they are of other rules or data than are there now.
     """
-    from fairbandits.audit import run
+    from fairbandits.audit import run, whatif
 
     if claim and (paper or verdict):
         raise click.UsageError("give CLAIM, or --paper and --verdict")
+    if changes:
+        if not claim or as_json or anyway:
+            raise click.UsageError("--set is for one CLAIM, without --json and --anyway")
+        click.echo(whatif.answer(*run.load(configs), claim, changes, results))
+        return
     click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
 
 

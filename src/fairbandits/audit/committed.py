@@ -14,6 +14,7 @@ from fairbandits.audit.records import (
     csv_of,
     lines_of,
     other_rules,
+    rows_of,
     short,
 )
 from fairbandits.store import StoreError, replacing
@@ -123,16 +124,16 @@ def read_findings_csv(
     return found
 
 
-def stale_findings_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
-    """Yield why the committed table of findings is not of the ledgers' tests and rules, if so.
+def stale_findings_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
+    """Yield why the committed table of findings is not of the tests and rules of all or one paper.
 
     Raises
     ------
     StoreError
         If it is missing or of another form.
     """
-    tests = _tests(ledgers)
-    rows = _rows(path)
+    tests = {key: own for key, own in _tests(ledgers).items() if paper in ("", own[0].paper)}
+    rows = rows_of(paper, _rows(path), ledgers, "claim")
     there = dict.fromkeys((row["claim"], row["test"]) for row in rows)
     for key in (*there, *tests):
         if key not in tests or key not in there:

@@ -7,6 +7,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ from fairbandits.experiments.schemas import ConfigError, meant
 Row = Mapping[str, Any]
 #: Fewer columns than these leave no room for the statement.
 LEAST_STATEMENT = 24
+#: What is said last of other settings.
+WHAT_IF = """\
+Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
+the rule that was fixed before the data."""
 #: Significant digits of a number that is read.
 DIGITS = 4
 
@@ -279,12 +284,36 @@ def _test(test: Test, found: Sequence[Row]) -> list[str]:
     return [head, *(_questions(found, STATISTICS[test.procedure]) if found else [])]
 
 
-def _questions(found: Sequence[Row], statistic: str) -> list[str]:
+def what_if(
+    claim: Claim, changes: Sequence[str], before: Sequence[Row], after: Sequence[Row]
+) -> str:
+    """Return the verdicts on a claim by other settings beside those by its own.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    changes : sequence of str
+        What is other, in words.
+    before, after : sequence of mapping
+        Its verdicts by its own and by the other settings.
+    """
+    pairs = list(zip(before, after, strict=True))
+    rows = [row for pair in pairs for row in pair]
+    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
+    name = statistics.pop() if len(statistics) == 1 else "number"
+    table = _questions(rows, name, ["as it is", "what if"] * len(pairs))
+    question = f"What if {'; '.join(changes)}?"
+    return "\n".join([f"{claim.id}: {claim.statement}", "", question, *table, "", WHAT_IF])
+
+
+def _questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[str]:
     """Return one line per question; columns in which nothing stands are left out."""
-    header = ["reading", "each", "verdict", statistic, "limits", "against", "tightness", "n", "p"]
-    header.append("tags")
+    header = ["", "reading", "each", "verdict", statistic, "limits", "against", "tightness"]
+    header += ["n", "p", "tags"]
     rows = [
         [
+            name,
             one["reading"],
             one["each"],
             one["verdict"],
@@ -296,7 +325,7 @@ def _questions(found: Sequence[Row], statistic: str) -> list[str]:
             "" if one["p"] is None else f"{one['p']:.2g}",
             one["message"] or " ".join(one["tags"]),
         ]
-        for one in found
+        for name, one in zip_longest(names, found, fillvalue="")
     ]
     kept = [k for k in range(len(header)) if any(row[k] for row in rows)]
     sizes = {k: max(len(row[k]) for row in [header, *rows]) for k in kept}
