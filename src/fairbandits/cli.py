@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 import click
@@ -178,6 +179,7 @@ def main() -> None:
         "replicate",
         "replicate --cores 4 banditq_fig2 banditq_fig7",
         "replicate --preview figures",
+        "replicate --dry-run",
         "replicate banditq_fig7 --set oracle_lfg.banditq.V_exponent=0.6 --replicates 20"
         " --out results/v06",
     )
@@ -212,6 +214,7 @@ def main() -> None:
     help="Replicates of every experiment; needs --out.",
 )
 @click.option("--out", type=FOLDER, help="Folder for what is made with --set or --replicates.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be made, and how long it takes.")
 @click.argument("targets", nargs=-1, shell_complete=completing(_targets))
 def replicate(
     cores: int | None,
@@ -219,6 +222,7 @@ def replicate(
     changes: tuple[str, ...],
     replicates: int | None,
     out: Path | None,
+    dry_run: bool,
     targets: tuple[str, ...],
 ) -> None:
     """Run the workflow: everything, or TARGETS such as `figures` or `banditq_fig2`.
@@ -236,12 +240,15 @@ def replicate(
             "--set and --replicates need --out, a folder of their own such as results/v06, and "
             "--out needs one of them"
         )
-    if out:
-        variant, asked = _variant(files, changes, replicates, out, asked)
-        files.append(variant)
-    elif asked:
-        check_targets(asked, load_config(files))
-    sys.exit(launch(asked, cores=cores, files=files[1:] and files, root=root))
+    with ExitStack() as stack:
+        if out:
+            scratch = Path(stack.enter_context(TemporaryDirectory())) if dry_run else None
+            variant, asked = _variant(files, changes, replicates, out, asked, scratch)
+            files.append(variant)
+        elif asked:
+            check_targets(asked, load_config(files))
+        options = {"cores": cores, "files": files[1:] and files, "root": root}
+        sys.exit(launch(asked, **options, dry_run=dry_run))
 
 
 def _variant(
@@ -250,17 +257,26 @@ def _variant(
     replicates: int | None,
     out: Path,
     targets: list[str],
+    scratch: Path | None,
 ) -> tuple[Path, list[str]]:
-    """Return the configuration of a variant, written into its folder, and what is to be made."""
-    from fairbandits.experiments import variants
-    from fairbandits.launch import targets_of_variant
+    """Return the configuration of a variant, and what is to be made.
 
+    It is written into the variant's folder, or into another one.
+    """
+    from fairbandits.experiments import variants
+    from fairbandits.launch import check_targets, targets_of_variant
+
+    published = load_config(files)
     home = load_config(DEFAULT_CONFIG).folders["results"]
     folder = variants.folder_of_variant(out, ROOT, home, _papers())
     settings = variants.settings_of_variant(changes, replicates, folder)
+    check_targets(targets, published)
+    variants.check_used(settings.get("changes", {}), targets, published)
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = targets_of_variant(targets, config)
-    return variants.write_variant(settings, ROOT / folder), asked
+    if papers := variants.papers_of(asked, config):
+        settings["papers"] = papers
+    return variants.write_variant(settings, scratch or ROOT / folder), asked
 
 
 @main.command(
@@ -502,13 +518,12 @@ def audit(
             click.echo(f"{run.exploratory_words(made.seed)}\n")
         click.echo(show.found(ledgers[paper], found))
         return
-    failed = list(run.failures(found))
-    for line in failed:
+    failed = len({one.claim for one in found if one.finding is None})
+    for line in run.failures(found):
         click.echo(line, err=True)
     if failed and scale == "paper":
         raise click.ClickException(
-            f"{len(failed)} claims of {paper} could not be judged; {out} is not written, and no "
-            "verdict is changed"
+            f"{failed} claims of {paper} could not be judged; all verdicts stay as they were"
         )
     with writing(out):
         write_findings(out, ledgers[paper], found, scale, made)

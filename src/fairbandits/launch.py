@@ -33,7 +33,14 @@ TARGETS = ("all", "figures", "datasets", "audit", "arena", "report")
 OF_THE_PAPERS = ("all", "audit", "arena", "report")
 
 
-def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], root: Path) -> int:
+def launch(
+    targets: Sequence[str],
+    cores: int | None,
+    files: Sequence[Path],
+    root: Path,
+    *,
+    dry_run: bool = False,
+) -> int:
     """Become snakemake in the project's folder; return 1 if another run is at work there.
 
     Parameters
@@ -46,8 +53,17 @@ def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], roo
         The configuration, if it is another than the project's own.
     root : Path
         The project's folder.
+    dry_run : bool
+        Only say what would be made; another run can be at work.
     """
     os.chdir(root)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    snakemake = [sys.executable, "-m", "snakemake"]
+    settings = ["--configfile", *map(str, files)] if files else []
+    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
+    if dry_run:
+        options += ["--dry-run", "--nolock", "--quiet"]
+        return subprocess.run([*snakemake, *targets, *options, *settings], check=False).returncode
     lock = Path(LOCK)
     lock.parent.mkdir(exist_ok=True)
     handle = lock.open("a+")
@@ -61,9 +77,6 @@ def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], roo
     handle.write(f"process {os.getpid()}")
     handle.flush()
 
-    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    snakemake = [sys.executable, "-m", "snakemake"]
-    settings = ["--configfile", *map(str, files)] if files else []
     if any(Path(".snakemake/locks").glob("*")):
         print("An earlier run was killed; taking up where it stopped.", flush=True)
         _end_jobs(root)
@@ -74,7 +87,6 @@ def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], roo
             print(unlock.stderr, file=sys.stderr)
             return unlock.returncode
     os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
-    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
     os.execv(sys.executable, [*snakemake, *targets, *options, *settings])
 
 

@@ -213,13 +213,15 @@ def power_words(
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
-    """Yield a line for each claim that failed."""
-    seen = set()
+    """Yield a line for each reason for which claims failed: the first of them, and how many."""
+    reasons: dict[str, list[Answer]] = {}
     for one in found:
-        if one.finding is None and one.claim not in seen:
-            seen.add(one.claim)
-            words = [word for word in (one.claim, one.test, one.reading, one.each) if word]
-            yield f"{', '.join(words)}: {one.message}"
+        if one.finding is None:
+            reasons.setdefault(one.message, []).append(one)
+    for message, (first, *others) in reasons.items():
+        where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
+        more = len({one.claim for one in others} - {first.claim})
+        yield f"{where}{f', and {more} more claims' if more else ''}: {message}"
 
 
 def write_verdicts(
