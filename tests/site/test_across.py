@@ -14,7 +14,6 @@ from fairbandits.audit.finding import DEPENDS, NOT_REPRODUCED, OUTCOMES, REPRODU
 from fairbandits.experiments.schemas import ROOT, ConfigError
 from fairbandits.site import across, audit, graph
 from fairbandits.site.formulas import typeset
-from fairbandits.site.quantities import quantity_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\1.html">')
@@ -70,7 +69,7 @@ def test_every_shared_claim_is_beside_its_verdict(found):
             assert ("under both readings" in row) == (len(readings) == 2 and verdict != DEPENDS)
             assert typeset(found.claims[key].statement) in row
             head = found.under_readings(key)[0]
-            assert html.escape(quantity_of(found, head)) in row
+            assert html.escape(audit.quantity_of(found, head)) in row
 
 
 def test_statements_are_of_several_papers(found):

@@ -12,7 +12,7 @@ import small
 from fairbandits.audit import words
 from fairbandits.audit.finding import DEPENDS, FAILED, TAGS
 from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.site import audit, claims, quantities
+from fairbandits.site import audit, claims
 
 
 @pytest.fixture(scope="module")
@@ -138,15 +138,6 @@ def test_what_is_reconstructed_is_marked(made):
     markup = made.robustness("fair_ucb")
     assert "rests on it" in markup
     assert "rests on, reconstructed" in markup
-
-
-def test_quantities_have_their_units(found):
-    units = {quantities.unit(test) for one in found.claims.values() for test in one.tests}
-    assert {"", "pulls", "reward", "rounds"} <= units
-    for one in found.claims.values():
-        for test in one.tests:
-            if test.procedure in quantities.WITHOUT_UNIT:
-                assert quantities.unit(test) == ""
 
 
 # ------------------------------------------------------------------------------ the glossaries

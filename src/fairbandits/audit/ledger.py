@@ -184,7 +184,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one paper; `digest` is a hash of all that decides in it."""
+    """The ledger of one paper.
+
+    `digest` is a hash of all that decides in it; `labels` has, by experiment or suite, how each
+    policy is called.
+    """
 
     paper: str
     title: str
@@ -193,6 +197,7 @@ class Ledger:
     claims: Mapping[str, Claim] = field(default_factory=dict)
     digest: str = ""
     changes: tuple[Change, ...] = ()
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def short_title(self) -> str:
@@ -250,10 +255,21 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         {name: Family(**block) for name, block in content["families"].items()},
         claims,
         rules_digest(content),
+        labels=_labels(content["paper"], config),
     )
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")
     return _with_changes(ledger, history, content["rules"], config, root)
+
+
+def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
+    """Return how each experiment and suite of a paper calls its policies."""
+    found: dict[str, dict[str, str]] = {}
+    for one in config.experiments:
+        if one.paper == paper:
+            for name in {one.name, one.suite or one.name}:
+                found.setdefault(name, {}).update(one.labels)
+    return found
 
 
 def _with_changes(

@@ -23,7 +23,6 @@ from fairbandits.site import pages
 from fairbandits.site.audit import Audit, badge
 from fairbandits.site.formulas import typeset
 from fairbandits.site.graph import Mark, draw
-from fairbandits.site.quantities import quantity_of
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
@@ -157,7 +156,7 @@ def _row(audit: Audit, key: str) -> list[str]:
 
 def _number(audit: Audit, row: verdicts.Row) -> str:
     """Return a row's number with its name, unit and limits; empty if it has none."""
-    name, value = quantity_of(audit, row), verdicts.numbers(row)
+    name, value = verdicts.quantity_of(audit, row), verdicts.numbers(row)
     return f"{escape(name)}: {value}" if name and value else value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from IPython.display import HTML
 
-from fairbandits.audit import show, totals, words
+from fairbandits.audit import quantities, show, totals, words
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -184,6 +184,13 @@ def significant(value: float | None) -> str:
 def limits(row: Row) -> str:
     """Return the limits of a row's number; empty where they are the number itself."""
     return words.limits(row, significant)
+
+
+def quantity_of(audit: Audit, row: Row) -> str:
+    """Return the name and unit of a row's number; empty if it has none."""
+    tested = audit.tested(row["claim"])
+    found = quantities.quantity_of(row, tested, audit.ledgers[tested.paper])
+    return "" if found is None else str(found)
 
 
 def _group(row: Row) -> str:

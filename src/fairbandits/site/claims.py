@@ -24,6 +24,7 @@ from fairbandits.audit.finding import (
     TAGS,
 )
 from fairbandits.audit.ledger import Claim
+from fairbandits.audit.quantities import p_of_claim, p_value
 from fairbandits.audit.records import in_short, written_out
 from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
 from fairbandits.site.across import MARKS, carried, resting
@@ -36,13 +37,13 @@ from fairbandits.site.audit import (
     headline,
     limits,
     numbers,
+    quantity_of,
     role,
     significant,
 )
 from fairbandits.site.evidence import picture
 from fairbandits.site.formulas import names, typeset
 from fairbandits.site.pages import Cell, data_table, link, link_to_claim, reconstructed
-from fairbandits.site.quantities import quantity_of
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
@@ -256,7 +257,9 @@ class Claims:
         why = words.endless(row)
         yield "number", escape(said + (f" ({why})" if why else ""))
         yield "judged against", escape(against(row))
-        n = f"{row['n']}" + ("" if row["p"] is None else f"; p {_p(row['p'])}")
+        tested = self.audit.tested(row["claim"])
+        p = p_of_claim(row, tested, self.audit.ledgers[tested.paper])
+        n = f"{row['n']}" + f"; {p}" * bool(p)
         n += f"; {enough}" if (enough := words.replicates_that_decide(row)) else ""
         yield "n", escape(n)
         which = "".join(f", {row[name]}" for name in ("test", "each") if row[name])
@@ -286,7 +289,7 @@ class Claims:
                 *(Cell(significant(one[name]), one[name]) for name in ("statistic", "low", "high")),
                 Cell(against(one), one["reference"]),
                 Cell("" if one["n"] is None else str(one["n"]), one["n"]),
-                Cell("" if one["p"] is None else _p(one["p"]).removeprefix("= "), one["p"]),
+                Cell(p_value(one["p"]).removeprefix("= "), one["p"]),
             ]
             for one in found
         ]
@@ -551,10 +554,6 @@ def against(row: Row) -> str:
         f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 1e-4 else f"= {value:.2g}"
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:

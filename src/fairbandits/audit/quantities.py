@@ -1,0 +1,449 @@
+"""What the number of a finding is, in words: whose, of what, in which unit, and which way is more.
+
+The words follow from the test's record, by rule: for the pages and the terminal alike.
+"""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from fairbandits.audit import measures
+from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse
+from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.plans import Selection, texts_of
+from fairbandits.audit.procedures import STATISTICS
+
+#: Procedures whose number has no unit, whatever they read.
+WITHOUT_UNIT = (
+    *("growth_exponent", "logarithmic_growth", "proportionality", "proportion"),
+    *("universal_comparison", "spread_comparison"),
+)
+#: The two that a procedure compares: the first is more where its number is above the reference.
+PAIRS = {
+    "paired_comparison": ("larger", "smaller"),
+    "equivalence": ("one", "other"),
+    "spread_comparison": ("wider", "narrower"),
+}
+#: Data that have the unit of the number.
+JUDGED = (
+    *("sample", "samples", "value", "excess", "larger", "smaller", "one", "other"),
+    *("wider", "narrower"),
+)
+#: Functions whose value is one of their first argument.
+PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
+#: Measures whose names say too little, and those that a reader knows by another name.
+NAMES = {
+    **{"plays": "pulls", "expected_plays": "expected pulls", "r_regret": "r-Regret"},
+    **{"lack": "missing pulls", "missing": "missing reward", "rate": "reward per round"},
+    **{"mu": "mean", "deficit": "pulls owed less pulls"},
+    **{"deficit_sup": "largest pulls owed less pulls", "queue_max": "largest queue so far"},
+    **{"floor_deficit": "pulls owed less pulls"},
+    **{"floor_deficit_sup": "largest pulls owed less pulls"},
+    **{"reward_after_start": "reward after the initial rounds"},
+    **{"distance": "distance from the fair policy", "round": "t", "pseudo_regret": "pseudo-regret"},
+    **{"gap_sum": "sum of the gaps", "ucb1_constant": "(1 + π²/3)", "swept": "parameter"},
+    **{"owed": "pulls owed", "keeps": "arms that keep their quotas", "penalty": "penalty rate"},
+    **{"optional": "pulls when no group is behind", "drawn_mu": "mean", "drawn_target": "target"},
+    **{"group_deficit_sup": "largest pulls owed to a group less its pulls"},
+}
+#: Functions of a ledger as words around their values. Those that are not here have words of their
+#: own (`fairbandits.audit.measures.Function.what`).
+FUNCTIONS = {
+    **{CELLS: "{}", "numerators": "numerator of {}", "last": "{}", "per_group": "{}"},
+    **{"first_runs": "{}", "abs": "|{}|", "log": "ln({})", "sqrt": "√({})", "max": "max({}, {})"},
+    **{"min": "min({}, {})", "floor": "⌊{}⌋", "ceil": "⌈{}⌉", "largest": "largest {}"},
+    **{"protected": "{} of an arm with a target", "total": "{} summed over the arms"},
+    **{"worst": "{} of the worst arm", "worst_held_out": "{} of the worst arm"},
+    **{"peak_held_out": "largest mean {}", "average": "mean {}", "mean": "mean {}"},
+    **{"late": "mean {} over the last half of the rounds", "highest": "highest {}"},
+    **{"late_spread": "spread of {} over the last half of the rounds", "lowest": "lowest {}"},
+    **{"late_lowest": "lowest {} in the last half of the rounds", "span": "span of {}"},
+    **{"late_highest": "highest {} in the last half of the rounds", "of_arm": "{} of arm {}"},
+    **{"of_group": "{} of group {}", "arms_of_group": "{} of the arms of group {}"},
+    **{"least_of_group": "least {} in group {}", "evenness": "evenness of {} in group {}"},
+    **{"where": "{1} where {0}, else {2}", "choose": "{1} where {0}, else {2}"},
+    **{"first_cell": "{} in the first cell", "last_cell": "{} in the last cell"},
+    **{"first_at_most": "first round with {} at most {}", "spread_of_runs": "spread of {}"},
+    **{"most_of_runs": "largest {} of any run", "in_order": "{}", "chosen": "{} of {}"},
+    **{"share_to_short": "share of the rounds with an arm short that go to one that is short"},
+    **{"leader_changes": "changes of the arm with the largest mean and open penalty"},
+    **{"fair_learn_violations": "pulls missing under Fair-Learn, any random quotas"},
+    **{"drawn_best_group": "best group of {1} instances of {0}"},
+    **{"alone_rounds": "rounds in which one critical arm alone is short"},
+    **{"alone_unserved": "rounds in which one critical arm alone is short and not pulled"},
+    **{"outside_rounds": "late pulls of a non-critical arm"},
+    **{"outside_out_of_turn": "late pulls of a non-critical arm while a critical one is short"},
+    **{"frontier": "{1} of {2} at {4} of {0}", "published": "the published figure"},
+    **{"published_at": "the published curves", "replayed": "the released program run again"},
+    **{"replayed_at": "the released program run again", "targets_of": "target", "means_of": "mean"},
+    **{"shares_of": "target / mean", "best_reward": "best reward per round at these rates"},
+    **{"horizon_of": "horizon", "number_of_largest": "number of the arm with the largest {}"},
+    **{"latest": "the last round with {}", "earliest": "the first round with {}"},
+    **{"denominator": "denominator of {}", "off_class": "deviation of {} from that of equal {}"},
+    **{"slopes": "slope of {} over {}", "diameter": "diameter", "steps": "step of the rounds"},
+    **{"any": "any {}", "notebook": "the notebook", "published_target": "the published target"},
+    **{"window_rate": "{} per round of a window", "greatest": "largest {} of any run"},
+    **{"sorted_by": "{} by rank", "rises": "rise of {} from cell to cell"},
+    **{"root_of_mean": "root of the mean {}", "always": "{} in all rounds"},
+}
+#: Letters of a name; what is longer is in the record alone.
+LONGEST = 190
+OPERATORS: dict[type, str] = {
+    **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
+    **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
+    **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in "},
+}
+#: A value at one of these rounds is that of the case: which it is needs no word.
+OF_THE_CASE = ("T", "round")
+THE_CASE = "the case"
+
+
+class Quantity(NamedTuple):
+    """What the number of a finding is.
+
+    Attributes
+    ----------
+    name : str
+        Whose, and of what: ``penalised regret of UCB1 minus that of HT-UCB``.
+    unit : str
+        One of `fairbandits.audit.expressions.UNITS`, or empty.
+    above : str
+        What it says if the number is above what it is judged against: ``UCB1 has more``.
+    """
+
+    name: str
+    unit: str
+    above: str
+
+    def __str__(self) -> str:
+        return f"{self.name}, in {self.unit}" if self.unit else self.name
+
+
+class _Units:
+    """Units of the names in checked expressions (`fairbandits.audit.expressions.Vocabulary`)."""
+
+    def check_name(self, name: str) -> str:
+        known = measures.measures().get(name)
+        return known.unit if known else "rounds" * (name in ("T", "round"))
+
+    def check_call(self, name: str, n_arguments: int) -> None:
+        pass
+
+    def check_companion(self, name: str) -> None:
+        pass
+
+
+def unit(test: Test) -> str:
+    """Return the unit of what a test finds; empty if it has none, as a share or an exponent."""
+    if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
+        return ""
+    # what is compared has the same unit; a number has any
+    texts = [
+        text
+        for name, given in test.inputs.items()
+        if name in JUDGED
+        for text in texts_of(test.procedure, name, given)
+    ]
+    units = list({_unit(text) for text in texts})
+    return units[0] if len(units) == 1 else ""
+
+
+def _unit(text: str) -> str:
+    tree = parse(text).tree
+    if any(isinstance(getattr(one, "op", 0), ast.Pow) for one in ast.walk(tree)):
+        return ""  # a power has a unit of its own
+    tree = _without(tree, ast.Call)
+    try:
+        return Expression(text, tree).check(_Units())
+    except ExpressionError:
+        return ""
+
+
+def quantity(test: Test, ledger: Ledger) -> Quantity:
+    """Return what the number of a test's findings is.
+
+    Parameters
+    ----------
+    test : Test
+        A test of the ledger.
+    ledger : Ledger
+        For how its experiments call their policies.
+    """
+    said = _Words(test, ledger)
+    given = {name: said.of(value) for name, value in test.inputs.items()}
+    above = {"at most": "more than is claimed", "at least": "as is claimed"}.get(
+        test.settings.get("side", test.settings.get("claim", "")), ""
+    )
+    match test.procedure:
+        case "paired_comparison" | "equivalence" | "spread_comparison":
+            name, above = said.pair(*(test.inputs[key] for key in PAIRS[test.procedure]))
+            if test.procedure == "spread_comparison":
+                name = f"spread over the runs of {name}"
+        case "bound" | "prediction_interval":
+            name = f"mean {given['sample']}"
+        case "bound_everywhere":
+            name, above = said.compared(test.inputs["samples"], test.inputs["limits"], " minus ")
+            name, above = f"mean {name}, where it is largest", "the bound is broken"
+        case "growth_exponent" | "logarithmic_growth":
+            name = f"{STATISTICS[test.procedure]} of {given['samples']}{said.in_which()}"
+        case "bounded_remainder":
+            name = f"rise of the remainder of {given['samples']} over {given['reference']}"
+            above = "more than is claimed"
+        case "proportionality":
+            name = f"log-log slope of {given['samples']} against {given['x']}"
+        case "proportion":
+            name = f"share of the runs with {given['outcomes']}"
+        case "printed_number":
+            name = given["value"]
+        case "curve_inside":
+            name = f"largest deviation of {given['samples']} from the published curve"
+            above = "the curve leaves what our runs allow"
+        case "shape":
+            name = f"weakest contrast of {given['samples']}"
+            above = "as is claimed"
+        case _:
+            name = f"largest {given['excess']}"
+            above = "the statement is broken"
+    for word in ("largest", "mean"):
+        name = name.replace(f"{word} {word}", word)
+    if len(name) > LONGEST:
+        name = f"{STATISTICS[test.procedure]} of what the record says"
+    return Quantity(name, unit(test), above)
+
+
+def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
+    """Return what the number of a verdict or finding is; None if it has none.
+
+    Parameters
+    ----------
+    row : mapping
+        Of verdicts or findings (`fairbandits.audit.records`).
+    tested : Claim
+        The claim whose tests it is of: what an alias stands for.
+    ledger : Ledger
+        Of that claim.
+    """
+    test = next((one for one in tested.tests if one.name == row["test"]), None)
+    return None if test is None or row["statistic"] is None else quantity(test, ledger)
+
+
+def p_value(value: float | None) -> str:
+    """Return a p-value as it is read everywhere, without ``p``; empty if there is none.
+
+    Examples
+    --------
+    >>> p_value(2.2e-308), p_value(0.01234), p_value(None)
+    ('< 0.0001', '= 0.012', '')
+    """
+    if value is None:
+        return ""
+    return "< 0.0001" if value < 1e-4 else f"= {value:.2g}"
+
+
+def p_of_claim(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> str:
+    """Return the p-value of a claim's verdict, and whether it is adjusted; empty without any."""
+    if row["p"] is None:
+        return ""
+    found = f"p {p_value(row['p'])}"
+    if tested.family and ledger.families[tested.family].correction == "holm":
+        return f"{found} (adjusted by Holm's method for all claims of its family)"
+    return found
+
+
+class _Words:
+    """The expressions of one test as words."""
+
+    def __init__(self, test: Test, ledger: Ledger) -> None:
+        self.test, self.plan, self.labels = test, test.plan, ledger.labels
+
+    # ---------------------------------------------------------------------- two that are compared
+
+    def pair(self, one: Any, other: Any) -> tuple[str, str]:
+        """Return what of two is compared, and what it means that the first is more."""
+        ratio = self.test.procedure == "spread_comparison" or "ratio" in self.test.settings
+        return self.compared(one, other, " over " if ratio else " minus ")
+
+    def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
+        """Return ``A BETWEEN B``, said once what both have, and what it means that A is more."""
+        if other == 0:
+            return self.of(one), "it is positive"
+        if one == 0:
+            return f"{self.of(other)}, with its sign changed", "it is negative"
+        apart = (
+            self._of_others(one, other) if isinstance(one, str) and isinstance(other, str) else None
+        )
+        if apart is None:
+            return f"{self.of(one)}{between}{self.of(other)}", "the first is more"
+        same, first, second = apart
+        more = f"{first[3:]} has more" if first.startswith("of ") else f"more {first}"
+        return f"{same} {first}{between}that {second}", more
+
+    def _of_others(self, one: str, other: str) -> tuple[str, str, str] | None:
+        """Return what two expressions share, and what each has; None if they differ in more."""
+        trees = [parse(text).tree for text in (one, other)]
+        same = [self.of(_without(tree, ast.Subscript)) for tree in trees]
+        if same[0] == same[1]:
+            places = [self._measured(text) for text in (one, other)]
+            if [len(found) for found in places] == [1, 1]:
+                (first,), (second,) = places
+                whose = self._whose(first, second), self._whose(second, first)
+                return (same[0], *whose) if whose[0] != whose[1] else None
+        if self._measured(one) == self._measured(other):
+            same = [self.of(_without(tree, ast.MatMult)) for tree in trees]
+            rounds = [_rounds(tree) for tree in trees]
+            if same[0] == same[1] and [len(found) for found in rounds] == [1, 1]:
+                return same[0], *(f"at round {self._node(found[0])}" for found in rounds)
+        return None
+
+    def _measured(self, text: str) -> list[str]:
+        """Return the companions that the measures of an expression are taken from."""
+        known = measures.measures()
+        return list(dict.fromkeys(place for name, place in parse(text).names() if name in known))
+
+    # -------------------------------------------------------------------------- whose it is
+
+    def _selection(self, companion: str) -> Selection:
+        own = self.plan.cells or Selection()
+        chosen = self.plan.companions[companion] if companion else own
+        return replace(chosen, experiments=chosen.experiments or own.experiments)
+
+    def _label(self, companion: str) -> str:
+        """Return how the one policy of some cells is called; empty of several."""
+        chosen = self._selection(companion)
+        policies = _listed(chosen.wanted.get("policy", ()))
+        named = _listed(chosen.wanted.get("label", ())) or [
+            label
+            for experiment in chosen.experiments
+            for policy, label in self.labels.get(experiment, {}).items()
+            if not policies or policy in policies
+        ]
+        return named[0] if len(set(named)) == 1 else ""
+
+    def _whose(self, companion: str, other: str) -> str:
+        """Return whose some cells are, in words that tell them from those of another companion."""
+        label, beside = self._label(companion), self._label(other)
+        if label and label != beside:
+            return f"of {label}"
+        chosen, others = self._selection(companion), self._selection(other)
+        found = [
+            f"{name.replace('_', ' ')} = {_value(value)}"
+            for name, value in chosen.wanted.items()
+            if name not in ("policy", "label", "arm") and not isinstance(value, list)
+            if others.wanted.get(name) != value
+        ]
+        if companion and not found and chosen.where != others.where:
+            found = [self.of(chosen.where)] if chosen.where else []
+        if found:
+            return f"with {', '.join(found)}"
+        if label and len(chosen.experiments) == 1 and chosen.experiments != others.experiments:
+            return f"in {_value(chosen.experiments[0])}"
+        return f"of {_value(companion) or THE_CASE}"
+
+    # ------------------------------------------------------------------------- expressions
+
+    def of(self, value: Any) -> str:
+        """Return the words of an input: a number, an expression, or several of these."""
+        if isinstance(value, list):
+            return ", ".join(dict.fromkeys(map(self.of, value)))
+        if isinstance(value, ast.AST):
+            return self._node(value)
+        return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
+
+    def _node(self, node: ast.AST) -> str:
+        match node:
+            case ast.Constant(value=value):
+                return _value(value)
+            case ast.Name(id=name):
+                return NAMES.get(name, name.replace("_", " "))
+            case ast.Subscript(value=ast.Name() as value, slice=ast.Name(id=companion)):
+                return f"{self._node(value)} {self._whose(companion, '')}"
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return self._node(left) + self._at(right)
+            case ast.BinOp(left=left, op=op, right=right):
+                tight = not isinstance(op, ast.Add | ast.Sub)
+                sides = [
+                    f"({self._node(side)})"
+                    if isinstance(side, ast.BinOp)
+                    and (tight or (isinstance(op, ast.Sub) and side is right))
+                    and not isinstance(side.op, ast.MatMult)
+                    else self._node(side)
+                    for side in (left, right)
+                ]
+                return OPERATORS[type(op)].join(sides)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return f"not {self._node(operand)}"
+            case ast.UnaryOp(operand=operand):
+                return f"−{self._node(operand)}"
+            case ast.Compare(
+                left=ast.Name(id="policy"), ops=[ast.Eq()], comparators=[ast.Constant(value=name)]
+            ):
+                called = [self.labels.get(one, {}) for one in self.plan.experiments]
+                return next((one[name] for one in called if name in one), _value(name))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return f"{self._node(left)}{OPERATORS[type(op)]}{self._node(right)}"
+            case ast.BoolOp(op=op, values=values):
+                return (" and " if isinstance(op, ast.And) else " or ").join(
+                    map(self._node, values)
+                )
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._call(name, arguments)
+            case ast.List(elts=values):
+                return ", ".join(map(self._node, values))
+        return ast.unparse(node)
+
+    def _call(self, name: str, arguments: list[ast.expr]) -> str:
+        if name == "ratio":
+            return self.compared(*map(ast.unparse, arguments), " over ")[0]
+        if name in FUNCTIONS:
+            return FUNCTIONS[name].format(*map(self._node, arguments))
+        what = measures.functions()[name].what.rstrip(".").replace("`", "")
+        return what[:1].lower() + what[1:]
+
+    def _at(self, rounds: ast.expr) -> str:
+        if isinstance(rounds, ast.Call) or ast.unparse(rounds) in OF_THE_CASE:
+            return ""
+        return f" at round{'s' * isinstance(rounds, ast.List)} {self._node(rounds)}"
+
+    def in_which(self) -> str:
+        """Return in which variable a test's growth is: ``, in N``; empty if no name is given."""
+        given = self.test.inputs["horizons"]
+        if not isinstance(given, str):
+            return ""
+        known = parse(given)
+        rounds = {"logspaced", "last_decade"} & set(known.calls())
+        rounds = rounds or "t" in dict(known.names())
+        variable = "t" if rounds else self._node(known.tree)
+        return f", in {'ln ' * (self.test.settings.get('of') == 'ln T')}{variable}"
+
+
+def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
+    """Return an expression without its companions, the rounds it is taken at, or its `PARTS`."""
+
+    class Plain(ast.NodeTransformer):
+        def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+            return node.value if kind is ast.Subscript else node
+
+        def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+            self.generic_visit(node)
+            return node.left if isinstance(node.op, kind) else node
+
+        def visit_Call(self, node: ast.Call) -> ast.expr:
+            self.generic_visit(node)
+            return node.args[0] if kind is ast.Call and node.func.id in PARTS else node
+
+    return Plain().visit(ast.parse(ast.unparse(tree), mode="eval").body)
+
+
+def _rounds(tree: ast.expr) -> list[ast.expr]:
+    """Return the rounds, each once, that values of an expression are taken at."""
+    found = [one.right for one in ast.walk(tree) if isinstance(getattr(one, "op", 0), ast.MatMult)]
+    return list({ast.unparse(one): one for one in found}.values())
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")

@@ -1,0 +1,111 @@
+"""What the number of a finding is, in words."""
+
+import re
+
+import pytest
+
+from fairbandits.audit import measures, quantities
+from fairbandits.audit.expressions import UNITS
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.procedures import STATISTICS
+from fairbandits.experiments.config import load_config
+from fairbandits.experiments.schemas import ROOT
+
+
+@pytest.fixture(scope="module")
+def ledgers():
+    return load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+
+
+@pytest.fixture(scope="module")
+def found(ledgers):
+    """Return the quantity of each test, by claim and test."""
+    return {
+        (claim.id, test.name): (test, quantities.quantity(test, ledger))
+        for ledger in ledgers.values()
+        for claim in ledger.claims.values()
+        for test in claim.tests
+    }
+
+
+@pytest.mark.parametrize(
+    ("claim", "test", "name", "above"),
+    [
+        (
+            *("htucb-expC-good-under-penalty", "than_ucb1"),
+            "penalised regret of UCB1 minus that of HT-UCB, in reward",
+            "UCB1 has more",
+        ),
+        (
+            *("banditq-prop2-violation", "in_arms"),
+            "growth exponent of largest missing reward of an arm with a target, in N",
+            "more than is claimed",
+        ),
+        (
+            *("banditq-greater-variance", "queues_over_runs"),
+            "spread over the runs of queue in bandit feedback over that in full information",
+            "more in bandit feedback",
+        ),
+        (
+            *("bf-fig1-beta-order-high", "two_to_three"),
+            "reward regret with beta = 0.2 minus that of the case, in reward",
+            "more with beta = 0.2",
+        ),
+        (
+            *("bf-fig3a-initial-rise", "to_million"),
+            "reward after the initial rounds of the case over that of UCB at round T / 10 "
+            "minus that at round T / 10000",
+            "more at round T / 10",
+        ),
+        (
+            *("banditq-fig3-negative", "negative"),
+            "realised regret, with its sign changed, in reward",
+            "it is negative",
+        ),
+    ],
+)
+def test_whose_number_it_is(found, claim, test, name, above):
+    one = found[claim, test][1]
+    assert (str(one), one.above) == (name, above)
+
+
+def test_every_difference_says_which_way_is_more(found):
+    for test, one in found.values():
+        if test.procedure in quantities.PAIRS:
+            assert one.above
+            sides = one.name.split(" minus ")
+            assert len(set(sides)) == len(sides)
+
+
+def test_a_growth_exponent_is_in_what_its_test_grows_over(found):
+    for test, one in found.values():
+        horizons = test.inputs.get("horizons")
+        if horizons in ("T", "N", "t") and len(one.name) < quantities.LONGEST:
+            logarithm = "ln " * (test.settings.get("of") == "ln T")
+            if test.procedure.endswith("_exponent"):
+                assert str(one).endswith(f", in {logarithm}{horizons}")
+
+
+def test_units_are_known_and_shares_have_none(found):
+    units = {one.unit for _, one in found.values()}
+    assert {"", "pulls", "reward", "rounds"} <= units <= {"", *UNITS}
+    for test, one in found.values():
+        if test.procedure in quantities.WITHOUT_UNIT:
+            assert one.unit == ""
+
+
+def test_names_are_words(found):
+    words = {*measures.measures(), *measures.functions()}
+    for given, one in found.values():
+        assert "@" not in one.name
+        assert not {name for name in words if "_" in name} & set(re.findall(r"\w+", one.name))
+        assert len(one.name) <= quantities.LONGEST
+        assert one.name.startswith(STATISTICS[given.procedure]) or "{" not in one.name
+
+
+def test_it_is_said_that_a_p_value_is_adjusted(ledgers):
+    ledger = ledgers["ht_ucb"]
+    by_family = {claim.family: claim for claim in ledger.claims.values() if claim.tests}
+    row = {"p": 2.2e-308}
+    assert "adjusted by Holm's" in quantities.p_of_claim(row, by_family["primary"], ledger)
+    assert quantities.p_of_claim(row, by_family["single"], ledger) == "p < 0.0001"
