@@ -264,18 +264,22 @@ def _variant(
     It is written into the variant's folder, or into another one.
     """
     from fairbandits.experiments import variants
-    from fairbandits.launch import check_targets, targets_of_variant
+    from fairbandits.launch import check_targets, check_used, named_figures, targets_of_variant
 
     published = load_config(files)
     home = load_config(DEFAULT_CONFIG).folders["results"]
     folder = variants.folder_of_variant(out, ROOT, home, _papers())
     settings = variants.settings_of_variant(changes, replicates, folder)
     check_targets(targets, published)
-    variants.check_used(settings.get("changes", {}), targets, published)
+    check_used(settings.get("changes", {}), targets, published)
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = targets_of_variant(targets, config)
-    if papers := variants.papers_of(asked, config):
-        settings["papers"] = papers
+    if set(asked) <= set(named_figures(config)):
+        settings["papers"] = [
+            paper
+            for paper in dict.fromkeys(one.paper for one in config.experiments)
+            if any(one.startswith(f"{paper}_fig") for one in asked)
+        ]
     return variants.write_variant(settings, scratch or ROOT / folder), asked
 
 

@@ -22,12 +22,12 @@ MEMORY, LEAST_MEMORY, LEAST_MINUTES = 1500, 500, 10
 
 #: What a run that only looks ahead calls jobs, by how the names of their rules begin.
 KINDS = {
-    "simulate": "that simulate",
-    "collect": "that collect datasets",
-    "audit": "of the audit",
-    "verdicts": "of the audit",
-    "notebook": "that make pages",
-    "site": "that make pages",
+    "simulate": "to simulate",
+    "collect": "to collect datasets",
+    "audit": "to judge",
+    "verdicts": "to judge",
+    "notebook": "to make pages",
+    "site": "to make pages",
 }
 #: The sum, and rules that only name what is to be made.
 _NAMES_ALONE = ("total", "all", "figures", "datasets", "report")
@@ -72,12 +72,12 @@ class Progress:
             kind = rule.partition("_")[0]
             kinds[KINDS.get(kind, rule)] += 0 if rule in figures else n
         seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
-        time = "some seconds" if seconds < 60 else f"about {round(seconds / 60)} min"
+        time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
         cores = f"{self.cores} core" + "s" * (self.cores > 1)
         lines = [f"{sum(counts.values())} jobs, {time} on {cores}; nothing is written now"]
-        lines += [f"  {n} {kind}" for kind, n in kinds.items() if n]
-        names = f": {', '.join(figures)}" if len(figures) < 9 else ""
-        lines += [f"  {len(figures)} figures{names}"] if figures else []
+        lines += [f"  {kind}: {n}" for kind, n in kinds.items() if n]
+        names = f" ({', '.join(figures)})" if len(figures) < 9 else ""
+        lines += [f"  figures: {len(figures)}{names}"] if figures else []
         return "\n".join(lines)
 
     def started(self, job: int, rule: str, now: float, of: str = "") -> None:

@@ -59,7 +59,8 @@ class LogHandler(LogHandlerBase):
         idle = event is None and "Nothing to be done" in str(record.msg)
         line = ""
         if self.common_settings.dryrun and event not in (None, LogEvent.ERROR):
-            line = PROGRESS.foreseen(record.stats) if event == LogEvent.RUN_INFO else ""
+            if event == LogEvent.RUN_INFO and not self._said:  # which Snakemake says twice
+                line = PROGRESS.foreseen(record.stats)
         elif event == LogEvent.RUN_INFO:
             line = PROGRESS.planned(record.stats, record.created)
             if not self._said:
