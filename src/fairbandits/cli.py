@@ -606,24 +606,36 @@ def vocabulary() -> None:
     click.echo(page(), nl=False)
 
 
-@main.command(epilog=examples("power banditq", "power banditq --only banditq-prop2-violation"))
+@main.command(
+    epilog=examples(
+        "power banditq --verdict inconclusive", "power banditq --only banditq-prop2-violation"
+    )
+)
 @of_a_paper
+@click.option(
+    "--verdict",
+    shell_complete=completing(_verdicts),
+    help="Only claims with this verdict, e.g. inconclusive.",
+)
 def power(
     configs: tuple[Path, ...],
     paper: str,
     results: Path | None,
     seed: int | str | None,
     only: tuple[str, ...],
+    verdict: str | None,
 ) -> None:
     """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
 
-    It goes by the spread in PAPER's datasets, which must be there.
+    Open questions come first. It goes by the spread in PAPER's datasets, which must be there.
     """
     from fairbandits.audit import run
 
     config, ledgers = run.load(configs)
     config = config if seed is None else replace(config, seed=seed)
-    click.echo(run.power_words(config, ledgers, paper, results, only))
+    if only and verdict:
+        raise click.UsageError("give --only or --verdict")
+    click.echo(run.power_words(config, ledgers, paper, results, only, verdict))
 
 
 @main.command(epilog=examples("numbers", "numbers --check"))

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
 from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
-from fairbandits.audit.power import replicates_needed
+from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,
     Made,
@@ -135,11 +136,14 @@ class Needed(NamedTuple):
     replicates : float or None
         How many give the verdict that the estimate points to; infinite if no number does, None if
         the procedure does not average replicates, or has found nothing.
+    why : str
+        Why no number does.
     """
 
     answer: Answer
     test: Test
     replicates: float | None
+    why: str = ""
 
 
 def needed(
@@ -192,12 +196,12 @@ def needed(
         test = tests.get((one.claim, one.test))
         if test is None:  # the claim fails before any
             test = deciding[one.claim].tests[0]
-        count = None
+        count, why = None, ""
         if one.finding is not None:
-            count = replicates_needed(
-                test.procedure, data[one.reading, one.each], test.settings, one.finding, power
-            )
-        yield Needed(one, test, count)
+            question = test.procedure, data[one.reading, one.each], test.settings, one.finding
+            count = replicates_needed(*question, power)
+            why = "" if count is not None and isfinite(count) else why_none(*question)
+        yield Needed(one, test, count, why)
 
 
 def power_words(
@@ -206,8 +210,21 @@ def power_words(
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
+    verdict: str | None = None,
 ) -> str:
-    """Return as a table how many replicates decide each test of a paper, and how many there are."""
+    """Return as a table how many replicates decide each test of a paper, and how many there are.
+
+    They are those of all its claims, of some, or of those with a verdict.
+    """
+    if verdict is not None:
+        show.check_choice(list(ledgers), paper, verdict)
+        found = latest_verdicts(config, ledgers, results)
+        if reasons := found.problems[paper]:
+            raise StoreError(_refusal(reasons))
+        wanted = show.chosen(found.rows, None, paper, verdict)
+        only = [row["claim"] for row in wanted if ledgers[paper].claims[row["claim"]].tests]
+        if not only:
+            return f"{paper} has no claim with tests of its own that is {verdict}."
     table = show.power_table(needed(config, ledgers, paper, results, only))
     return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
 
@@ -518,7 +535,7 @@ def claims_words(
         return show.as_json(chosen, verdicts.rows, findings, ledgers, place, scale, made)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     if claim is None:
-        text = show.listing(chosen, width)
+        text = show.listing(chosen, width, ledgers)
         if len(ledgers) > 1 and paper is None:
             text += f"\n\nIn all {show.counted(chosen)}"
     elif not chosen:

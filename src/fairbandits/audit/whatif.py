@@ -99,7 +99,7 @@ def answer(
     changed, words = with_changes(own, changes)
     before, made = judged(config, ledgers, own, results)
     after, _ = judged(config, ledgers, changed, results)
-    text = show.what_if(own, words, before, after)
+    text = show.what_if(own, ledgers[own.paper], words, before, after)
     return f"{exploratory_words(made.seed)}\n\n{text}" if made.exploratory else text
 
 
