@@ -13,7 +13,7 @@ from fairbandits.audit import run, show
 from fairbandits.audit.committed import findings_csv_of
 from fairbandits.audit.finding import DEPENDS, FAILED, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.judge import answers, asked
-from fairbandits.audit.records import csv_of, read_verdicts
+from fairbandits.audit.records import csv_of, read_verdicts, write_findings
 from fairbandits.audit.totals import left_out
 from fairbandits.cli import main
 from fairbandits.experiments.schemas import ROOT, check
@@ -111,7 +111,8 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     assert len(wanted) > 1
     assert [line.split()[0] for line in text.splitlines() if line.startswith("  fair")] == wanted
     counting = [name for name in wanted if not left_out(CLAIMS[name])]
-    assert f"fair_ucb: {len(counting)} claims: {len(counting)} not reproduced; left out: " in text
+    totals = f"{len(counting)} claims: {len(counting)} not reproduced; left out: "
+    assert f"fair_ucb: {len(wanted)} below; in the totals {totals}" in text
 
 
 def test_totals_leave_out_what_is_no_finding_of_its_own(results, rows):
@@ -188,7 +189,7 @@ def test_explains_every_claim(name, rows, findings):
         assert f"{start[0].upper()}{start[1:]}:" in words
     if claim.figure:
         assert f"figures/{claim.paper}/{claim.figure}.svg" in words
-    assert ("snakemake audit --cores 2" in words) == (not claim.untestable)
+    assert ("fairbandits replicate audit" in words) == (not claim.untestable)
     assert (f"in no total: {left_out(claim)}" in words) == bool(left_out(claim))
 
 
@@ -216,7 +217,7 @@ def test_explains_each_question(results):
 
 def test_says_what_makes_a_dataset(results):
     text = said("claims", "banditq-fig1-targets-met", "--results", results)
-    assert "snakemake results/banditq/full_information.parquet --cores 2" in text
+    assert "fairbandits replicate results/banditq/full_information.parquet" in text
 
 
 # --------------------------------------------------------------------------- the committed table
@@ -278,7 +279,10 @@ def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
             ["--paper", "exp3"],
             "no claims of paper 'exp3'; known: banditq, fair_ucb, ht_ucb, bf_ucb",
         ),
-        (["--verdict", "reprduced"], "no verdict 'reprduced'; did you mean 'reproduced'?"),
+        (
+            ["--verdict", "irreproducible"],
+            f"no verdict 'irreproducible'; there are: {', '.join(OUTCOMES)}",
+        ),
     ],
 )
 def test_names_the_nearest(words, message, results):
@@ -305,14 +309,17 @@ def test_stale_verdicts_are_refused(results, tmp_path, monkeypatch):
 # -------------------------------------------------------------------------------- the other steps
 
 
-def test_audit_of_nothing_fails_every_claim_and_says_so(tmp_path):
+def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path):
     out = tmp_path / "fair_ucb.parquet"
     result = invoke("audit", "fair_ucb", "--results", tmp_path / "none", "--out", out)
-    assert result.exit_code == 0
-    said_of = [line.split(":")[0].split(",")[0] for line in result.stderr.splitlines()]
-    assert set(said_of) <= {key for key, one in CLAIMS.items() if one.tests}
-    assert len(said_of) == len(set(said_of)) > 0
-    assert out.is_file()
+    assert result.exit_code == 1
+    *lines, last = result.stderr.splitlines()
+    assert last.startswith("Error: ")
+    assert last.endswith("claims of fair_ucb could not be judged; all verdicts stay as they were")
+    reasons = [line.partition(": ")[2] for line in lines]
+    assert len(reasons) == len(set(reasons)) > 0
+    assert any(" more claims: " in line for line in lines)
+    assert not out.exists()
 
 
 def test_audit_of_some_claims_is_printed(tmp_path):
@@ -347,7 +354,8 @@ def test_verdicts_of_a_failing_audit(tmp_path, monkeypatch):
     # what reads no data takes minutes, and is asked where the whole workflow is run
     monkeypatch.setattr(run, "answers", partial(answers, ask=asked_of_data))
     for paper, file in zip(LEDGERS, files, strict=True):
-        said("audit", paper, "--results", tmp_path / "none", "--out", file)
+        found, scale, made = run.find(CONFIG, LEDGERS, paper, tmp_path / "none")
+        write_findings(file, LEDGERS[paper], found, scale, made)
     outs = [tmp_path / "findings.parquet", tmp_path / "verdicts.parquet"]
     outs[1].write_text("of an earlier run")
     result = invoke("verdicts", *files, "--joint", outs[0], "--out", outs[1])
@@ -355,7 +363,8 @@ def test_verdicts_of_a_failing_audit(tmp_path, monkeypatch):
     *lines, last = result.stderr.splitlines()
     assert last == f"Error: {len(lines)} claims failed; no verdicts are written"
     assert all(line.partition(":")[0] in CLAIMS for line in lines)
-    assert not any(out.exists() for out in outs)
+    assert [out.exists() for out in outs] == [False, True]
+    assert outs[1].read_text() == "of an earlier run"
 
 
 def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
