@@ -312,7 +312,7 @@ def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, mo
 
 def test_what_is_committed_is_of_the_ledgers_and_the_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    assert list(records.stale_csv(table, LEDGERS)) == []
+    assert list(records.stale_csv(table, LEDGERS)) == [], records.ANEW
     rows = records.read_csv(table, LEDGERS)
     lock = read_lock(ROOT / "results.lock")
     assert list(run.committed_of_other_lock(table, rows, CONFIG, lock)) == []

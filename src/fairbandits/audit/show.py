@@ -341,8 +341,8 @@ def what_if(
     name = statistics.pop() if len(statistics) == 1 else "number"
     table = _questions(rows, name, ["as it is", "what if"] * len(pairs))
     question = f"What if {'; '.join(changes)}?"
-    whats = dict.fromkeys(str(quantity(one, ledger)) for one in claim.tests if one.decides)
-    table = [*(f"  number: {what}" for what in whats), "", *table]
+    numbers = dict.fromkeys(str(quantity(one, ledger)) for one in claim.tests if one.decides)
+    table = [*(f"  number: {what}" for what in numbers), "", *table]
     return "\n".join([f"{claim.id}: {claim.statement}", "", question, *table, "", WHAT_IF])
 
 
