@@ -126,7 +126,7 @@ def test_a_look_ahead_writes_nothing(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    lines = done.stderr.splitlines()
+    lines = done.stdout.splitlines()
     assert "3 jobs, less than a minute on " in " ".join(lines)
     assert "  figures: 1 (banditq_fig7)" in lines
     assert list(tmp_path.iterdir()) == []

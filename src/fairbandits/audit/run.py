@@ -369,7 +369,7 @@ def _of_findings(
     problems = list(stale_findings_csv(table, ledgers, paper))
     yield from problems
     if not problems:
-        for one in apart(rows, read_findings_csv(table, ledgers, anyway=True)):
+        for one in apart(rows, read_findings_csv(table, ledgers, paper, anyway=True)):
             yield f"{_shown(table)} is not of the same run as {_shown(source)}: {one}"
 
 
