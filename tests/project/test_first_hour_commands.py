@@ -166,10 +166,10 @@ class Copy:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        leave = shutil.ignore_patterns("__pycache__")
         for name in COPIED:
-            shutil.copytree(
-                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
-            )
+            shutil.copytree(ROOT / name, folder / name, ignore=leave)
+        shutil.copy(ROOT / "Snakefile", folder)
         settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
         config = build_config(settings, "test")
         (one,) = config.named("banditq", "full_information")
