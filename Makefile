@@ -103,6 +103,7 @@ $(STAMP): pyproject.toml uv.lock $(if $(PYTHON),again) $(if $(realpath $(BIN)/py
   $(if $(filter-out $(SET_UP_IN),$(CURDIR)),again)
 	@PYTHON='$(PYTHON)' sh workflow/setup.sh $(UV_VERSION)
 	@echo '$(CURDIR)' > $@
+	@echo 'Set up. Next: `. $(BIN)/activate`, so that the shell finds fairbandits, then `make smoke`'
 
 .PHONY: again
 again:

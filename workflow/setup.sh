@@ -7,6 +7,7 @@ set -eu
 uv_version=$1
 tool=.tools/uv-$uv_version
 uv=$tool/bin/uv
+size=1.5 # GB on disk, of .venv and .tools together
 fetched=3.13 # where no Python fits; every locked package has a wheel for it
 
 bounds=$(sed -n 's/^requires-python = ">=3\.\([0-9]*\),<3\.\([0-9]*\)"$/\1 \2/p' pyproject.toml)
@@ -58,17 +59,26 @@ has() {
   "$1" -c "import sys, $2; sys.exit(sys.version_info < (3, 8))" 2>/dev/null
 }
 
+# Run pip, which says in many lines that there is no network.
+pip_install() {
+  mkdir -p .tools
+  PIP_RETRIES=2 "$@" "uv==$uv_version" 2>.tools/pip.log || {
+    rm -rf "$tool"
+    fail "uv $uv_version could not be fetched: is there a network? (.tools/pip.log)"
+  }
+}
+
 # Install uv with the first interpreter that can; any version that uv's package is for will do.
 install_uv() {
   for one in "$@"; do
     if has "$one" 'ensurepip, venv'; then
       rm -rf "$tool"
       "$one" -m venv "$tool"
-      "$tool/bin/python" -m pip install --quiet "uv==$uv_version"
+      pip_install "$tool/bin/python" -m pip install --quiet
       return
     elif has "$one" pip; then
       rm -rf "$tool"
-      "$one" -m pip install --quiet --target "$tool" "uv==$uv_version"
+      pip_install "$one" -m pip install --quiet --target "$tool"
       return
     fi
   done
@@ -90,6 +100,9 @@ else
   done
 fi
 
+if [ ! -x .venv/bin/fairbandits ]; then
+  echo "Setting up needs a network and $size GB, all in this folder"
+fi
 if [ ! -x "$uv" ]; then
   echo "Installing uv $uv_version into .tools"
   install_uv "$@"
@@ -100,6 +113,7 @@ if [ -n "$python" ]; then
   [ "$minor" -lt 14 ] || fail 'on Python 3.14 one package is built, with a C compiler' \
     'Debian, Ubuntu: apt install gcc libc6-dev python3-dev' \
     'Another Python needs none: make setup PYTHON=python3.13'
+  fail 'the packages could not all be fetched, as said above: is there a network?'
 else
   echo "$allowed is needed; found ${seen:-none}"
   echo "Fetching Python $fetched into .tools/python for the locked environment in .venv"

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 import click
@@ -178,6 +179,7 @@ def main() -> None:
         "replicate",
         "replicate --cores 4 banditq_fig2 banditq_fig7",
         "replicate --preview figures",
+        "replicate --dry-run",
         "replicate banditq_fig7 --set oracle_lfg.banditq.V_exponent=0.6 --replicates 20"
         " --out results/v06",
     )
@@ -212,6 +214,7 @@ def main() -> None:
     help="Replicates of every experiment; needs --out.",
 )
 @click.option("--out", type=FOLDER, help="Folder for what is made with --set or --replicates.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be made, and how long it takes.")
 @click.argument("targets", nargs=-1, shell_complete=completing(_targets))
 def replicate(
     cores: int | None,
@@ -219,6 +222,7 @@ def replicate(
     changes: tuple[str, ...],
     replicates: int | None,
     out: Path | None,
+    dry_run: bool,
     targets: tuple[str, ...],
 ) -> None:
     """Run the workflow: everything, or TARGETS such as `figures` or `banditq_fig2`.
@@ -236,12 +240,15 @@ def replicate(
             "--set and --replicates need --out, a folder of their own such as results/v06, and "
             "--out needs one of them"
         )
-    if out:
-        variant, asked = _variant(files, changes, replicates, out, asked)
-        files.append(variant)
-    elif asked:
-        check_targets(asked, load_config(files))
-    sys.exit(launch(asked, cores=cores, files=files[1:] and files, root=root))
+    with ExitStack() as stack:
+        if out:
+            scratch = Path(stack.enter_context(TemporaryDirectory())) if dry_run else None
+            variant, asked = _variant(files, changes, replicates, out, asked, scratch)
+            files.append(variant)
+        elif asked:
+            check_targets(asked, load_config(files))
+        options = {"cores": cores, "files": files[1:] and files, "root": root}
+        sys.exit(launch(asked, **options, dry_run=dry_run))
 
 
 def _variant(
@@ -250,17 +257,30 @@ def _variant(
     replicates: int | None,
     out: Path,
     targets: list[str],
+    scratch: Path | None,
 ) -> tuple[Path, list[str]]:
-    """Return the configuration of a variant, written into its folder, and what is to be made."""
-    from fairbandits.experiments import variants
-    from fairbandits.launch import targets_of_variant
+    """Return the configuration of a variant, and what is to be made.
 
+    It is written into the variant's folder, or into another one.
+    """
+    from fairbandits.experiments import variants
+    from fairbandits.launch import check_targets, check_used, named_figures, targets_of_variant
+
+    published = load_config(files)
     home = load_config(DEFAULT_CONFIG).folders["results"]
     folder = variants.folder_of_variant(out, ROOT, home, _papers())
     settings = variants.settings_of_variant(changes, replicates, folder)
+    check_targets(targets, published)
+    check_used(settings.get("changes", {}), targets, published)
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = targets_of_variant(targets, config)
-    return variants.write_variant(settings, ROOT / folder), asked
+    if set(asked) <= set(named_figures(config)):
+        settings["papers"] = [
+            paper
+            for paper in dict.fromkeys(one.paper for one in config.experiments)
+            if any(one.startswith(f"{paper}_fig") for one in asked)
+        ]
+    return variants.write_variant(settings, scratch or ROOT / folder), asked
 
 
 @main.command(
@@ -486,7 +506,8 @@ def audit(
 ) -> None:
     """Put the questions of PAPER's ledger to its datasets, and keep what is found.
 
-    A claim that cannot be judged fails by itself: this is kept and said, and no error here.
+    Where a claim cannot be judged, it is said why. At the published scale nothing is written then;
+    in a smaller run the claim is kept as failed.
     """
     from fairbandits.audit import run, show
     from fairbandits.audit.records import write_findings
@@ -497,12 +518,19 @@ def audit(
     config = config if seed is None else replace(config, seed=seed)
     found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
+        if made.exploratory:
+            click.echo(f"{run.exploratory_words(made.seed)}\n")
         click.echo(show.found(ledgers[paper], found))
         return
-    with writing(out):
-        write_findings(out, ledgers[paper], found, scale, made)
+    failed = len({one.claim for one in found if one.finding is None})
     for line in run.failures(found):
         click.echo(line, err=True)
+    if failed and scale == "paper":
+        raise click.ClickException(
+            f"{failed} claims of {paper} could not be judged; all verdicts stay as they were"
+        )
+    with writing(out):
+        write_findings(out, ledgers[paper], found, scale, made)
 
 
 @main.command(
@@ -578,24 +606,36 @@ def vocabulary() -> None:
     click.echo(page(), nl=False)
 
 
-@main.command(epilog=examples("power banditq", "power banditq --only banditq-prop2-violation"))
+@main.command(
+    epilog=examples(
+        "power banditq --verdict inconclusive", "power banditq --only banditq-prop2-violation"
+    )
+)
 @of_a_paper
+@click.option(
+    "--verdict",
+    shell_complete=completing(_verdicts),
+    help="Only claims with this verdict, e.g. inconclusive.",
+)
 def power(
     configs: tuple[Path, ...],
     paper: str,
     results: Path | None,
     seed: int | str | None,
     only: tuple[str, ...],
+    verdict: str | None,
 ) -> None:
     """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
 
-    It goes by the spread in PAPER's datasets, which must be there.
+    Open questions come first. It goes by the spread in PAPER's datasets, which must be there.
     """
     from fairbandits.audit import run
 
     config, ledgers = run.load(configs)
     config = config if seed is None else replace(config, seed=seed)
-    click.echo(run.power_words(config, ledgers, paper, results, only))
+    if only and verdict:
+        raise click.UsageError("give --only or --verdict")
+    click.echo(run.power_words(config, ledgers, paper, results, only, verdict))
 
 
 @main.command(epilog=examples("numbers", "numbers --check"))
@@ -615,11 +655,20 @@ def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> Non
         "claims",
         "claims --paper fair_ucb --verdict inconclusive",
         "claims fairucb-thm2-bound",
+        "claims banditq-prop2-violation --set margin=0.05",
         "claims --json",
     )
 )
 @config_option
 @click.argument("claim", required=False, shell_complete=completing(_claims))
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="SETTING=VALUE",
+    help="What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE is of one test; can"
+    " be given several times. Nothing is written.",
+)
 @click.option("--paper", shell_complete=completing(_papers), help="Only claims of this paper.")
 @click.option(
     "--verdict",
@@ -632,6 +681,7 @@ def numbers(configs: tuple[Path, ...], results: Path | None, check: bool) -> Non
 def claims(
     configs: tuple[Path, ...],
     claim: str | None,
+    changes: tuple[str, ...],
     paper: str | None,
     verdict: str | None,
     as_json: bool,
@@ -643,10 +693,15 @@ def claims(
     Verdicts are those of the results on disk or, without them, the committed ones. They are refused
     when they are of other rules or data than are there now.
     """
-    from fairbandits.audit import run
+    from fairbandits.audit import run, whatif
 
     if claim and (paper or verdict):
         raise click.UsageError("give CLAIM, or --paper and --verdict")
+    if changes:
+        if not claim or as_json or anyway:
+            raise click.UsageError("--set is for one CLAIM, without --json and --anyway")
+        click.echo(whatif.answer(*run.load(configs), claim, changes, results))
+        return
     click.echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
 
 

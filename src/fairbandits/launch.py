@@ -17,8 +17,9 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.experiments.config import Config, load_config
-from fairbandits.experiments.schemas import ConfigError, meant
+from fairbandits.experiments.config import Config, Experiment, blocks_of, load_config
+from fairbandits.experiments.schemas import ConfigError, meant, paper_file
+from fairbandits.experiments.variants import settings_of
 
 LOCK = ".snakemake/fairbandits.lock"
 #: What the shell of a job is given by Snakemake.
@@ -33,7 +34,14 @@ TARGETS = ("all", "figures", "datasets", "audit", "arena", "report")
 OF_THE_PAPERS = ("all", "audit", "arena", "report")
 
 
-def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], root: Path) -> int:
+def launch(
+    targets: Sequence[str],
+    cores: int | None,
+    files: Sequence[Path],
+    root: Path,
+    *,
+    dry_run: bool = False,
+) -> int:
     """Become snakemake in the project's folder; return 1 if another run is at work there.
 
     Parameters
@@ -46,8 +54,17 @@ def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], roo
         The configuration, if it is another than the project's own.
     root : Path
         The project's folder.
+    dry_run : bool
+        Only say what would be made; another run can be at work.
     """
     os.chdir(root)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    snakemake = [sys.executable, "-m", "snakemake"]
+    settings = ["--configfile", *map(str, files)] if files else []
+    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
+    if dry_run:
+        options += ["--dry-run", "--nolock"]
+        return subprocess.run([*snakemake, *targets, *options, *settings], check=False).returncode
     lock = Path(LOCK)
     lock.parent.mkdir(exist_ok=True)
     handle = lock.open("a+")
@@ -61,9 +78,6 @@ def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], roo
     handle.write(f"process {os.getpid()}")
     handle.flush()
 
-    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    snakemake = [sys.executable, "-m", "snakemake"]
-    settings = ["--configfile", *map(str, files)] if files else []
     if any(Path(".snakemake/locks").glob("*")):
         print("An earlier run was killed; taking up where it stopped.", flush=True)
         _end_jobs(root)
@@ -74,7 +88,6 @@ def launch(targets: Sequence[str], cores: int | None, files: Sequence[Path], roo
             print(unlock.stderr, file=sys.stderr)
             return unlock.returncode
     os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
-    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
     os.execv(sys.executable, [*snakemake, *targets, *options, *settings])
 
 
@@ -94,6 +107,47 @@ def check_targets(targets: Sequence[str], config: Config) -> None:
         left = one.startswith(jobs) or "/" in one or Path(one).suffix
         if one not in known and not left:
             raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
+
+
+def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
+    """Raise ConfigError for the first change of what none of the figures shows that are asked for.
+
+    Parameters
+    ----------
+    changes : iterable of str
+        Names of settings (`fairbandits.experiments.variants.Changes`).
+    targets : sequence of str
+        What is to be made; where any of it is no figure, every change counts as used.
+    config : Config
+        The configuration without the changes.
+    """
+    if not targets or not set(targets) <= set(named_figures(config)):
+        return
+    shown = {
+        one.suite or one.name: one
+        for one in config.experiments
+        if {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)} & {*targets}
+    }
+    for name in changes:
+        if any(
+            name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
+            for one in shown.values()
+        ):
+            continue
+        settings = {key: _settings_of(one) for key, one in shown.items()}
+        meant_ones = [f"{key}.{name}" for key, own in settings.items() if name in own]
+        listed = "; ".join(f"{key} has {', '.join(own)}" for key, own in settings.items())
+        way = f"write {' or '.join(meant_ones)}" if meant_ones else listed
+        verb = "draws" if len(targets) == 1 else "draw"
+        drawn = ", ".join(shown) or "no experiment"
+        raise ConfigError(f"--set {name}: {', '.join(targets)} {verb} {drawn}; {way}")
+
+
+def _settings_of(one: Experiment) -> list[str]:
+    """Return the settings of an experiment, as they are called in its paper's file."""
+    file = paper_file(one.paper, "audit" if one.audit else "experiments")
+    _, block = blocks_of(file, one.paper, file.name)[one.name]
+    return list(settings_of(block))
 
 
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:

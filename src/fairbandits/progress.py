@@ -20,6 +20,19 @@ START = 1.5
 MEMORY, LEAST_MEMORY, LEAST_MINUTES = 1500, 500, 10
 
 
+#: What a run that only looks ahead calls jobs, by how the names of their rules begin.
+KINDS = {
+    "simulate": "to simulate",
+    "collect": "to collect datasets",
+    "audit": "to judge",
+    "verdicts": "to judge",
+    "notebook": "to make pages",
+    "site": "to make pages",
+}
+#: The sum, and rules that only name what is to be made.
+_NAMES_ALONE = ("total", "all", "figures", "datasets", "report")
+
+
 class Progress:
     """The jobs of a run: how many are done, and how long the others will take.
 
@@ -27,10 +40,16 @@ class Progress:
     ----------
     expected : dict of str to float
         Rule -> seconds of one of its jobs.
+    failures : list of str
+        Jobs that failed.
+    cores : int
+        How many jobs can run at the same time.
     """
 
     def __init__(self) -> None:
         self.expected: dict[str, float] = {}
+        self.failures: list[str] = []
+        self.cores = 1
         self._left: Counter[str] = Counter()
         self._all: Counter[str] = Counter()
         self._running: dict[int, tuple[str, str, float]] = {}
@@ -39,18 +58,42 @@ class Progress:
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
         """Take the number of jobs of each rule, before the first of them; return what to say."""
-        self._all = Counter({rule: n for rule, n in counts.items() if rule not in ("total", "all")})
+        self._all = Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
         self._left = self._all.copy()
         self._begin = now
         return f"{self._all.total()} jobs to do"
+
+    def foreseen(self, counts: Mapping[str, int]) -> str:
+        """Return how many jobs of which kind a run would have, and how long it would take."""
+        counts = {rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE}
+        figures = [rule for rule in counts if _is_figure(rule)]
+        kinds: Counter[str] = Counter()
+        for rule, n in counts.items():
+            kind = rule.partition("_")[0]
+            kinds[KINDS.get(kind, rule)] += 0 if rule in figures else n
+        seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
+        time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
+        cores = f"{self.cores} core" + "s" * (self.cores > 1)
+        lines = [f"{sum(counts.values())} jobs, {time} on {cores}; nothing is written now"]
+        lines += [f"  {kind}: {n}" for kind, n in kinds.items() if n]
+        names = f" ({', '.join(figures)})" if len(figures) < 9 else ""
+        lines += [f"  figures: {len(figures)}{names}"] if figures else []
+        return "\n".join(lines)
 
     def started(self, job: int, rule: str, now: float, of: str = "") -> None:
         """Take the start of a job, and what it is of where its rule has several."""
         self._running[job] = rule, f"{rule} {of}".strip(), now
 
-    def failed(self, job: int) -> None:
-        """Take the end of a job that made nothing."""
-        self._running.pop(job, None)
+    def failed(self, job: int) -> str:
+        """Take the end of a job that made nothing; return its name."""
+        _, name, _ = self._running.pop(job, ("", "", 0.0))
+        self.failures += [name] if name else []
+        return name
+
+    @property
+    def made(self) -> Counter[str]:
+        """Rule -> how many of its jobs are finished."""
+        return self._all - self._left
 
     def finished(self, job: int, now: float) -> str:
         """Take the end of a job; return a line that says what is done, what runs and is left."""
@@ -72,8 +115,8 @@ class Progress:
         total = self._all.total()
         done = f"[{total - self._left.total():{len(str(total))}} of {total}]"
         figures, drawn = (
-            sum(n for rule, n in counter.items() if "_fig" in rule and "_figures" not in rule)
-            for counter in (self._all, self._all - self._left)
+            sum(n for rule, n in counter.items() if _is_figure(rule))
+            for counter in (self._all, self.made)
         )
         shown = f" figures {drawn} of {figures}," if figures else ""
         return f"{done}{shown} {_words(self._still(now))}"
@@ -108,6 +151,10 @@ class Progress:
         busy = self._taken - 30.0 + sum(took for _, took in running)
         at_once = max(1.0, busy / max(now - self._begin, 1e-9))
         return max(work - begun, 0.0) / at_once
+
+
+def _is_figure(rule: str) -> bool:
+    return "_fig" in rule and "_figures" not in rule
 
 
 def _words(seconds: float) -> str:

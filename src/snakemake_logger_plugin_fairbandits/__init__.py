@@ -1,4 +1,4 @@
-"""What a run of the workflow prints: a line for each finished job, and whatever goes wrong.
+"""What a run of the workflow prints: a line for each finished job, and why one failed.
 
 Snakemake finds this by its name, for ``--logger fairbandits``; its own log of the run, in
 ``.snakemake/log``, has everything else.
@@ -8,6 +8,7 @@ import logging
 import sys
 import threading
 import time
+from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -16,6 +17,16 @@ from fairbandits.progress import PROGRESS
 
 #: Seconds without a line after which one says what runs.
 SILENCE = 60.0
+
+#: Lines of a failed job's log that are shown.
+SHOWN = 20
+#: How Snakemake says once more that a job failed: before it is said which one, and at the end.
+AGAIN = (
+    "RuleException:\nCalledProcessError",
+    "Exiting because a job execution failed",
+    "Restored previous version of",
+)
+AT_THE_END = "WorkflowError:\nAt least one job did not complete successfully"
 
 #: What Snakemake says of the course of things.
 COURSE = {
@@ -47,7 +58,10 @@ class LogHandler(LogHandlerBase):
         event = getattr(record, "event", None)
         idle = event is None and "Nothing to be done" in str(record.msg)
         line = ""
-        if event == LogEvent.RUN_INFO:
+        if self.common_settings.dryrun and event not in (None, LogEvent.ERROR):
+            if event == LogEvent.RUN_INFO and not self._said:  # which Snakemake says twice
+                line = PROGRESS.foreseen(record.stats)
+        elif event == LogEvent.RUN_INFO:
             line = PROGRESS.planned(record.stats, record.created)
             if not self._said:
                 self._said = record.created
@@ -57,10 +71,18 @@ class LogHandler(LogHandlerBase):
             PROGRESS.started(record.jobid, record.rule_name, record.created, of)
         elif event == LogEvent.JOB_FINISHED:
             line = PROGRESS.finished(record.job_id, record.created)
+        elif event == LogEvent.JOB_ERROR:
+            name = PROGRESS.failed(record.jobid) or record.rule_name
+            line = "\n".join([f"{name} failed:", *_last_lines(record.log)])
         elif idle or (event not in COURSE and (event or record.levelno > logging.INFO)):
-            if event == LogEvent.JOB_ERROR:
-                PROGRESS.failed(getattr(record, "jobid", -1))
             line = self.format(record)
+            if line.startswith(AGAIN):
+                line = ""
+            elif line.startswith(AT_THE_END) and PROGRESS.failures:
+                line = (
+                    f"Not all could be made: {', '.join(PROGRESS.failures)} failed, as said above. "
+                    "What was made stays; the same command makes the rest."
+                )
         self._print(line)
 
     def _print(self, line: str) -> None:
@@ -79,3 +101,15 @@ class LogHandler(LogHandlerBase):
         if now - self._said >= SILENCE:
             self._print(PROGRESS.waiting(now))
             self._said = now  # also where nothing runs: it is asked again in a minute
+
+
+def _last_lines(logs: list[str]) -> list[str]:
+    """Return the last lines of a failed job's logs, and where they stand."""
+    found = []
+    for place in map(Path, logs):
+        text = place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
+        lines = text.rstrip().splitlines()
+        found += [f"  {line}" for line in lines[-SHOWN:]]
+        more = f", {len(lines)} lines in all" if len(lines) > SHOWN else ""
+        found.append(f"  ({place}{more})")
+    return found

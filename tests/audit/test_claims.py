@@ -14,7 +14,7 @@ from fairbandits.audit.committed import findings_csv_of
 from fairbandits.audit.finding import DEPENDS, FAILED, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.judge import answers, asked
 from fairbandits.audit.records import committed as committed_claims
-from fairbandits.audit.records import csv_of, read_verdicts
+from fairbandits.audit.records import csv_of, read_verdicts, write_findings
 from fairbandits.audit.totals import EXTENSION, left_out
 from fairbandits.cli import main
 from fairbandits.experiments.schemas import ROOT, check
@@ -119,8 +119,8 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     counting = [name for name in wanted if not left_out(CLAIMS[name])]
     printed = sum(CLAIMS[name].basis == "printed" for name in counting)
     assert (
-        f"fair_ucb: {len(counting)} claims that the audited text makes, of which {printed} rest on "
-        f"printed words: {len(counting)} not reproduced; left out: "
+        f"fair_ucb: {len(wanted)} below; {len(counting)} claims that the audited text makes, of which "
+        f"{printed} rest on printed words: {len(counting)} not reproduced; left out: "
     ) in text
 
 
@@ -205,7 +205,7 @@ def test_explains_every_claim(name, rows, findings):
         assert f"{start[0].upper()}{start[1:]}:" in words
     if claim.figure:
         assert f"figures/{claim.paper}/{claim.figure}.svg" in words
-    assert ("snakemake audit --cores 2" in words) == (not claim.untestable)
+    assert ("fairbandits replicate audit" in words) == (not claim.untestable)
     assert (f"in no total: {left_out(claim)}" in words) == bool(left_out(claim))
 
 
@@ -233,7 +233,7 @@ def test_explains_each_question(results):
 
 def test_says_what_makes_a_dataset(results):
     text = said("claims", "banditq-fig1-targets-met", "--results", results)
-    assert "snakemake results/banditq/full_information.parquet --cores 2" in text
+    assert "fairbandits replicate results/banditq/full_information.parquet" in text
 
 
 # --------------------------------------------------------------------------- the committed table
@@ -263,7 +263,7 @@ def test_without_results_the_committed_table_speaks(committed, results, tmp_path
         for test in CLAIMS[name].tests:
             lines = text.partition(f"test {test.name}: ")[2].partition("\n\n")[0].splitlines()
             assert len(lines) > 2
-            assert any(f"  {outcome}" in lines[2] for outcome in OUTCOMES)
+            assert any(f"  {outcome}" in line for outcome in OUTCOMES for line in lines[2:])
 
 
 def test_without_findings_the_table_of_verdicts_speaks_alone(committed, tmp_path):
@@ -296,7 +296,10 @@ def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
             ["--paper", "exp3"],
             "no claims of paper 'exp3'; known: banditq, fair_ucb, ht_ucb, bf_ucb",
         ),
-        (["--verdict", "reprduced"], "no verdict 'reprduced'; did you mean 'reproduced'?"),
+        (
+            ["--verdict", "irreproducible"],
+            f"no verdict 'irreproducible'; there are: {', '.join(OUTCOMES)}",
+        ),
     ],
 )
 def test_names_the_nearest(words, message, results):
@@ -323,14 +326,17 @@ def test_stale_verdicts_are_refused(results, tmp_path, monkeypatch):
 # -------------------------------------------------------------------------------- the other steps
 
 
-def test_audit_of_nothing_fails_every_claim_and_says_so(tmp_path):
+def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path):
     out = tmp_path / "fair_ucb.parquet"
     result = invoke("audit", "fair_ucb", "--results", tmp_path / "none", "--out", out)
-    assert result.exit_code == 0
-    said_of = [line.split(":")[0].split(",")[0] for line in result.stderr.splitlines()]
-    assert set(said_of) <= {key for key, one in CLAIMS.items() if one.tests}
-    assert len(said_of) == len(set(said_of)) > 0
-    assert out.is_file()
+    assert result.exit_code == 1
+    *lines, last = result.stderr.splitlines()
+    assert last.startswith("Error: ")
+    assert last.endswith("claims of fair_ucb could not be judged; all verdicts stay as they were")
+    reasons = [line.partition(": ")[2] for line in lines]
+    assert len(reasons) == len(set(reasons)) > 0
+    assert any(" more claims: " in line for line in lines)
+    assert not out.exists()
 
 
 def test_audit_of_some_claims_is_printed(tmp_path):
@@ -365,7 +371,8 @@ def test_verdicts_of_a_failing_audit(tmp_path, monkeypatch):
     # what reads no data takes minutes, and is asked where the whole workflow is run
     monkeypatch.setattr(run, "answers", partial(answers, ask=asked_of_data))
     for paper, file in zip(LEDGERS, files, strict=True):
-        said("audit", paper, "--results", tmp_path / "none", "--out", file)
+        found, scale, made = run.find(CONFIG, LEDGERS, paper, tmp_path / "none")
+        write_findings(file, LEDGERS[paper], found, scale, made)
     outs = [tmp_path / "findings.parquet", tmp_path / "verdicts.parquet"]
     outs[1].write_text("of an earlier run")
     result = invoke("verdicts", *files, "--joint", outs[0], "--out", outs[1])
@@ -373,7 +380,8 @@ def test_verdicts_of_a_failing_audit(tmp_path, monkeypatch):
     *lines, last = result.stderr.splitlines()
     assert last == f"Error: {len(lines)} claims failed; no verdicts are written"
     assert all(line.partition(":")[0] in CLAIMS for line in lines)
-    assert not any(out.exists() for out in outs)
+    assert [out.exists() for out in outs] == [False, True]
+    assert outs[1].read_text() == "of an earlier run"
 
 
 def test_small_verdicts_become_tables(tmp_path, results, rows, findings):

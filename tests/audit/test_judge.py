@@ -32,6 +32,7 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.records import (
     COLUMNS,
+    Made,
     csv_of,
     read_csv,
     read_findings,
@@ -651,7 +652,7 @@ def written(tmp_path, results):
     ledgers, found, _ = real_answers(tmp_path, results)
     write_findings(tmp_path / "banditq.parquet", ledgers["banditq"], found, "paper")
     rows = judge(ledgers, found)
-    write_verdicts(tmp_path / "verdicts.parquet", ledgers, rows, "paper")
+    write_verdicts(tmp_path / "verdicts.parquet", ledgers, rows, "paper", {"banditq": Made()})
     return ledgers, found, rows
 
 
@@ -813,11 +814,14 @@ def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, 
     estimators = REAL_ESTIMATORS | {("t-full", "mean"): asking(math.nan)}
     ledgers, found, _ = real_answers(tmp_path, results, estimators)
     joint, out, table = (tmp_path / name for name in ("f.parquet", "v.parquet", "v.csv"))
-    for scale, exists in (("smoke", True), ("paper", False)):
+    before = None
+    for scale, exists in (("smoke", True), ("paper", False)):  # which leaves what was there
         write_findings(tmp_path / "b.parquet", ledgers["banditq"], found, scale)
         failed, written = run.write_verdicts([tmp_path / "b.parquet"], ledgers, joint, out)
         assert [line.partition(":")[0] for line in failed] == ["t-full", "t-sum"]
-        assert written == out.exists() == joint.exists() == exists
+        assert written == exists
+        assert (out.read_bytes(), joint.read_bytes()) == before if before else True
+        before = out.read_bytes(), joint.read_bytes()
         if exists:
             rows, _ = read_verdicts(out, ledgers)
             assert [row["verdict"] for row in rows].count(FAILED) == 2

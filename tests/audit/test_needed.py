@@ -87,6 +87,9 @@ def needed(ledgers, tmp_path, monkeypatch):
 
 def test_each_deciding_question_has_its_number(needed, ledgers):
     near, on, none, exact = needed
+    assert (near.why, none.why) == ("", "")
+    assert on.why == "the estimate is the limit itself"
+    assert exact.why == "it does not average replicates"
     assert [one.answer.each for one in needed[:3]] == ["T = 1", "T = 2", "T = 3"]
     (test, _) = ledgers["banditq"].claims["t-mean"].tests
     data = {"sample": spread(0.98), "limit": 1.0}
@@ -120,9 +123,10 @@ def test_as_a_table(needed):
     ]
     assert [line.split()[0] for line in lines[1:]] == ["t-mean"] * 3 + ["t-exact"]
     assert lines[1].endswith(f"{needed[0].replicates:.0f}")
-    assert lines[2].endswith("  no number")
+    assert lines[2].endswith("  none: the estimate is the limit itself")
     assert "failed" in lines[3]
-    assert lines[4].endswith("  -")
+    assert lines[4].endswith("  none: it does not average replicates")
+    assert show.power_table(reversed(needed)).splitlines()[-1] == lines[4]  # what is open is first
     place = lines[0].index("verdict")
     assert all(line[place - 2 : place] == "  " for line in lines)
 

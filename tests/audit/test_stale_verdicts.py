@@ -108,7 +108,7 @@ def stale_and_anyway(problem, *words):
 
 def test_fresh_verdicts_are_shown(results):
     lines = said("--results", results).splitlines()
-    assert lines[0].startswith(f"Exploratory: the seed {SEED} was chosen, and does not follow")
+    assert lines[0].startswith(f"Exploratory: the data have seed {SEED}, which does not follow")
     assert "Stale" not in "\n".join(lines)
     content = json.loads(said("--results", results, "--json"))
     assert (content["exploratory"], content["stale"]) == (True, [])
@@ -191,11 +191,12 @@ def test_a_replay_of_other_code(results):
     footer = {"kind": "replay", "code": replay_code(), "content": "a" * 16}
     table = read_table(results / PLACE)
     write_table(results / place, table, footer)
-    source = records.source_of(results / place)
-    made = Made(SEED, {place: source})
-    assert list(run.of_other_data(results / "v.parquet", made, results)) == []
+    source = results / "v.parquet"
+    write_table(source, table, {"sources": {place: records.source_of(results / place)}})
+    rows = [{"data": [place]}]
+    assert list(run.of_other_data(source, rows, results)) == []
     write_table(results / place, table, footer | {"code": "0" * 16})
-    (problem,) = run.of_other_data(results / "v.parquet", made, results)
+    (problem,) = run.of_other_data(source, rows, results)
     assert problem == f"{results / place} is stale: code {'0' * 16} made it"
 
 
@@ -248,7 +249,7 @@ def committed(results, tmp_path):
 
 def test_the_committed_table_of_the_data_on_disk(committed, results):
     lines = said(*committed).splitlines()
-    assert lines[0].startswith(f"Exploratory: the seed {SEED} was chosen")
+    assert lines[0].startswith(f"Exploratory: the data have seed {SEED}")
     assert lines[-1].endswith("audit/verdicts.csv.")
     (results / PLACE).unlink()
     assert said(*committed).splitlines() == lines
@@ -265,6 +266,7 @@ def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
         f"{tmp_path}/audit/verdicts.csv is stale: {PLACE} in {results} has other content than the "
         f"verdict on {claim} was made from (hash {was}, now {now()})",
         *committed,
+        *("--paper", "banditq"),
     )
 
 
@@ -275,10 +277,35 @@ def test_the_committed_table_of_other_rules(committed, monkeypatch):
         return "e" * 16 if content["paper"] == "fair_ucb" else digest(content)
 
     monkeypatch.setattr(ledger_module, "rules_digest", other)
-    line = refused(*committed)
-    assert "the rules in papers/fair_ucb/claims.yaml have changed since" in line
-    assert line.endswith(WAY_OUT)
+    why = "the rules in papers/fair_ucb/claims.yaml have changed since"
+    for words in (["--paper", "fair_ucb"], ["--json"]):
+        line = refused(*committed, *words)
+        assert why in line
+        assert line.endswith(WAY_OUT)
+    line = refused(*committed, "fairucb-thm2-bound")
+    assert "`fairbandits audit fair_ucb --only fairucb-thm2-bound` judges it" in line
     assert "Stale: " in said(*committed, "--anyway")
+    # and no other paper's claims are refused with them
+    text = said(*committed)
+    (line,) = (one for one in text.splitlines() if why in one)
+    assert line.startswith("fair_ucb is left out: ")
+    assert not [one for one in text.splitlines() if one.startswith("  fairucb-")]
+    assert said(*committed, "--paper", "banditq").count("  banditq-") > 10
+    said(*committed, "banditq-abs-targets")
+
+
+def test_a_claim_that_is_new_or_gone_leaves_other_papers_alone(committed, tmp_path):
+    ledger = LEDGERS["banditq"]
+    first, *others = ledger.claims
+    table = tmp_path / "audit" / "verdicts.csv"
+    for claims in (
+        {key: ledger.claims[key] for key in others},
+        ledger.claims | {"t-new": replace(ledger.claims[first], id="t-new")},
+    ):
+        now = LEDGERS | {"banditq": replace(ledger, claims=claims, digest="e" * 16)}
+        assert "has other claims" in next(records.stale_csv(table, now, "banditq"))
+        for paper in ("fair_ucb", "ht_ucb", "bf_ucb"):
+            assert list(records.stale_csv(table, now, paper)) == []
 
 
 def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, monkeypatch):
@@ -288,7 +315,7 @@ def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, mo
 
 def test_what_is_committed_is_of_the_ledgers_and_the_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    assert list(records.stale_csv(table, LEDGERS)) == []
+    assert list(records.stale_csv(table, LEDGERS)) == [], records.ANEW
     rows = records.read_csv(table, LEDGERS)
     lock = read_lock(ROOT / "results.lock")
     assert list(run.committed_of_other_lock(table, rows, CONFIG, lock)) == []

@@ -12,7 +12,7 @@ from fairbandits.experiments.bundles import bundles_of
 from fairbandits.experiments.config import build_config
 from fairbandits.experiments.marks import mark, mark_of_replay
 from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.launch import check_targets, targets_of_variant
+from fairbandits.launch import check_targets, check_used, targets_of_variant
 
 FOLDERS = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
 
@@ -100,6 +100,7 @@ def test_a_change_of_a_suite_is_of_all_its_instances():
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
+        ("banditq.V_exponent", 0.6, "names no experiment; write full_information.banditq.V_exp"),
         ("oracle_lgf.horizon", 10, "'oracle_lgf.horizon' is of no experiment; did you mean"),
         ("banditq.oracle_lgf.horizon", 10, "did you mean 'oracle_lfg'?"),
         ("fair_ucb.fairness.horizon", 10, "is of no experiment"),
@@ -237,6 +238,25 @@ def test_targets(published):
     line = refused(check_targets, ["figures", "banditq_fig77"], published)
     assert line == "there is nothing called 'banditq_fig77' to make; did you mean 'banditq_fig7'?"
     assert refused(check_targets, ["audits"], published).endswith("did you mean 'audit'?")
+
+
+def test_a_change_that_the_figures_asked_for_do_not_use(published):
+    used = "oracle_lfg.banditq.V_exponent"
+    for name in (used, f"banditq.{used}"):
+        check_used([name], ["banditq_fig7"], published)
+        check_used([name], ["banditq_fig2", "banditq_fig7"], published)
+        check_used([name], ["datasets"], published)
+        check_used([name], [], published)
+        line = refused(check_used, [name], ["banditq_fig2"], published)
+        start = f"--set {name}: banditq_fig2 draws full_information; full_information has horizon, "
+        assert line.startswith(start)
+        assert ", banditq.V_exponent" in line
+        assert "oracle_lfg has" not in line
+    line = refused(check_used, ["banditq.V_exponent"], ["banditq_fig7"], published)
+    assert line == (
+        "--set banditq.V_exponent: banditq_fig7 draws oracle_lfg; write oracle_lfg.banditq."
+        "V_exponent"
+    )
 
 
 def test_what_is_made_of_a_variant():

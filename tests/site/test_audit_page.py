@@ -88,7 +88,7 @@ def test_small_runs_are_marked(found):
     assert audit.banner(dataclasses.replace(found, scale="paper", rows=rows)) is None
     rows = [found.rows[0] | {"seed": "7"}]
     exploratory = dataclasses.replace(found, scale="paper", rows=rows)
-    assert "Exploratory: the seed 7 was chosen" in audit.banner(exploratory).data
+    assert "Exploratory: the data have seed 7, which" in audit.banner(exploratory).data
 
 
 # -------------------------------------------------------------------------------- the whole

@@ -77,7 +77,8 @@ def test_lines_say_what_runs_and_for_how_long(progress):
     line = progress.waiting(610.0)
     assert line.startswith("[1 of 5] figures 0 of 2, ")
     assert line.endswith("; running: simulate_b (610 s), notebook index (608 s)")
-    progress.failed(1)
+    assert progress.failed(1) == "simulate_b"
+    assert progress.failures == ["simulate_b"]
     assert progress.waiting(620.0).endswith("; running: notebook index (618 s)")
     progress.finished(5, 630.0)
     assert progress.waiting(690.0) == ""
@@ -88,7 +89,7 @@ def handler(monkeypatch):
     """A handler of a run of its own, which nothing else talks to."""
     monkeypatch.setattr(logger, "PROGRESS", Progress())
     monkeypatch.setattr(logger.threading, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
-    return LogHandler(SimpleNamespace(stdout=False), None)
+    return LogHandler(SimpleNamespace(stdout=False, dryrun=False), None)
 
 
 @pytest.fixture
@@ -106,10 +107,46 @@ def printed(capsys, handler):
     return of
 
 
-@pytest.mark.parametrize("event", [LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR, LogEvent.ERROR])
+@pytest.mark.parametrize("event", [LogEvent.GROUP_ERROR, LogEvent.ERROR])
 def test_errors_are_printed(event, printed):
     assert printed("it failed", logging.ERROR, event=event) == "it failed\n"
     assert printed("it failed", event=event) == "it failed\n"
+
+
+def test_a_failed_job_says_why_once(printed, tmp_path):
+    printed("", event=LogEvent.RUN_INFO, stats={"audit_paper": 2, "verdicts": 1, "total": 3})
+    info = {"rule_name": "audit_paper", "wildcards": {"paper": "banditq"}}
+    printed("", event=LogEvent.JOB_INFO, jobid=3, **info)
+    command = "RuleException:\nCalledProcessError in file audit.smk, line 28:\nfairbandits audit"
+    assert printed(command, logging.ERROR, event=LogEvent.ERROR) == ""
+    log = tmp_path / "banditq.log"
+    log.write_text("".join(f"{n}\n" for n in range(logger.SHOWN)) + "Error: 3 claims failed\n")
+    said = printed("", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3, log=[str(log)], **info)
+    first, *lines, error, place = said.splitlines()
+    assert first == "audit_paper banditq failed:"
+    assert lines == [f"  {n}" for n in range(1, logger.SHOWN)]
+    assert error == "  Error: 3 claims failed"
+    assert place == f"  ({log}, {logger.SHOWN + 1} lines in all)"
+    assert printed("Exiting because a job execution failed. Look above", logging.ERROR) == ""
+    last = "WorkflowError:\nAt least one job did not complete successfully."
+    said = printed(last, logging.ERROR, event=LogEvent.ERROR)
+    assert said.startswith("Not all could be made: audit_paper banditq failed, as said above.")
+
+
+def test_a_look_ahead_says_what_would_be_made(printed, handler):
+    handler.common_settings.dryrun = True
+    logger.PROGRESS.cores = 2
+    logger.PROGRESS.expected = {"simulate_a": 1000.0, "a_fig1": 20.0}
+    stats = {"simulate_a": 2, "collect_a": 1, "a_fig1": 1, "audit_paper": 4, "all": 1, "total": 9}
+    said = printed("", event=LogEvent.RUN_INFO, stats=stats)
+    assert said.splitlines() == [
+        "8 jobs, about 18 min on 2 cores; nothing is written now",
+        "  to simulate: 2",
+        "  to collect datasets: 1",
+        "  to judge: 4",
+        "  figures: 1 (a_fig1)",
+    ]
+    assert printed("", event=LogEvent.JOB_INFO, jobid=3, rule_name="a_fig1") == ""
 
 
 def test_warnings_and_errors_without_an_event_are_printed(printed):

@@ -33,6 +33,9 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
+PROGRESS.cores = workflow.cores or 1
+#: More figures than these are counted at the end of a run, and not listed.
+FEW = 6
 #: Figures are drawn as soon as they can be; what they wait for comes before all else.
 SOON = 2 * SHOWN
 BUNDLES = bundles_of(CONFIG)
@@ -197,15 +200,27 @@ def verdict_lines():
 
 
 def closing_lines():
-    """What a finished run says last: how many figures there are, and where the report is."""
+    """What a finished run says last: what it has made, and where that is.
+
+    Without our logger it is not known what was made, and all counts that is there.
+    """
+    made = PROGRESS.made
+    places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in CONFIG.figures}
     figures = Path(CONFIG.folders["figures"])
-    drawn = sum((figures / paper / f"{name}.svg").is_file() for paper, name in CONFIG.figures)
-    lines = [f"{drawn} figures in {figures}", *verdict_lines()]
-    if said := SCALES.get(CONFIG.scale_name):
-        lines.append(f"{name_of_scale(CONFIG.scale_name).capitalize()}. {said}")
+    drawn = [
+        place
+        for rule, place in places.items()
+        if rule in made or (not made and (figures / place).is_file())
+    ]
+    lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
+    lines = lines or [f"Figure: {figures / place}" for place in drawn]
+    lines += verdict_lines() if "audit" in made or not made else []
     index = Path(CONFIG.folders["results"]) / "site" / "index.html"
-    if index.is_file():
+    if "site" in made or (not made and index.is_file()):
         lines.append(f"Report: {index}")
+    lines = lines or [f"Made in {CONFIG.folders['results']}"]
+    if said := SCALES.get(CONFIG.scale_name):
+        lines.insert(-1, f"{name_of_scale(CONFIG.scale_name).capitalize()}. {said}")
     return "\n".join(lines)
 
 

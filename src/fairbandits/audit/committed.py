@@ -14,6 +14,7 @@ from fairbandits.audit.records import (
     csv_of,
     lines_of,
     other_rules,
+    rows_of,
     short,
 )
 from fairbandits.store import StoreError, replacing
@@ -91,7 +92,7 @@ def findings_csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def read_findings_csv(
-    path: Path, ledgers: Mapping[str, Ledger], *, anyway: bool = False
+    path: Path, ledgers: Mapping[str, Ledger], paper: str = "", *, anyway: bool = False
 ) -> list[dict[str, Any]]:
     """Return rows of findings from the committed table and the ledgers.
 
@@ -104,6 +105,8 @@ def read_findings_csv(
         The table.
     ledgers : mapping of str to Ledger
         Paper -> ledger.
+    paper : str
+        Only the findings of this paper.
     anyway : bool
         Whether a table of other rules is wanted too; tests that are no more are left out.
 
@@ -112,9 +115,9 @@ def read_findings_csv(
     StoreError
         If it is missing, of another form, or of other rules than the ledgers'.
     """
-    if problem := next(stale_findings_csv(path, ledgers), None) if not anyway else None:
+    if problem := next(stale_findings_csv(path, ledgers, paper), None) if not anyway else None:
         raise StoreError(f"{problem}; {ANEW}")
-    tests = _tests(ledgers)
+    tests = _tests(ledgers, paper)
     found = []
     for row in _rows(path):
         key = row["claim"], row["test"]
@@ -123,16 +126,16 @@ def read_findings_csv(
     return found
 
 
-def stale_findings_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
-    """Yield why the committed table of findings is not of the ledgers' tests and rules, if so.
+def stale_findings_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
+    """Yield why the committed table of findings is not of the tests and rules of all or one paper.
 
     Raises
     ------
     StoreError
         If it is missing or of another form.
     """
-    tests = _tests(ledgers)
-    rows = _rows(path)
+    tests = _tests(ledgers, paper)
+    rows = rows_of(paper, _rows(path), ledgers, "claim")
     there = dict.fromkeys((row["claim"], row["test"]) for row in rows)
     for key in (*there, *tests):
         if key not in tests or key not in there:
@@ -168,10 +171,11 @@ def _numbers(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(short(row[name]) for name in ("statistic", "low", "high"))
 
 
-def _tests(ledgers: Mapping[str, Ledger]) -> dict[tuple[str, str], tuple[Ledger, Test]]:
+def _tests(ledgers: Mapping[str, Ledger], paper: str) -> dict[tuple[str, str], tuple[Ledger, Test]]:
     return {
         (claim.id, test.name): (ledger, test)
         for ledger in ledgers.values()
+        if paper in ("", ledger.paper)
         for claim in ledger.claims.values()
         for test in claim.tests
         if not claim.varies

@@ -99,6 +99,20 @@ class Test:
         return [one for one in readings if not isinstance(own, Mapping) or one in own]
 
 
+def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
+    """Return a test with some settings in place of its own.
+
+    Raises
+    ------
+    LedgerError
+        If its procedure has no such setting, or not with such a value; `place` names it.
+    """
+    settings = {**test.settings, **settings}
+    _check_rule(test.procedure, settings, place, complete=True)
+    plan = replace(test.plan, paired=settings.get("paired", True))
+    return replace(test, settings=settings, plan=plan)
+
+
 @dataclass(frozen=True)
 class Claim:
     """One record; see the schema for its fields."""

@@ -90,6 +90,32 @@ def replicates_needed(
     return math.inf
 
 
+def why_none(
+    procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
+) -> str:
+    """Return why no number of replicates decides a question, if the estimate is the truth.
+
+    Parameters
+    ----------
+    procedure, data, settings, finding
+        As `replicates_needed`, which returned no finite number.
+    """
+    regions = _regions(procedure, data, settings, finding)
+    if regions is None and procedure != "proportion":
+        return "it does not average replicates"
+    if procedure == "proportion" or finding.statistic in (regions.low, regions.high):
+        return "the estimate is the limit itself"
+    if not (np.isfinite(finding.low) and np.isfinite(finding.high)):
+        return "the estimate has no limit on a side"
+    if procedure in OF_THE_LIMIT and settings.get("asymptotic", True):
+        return "what is seen at these horizons, beyond the rate, says nothing of the limit"
+    return "the estimate lies between what confirms the claim and what refutes it"
+
+
+#: Procedures whose claims are about the limit of many rounds.
+OF_THE_LIMIT = ("growth_exponent", "logarithmic_growth", "bounded_remainder")
+
+
 def _regions(
     procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
 ) -> Regions | None:

@@ -118,11 +118,11 @@ class Made:
         return cls(seed, {key: source_of(file) for key, file in files.items() if file.is_file()})
 
     @classmethod
-    def joined(cls, footers: Sequence[Mapping[str, Any]]) -> Self:
-        """Return what several files of findings were made from; a seed that is a number wins."""
-        seeds = [footer["seed"] for footer in footers]
-        sources = {key: one for footer in footers for key, one in footer["sources"].items()}
-        return cls(next((seed for seed in seeds if seed != LEDGER), LEDGER), sources)
+    def joined(cls, made: Iterable[Self]) -> Self:
+        """Return what all findings were made from; a seed that is a number wins."""
+        made = list(made)
+        sources = {key: source for one in made for key, source in one.sources.items()}
+        return cls(next((one.seed for one in made if one.seed != LEDGER), LEDGER), sources)
 
     @property
     def exploratory(self) -> bool:
@@ -216,23 +216,30 @@ def read_findings(
     return [_answer(row) for row in table.to_pylist()], table, scale
 
 
+def answers_of(path: Path, ledger: Ledger) -> list[Answer]:
+    """Return the findings of a paper's present tests from a file, of whatever rules it is."""
+    rows = read_table(path).to_pylist()
+    return [_answer(row) for row in rows if _test(ledger, row["claim"], row["test"])]
+
+
 def write_verdicts(
     path: Path,
     ledgers: Mapping[str, Ledger],
     verdicts: Iterable[Verdict],
     scale: str,
-    made: Made = Made(),
+    made: Mapping[str, Made],
 ) -> None:
-    """Write the verdicts on the claims of all papers."""
-    rows = [_packed(verdict_row(ledgers, one, made)) for one in verdicts]
-    _write(path, pa.Table.from_pylist(rows, VERDICTS), "verdicts", ledgers, scale, made)
+    """Write the verdicts on the claims of all papers; `made` has one entry for each paper."""
+    rows = [_packed(verdict_row(ledgers, one, made[one.claim.paper])) for one in verdicts]
+    table = pa.Table.from_pylist(rows, VERDICTS)
+    _write(path, table, "verdicts", ledgers, scale, Made.joined(made.values()))
 
 
 def write_joint_findings(
-    path: Path, ledgers: Mapping[str, Ledger], table: pa.Table, scale: str, made: Made
+    path: Path, ledgers: Mapping[str, Ledger], table: pa.Table, scale: str, made: Mapping[str, Made]
 ) -> None:
     """Write the findings of all papers as one table."""
-    _write(path, table.cast(FINDINGS), "findings", ledgers, scale, made)
+    _write(path, table.cast(FINDINGS), "findings", ledgers, scale, Made.joined(made.values()))
 
 
 def read_verdicts(
@@ -282,17 +289,22 @@ def made_of(path: Path) -> Made:
     return Made(footer.get("seed"), footer.get("sources", {}))
 
 
-def stale(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
-    """Yield why findings or verdicts are not of the present rules and audit code, if so."""
+def stale(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
+    """Yield why findings or verdicts are not of the present rules and audit code, if so.
+
+    Rules are those of all papers, or of one.
+    """
     footer = read_footer(path)
     made, wanted = footer["audit_code"], _audit_code()
     if made != wanted:
         yield f"{path} is stale: audit code {made} made it, this is {wanted}"
-    for paper, digest in footer["ledgers"].items():
-        if paper not in ledgers:
-            yield f"{path} does not belong here: there is no ledger of {paper!r}"
-        elif digest != ledgers[paper].digest:
-            yield f"{path} is stale: {other_rules(paper, digest, ledgers[paper].digest)}"
+    for one, digest in footer["ledgers"].items():
+        if paper not in ("", one):
+            continue
+        if one not in ledgers:
+            yield f"{path} does not belong here: there is no ledger of {one!r}"
+        elif digest != ledgers[one].digest:
+            yield f"{path} is stale: {other_rules(one, digest, ledgers[one].digest)}"
 
 
 def other_rules(paper: str, made: str, now: str) -> str:
@@ -357,7 +369,8 @@ def verdict_row(ledgers: Mapping[str, Ledger], one: Verdict, made: Made) -> dict
 
 
 def _test(ledger: Ledger, claim: str, name: str) -> Test | None:
-    return next((test for test in ledger.claims[claim].tests if test.name == name), None)
+    tests = ledger.claims[claim].tests if claim in ledger.claims else ()
+    return next((test for test in tests if test.name == name), None)
 
 
 def _rule(test: Test | None, each: str) -> dict[str, Any]:
@@ -565,8 +578,36 @@ def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
     return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
 
 
-def stale_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
-    """Yield why the committed table is not of the ledgers' claims and rules, if so.
+def rows_of(
+    paper: str, rows: Iterable[Mapping[str, str]], ledgers: Mapping[str, Ledger], claim: str
+) -> list[Mapping[str, str]]:
+    """Return the rows of a committed table that are of a paper; all rows where it is empty.
+
+    A claim that no ledger has is one of the paper whose other rows are of the same rules.
+
+    Parameters
+    ----------
+    paper : str
+        The paper.
+    rows : iterable of mapping
+        With the digest of their ``rules``.
+    ledgers : mapping of str to Ledger
+        Paper -> ledger.
+    claim : str
+        The column of the claim.
+    """
+    rows = list(rows)
+    papers = {key: one.paper for one in ledgers.values() for key in one.claims}
+    of_rules = {row["rules"]: papers[row[claim]] for row in rows if row[claim] in papers}
+    return [
+        row
+        for row in rows
+        if paper in ("", papers.get(row[claim]) or of_rules.get(row["rules"], paper))
+    ]
+
+
+def stale_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
+    """Yield why the committed table is not of the ledgers' claims and rules, of all or one paper.
 
     Raises
     ------
@@ -574,12 +615,14 @@ def stale_csv(path: Path, ledgers: Mapping[str, Ledger]) -> Iterator[str]:
         If it is missing or of another form.
     """
     claims = committed(ledgers)
-    rows = [dict(zip(COLUMNS, line, strict=True)) for line in _lines(path)]
+    lines = (dict(zip(COLUMNS, line, strict=True)) for line in _lines(path))
+    rows = rows_of(paper, lines, ledgers, "id")
     for row in rows:
         if row["id"] not in claims:
             yield f"{path} has other claims than the ledgers: {row['id']!r}"
             return
-    if list(dict.fromkeys(row["id"] for row in rows)) != list(claims):
+    wanted = [key for key, claim in claims.items() if paper in ("", claim.paper)]
+    if list(dict.fromkeys(row["id"] for row in rows)) != wanted:
         yield f"{path} has other claims than the ledgers"
     yield from _other_readings(path, ledgers, rows)
     said = set()

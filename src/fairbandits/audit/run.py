@@ -1,8 +1,10 @@
 """The audit's commands: what is read, in which order, and where it goes."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +22,7 @@ from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
 from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
-from fairbandits.audit.power import replicates_needed
+from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,
     Made,
@@ -84,10 +86,32 @@ def find(
     """
     ledger = _ledger(ledgers, paper, only)
     results = results or ROOT / config.folders["results"]
-    evidence = Evidence(config, paper, results)
+    of_data = of_the_data(config, results)
+    evidence = Evidence(of_data, paper, results)
     found = list(answers(ledger, evidence, only))
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
-    return found, scale, Made.of(config.seed, results, found)
+    seed = of_data.seed_of(paper)
+    made = config.seed if seed == config.seed_of(paper) else seed
+    return found, scale, Made.of(made, results, found)
+
+
+def of_the_data(config: Config, results: Path) -> Config:
+    """Return a configuration that has each paper's rules as they were when its data were drawn.
+
+    A new claim, or a change of a rule, gives its paper another seed. Until its runs are drawn anew
+    it is judged on those that are there, if all of them are of the same rules.
+    """
+    if config.exploratory:
+        return config
+    of_paper: dict[str, set[str | None]] = {}
+    for one in config.experiments:
+        file = results / one.dataset
+        if file.is_file():
+            with suppress(StoreError):  # whoever reads it says what is wrong
+                of_paper.setdefault(one.paper, set()).add(read_footer(file).get("ledger"))
+    digests = {paper: next(iter(some)) for paper, some in of_paper.items() if len(some) == 1}
+    known = {paper: digest for paper, digest in digests.items() if digest}
+    return replace(config, rules={**config.rules, **known})
 
 
 def _ledger(ledgers: Mapping[str, Ledger], paper: str, only: Sequence[str]) -> Ledger:
@@ -113,11 +137,14 @@ class Needed(NamedTuple):
     replicates : float or None
         How many give the verdict that the estimate points to; infinite if no number does, None if
         the procedure does not average replicates, or has found nothing.
+    why : str
+        Why no number does.
     """
 
     answer: Answer
     test: Test
     replicates: float | None
+    why: str = ""
 
 
 def needed(
@@ -164,17 +191,18 @@ def needed(
             data[question.reading, question.each] = question.data
             yield question
 
-    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    results = results or ROOT / config.folders["results"]
+    evidence = Evidence(of_the_data(config, results), paper, results)
     for one in answers(replace(ledger, claims=deciding), evidence, only, remembered):
         test = tests.get((one.claim, one.test))
         if test is None:  # the claim fails before any
             test = deciding[one.claim].tests[0]
-        count = None
+        count, why = None, ""
         if one.finding is not None:
-            count = replicates_needed(
-                test.procedure, data[one.reading, one.each], test.settings, one.finding, power
-            )
-        yield Needed(one, test, count)
+            question = test.procedure, data[one.reading, one.each], test.settings, one.finding
+            count = replicates_needed(*question, power)
+            why = "" if count is not None and isfinite(count) else why_none(*question)
+        yield Needed(one, test, count, why)
 
 
 def power_words(
@@ -183,20 +211,35 @@ def power_words(
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
+    verdict: str | None = None,
 ) -> str:
-    """Return as a table how many replicates decide each test of a paper, and how many there are."""
+    """Return as a table how many replicates decide each test of a paper, and how many there are.
+
+    They are those of all its claims, of some, or of those with a verdict.
+    """
+    if verdict is not None:
+        show.check_choice(list(ledgers), paper, verdict)
+        found = latest_verdicts(config, ledgers, results)
+        if reasons := found.problems[paper]:
+            raise StoreError(_refusal(reasons))
+        wanted = show.chosen(found.rows, None, paper, verdict)
+        only = [row["claim"] for row in wanted if ledgers[paper].claims[row["claim"]].tests]
+        if not only:
+            return f"{paper} has no claim with tests of its own that is {verdict}."
     table = show.power_table(needed(config, ledgers, paper, results, only))
     return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
-    """Yield a line for each claim that failed."""
-    seen = set()
+    """Yield a line for each reason for which claims failed: the first of them, and how many."""
+    reasons: dict[str, list[Answer]] = {}
     for one in found:
-        if one.finding is None and one.claim not in seen:
-            seen.add(one.claim)
-            words = [word for word in (one.claim, one.test, one.reading, one.each) if word]
-            yield f"{', '.join(words)}: {one.message}"
+        if one.finding is None:
+            reasons.setdefault(one.message, []).append(one)
+    for message, (first, *others) in reasons.items():
+        where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
+        more = len({one.claim for one in others} - {first.claim})
+        yield f"{where}{f', and {more} more claims' if more else ''}: {message}"
 
 
 def write_verdicts(
@@ -209,11 +252,10 @@ def write_verdicts(
     failed : list of str
         A line for each claim that failed.
     written : bool
-        Whether the tables were written: at the published scale not if a claim failed, and what was
-        written before is taken away, since it is of other findings.
+        Whether the tables were written: at the published scale not if a claim failed.
     """
     found, table, scale = read_findings(files, ledgers)
-    made = Made.joined([read_footer(file) for file in files])
+    made = {paper: made_of(file) for file in files for paper in read_footer(file)["ledgers"]}
     verdicts = judge(ledgers, found)
     failed = [
         f"{one.claim.id}: {one.message}"
@@ -221,8 +263,6 @@ def write_verdicts(
         if one.headline and one.outcome == FAILED
     ]
     if failed and scale == "paper":
-        out.unlink(missing_ok=True)
-        joint.unlink(missing_ok=True)
         return failed, False
     write_joint_findings(joint, ledgers, table, scale, made)
     write_verdict_table(out, ledgers, verdicts, scale, made)
@@ -255,28 +295,23 @@ class Verdicts(NamedTuple):
         The file that they come from.
     scale : {"paper", "smoke"}
         Of the datasets.
-    problems : list of str
-        Why they are stale, if they are.
+    problems : dict of str to list of str
+        Paper -> why its verdicts are stale; empty where they are not.
     """
 
     rows: list[dict[str, Any]]
     source: Path
     scale: str
-    problems: list[str]
+    problems: dict[str, list[str]]
 
     @property
     def place(self) -> str:
         """The file as it is called inside the project."""
         return _shown(self.source)
 
-    @property
-    def seed(self) -> str:
-        """The seed that was chosen for the datasets; empty where each follows from its ledger."""
-        return chosen_seed(self.rows)
-
 
 def chosen_seed(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the seed that was chosen for the datasets of verdicts; empty if none was."""
+    """Return a seed of verdicts that does not follow from their rules; empty if all do."""
     seeds = (row.get("seed", "") for row in rows)
     return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
 
@@ -286,13 +321,12 @@ def _shown(file: Path) -> str:
 
 
 def latest_verdicts(
-    config: Config,
-    ledgers: dict[str, Ledger],
-    results: Path | None = None,
-    *,
-    anyway: bool = False,
+    config: Config, ledgers: dict[str, Ledger], results: Path | None = None
 ) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones.
+
+    They are stale if they are of other rules than the ledgers', of other data than the datasets
+    that are on disk, or of datasets that other code made.
 
     Parameters
     ----------
@@ -302,43 +336,43 @@ def latest_verdicts(
         Paper -> ledger.
     results : Path, optional
         Folder of the results; the configured one by default.
-    anyway : bool
-        Whether stale ones are wanted too.
 
     Raises
     ------
     StoreError
-        If there are no verdicts; or stale ones: of other rules than the ledgers', of other data
-        than the datasets that are on disk, or of datasets that other code made.
+        If there are no verdicts.
     """
     results = results or ROOT / config.folders["results"]
     source = results / "audit" / "verdicts.parquet"
-    if source.is_file():
+    recorded = source.is_file()
+    if recorded:
         rows, scale = read_verdicts(source, ledgers, anyway=True)
-        problems = list(stale(source, ledgers))
-        problems += of_other_data(source, made_of(source), results)
     else:
         source = ROOT / config.folders.get("audit", "audit") / VERDICTS_TABLE
         rows, scale = read_csv(source, ledgers, anyway=True), config.scale
-        problems = [*stale_csv(source, ledgers), *_of_findings(source, rows, ledgers)]
-        problems += committed_of_other_data(source, rows, results)
-    if problems and not anyway:
-        more = f" ({len(problems)} reasons in all)" if len(problems) > 1 else ""
-        raise StoreError(f"{problems[0]}{more}; {ANEW}, and --anyway shows it as it is")
+    problems = {}
+    for paper in ledgers:
+        own = [row for row in rows if row["paper"] == paper]
+        if recorded:
+            found = [*stale(source, ledgers, paper), *of_other_data(source, own, results)]
+        else:
+            found = [*stale_csv(source, ledgers, paper), *_of_findings(source, own, ledgers, paper)]
+            found += committed_of_other_data(source, own, results)
+        problems[paper] = found
     return Verdicts(rows, source, scale, problems)
 
 
 def _of_findings(
-    source: Path, rows: Sequence[Mapping[str, Any]], ledgers: Mapping[str, Ledger]
+    source: Path, rows: Sequence[Mapping[str, Any]], ledgers: Mapping[str, Ledger], paper: str = ""
 ) -> Iterator[str]:
     """Yield what is wrong with the committed table of findings; that there is none is not."""
     table = source.with_name(FINDINGS_TABLE)
     if not table.is_file():
         return
-    problems = list(stale_findings_csv(table, ledgers))
+    problems = list(stale_findings_csv(table, ledgers, paper))
     yield from problems
     if not problems:
-        for one in apart(rows, read_findings_csv(table, ledgers)):
+        for one in apart(rows, read_findings_csv(table, ledgers, paper, anyway=True)):
             yield f"{_shown(table)} is not of the same run as {_shown(source)}: {one}"
 
 
@@ -346,19 +380,19 @@ def findings_behind(
     verdicts: Verdicts, ledgers: Mapping[str, Ledger]
 ) -> list[dict[str, Any]] | None:
     """Return the findings that verdicts rest on, from the file beside them; None without it."""
-    anyway = bool(verdicts.problems)
     if verdicts.source.suffix == ".parquet":
         file = verdicts.source.with_name("findings.parquet")
-        return read_verdicts(file, ledgers, "findings", anyway=anyway)[0]
+        return read_verdicts(file, ledgers, "findings", anyway=True)[0]
     file = verdicts.source.with_name(FINDINGS_TABLE)
-    return read_findings_csv(file, ledgers, anyway=anyway) if file.is_file() else None
+    return read_findings_csv(file, ledgers, anyway=True) if file.is_file() else None
 
 
-def of_other_data(source: Path, made: Made, results: Path) -> Iterator[str]:
+def of_other_data(source: Path, rows: Iterable[Mapping[str, Any]], results: Path) -> Iterator[str]:
     """Yield which datasets on disk are not those that verdicts were made from, or are stale."""
-    for place, was in made.sources.items():
-        file = results / place
-        if not file.is_file():
+    sources = made_of(source).sources
+    for place in dict.fromkeys(place for row in rows for place in row["data"]):
+        file, was = results / place, sources.get(place)
+        if was is None or not file.is_file():
             continue
         try:
             now = source_of(file)
@@ -444,10 +478,10 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
             continue
         try:
             kind = "verdicts" if name == "verdicts" else "findings"
-            read_verdicts(file, ledgers, kind, anyway=True)
+            rows, _ = read_verdicts(file, ledgers, kind, anyway=True)
             found += stale(file, ledgers)
             if name == "verdicts":
-                found += of_other_data(file, made_of(file), results)
+                found += of_other_data(file, rows, results)
         except StoreError as error:
             found.append(str(error))
     table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
@@ -487,16 +521,24 @@ def claims_words(
     if claim is not None and claim not in every:
         raise ConfigError(f"no claim {claim!r}{meant(claim, list(every))}")
     show.check_choice(list(ledgers), paper, verdict)
-    verdicts = latest_verdicts(config, ledgers, results, anyway=anyway)
+    verdicts = latest_verdicts(config, ledgers, results)
+    papers = [every[claim].paper] if claim else [paper] if paper else list(ledgers)
+    stale_ones = [one for one in papers if verdicts.problems[one]]
+    reasons = list(dict.fromkeys(why for one in stale_ones for why in verdicts.problems[one]))
+    left_out = [] if anyway else stale_ones
+    if left_out and (claim or as_json or len(left_out) == len(papers)):
+        raise StoreError(_refusal(reasons, claim, papers[0]))
     chosen = show.chosen(verdicts.rows, claim, paper, verdict)
+    chosen = [row for row in chosen if row["paper"] not in left_out]
+    seed = chosen_seed(chosen)
     if as_json:
-        made = {"exploratory": bool(verdicts.seed), "stale": verdicts.problems}
+        made = {"exploratory": bool(seed), "stale": reasons}
         place, scale = verdicts.place, verdicts.scale
         findings = findings_behind(verdicts, ledgers)
         return show.as_json(chosen, verdicts.rows, findings, ledgers, place, scale, made)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     if claim is None:
-        text = show.listing(chosen, width)
+        text = show.listing(chosen, width, ledgers)
         if len(ledgers) > 1 and paper is None:
             text += f"\n\nIn all {show.tally(chosen)}"
     elif not chosen:
@@ -506,17 +548,29 @@ def claims_words(
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
-    above = [f"Stale: {problem}." for problem in verdicts.problems]
-    if verdicts.seed:
-        above.insert(0, exploratory_words(verdicts.seed))
+    above = [f"Stale: {why}." for why in reasons] if anyway else []
+    above += [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
+    if seed:
+        where = {row["paper"] for row in chosen if row["seed"] == seed}
+        above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
     return "\n\n".join(filter(None, ["\n".join(above), text]))
 
 
-def exploratory_words(seed: str) -> str:
+def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
+    """Return why verdicts are not shown, and what can be done."""
+    more = f" ({len(reasons)} reasons in all)" if len(reasons) > 1 else ""
+    ways = [ANEW, "--anyway shows it as it is"]
+    if claim:
+        ways.insert(1, f"`fairbandits audit {paper} --only {claim}` judges it on the data at hand")
+    return f"{reasons[0]}{more}; {', '.join(ways[:-1])}, and {ways[-1]}"
+
+
+def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
     """Return what is said first of verdicts whose data can be older than their rules."""
+    of = f" of {', '.join(papers)}" if papers else ""
     return (
-        f"Exploratory: the seed {seed} was chosen, and does not follow from the ledgers' rules, so "
-        "that the rules can be younger than the data."
+        f"Exploratory: the data{of} have seed {seed}, which does not follow from the present "
+        "rules; the rules can be younger than the data."
     )
 
 

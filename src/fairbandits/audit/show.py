@@ -7,15 +7,17 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import words
-from fairbandits.audit.finding import OF_INCONSISTENCY, OUTCOMES, TAGS
+from fairbandits.audit.finding import INCONCLUSIVE, OF_INCONSISTENCY, OUTCOMES, TAGS
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
+from fairbandits.audit.quantities import p_of_claim, p_value, quantity, unit
 from fairbandits.audit.records import finding_row
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.experiments.config import Config
@@ -24,6 +26,10 @@ from fairbandits.experiments.schemas import ConfigError, meant
 Row = Mapping[str, Any]
 #: Fewer columns than these leave no room for the statement.
 LEAST_STATEMENT = 24
+#: What is said last of other settings.
+WHAT_IF = """\
+Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
+the rule that was fixed before the data."""
 #: Significant digits of a number that is read.
 DIGITS = 4
 
@@ -57,7 +63,7 @@ def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) 
     if paper is not None and paper not in papers:
         raise ConfigError(f"no claims of paper {paper!r}{meant(paper, papers)}")
     if verdict is not None and _plain(verdict) not in OUTCOMES:
-        raise ConfigError(f"no verdict {verdict!r}{meant(_plain(verdict), OUTCOMES)}")
+        raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
 
 
 def chosen(
@@ -79,23 +85,29 @@ def _plain(verdict: str) -> str:
     return verdict.replace("-", " ").replace("_", " ").lower()
 
 
-def listing(rows: Sequence[Row], width: int) -> str:
-    """Return claims as lines of at most `width` columns, as many of their facts as have room."""
+def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {}) -> str:
+    """Return claims as lines of at most `width` columns, as many of their facts as have room.
+
+    Their numbers have units where the ledgers are given.
+    """
     if not rows:
         return "no claim"
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
-        lines += [f"{paper}: {tally(own)}", *_table(own, width), ""]
+        lines += [f"{paper}: {len(own)} below; {tally(own)}", *_table(own, width, ledgers), ""]
     return "\n".join(lines).rstrip()
 
 
-def _table(rows: Sequence[Row], width: int) -> list[str]:
+def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> list[str]:
     cells = [
-        [row["claim"], row["verdict"], number(row["statistic"]), interval(row), _n(row)]
+        [
+            *(row["claim"], row["verdict"], number(row["statistic"])),
+            *(_unit(row, ledgers), interval(row), _n(row)),
+        ]
         for row in rows
     ]
-    header = ["claim", "verdict", "number", "limits", "n"]
+    header = ["claim", "verdict", "number", "unit", "limits", "n"]
     columns = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
     # what does not fit is left out from the right; the claim and its verdict always stand
     kept = 2
@@ -106,7 +118,7 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
     lines = []
     for place, row in enumerate([header, *cells]):
         parts = [
-            word.rjust(size) if 2 <= k != 3 else word.ljust(size)
+            word.rjust(size) if header[k] in ("number", "n") else word.ljust(size)
             for k, (word, size) in enumerate(zip(row[:kept], columns, strict=False))
         ]
         if statements:
@@ -116,6 +128,14 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
             parts.append(textwrap.shorten(text, room, placeholder=" ..."))
         lines.append(("  " + "  ".join(parts)).rstrip())
     return lines
+
+
+def _unit(row: Row, ledgers: Mapping[str, Ledger]) -> str:
+    """Return the unit of a row's number; empty where it has none, or it is not known."""
+    if row["statistic"] is None or row["paper"] not in ledgers:
+        return ""
+    test = _test_of(row, stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers))
+    return unit(test) if test else ""
 
 
 def _n(row: Row) -> str:
@@ -162,18 +182,25 @@ def explanation(
     head = [f"{claim.id}  ({claim.paper}; {', '.join(kinds)})"]
     head += [_fact(name, text, width) for name, text in facts.items() if text]
     own = [one for one in findings or () if one["claim"] == tested.id]
-    parts = ["\n".join(head), "\n".join(_headline(rows, claim, ledger, width))]
+    shown = [_verdict(row, claim, tested, ledgers, width) for row in rows]
+    if len(rows) > 1:
+        shown[0].insert(1, _fact("readings", words.readings_in_words(rows), width))
+    parts = ["\n".join(head), "\n".join(shown[0])]
     if sentences := words.qualifying(tested, own, number):
         lines = [_fact("", sentence, width, 4) for sentence in sentences]
         parts.append("\n".join(["what qualifies it:", *lines]))
-    if len(rows) > 1:
-        parts += ["\n".join(_verdict(row, claim, ledger, width)) for row in rows[1:]]
+    parts += map("\n".join, shown[1:])
     if record := words.record(claim, ledger):
         lines = textwrap.indent(record, "    ").splitlines()
         parts.append("\n".join(["the record as it is judged:", *lines]))
     for test in claim.tests:
         of_test = [one for one in own if one["test"] == test.name]
-        parts.append("\n".join(_test(test, of_test)))
+        parts.append("\n".join(_test(test, of_test, ledger, width)))
+    if any(test.decides for test in claim.tests) and _adjusted(claim, ledger):
+        parts.append(
+            "The p of a test is of its question alone; that of a verdict is adjusted by Holm's\n"
+            "method for all claims of its family, and so is larger."
+        )
     said = {tag for row in rows for tag in row["tags"]}
     others = dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said)
     if claim.tests and others:
@@ -222,24 +249,32 @@ def deviations(ledger: Ledger, width: int) -> str:
     return "\n\n".join(parts)
 
 
-def _headline(rows: Sequence[Row], claim: Claim, ledger: Ledger, width: int) -> list[str]:
-    """Return the verdict that stands for a claim, with those under its readings in short."""
-    first, *lines = _verdict(rows[0], claim, ledger, width)
-    if len(rows) > 1:
-        return [first, _fact("readings", words.readings_in_words(rows), width), *lines]
-    return [first, *lines]
+def _adjusted(claim: Claim, ledger: Ledger) -> bool:
+    return ledger.families[claim.family].correction == "holm"
 
 
-def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
-    lines = [f"verdict: {row['verdict']}"]
+def _test_of(row: Row, tested: Claim) -> Test | None:
+    """Return the test whose number a row has; the short tables name its rule alone."""
+    own = [one for one in tested.tests if row.get("test", one.name) == one.name]
+    return next((one for one in own if one.rule == row["rule"]), None)
+
+
+def _verdict(
+    row: Row, claim: Claim, tested: Claim, ledgers: Mapping[str, Ledger], width: int
+) -> list[str]:
+    lines, ledger = [f"verdict: {row['verdict']}"], ledgers[tested.paper]
     if row["reading"]:
         lines[0] += f" under {row['reading']}"
-        lines.append(_fact("reading", _reading(row["reading"], ledger), width))
+        readings = ledgers[claim.paper].readings
+        lines.append(_fact("reading", readings.get(row["reading"], row["reading"]), width))
     if row["statistic"] is not None and not math.isnan(row["statistic"]):
-        name = STATISTICS.get(row.get("procedure", ""), "number")
-        text = f"{name} {number(row['statistic'])} {interval(row)}".rstrip()
-        text += f", n = {row['n']}" + (f", p = {row['p']:.2g}" if row["p"] is not None else "")
-        lines.append(_fact("number", text, width))
+        test = _test_of(row, tested)
+        what = quantity(test, ledger) if test else None
+        text = f"{number(row['statistic'])} {interval(row)}".rstrip() + f", n = {row['n']}"
+        p = p_of_claim(row, tested, ledger)
+        lines.append(_fact("number", f"{text}, {p}" if p else text, width))
+        lines += [_fact("of what", str(what), width)] if what else []
+        lines += [_fact("if above", what.above, width)] if what and what.above else []
         lines += [_fact("no limit", why, width)] if (why := words.endless(row)) else []
         enough = words.replicates_that_decide(row)
         lines += [_fact("decided by", enough, width)] if enough else []
@@ -260,26 +295,55 @@ def _verdict(row: Row, claim: Claim, ledger: Ledger, width: int) -> list[str]:
     return lines
 
 
-def _reading(name: str, ledger: Ledger) -> str:
-    return ledger.readings.get(name, name)
-
-
 def _named(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {number(value) or 'none'}" for key, value in values.items())
 
 
-def _test(test: Test, found: Sequence[Row]) -> list[str]:
+def _test(test: Test, found: Sequence[Row], ledger: Ledger, width: int) -> list[str]:
     role = "" if test.decides else ", qualifies only"
     head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version}){role}"
-    return [head, *(_questions(found, STATISTICS[test.procedure]) if found else [])]
+    what = _fact("of what", str(quantity(test, ledger)), width)
+    return [head, what, *(_questions(found, STATISTICS[test.procedure]) if found else [])]
 
 
-def _questions(found: Sequence[Row], statistic: str) -> list[str]:
+def what_if(
+    claim: Claim,
+    ledger: Ledger,
+    changes: Sequence[str],
+    before: Sequence[Row],
+    after: Sequence[Row],
+) -> str:
+    """Return the verdicts on a claim by other settings beside those by its own.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    ledger : Ledger
+        Its paper's.
+    changes : sequence of str
+        What is other, in words.
+    before, after : sequence of mapping
+        Its verdicts by its own and by the other settings.
+    """
+    pairs = list(zip(before, after, strict=True))
+    rows = [row for pair in pairs for row in pair]
+    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
+    name = statistics.pop() if len(statistics) == 1 else "number"
+    table = _questions(rows, name, ["as it is", "what if"] * len(pairs))
+    question = f"What if {'; '.join(changes)}?"
+    numbers = dict.fromkeys(str(quantity(one, ledger)) for one in claim.tests if one.decides)
+    table = [*(f"  number: {what}" for what in numbers), "", *table]
+    return "\n".join([f"{claim.id}: {claim.statement}", "", question, *table, "", WHAT_IF])
+
+
+def _questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[str]:
     """Return one line per question; columns in which nothing stands are left out."""
-    header = ["reading", "each", "verdict", statistic, "limits", "against", "tightness", "n", "p"]
-    header.append("tags")
+    header = ["", "reading", "each", "verdict", statistic, "limits", "against", "tightness"]
+    header += ["n", "p", "tags"]
     rows = [
         [
+            name,
             one["reading"],
             one["each"],
             one["verdict"],
@@ -288,10 +352,10 @@ def _questions(found: Sequence[Row], statistic: str) -> list[str]:
             number(one["reference"]),
             number(one["also"].get("tightness")),
             _n(one),
-            "" if one["p"] is None else f"{one['p']:.2g}",
+            p_value(one["p"]).removeprefix("= "),
             one["message"] or " ".join(one["tags"]),
         ]
-        for one in found
+        for name, one in zip_longest(names, found, fillvalue="")
     ]
     kept = [k for k in range(len(header)) if any(row[k] for row in rows)]
     sizes = {k: max(len(row[k]) for row in [header, *rows]) for k in kept}
@@ -313,16 +377,17 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
 def power_table(rows: Iterable[Any]) -> str:
     """Return how many replicates each question needs (`fairbandits.audit.run.Needed`).
 
-    A dash stands where the procedure does not average replicates.
+    Questions that are open stand first. Where there is no number, it is said why.
     """
     table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
-    for one in rows:
+    for one in sorted(rows, key=_is_closed):
         answer, finding = one.answer, one.answer.finding
         names = [answer.claim, answer.test, answer.reading, answer.each]
         if finding is None:
             table.append([*names, "failed", "", answer.message])
         else:
-            table.append([*names, finding.verdict, str(finding.n), _enough(one.replicates)])
+            enough = f"none: {one.why}" if one.why else _enough(one.replicates)
+            table.append([*names, finding.verdict, str(finding.n), enough])
     sizes = [max(len(row[k]) for row in table) for k in range(len(table[0]) - 1)]
     lines = (
         "  ".join([*(word.ljust(size) for word, size in zip(row, sizes, strict=False)), row[-1]])
@@ -331,11 +396,11 @@ def power_table(rows: Iterable[Any]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _enough(replicates: float | None) -> str:
-    if replicates is None:
-        return "-"
-    if math.isinf(replicates):
-        return "no number"
+def _is_closed(one: Any) -> bool:
+    return one.answer.finding is not None and one.answer.finding.verdict != INCONCLUSIVE
+
+
+def _enough(replicates: float) -> str:
     return f"over {CEILING}" if replicates > CEILING else f"{replicates:.0f}"
 
 
@@ -345,16 +410,15 @@ def _where(claim: Claim, config: Config, width: int) -> list[str]:
         place = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
         lines.append(_fact("figure", place, width))
     lines += [_fact("data", _data(name, claim, config), width) for name in claim.experiments]
-    again = [] if claim.untestable else [_fact("again", "snakemake audit --cores 2", width)]
+    again = [] if claim.untestable else [_fact("again", "fairbandits replicate audit", width)]
     return lines + again
 
 
 def _data(name: str, claim: Claim, config: Config) -> str:
     (first, *_) = found = config.named(claim.paper, name)
     place = Path(config.folders["results"]) / first.dataset
-    if len(found) == 1:
-        return f"snakemake {place} --cores 2"
-    return f"snakemake {place.parent} --cores 2 ({len(found)} datasets)"
+    others = f" ({len(found) - 1} more of {place.parent} come with it)" if len(found) > 1 else ""
+    return f"fairbandits replicate {place}{others}"
 
 
 def as_json(

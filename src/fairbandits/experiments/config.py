@@ -366,7 +366,7 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
                 continue
             name = str(path.relative_to(root))
             replays += _replays(path, slug, name)
-            for key, (suite, block) in _blocks(path, slug, name).items():
+            for key, (suite, block) in blocks_of(path, slug, name).items():
                 place = places[key] = f"{name}: experiments.{key}"
                 suites = {one.suite for one in own.values()} - {suite}
                 if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
@@ -498,7 +498,7 @@ def _check_unjudged(paper: str, where: str, root: Path) -> None:
                 )
 
 
-def _blocks(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
+def blocks_of(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the experiments of a file, each with the one that it is an instance of."""
     content = read_yaml(file)
     check(content, "paper", where)

@@ -35,6 +35,7 @@ class Changes:
         self._values = values
         self._where = where
         self._homes: dict[str, dict[str, None]] = {name: {} for name in values}
+        self._having: dict[str, list[str]] = {name: [] for name in values}
         self._known: dict[str, set[str]] = {}
 
     def of(
@@ -62,6 +63,8 @@ class Changes:
         for name, value in self._values.items():
             experiment, _, setting = name.removeprefix(f"{paper}.").partition(".")
             if experiment not in names:
+                if block.get("figures") and name in settings_of(block):
+                    self._having[name].append(f"{names[0]}.{name}")
                 continue
             self._homes[name][paper] = None
             known = settings_of(block)
@@ -88,6 +91,10 @@ class Changes:
         """Raise ConfigError unless each of the changes was one of one paper's experiments."""
         for name, papers in self._homes.items():
             first, _, rest = name.partition(".")
+            if having := self._having[name]:
+                raise ConfigError(
+                    f"{self._where}: {name!r} names no experiment; write {' or '.join(having)}"
+                )
             if not papers:
                 word, among = first, sorted(set().union(*self._known.values()))
                 if first in self._known:

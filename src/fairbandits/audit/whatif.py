@@ -1,0 +1,146 @@
+"""What the verdict on a claim would be by other settings of its rules, from the data at hand."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fairbandits.audit import show
+from fairbandits.audit.judge import judge
+from fairbandits.audit.ledger import Claim, Ledger, Test, with_settings
+from fairbandits.audit.procedures import parameters_of
+from fairbandits.audit.records import ANEW, Made, answers_of, verdict_row
+from fairbandits.audit.run import exploratory_words, find
+from fairbandits.experiments.config import Config
+from fairbandits.experiments.schemas import ROOT, ConfigError, meant, parse_yaml
+from fairbandits.store import StoreError
+
+
+def with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:
+    """Return a claim with other settings of its deciding tests, and what is other in words.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    changes : iterable of str
+        ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``. The value
+        is YAML.
+
+    Raises
+    ------
+    ConfigError
+        If no deciding test has such a setting, or its value is none for it, or is the present one.
+    """
+    if not claim.tests:
+        why = f"{', '.join(claim.judged_by)} judge it" if claim.judged_by else "it is not testable"
+        raise ConfigError(f"{claim.id} has no rule of its own whose settings could change: {why}")
+    tests = {test.name: test for test in claim.tests}
+    words = []
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not (name and equals and text.strip()):
+            raise ConfigError(
+                f"--set needs a setting and a value, as in margin=0.05; got {change!r}"
+            )
+        value = parse_yaml(text, f"--set {name}")
+        own, setting = _meant(claim, tests, name)
+        for test in own:
+            before = test.settings.get(setting, "the procedure's own")
+            if before == value:
+                raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
+            tests[test.name] = with_settings(test, {setting: value}, claim.id)
+            words.append(f"{setting} = {value} in place of {before} (test {test.name})")
+    return replace(claim, tests=tuple(tests.values())), words
+
+
+def _meant(claim: Claim, tests: Mapping[str, Test], name: str) -> tuple[list[Test], str]:
+    """Return which deciding tests a change is of, and of which setting."""
+    known = {one.name: _settings(one) for one in claim.tests if one.decides}
+    test, _, setting = name.rpartition(".")
+    own = [tests[one] for one in known if test in ("", one) and setting in known[one]]
+    if not own:
+        allowed = [f"{one}.{key}" for one, keys in known.items() for key in keys]
+        near = meant(name, allowed).partition("; known")[0]
+        raise ConfigError(
+            f"--set {name}: no deciding test of {claim.id} has this setting{near}"
+            f"{' Allowed' if near else '; allowed'}: {', '.join(allowed)}"
+        )
+    return own, setting
+
+
+def _settings(test: Test) -> list[str]:
+    takes = parameters_of(test.procedure)
+    return [*takes.settings, *takes.optional_settings]
+
+
+def answer(
+    config: Config,
+    ledgers: Mapping[str, Ledger],
+    claim: str,
+    changes: Iterable[str],
+    results: Path | None = None,
+) -> str:
+    """Return the verdict on a claim by other settings beside the one by its own; both are new.
+
+    Parameters
+    ----------
+    config, ledgers, results
+        As `judged`.
+    claim : str
+        Its id; of an alias, the claim that it stands for is judged.
+    changes : iterable of str
+        As `with_changes`.
+    """
+    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    if claim not in claims:
+        raise ConfigError(f"no claim {claim!r}{meant(claim, list(claims))}")
+    own = claims[claims[claim].alias_of or claim]
+    changed, words = with_changes(own, changes)
+    before, made = judged(config, ledgers, own, results)
+    after, _ = judged(config, ledgers, changed, results)
+    text = show.what_if(own, ledgers[own.paper], words, before, after)
+    return f"{exploratory_words(made.seed)}\n\n{text}" if made.exploratory else text
+
+
+def judged(
+    config: Config, ledgers: Mapping[str, Ledger], claim: Claim, results: Path | None
+) -> tuple[list[dict[str, Any]], Made]:
+    """Return the verdict rows on a claim by the data at hand, and what they were made from.
+
+    What the other claims of its family have found is taken from the last audit.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    ledgers : mapping of str to Ledger
+        Paper -> ledger.
+    claim : Claim
+        A claim with tests, whose settings can be others than in its ledger.
+    results : Path, optional
+        Folder of the results; the configured one by default.
+
+    Raises
+    ------
+    StoreError
+        If its family is corrected together, and there has been no audit.
+    """
+    results = results or ROOT / config.folders["results"]
+    ledger = ledgers[claim.paper]
+    family = {
+        key: one for key, one in ledger.claims.items() if one.tests and one.family == claim.family
+    }
+    own = replace(ledger, claims=family | {claim.id: claim})
+    found, _, made = find(config, {claim.paper: own}, claim.paper, results, [claim.id])
+    if ledger.families[claim.family].correction == "holm":
+        file = results / "audit" / "findings.parquet"
+        if not file.is_file():
+            raise StoreError(
+                f"{file} does not exist, and {claim.id} is judged together with the other claims "
+                f"of its family; {ANEW}"
+            )
+        found += [one for one in answers_of(file, own) if one.claim != claim.id]
+    alone = {claim.paper: own}
+    rows = [verdict_row(alone, one, made) for one in judge(alone, found) if one.claim is claim]
+    return rows, made

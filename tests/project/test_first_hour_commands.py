@@ -1,0 +1,248 @@
+"""What a newcomer types in the first hour works, or says what to type in its place."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import shrunk
+from fairbandits.cli import main
+from fairbandits.experiments.config import build_config
+from fairbandits.experiments.datasets import collect
+from fairbandits.experiments.schemas import ROOT
+from fairbandits.store import read_footer, read_table, write_table
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [README, *(file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md"))]
+#: What is copied of a checkout for a ledger of one's own.
+COPIED = ("config", "papers", "src", "workflow", "audit")
+NEW = """
+  banditq-new:
+    place: none
+    statement: Each arm is pulled at all.
+    kind: qualitative
+    primary: false
+    exploratory: true
+    version: 1
+    family: single
+    cells: {experiments: [full_information], policy: banditq}
+    reading: law
+    readings: [uniform02, bernoulli]
+    tests:
+      at_end:
+        rule: at_least
+        inputs: {sample: total(reward) @ T, limit: 1}
+"""
+
+
+def said(*words, code=0):
+    result = CliRunner(env={"COLUMNS": "120"}).invoke(main, list(map(str, words)))
+    assert result.exit_code == code, result.output
+    return (result.stderr if code else result.stdout).removeprefix("Error: ").strip()
+
+
+# ------------------------------------------------------------------------------------- set-up
+
+
+def test_the_command_is_found_after_what_set_up_and_readme_say():
+    first = README.index("\nfairbandits ")
+    assert ". .venv/bin/activate" in README[:first]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert ". $(BIN)/activate" in makefile
+    done = subprocess.run(
+        ["sh", "-c", f". {shlex.quote(sys.prefix)}/bin/activate && fairbandits --version"],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("fairbandits, version ")
+
+
+def test_set_up_says_the_size_that_it_has():
+    script = (ROOT / "workflow" / "setup.sh").read_text(encoding="utf-8")
+    (size,) = map(float, re.findall(r"^size=([\d.]+) # GB", script, flags=re.MULTILINE))
+    assert f"{size} GB" in README
+    folders = [ROOT / ".venv", ROOT / ".tools"]
+    if not all(folder.is_dir() for folder in folders):
+        pytest.skip("set up in another way")
+    done = subprocess.run(["du", "-sm", *folders], capture_output=True, text=True, check=True)
+    found = sum(int(line.split()[0]) for line in done.stdout.splitlines()) / 1000
+    assert 0.7 * size < found < 1.3 * size
+
+
+def test_commands_of_the_pages_can_be_typed():
+    lines = [
+        line.partition(" # ")[0].strip()
+        for page in PAGES
+        for block in re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)
+        for line in block.splitlines()
+    ]
+    lines += re.findall(r"`(fairbandits [a-z][^`]*)`", README.replace("\n", " "))
+    commands = [line for line in lines if line.startswith("fairbandits ")]
+    assert len(commands) > 20
+    for line in commands:
+        name, *words = shlex.split(line)[1:]
+        if words or name not in ("rulegraph", "figure"):
+            main.commands[name].make_context(name, words, resilient_parsing="FILE" in line)
+
+
+# ---------------------------------------------------------------------------- other settings
+
+
+@pytest.mark.parametrize(
+    ("target", "change", "says"),
+    [
+        ("banditq_fig2", "oracle_lfg.banditq.V_exponent", "full_information has horizon, "),
+        ("banditq_fig7", "banditq.V_exponent", "write oracle_lfg.banditq.V_exponent"),
+    ],
+)
+def test_a_setting_that_a_figure_does_not_use(target, change, says, tmp_path):
+    line = said(
+        *("replicate", target, "--set", f"{change}=0.6", "--replicates", "3"),
+        *("--out", tmp_path / "v"),
+        code=1,
+    )
+    assert says in line
+    assert not (tmp_path / "v").exists()
+
+
+@pytest.mark.workflow
+def test_a_look_ahead_writes_nothing(tmp_path):
+    change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
+    words = ["replicate", "--dry-run", "banditq_fig7", *change, "--out", str(tmp_path / "v")]
+    done = subprocess.run(
+        [sys.executable, "-m", "fairbandits.cli", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "3 jobs, less than a minute on " in " ".join(lines)
+    assert "  figures: 1 (banditq_fig7)" in lines
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------- claims
+
+
+def test_numbers_have_units_and_differences_a_direction():
+    lines = said("claims", "htucb-expC-good-under-penalty", "--anyway").splitlines()
+    assert any(
+        line.split()[:2] == ["of", "what"] and "UCB1 minus that of HT-UCB, in reward" in line
+        for line in lines
+    )
+    assert any("p < 0.0001" in line for line in lines)
+    assert not any(re.search(r"e-\d\d", line) for line in lines)
+    assert "  again     fairbandits replicate audit" in lines
+
+
+def test_a_list_says_how_many_rows_it_has_and_how_many_count():
+    text = said("claims", "--paper", "banditq", "--verdict", "inconclusive", "--anyway")
+    head = next(line for line in text.splitlines() if line.startswith("banditq: "))
+    rows = [line for line in text.splitlines() if line.startswith("  banditq-")]
+    assert head.startswith(f"banditq: {len(rows)} below; in the totals ")
+
+
+def test_a_verdict_that_there_is_not():
+    line = said("claims", "--verdict", "irreproducible", code=1)
+    assert line.startswith("no verdict 'irreproducible'; there are: reproduced, not reproduced, ")
+
+
+# -------------------------------------------------------- a claim of one's own, another margin
+
+
+class Copy:
+    """A copy of the project, with a small dataset that was drawn for the committed ledger."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        leave = shutil.ignore_patterns("__pycache__")
+        for name in COPIED:
+            shutil.copytree(ROOT / name, folder / name, ignore=leave)
+        shutil.copy(ROOT / "Snakefile", folder)
+        settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
+        config = build_config(settings, "test")
+        (one,) = config.named("banditq", "full_information")
+        seed = config.seed_of("banditq")
+        files = shrunk.chunks_of(one, folder / "chunks", seed)
+        self.data = folder / "results" / one.dataset
+        collect(files, one.facts(), seed, self.data, config.ledger_of("banditq"))
+
+    def run(self, *words, code=0):
+        done = subprocess.run(
+            [sys.executable, "-m", "fairbandits.cli", *words],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder / "src"), "COLUMNS": "140"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stderr if code else done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy to whose ledger a claim was added, as docs/adding-a-claim.md says."""
+    copy = Copy(tmp_path_factory.mktemp("first_hour"))
+    with (copy.folder / "papers" / "banditq" / "claims.yaml").open("a") as file:
+        file.write(NEW)
+    return copy
+
+
+@pytest.mark.slow
+def test_a_new_claim_is_judged_on_the_data_at_hand_as_exploratory(project):
+    assert "papers/banditq/claims.yaml: " in project.run("check-claims")
+    first, *lines = project.run("audit", "banditq", "--only", "banditq-new").splitlines()
+    assert first.startswith("Exploratory: the data have seed ")
+    assert sum("  reproduced  " in line for line in lines) == 2
+
+
+@pytest.mark.slow
+def test_a_new_claim_refuses_no_other_papers_claims(project):
+    assert "fairucb-thm2-bound" in project.run("claims", "--paper", "fair_ucb")
+    assert project.run("claims", "fairucb-thm2-bound").startswith("fairucb-thm2-bound  (")
+    text = project.run("claims")
+    assert "banditq is left out: " in text
+    assert "  htucb-" in text
+    line = project.run("claims", "banditq-new", code=1)
+    assert "`fairbandits audit banditq --only banditq-new` judges it on the data at hand" in line
+
+
+@pytest.mark.slow
+def test_another_margin_is_one_command_and_writes_nothing(project):
+    before = sorted(project.folder.rglob("*.*"))
+    text = project.run("claims", "banditq-new", "--set", "level=0.95")
+    assert "What if level = 0.95 in place of 0.99 (test at_end)?" in text
+    assert text.startswith("Exploratory: the data have seed ")
+    names = [line.split()[:2] for line in text.splitlines()]
+    assert names.count(["as", "it"]) == names.count(["what", "if"]) == 3
+    line = project.run("claims", "banditq-new", "--set", "margin=0.05", code=1)
+    assert "--set margin: no deciding test of banditq-new has this setting" in line
+    assert "at_end.level" in line
+    assert sorted(project.folder.rglob("*.*")) == before
+
+
+@pytest.mark.slow
+def test_data_of_several_ledgers_are_not_judged_together(project):
+    """As after a run that was stopped while it drew the data of a new ledger."""
+    other = project.data.with_name("bandit_feedback.parquet")
+    footer = read_footer(project.data)
+    own = {key: one for key, one in footer.items() if key not in ("schema", "packages", "commit")}
+    write_table(other, read_table(project.data), own | {"ledger": "0" * 16, "seed": 5})
+    try:
+        text = project.run("audit", "banditq", "--only", "banditq-new")
+    finally:
+        other.unlink()
+    assert "Exploratory" not in text
+    assert "does not belong here: its seed is " in text
