@@ -119,8 +119,8 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     counting = [name for name in wanted if not left_out(CLAIMS[name])]
     printed = sum(CLAIMS[name].basis == "printed" for name in counting)
     assert (
-        f"fair_ucb: {len(wanted)} below; {len(counting)} claims that the audited text makes, of which "
-        f"{printed} rest on printed words: {len(counting)} not reproduced; left out: "
+        f"fair_ucb: {len(wanted)} below; {len(counting)} claims that the audited text makes, "
+        f"of which {printed} rest on printed words: {len(counting)} not reproduced; left out: "
     ) in text
 
 
