@@ -99,24 +99,22 @@ def test_tally_counts_every_claim_that_counts_once(found):
     cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows]
     counting = [one for one in found.claims.values() if not totals.left_out(one)]
     assert sum(int(row[0]) for row in cells) == len(counting)
+    assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)
     for row in cells:
-        assert sum(int(cell) for cell in row[1:] if cell) == int(row[0])
+        assert sum(int(cell) for cell in row[2:] if cell) == int(row[0])
     heads = re.findall(r'<th scope="col">(.*?)</th>', audit.tally(found).data)
     order = [REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED]
-    assert heads == ["", "claims", *order]
-    total = sum(int(row[2]) for row in cells if row[2])
+    assert heads == ["", "claims", "on printed words", *order]
+    total = sum(int(row[3]) for row in cells if row[3])
     wanted = [r["verdict"] for r in found.rows if r["headline"] and not r["left_out"]]
     assert total == wanted.count(NOT_REPRODUCED)
 
 
 def test_what_is_left_out_is_said(found):
-    others = totals.left_out_in_words(
-        totals.totals((totals.left_out(one), "") for one in found.claims.values())[1]
-    )
-    assert others in plain(audit.tally(found).data)
+    rows = (totals.standing(one) | {"verdict": ""} for one in found.claims.values())
+    assert totals.totals(rows).left_out in plain(audit.tally(found).data)
     for paper in found.ledgers:
-        own = [(r["left_out"], r["verdict"]) for r in found.of(paper)]
-        said = totals.left_out_in_words(totals.totals(own)[1])
+        said = totals.totals(found.of(paper)).left_out
         assert f"({said})" in plain(audit.summary(found, paper).data)
 
 
@@ -124,7 +122,6 @@ def test_the_consequential_are_chosen_by_rule(found):
     markup = audit.consequential(found).data
     links = re.findall(r'data-page="claims/([^"]+)" href="../results/site/claims/\1.html"', markup)
     primary = [r for r in found.rows if r["headline"] and r["primary"] and not r["left_out"]]
-    primary = [r for r in primary if not r["extension"] and not r["exploratory"]]
     order = (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
     counted = [[r["claim"] for r in primary if r["verdict"] == one] for one in order]
     assert all(counted)
@@ -133,7 +130,7 @@ def test_the_consequential_are_chosen_by_rule(found):
     ]
     said = plain(markup)
     names = pages.listed([one.title.partition(":")[0] for one in found.ledgers.values()])
-    assert f"{names} stand on {len(primary)} claims, each finding counted" in said
+    assert f"{names} stand on {len(primary)} primary claims, each finding counted" in said
     assert f"{len(counted[0])} not reproduced" in said
     for name in links:
         if found.under_readings(name)[1:]:
@@ -163,9 +160,8 @@ def test_no_finding_is_listed_twice(found, primary):
     markup = audit.consequential(changed).data
     links = re.findall(r'data-page="claims/([^"]+)"', markup)
     assert links == ([judge] if primary else [claim])
-    total = sum(r["headline"] and r["primary"] and not r["left_out"] and not r["extension"]
-                and not r["exploratory"] for r in changed.rows)  # fmt: skip
-    assert f"stand on {total} claims" in plain(markup)
+    total = sum(r["headline"] and r["primary"] and not r["left_out"] for r in changed.rows)
+    assert f"stand on {total} primary claims" in plain(markup)
 
 
 def test_nothing_consequential_is_said_in_short(found):

@@ -47,7 +47,7 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
         colour = COLOURS[verdict]
         bars = axis.barh(at, widths, left=left, color=colour, height=0.62, label=verdict)
         dark = verdict in (REPRODUCED, NOT_REPRODUCED, FAILED)
-        labels = [str(width) if width else "" for width in widths]
+        labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
         axis.bar_label(
             bars, labels, label_type="center", color="white" if dark else "black", fontsize="small"
         )
