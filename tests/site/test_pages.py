@@ -13,8 +13,8 @@ import pytest
 import small
 from fairbandits.experiments.config import load_config
 from fairbandits.experiments.datasets import load_dataset
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.site import banditq, bf_ucb, comparison, pages
+from fairbandits.experiments.schemas import ROOT, ConfigError
+from fairbandits.site import banditq, bf_ucb, comparison, landing, pages
 from fairbandits.site.comparison import Curve, compare, observe, published
 from fairbandits.store import read_footer, read_table, table_hash, write_table
 
@@ -293,6 +293,16 @@ def test_settings_have_every_configured_number_and_its_source(paper):
     assert list(rounds["figures"]) == ["1–6", "7", "8–13"]
     values = ["2\u202f000\u202f000", "300\u202f000", "3\u202f000\u202f000"]
     assert list(rounds["value"]) == values
+
+
+@pytest.mark.slow
+def test_a_card_leads_to_its_paper_and_shows_a_figure_that_is_drawn(paper, monkeypatch):
+    markup = landing.cards([paper], None).data
+    assert markup.count("<img") == markup.count('data-page="banditq"') == 1
+    assert 'data-figure="banditq/fig1.svg"' in markup
+    monkeypatch.setattr(landing, "read_yaml", lambda file: {"card": {"figure": "fig99"}})
+    with pytest.raises(ConfigError, match=r"glossary\.yaml: card: no figure 'fig99'"):
+        landing.cards([paper], None)
 
 
 @pytest.mark.slow

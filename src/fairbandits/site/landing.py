@@ -48,7 +48,9 @@ def _card(paper: pages.Paper, audit: Audit | None) -> str:
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
     figure = card.get("figure", figures[0])
     if figure not in figures:
-        raise ConfigError(f"{file}: card: no figure {figure!r}{meant(figure, figures)}")
+        raise ConfigError(
+            f"{pages.shown(file)}: card: no figure {figure!r}{meant(figure, figures)}"
+        )
     image = pages.image(paper, figure, "")
     title = f"<strong>{escape(paper.title.partition(':')[0])}</strong>"
     shown = pages.link(paper.slug, f"{image}{title}") + f"<p>{escape(card.get('says', ''))}</p>"
