@@ -198,8 +198,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
         case "printed_number":
             name = given["value"]
         case "curve_inside":
-            name = f"largest deviation of a published curve from ours of {given['samples']}, "
-            name += "in standard deviations over our runs"
+            name = "largest deviation of the published curve from ours, in standard deviations"
             above = "the curve leaves what our runs allow"
         case "shape":
             name = f"weakest contrast of {given['samples']}"
