@@ -198,8 +198,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
         case "printed_number":
             name = given["value"]
         case "curve_inside":
-            name = f"largest deviation of a published curve from ours of {given['samples']}, "
-            name += "in standard deviations over our runs"
+            name = "largest deviation of the published curve from ours, in standard deviations"
             above = "the curve leaves what our runs allow"
         case "shape":
             name = f"weakest contrast of {given['samples']}"
@@ -210,7 +209,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     for word in ("largest", "mean"):
         name = name.replace(f"{word} {word}", word)
     if len(name) > LONGEST:
-        name = f"{STATISTICS[test.procedure]} of what the record says"
+        name = f"{STATISTICS[test.procedure]} (of what, the record says)"
     return Quantity(name, unit(test), above)
 
 
@@ -340,13 +339,9 @@ class _Words:
             found = [self.of(chosen.where)] if chosen.where else []
         if found:
             return f"{named} with {', '.join(found)}".lstrip()
-        if (
-            not named
-            and label
-            and len(chosen.experiments) == 1
-            and chosen.experiments != others.experiments
-        ):
-            return f"in {_value(chosen.experiments[0])}"
+        own, theirs = chosen.experiments, others.experiments
+        if label and label == beside and len(own) == 1 and own != theirs:
+            return f"in {_value(own[0])}"
         return named or f"of {_value(companion) or THE_CASE}"
 
     # ------------------------------------------------------------------------- expressions

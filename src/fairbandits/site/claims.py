@@ -189,7 +189,7 @@ class Claims:
         return (
             f'<p class="fb-lead">{typeset(claim.statement)}</p>{shown * bool(formula)}'
             f'<p class="fb-place">{" · ".join(places)}</p>'
-            f'<p class="fb-verdict">{headline(self.audit, claim.id)} {self._counted(claim)}</p>'
+            f'<p class="fb-verdict">{badge(head["verdict"])} {self._counted(claim)}</p>'
             + (f'<ul class="fb-only-if">{conditions}</ul>' if conditions else "")
         )
 
@@ -394,7 +394,7 @@ class Claims:
                     claim.kind.replace("_", " "),
                     role(row),
                     BASES[claim.basis],
-                    Cell(headline(self.audit, claim.id), row["verdict"], html=True),
+                    Cell(badge(row["verdict"]), row["verdict"], html=True),
                     quantity_of(self.audit, row),
                     Cell(significant(row["statistic"]), row["statistic"]),
                     limits(row),
