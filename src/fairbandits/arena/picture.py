@@ -13,7 +13,7 @@ from fairbandits.arena.standings import KEPT
 from fairbandits.figures.style import COLOURS, OTHERS
 
 #: What is left around the axes.
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 8.0, 24.0, 38.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 8.0, 24.0, 38.0
 #: Width and height of a picture of one instance, and of one of all instances of a contract.
 SMALL, LARGE = (300.0, 235.0), (420.0, 350.0)
 #: Height of letters, and the width of one in parts of it.
