@@ -167,13 +167,23 @@ def with_claim(sample, limit):
     Path("my_claims.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def test_violation_is_one_thing_in_library_and_ledger(folder):
+@pytest.mark.parametrize("owed", ["quotas", "targets"])
+def test_violation_is_one_thing_in_library_and_ledger(folder, owed):
     with_claim("violation @ T", 0.5)
+    content = yaml.safe_load(Path("my_claims.yaml").read_text())
+    content["policies"]["greedy"]["parameters"]["quotas"] = [0.2, 0.2, 0.2]
+    given = {"quotas": ("1/5",) * 3, "targets": (0.1, 0.2, 0)}[owed]
+    content["instances"] = {"three_arms": {"means": [0.5, 0.4, 0.3], owed: list(given)}}
+    del content["policies"]["fair_ucb"]
+    Path("my_claims.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     judged()
     (table,) = folder.glob("my_claims/*/own/instances/three_arms.parquet")
     last = fb.store.read_table(table).to_pandas().query("round == 100")
-    plays = last.loc[last["run"] == "greedy-bernoulli", "plays"].to_numpy().reshape(10, 1, 3)
-    wanted = fb.metrics.violation([100], plays, ("1/5",) * 3).mean()
+    plays, rewards = (last[one].to_numpy().reshape(10, 1, 3) for one in ("plays", "reward"))
+    wanted = {
+        "quotas": lambda: fb.metrics.violation([100], plays, given).mean(),
+        "targets": lambda: fb.metrics.target_violation([100], rewards, given).mean(),
+    }[owed]()
     (report,) = folder.glob("my_claims/*/report.md")
     assert f"mean {wanted:.4g}" in report.read_text()
 

@@ -11,7 +11,6 @@ import numpy as np
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure, recorded
-from fairbandits.measures import target_violation
 from fairbandits.metrics import pulls
 
 recorded(
@@ -85,7 +84,10 @@ def violation(cell: Cell) -> np.ndarray:
     """Largest r_i t - N_i of an arm, in pulls; without quotas lambda_i t - R_i, in reward."""
     if cell.spec.quotas or cell.spec.drawn_quotas:
         return pulls.violation(cell.column("deficit"))
-    return target_violation(cell.rounds, cell.column("reward"), cell.targets)
+    if not cell.targets.any():
+        raise ValueError("violation needs an instance with quotas or targets")
+    lacking = cell.targets * cell.rounds[:, None] - cell.column("reward")
+    return lacking[:, :, cell.targets > 0].max(axis=2)
 
 
 # ------------------------------------------------------------------------- elementwise functions
