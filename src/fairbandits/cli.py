@@ -690,8 +690,8 @@ def claims(
 ) -> None:
     """List the claims with their verdicts, or explain one CLAIM.
 
-    Verdicts are those of the results on disk or, without them, the committed ones. They are refused
-    when they are of other rules or data than are there now.
+    Verdicts are those of the results on disk or, without them, the committed ones. Those of a paper
+    are refused when they are of other rules or data than are there now.
     """
     from fairbandits.audit import run, whatif
 

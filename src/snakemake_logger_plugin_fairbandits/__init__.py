@@ -72,8 +72,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             line = PROGRESS.finished(record.job_id, record.created)
         elif event == LogEvent.JOB_ERROR:
-            name = PROGRESS.failed(record.jobid) or record.rule_name
-            line = "\n".join([f"{name} failed:", *_last_lines(record.log)])
+            name = PROGRESS.failed(record.jobid) or "a job"
+            line = "\n".join([f"{name} failed:", *_last_lines(getattr(record, "log", None) or [])])
         elif idle or (event not in COURSE and (event or record.levelno > logging.INFO)):
             line = self.format(record)
             if line.startswith(AGAIN):

@@ -29,6 +29,7 @@ NEW = """
     kind: qualitative
     primary: false
     exploratory: true
+    estimand: The sum of rewards at the horizon.
     version: 1
     family: single
     cells: {experiments: [full_information], policy: banditq}

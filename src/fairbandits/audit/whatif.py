@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import show
+from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import judge
 from fairbandits.audit.ledger import Claim, Ledger, Test, with_settings
 from fairbandits.audit.procedures import parameters_of
@@ -124,7 +125,8 @@ def judged(
     Raises
     ------
     StoreError
-        If its family is corrected together, and there has been no audit.
+        If it cannot be judged, as without its data; or if its family is corrected together, and
+        there has been no audit.
     """
     results = results or ROOT / config.folders["results"]
     ledger = ledgers[claim.paper]
@@ -143,4 +145,6 @@ def judged(
         found += [one for one in answers_of(file, own) if one.claim != claim.id]
     alone = {claim.paper: own}
     rows = [verdict_row(alone, one, made) for one in judge(alone, found) if one.claim is claim]
+    if rows[0]["verdict"] == FAILED:
+        raise StoreError(f"{claim.id} cannot be judged: {rows[0]['message']}")
     return rows, made
