@@ -310,7 +310,8 @@ def page_tables(wildcards):
         *CONFIG.figures,
         *((one.paper, one.name) for one in CONFIG.replays),
     ]
-    return [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
+    found = [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
+    return found + (arena_tables() if wildcards.page == "index" else [])  # a finding is of it
 
 
 def results_folder(wildcards, output):
@@ -331,5 +332,9 @@ def page_settings(wildcards):
     across = ["papers/across.yaml"] if wildcards.page == "across" else []
     if wildcards.page == "arena":
         across = [f"papers/arena/{name}.yaml" for name in ("experiments", "arena")]
+    if wildcards.page == "index":
+        base = Path(workflow.basedir)
+        found = [base / "papers" / "findings.yaml", *base.glob("papers/*/numbers.yaml")]
+        across = sorted(str(file.relative_to(base)) for file in found)
     configured = (f"papers/{one}/experiments.yaml" for one in papers)
     return ["config/config.yaml", *configured, *published, *across]
