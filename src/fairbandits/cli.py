@@ -836,9 +836,9 @@ def _instances() -> list[str]:
 
 @main.command(
     epilog=examples(
-        "arena my_policy.py:MyPolicy",
-        "arena my_policy.py:MyPolicy --contract minimum_pulls --instances fair_ucb_1,fair_ucb_2",
-        "arena my_policy.py:MyPolicy --compiled --out my_policy.html",
+        "arena my_policies.py:FairGreedy",
+        "arena my_policies.py:FairGreedy --contract minimum_pulls --instances fair_ucb_1,fair_ucb_2",
+        "arena my_policies.py:FairGreedy --compiled --out my_policies.html",
     )
 )
 @config_option

@@ -334,7 +334,8 @@ def page_tables(wildcards):
         *CONFIG.figures,
         *((one.paper, one.name) for one in CONFIG.replays),
     ]
-    return [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
+    found = [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
+    return found + (arena_tables() if wildcards.page == "index" else [])  # a finding is of it
 
 
 def results_folder(wildcards, output):
@@ -358,4 +359,8 @@ def page_settings(wildcards):
     kinds = ["experiments", "glossary"] if wildcards.page == "index" else ["experiments"]
     configured = [f"papers/{one}/{kind}.yaml" for one in papers for kind in kinds]
     configured = [file for file in configured if Path(workflow.basedir, file).is_file()]
+    if wildcards.page == "index":
+        base = Path(workflow.basedir)
+        found = [base / "papers" / "findings.yaml", *base.glob("papers/*/numbers.yaml")]
+        across = sorted(str(file.relative_to(base)) for file in found)
     return ["config/config.yaml", *configured, *published, *across]

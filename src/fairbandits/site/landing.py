@@ -87,6 +87,7 @@ def _notable(audit: Audit, root: Path) -> str:
         one
         for one in load_findings(audit.ledgers, root)
         if not missing(one, audit.ledgers, audit.rows, audit.findings)
+        and (not one.arena or (audit.results / ARENA).is_dir())
     ]
     texts = {
         one.name: one.text
