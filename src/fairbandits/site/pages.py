@@ -669,7 +669,7 @@ def value_table(groups: dict[str, list[list[str]]], header: Sequence[str], name:
     """Return a table of a figure's values as `table` does, folded."""
     said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(filter(None, header))}"
     shown = table(groups, header, name).data
-    return HTML(f"<details><summary>{escape(said)}</summary>{shown}</details>")
+    return HTML(f"<details><summary>{said}</summary>{shown}</details>")
 
 
 def badge(words: str, good: bool) -> str:
