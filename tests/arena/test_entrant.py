@@ -251,7 +251,7 @@ def test_what_cannot_be_compiled_is_said_before_anything_is_played(entered, monk
     monkeypatch.setattr("fairbandits.arena.entrant._played", lambda *given: pytest.fail("played"))
     found, page = entered("Lists", "--compiled", source=LISTS)
     assert found.exit_code == 1
-    assert "Lists cannot be compiled: self.pulls must be a number or a NumPy array" in found.output
+    assert "Lists cannot be compiled: self.pulls, used in mine.py, line 11 (" in found.output
     assert not page
 
 
