@@ -1,6 +1,8 @@
 """The audit: what each paper's tests find, the verdicts on all claims, and the short tables of both."""
 
 
+# It fails where a claim cannot be judged: Snakemake takes the tables of verdicts, which the next
+# rules write, away only after that.
 rule audit_paper:
     input:
         data=audited_datasets,
