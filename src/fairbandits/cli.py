@@ -837,7 +837,7 @@ def _instances() -> list[str]:
 @main.command(
     epilog=examples(
         "arena my_policies.py:FairGreedy",
-        "arena my_policies.py:FairGreedy --contract minimum_pulls --instances fair_ucb_1,fair_ucb_2",
+        "arena my_policies.py:FairGreedy --contract minimum_pulls --instances fair_ucb_1",
         "arena my_policies.py:FairGreedy --compiled --out my_policies.html",
     )
 )
