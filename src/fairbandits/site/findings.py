@@ -248,4 +248,5 @@ def _markdown(one: Notable) -> str:
     shown = [f"[{one.shows}](figures/{one.figure}.png)"] if one.figure else []
     shown += ["[arena](docs/arena.md)"] if one.arena else []
     links = ", ".join([*shown, *(f"`{key}`" for key in one.claims)])
-    return f"**{says}** *Setting:* {setting} *Against it:* {against} ({links})"
+    parts = [f"**{says}**", f"*Setting.* {setting}", f"*What speaks against it.* {against}", links]
+    return "<br>\n   ".join(parts)
