@@ -86,7 +86,7 @@ def test_the_same_file_goes_to_the_arena(folder, tmp_path_factory):
     words += ["--contract", "minimum_pulls", "--results", results]
     found = CliRunner().invoke(main, words)
     assert found.exit_code == 0, found.output
-    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+yours", found.output)
+    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", found.output)
 
 
 def test_the_same_file_is_judged(folder):

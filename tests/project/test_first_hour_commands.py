@@ -151,7 +151,7 @@ def test_a_list_says_how_many_rows_it_has_and_how_many_count():
     text = said("claims", "--paper", "banditq", "--verdict", "inconclusive", "--anyway")
     head = next(line for line in text.splitlines() if line.startswith("banditq: "))
     rows = [line for line in text.splitlines() if line.startswith("  banditq-")]
-    assert head.startswith(f"banditq: {len(rows)} below; in the totals ")
+    assert head.startswith(f"banditq: {len(rows)} below; 1 claim that the audited text makes, ")
 
 
 def test_a_verdict_that_there_is_not():

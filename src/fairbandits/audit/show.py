@@ -95,7 +95,9 @@ def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {})
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
-        lines += [f"{paper}: {len(own)} below; {tally(own)}", *_table(own, width, ledgers), ""]
+        counted = tally(own)
+        listed = "" if counted.claims == len(own) else f"{len(own)} below; "
+        lines += [f"{paper}: {listed}{counted}", *_table(own, width, ledgers), ""]
     return "\n".join(lines).rstrip()
 
 
