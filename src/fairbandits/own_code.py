@@ -48,7 +48,7 @@ def place_of(error: Exception) -> str:
     loops = {loop.__name__ for loop in LOOPS.values()}
     for frame, _ in traceback.walk_tb(error.__traceback__):
         name, known = frame.f_code.co_name, frame.f_locals
-        if name == "run" and "chosen" in known and "records" in known:
+        if name == "_play" and "chosen" in known and "records" in known:
             found.append(f"replicate {known['chosen'][len(known['records'])]}")
         elif name in loops and "t" in known:
             found.append(f"round {known['t']}")

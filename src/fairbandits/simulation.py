@@ -6,23 +6,15 @@ import inspect
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import config
 
 from fairbandits import chance
 from fairbandits.engine.kinds import chosen as chosen_loop
-from fairbandits.engine.lanes import (
-    BLOCKS,
-    MOST_ROUNDS,
-    block_of,
-    block_source,
-    fits,
-    lane_of,
-    new_block,
-)
-from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.lanes import MOST_ROUNDS, block_of, lane_of
+from fairbandits.engine.loops import LOOPS, Record, new_record
 from fairbandits.engine.protocol import VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
@@ -200,23 +192,70 @@ def run(
     >>> result.plays.sum(axis=2).tolist()
     [[1000], [1000]]
     """
-    feedback = _feedback(policy)
+    chosen = _replicates(replicates)
+    settings = [Setting(policy, observe, quotas)] * chosen.size
+    address = (settings, instance, horizon, chosen, seed, stream)
+    return _result(*address, *_play(*address, checkpoints, compiled))
+
+
+class Setting(NamedTuple):
+    """What a replicate is run with; `quotas` only measure."""
+
+    policy: Any
+    observe: Sequence[Any] = ()
+    quotas: Sequence | None = None
+
+
+def run_each(
+    settings: Sequence[Setting],
+    instance: Instance | RandomInstance,
+    horizon: int,
+    replicates: Sequence[int],
+    *,
+    seed: int,
+    stream: str,
+    checkpoints: Sequence[int],
+    compiled: bool | None = None,
+) -> list[Result]:
+    """Run replicates that have settings of their own, together where they can be played so.
+
+    The policies are of one class, and the observers of all replicates too; the other parameters
+    are those of `run`. Returned is a result of each replicate.
+    """
+    chosen = _replicates(replicates)
+    address = (settings, instance, horizon, chosen, seed, stream)
+    rounds, records, means = _play(*address, checkpoints, compiled)
+    results = []
+    for one in range(chosen.size):
+        own = slice(one, one + 1)
+        address = (settings[own], instance, horizon, chosen[own], seed, stream)
+        results.append(_result(*address, rounds, records[own], means[own]))
+    return results
+
+
+def _play(
+    settings: Sequence[Setting],
+    instance: Instance | RandomInstance,
+    horizon: int,
+    chosen: np.ndarray,
+    seed: int,
+    stream: str,
+    checkpoints: Sequence[int] | None,
+    compiled: bool | None,
+) -> tuple[np.ndarray, list[Record], list[np.ndarray]]:
+    """Return the checkpoints, and of each replicate what it recorded and its true means."""
+    feedback = _feedback(settings[0].policy)
     horizon = _whole("horizon", horizon)
     if horizon > LONGEST:
         raise ValueError(f"horizon must be at most 2**53, got {horizon}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if horizon < instance.n_arms:
-        raise ValueError(
-            f"horizon must be at least the number of arms ({instance.n_arms}), got {horizon}"
-        )
-    chosen = _replicates(replicates)
+    n_arms = instance.n_arms
+    if horizon < n_arms:
+        raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
     rounds = _checkpoints(checkpoints, horizon)
-    required = None if quotas is None else _quotas(quotas, feedback, instance.n_arms, horizon)
-    if compiled is None and getattr(policy, "always_compiled", False):
+    if compiled is None and getattr(settings[0].policy, "always_compiled", False):
         compiled = True
-    probes_of = _probes(policy, observe)
-    probes = [name for names in probes_of for name in names]
     random = isinstance(instance, RandomInstance)
     means, sources = [], []
     for replicate in chosen.tolist():
@@ -224,38 +263,78 @@ def run(
         means.append(drawn.true_means)
         address = (seed, stream, replicate)
         sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
-    records, loop, started = [], None, []
+
+    def empty(setting: Setting) -> Record:
+        n_probes = sum(map(len, _probes(setting.policy, setting.observe)))
+        required = _required(setting, feedback, n_arms, horizon)
+        return new_record(feedback, n_arms, rounds, n_probes, required)
+
+    def begun(setting: Setting, before: list[Any]) -> tuple[list[Any], Any, bool]:
+        started = _started(setting.policy, setting.observe, n_arms, horizon, before)
+        probes = _probes(setting.policy, setting.observe)
+        return started, *_joined(setting.policy, started, probes, n_arms)
+
+    records: list[Record] = []
+    loop, started, play = None, [], LOOPS[feedback]
     while len(records) < len(sources):
-        started = _started(policy, observe, instance.n_arms, horizon, started)
-        state, ours = _joined(policy, started, probes_of, instance.n_arms)
+        some = slice(len(records), len(records) + LANES)
+        setting, *others = settings[some]
+        record = empty(setting)
+        started, state, ours = begun(setting, started)
         if ours and not records:
-            _say_if_unmet(getattr(policy, "targets", ()), means if random else means[:1])
+            _say_if_unmet(settings if random else settings[:1], means)
         force = compiled if ours else False
         to_come = horizon * (len(sources) - len(records))
-        some = sources[len(records) :][:LANES]
+        together = loop is None and force is not False and horizon <= MOST_ROUNDS
         # a block takes as long as two or three replicates, however few it has
-        together = loop is None and force is not False and len(some) >= 3
-        together = together and horizon <= MOST_ROUNDS and (not required or fits(required[1]))
-        block = block_of(state) if together and not config.DISABLE_JIT else None
-        if block is not None:
-            record = new_block(instance.n_arms, rounds, len(probes), required)
-            source = block_source([*some, *some[:1] * (LANES - len(some))])
-            several = BLOCKS[feedback]
-            if chosen_loop(several, block, source, record, to_come, force) is several:
-                several(block, source, record, 0, horizon)
-                records += [lane_of(record, lane, feedback) for lane in range(len(some))]
-                continue
-            force = False
-        record = new_record(feedback, instance.n_arms, rounds, len(probes), required)
+        if together and len(others) >= 2 and not config.DISABLE_JIT:
+            pairs = [
+                (state, record) if other is setting else (begun(other, [])[1], empty(other))
+                for other in others
+            ]
+            missing = LANES - 1 - len(others)
+            states, lanes = zip((state, record), *pairs, *[(state, record)] * missing, strict=True)
+            block, several = block_of(states), block_of(lanes)
+            if block is not None and several is not None:
+                source = block_of([*sources[some], *sources[some][:1] * missing])
+                if chosen_loop(play, block, source, several, to_come, force) is play:
+                    play(block, source, several, 0, horizon)
+                    records += [lane_of(several, lane, record) for lane in range(len(others) + 1)]
+                    continue
+                force = False
         if loop is None:
-            loop = chosen_loop(LOOPS[feedback], state, some[0], record, to_come, force)
+            loop = chosen_loop(play, state, sources[some][0], record, to_come, force)
         before = () if ours else chance.position()
-        loop(state, some[0], record, 0, horizon)
+        loop(state, sources[some][0], record, 0, horizon)
         if before:
-            chance.refuse_if_moved(policy, before)
+            chance.refuse_if_moved(setting.policy, before)
         records.append(record)
+    return rounds, records, means
+
+
+def _required(
+    setting: Setting, feedback: str, n_arms: int, horizon: int
+) -> tuple[list[int], int] | None:
+    """Return the quotas that a replicate measures, as numerators and their denominator."""
+    return None if setting.quotas is None else _quotas(setting.quotas, feedback, n_arms, horizon)
+
+
+def _result(
+    settings: Sequence[Setting],
+    instance: Instance | RandomInstance,
+    horizon: int,
+    chosen: np.ndarray,
+    seed: int,
+    stream: str,
+    rounds: np.ndarray,
+    records: Sequence[Record],
+    means: Sequence[np.ndarray],
+) -> Result:
+    """Return the result of replicates that have the same setting."""
+    policy, observe, _ = settings[0]
     plays = np.array([record.plays_at for record in records])
     deficits = {}
+    required = _required(settings[0], policy.feedback, instance.n_arms, horizon)
     if required:
         numerators, denominator = required
         now = np.array(numerators) * rounds[:, None] - denominator * plays
@@ -264,10 +343,11 @@ def run(
             deficits[name] = exact / denominator
             deficits[f"floor_{name}"] = exact // denominator
     probed = np.array([record.probes_at for record in records])
+    probes = [name for names in _probes(policy, observe) for name in names]
     return Result(
         policy,
         instance,
-        horizon,
+        int(horizon),
         seed,
         stream,
         chosen,
@@ -276,7 +356,7 @@ def run(
         np.array([record.rewards_at for record in records]),
         {name: probed[:, :, p] for p, name in enumerate(probes)},
         deficits,
-        np.array(means) if random else None,
+        np.array(means) if isinstance(instance, RandomInstance) else None,
     )
 
 
@@ -307,14 +387,16 @@ def _started(
     return states
 
 
-def _say_if_unmet(targets: Sequence[float], means: Sequence[np.ndarray]) -> None:
+def _say_if_unmet(settings: Sequence[Setting], means: Sequence[np.ndarray]) -> None:
     """Warn if no policy can meet the targets under some of the means."""
-    worst = max(checks.load(one, targets) for one in means) if targets else 0.0
+    targets = [getattr(setting.policy, "targets", ()) for setting in settings]
+    pairs = zip(targets, means, strict=False)
+    worst = max((checks.load(own, one) for one, own in pairs if one), default=0.0)
     if worst > 1 + checks.SLACK:
         warnings.warn(
             "targets cannot be met on this instance: "
             f"sum of target / mean must be at most 1, got {worst:.4f}",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

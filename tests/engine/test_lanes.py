@@ -8,8 +8,11 @@ import pytest
 from numba import config, njit
 
 from fairbandits import (
-    UCB1,
+    HTUCB,
     BanditQ,
+    EpsilonGreedy,
+    FairLearn,
+    FairXUCB,
     Instance,
     OwnReward,
     PlaysSum,
@@ -20,38 +23,27 @@ from fairbandits import (
     run,
     simulation,
 )
-from fairbandits.engine import laws, streams
-from fairbandits.engine.lanes import (
-    BLOCKS,
-    along_lanes,
-    block_of,
-    block_source,
-    fits,
-    lane_of,
-    new_block,
-)
-from fairbandits.engine.protocol import learn
+from fairbandits.engine import laws, streams, vectors
+from fairbandits.engine.lanes import along_lanes, block_of, fits, lane_of
+from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import stream_source
-from fairbandits.engine.vectors import (
-    LANES,
+from fairbandits.engine.vectors import LANES, Rows, Vector, with_lane
+from fairbandits.engine.watching import watched
+from fairbandits.engine.width import (
     absolute,
     anywhere,
-    every,
     greatest,
     least,
-    load,
-    logarithm,
+    log,
     nearest,
-    open_units,
-    pick,
-    put,
-    root,
-    select,
-    store,
-    units,
+    no,
+    ratio,
+    sqrt,
+    where,
+    whole,
+    whole_part,
 )
-from fairbandits.engine.watching import watched
-from fairbandits.policies import learners
+from fairbandits.simulation import Setting, run_each
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -128,7 +120,7 @@ def test_a_block_gives_what_each_replicate_gives(feedback, case, law, rng):
     instance = instance_of(rng, law, arms)
     rounds = 300
     observe = OBSERVED.get(parameters.get("gain"), ())
-    assert block_of(started(policy, observe, arms, rounds)) is not None
+    assert block_of([started(policy, observe, arms, rounds)] * LANES) is not None
     options = {"seed": 4, "stream": "lanes", "checkpoints": [1, 2, 17, 100, rounds]}
     options["observe"] = observe
     replicates = [5, 0, 3, 11, 7, 2, 1]
@@ -150,7 +142,7 @@ def test_a_policy_that_sees_its_own_reward_among_all(parameters, rng):
         together = run(policy, instance, 1200, 5, **options)
         apart = [run(policy, instance, 1200, [one], **options) for one in range(5)]
         assert_same_results(together, apart)
-    loop = BLOCKS["full"]
+    loop = LOOPS["full"]
     whole = block_run(policy, instance, [0, 15], loop, observe)
     assert whole == block_run(policy, instance, [0, 1, 2, 15], loop, observe)
     interpreted = getattr(loop, "py_func", loop)
@@ -169,52 +161,57 @@ def test_long_runs(feedback, arms, rng):
     assert_same_results(together, apart)
 
 
+def counted(feedback, monkeypatch):
+    """Return a list that will hold for each loop played whether it was a block, `Rows`."""
+    played = []
+
+    def play(state, source, record, start, stop):
+        played.append(type(record.plays))
+        return LOOPS[feedback](state, source, record, start, stop)
+
+    monkeypatch.setattr(simulation, "LOOPS", {feedback: play})
+    return played
+
+
 @compiled_only
 @pytest.mark.parametrize("feedback", CASES)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 9, 11, 16, 21])
 def test_any_number_of_replicates(feedback, count, rng, monkeypatch):
-    blocks = []
-
-    def counted(*arguments):
-        blocks.append(1)
-        return BLOCKS[feedback](*arguments)
-
-    monkeypatch.setattr(simulation, "BLOCKS", {feedback: counted})
+    played = counted(feedback, monkeypatch)
     policy = policy_of(rng, feedback, 3)
     instance = instance_of(rng, "uniform02", 3)
     together = run(policy, instance, 60, count, checkpoints=[30, 60])
-    assert len(blocks) == count // LANES + (count % LANES >= 3)
+    assert played.count(Rows) == count // LANES + (count % LANES >= 3)
     apart = [run(policy, instance, 60, [one], checkpoints=[30, 60]) for one in range(count)]
     assert_same_results(together, apart)
 
 
 @compiled_only
 def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
-    monkeypatch.setattr(simulation, "BLOCKS", {})
+    played = counted("bandit", monkeypatch)
     targets = (0.1, 0.0, 0.05)
     instance = instance_of(rng, "bernoulli", 3)
     others = [
         BanditQ(targets, subroutine="exp3p"),
         BanditQ(targets, "full", "adahedge"),
         BanditQ(targets, "full", "squint", gain=2),
-        UCB1(ties="random"),
+        EpsilonGreedy(),
     ]
     for policy in others:
-        assert block_of(policy.start(3, 50)) is None
-        assert block_of(started(policy, (Starvation(),), 3, 50)) is None
-    full = BanditQ(targets, "full")
-    assert block_of(started(full, (Starvation(), SurrogateGains()), 3, 50)) is None
-    assert block_of(object()) is None  # the state of a policy in plain Python
+        assert block_of([policy.start(3, 50)] * LANES) is None
+        assert block_of([started(policy, (Starvation(),), 3, 50)] * LANES) is None
+    assert block_of([object()] * LANES) is None  # the state of a policy in plain Python
     together = run(others[-1], instance, 50, LANES, checkpoints=[50])
     apart = [run(others[-1], instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
     assert_same_results(together, apart)
     run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], compiled=False)
+    assert Rows not in played
 
 
 @compiled_only
 @pytest.mark.parametrize("too_much", [{"quotas": (f"1/{2**20 + 1}", 0, 0)}, {"horizon": 101}])
 def test_what_is_not_exact_in_lanes_runs_one_by_one(too_much, rng, monkeypatch):
-    monkeypatch.setattr(simulation, "BLOCKS", {})
+    played = counted("bandit", monkeypatch)
     monkeypatch.setattr(simulation, "MOST_ROUNDS", 100)
     policy, instance = policy_of(rng, "bandit", 3), instance_of(rng, "bernoulli", 3)
     options = {"horizon": 50, "checkpoints": [50], "quotas": ("1/3", 0, 0)} | too_much
@@ -222,6 +219,7 @@ def test_what_is_not_exact_in_lanes_runs_one_by_one(too_much, rng, monkeypatch):
     apart = [run(policy, instance, replicates=[one], compiled=True, **options) for one in range(8)]
     assert_same_results(together, apart)
     assert fits(2**20)
+    assert Rows not in played
 
 
 @compiled_only
@@ -243,26 +241,26 @@ def block_run(policy, instance, cuts, loop, observe):
     """Return the record and the state's arrays after playing the pieces between the cuts."""
     horizon = cuts[-1]
     means = np.array(instance.means)
-    source = block_source(
+    source = block_of(
         [
             stream_source(instance.law, means, instance.spread, 5, "pieces", lane)
             for lane in range(LANES)
         ]
     )
-    state = block_of(started(policy, observe, means.size, horizon))
+    state = block_of([started(policy, observe, means.size, horizon)] * LANES)
     checkpoints = np.unique([1, 2, horizon // 2, horizon - 1, horizon])
     n_probes = sum(len(one.probes) for one in (policy, *observe))
     quotas = (range(means.size), means.size**2) if policy.feedback == "bandit" else None
-    record = new_block(means.size, checkpoints, n_probes, quotas)
-    with np.errstate(all="ignore"):  # interpreted, NumPy tells of words that wrap
-        for start, stop in itertools.pairwise(cuts):
-            loop(state, source, record, start, stop)
+    record = new_record(policy.feedback, means.size, checkpoints, n_probes, quotas)
+    record = block_of([record] * LANES)
+    for start, stop in itertools.pairwise(cuts):
+        loop(state, source, record, start, stop)
     return [array.tobytes() for array in (*arrays_of(record), *arrays_of(state))]
 
 
 def arrays_of(state):
-    if isinstance(state, np.ndarray):
-        return [state]
+    if isinstance(state, np.ndarray | Rows):
+        return [getattr(state, "array", state)]
     parts = state if isinstance(state, tuple) else ()
     return [array for part in parts for array in arrays_of(part)]
 
@@ -275,7 +273,7 @@ def test_blocks_in_pieces_compiled_and_interpreted(feedback, case, law, rng):
     arms, parameters = case
     policy = policy_of(rng, feedback, arms, **parameters)
     instance = instance_of(rng, law, arms)
-    loop = BLOCKS[feedback]
+    loop = LOOPS[feedback]
     observe = OBSERVED.get(parameters.get("gain"), ())
     whole = block_run(policy, instance, [0, 40], loop, observe)
     assert whole == block_run(policy, instance, [0, 1, 2, 20, 21, 40], loop, observe)
@@ -283,74 +281,62 @@ def test_blocks_in_pieces_compiled_and_interpreted(feedback, case, law, rng):
 
 
 def test_lanes_of_a_record(rng):
-    record = new_block(3, np.array([4, 9]), 2)
-    for array in (record.plays_at, record.rewards_at, record.probes_at, record.deficit_sup_at):
-        array[...] = rng.integers(0, 9, array.shape)
-    for lane in range(LANES):
-        for feedback, kind in (("bandit", np.int64), ("full", np.float64)):
-            copies = lane_of(record, lane, feedback)
+    for feedback, kind in (("bandit", np.int64), ("full", np.float64)):
+        one = new_record(feedback, 3, np.array([4, 9]), 2)
+        block = block_of([one] * LANES)
+        for rows in (block.plays_at, block.rewards_at, block.probes_at, block.deficit_sup_at):
+            rows.array[...] = rng.integers(0, 9, rows.array.shape)
+        for lane in range(LANES):
+            copies = lane_of(block, lane, one)
             assert copies.plays_at.dtype == kind
-            for name in copies._fields:
-                expected = getattr(record, name)[..., lane]
+            for name in ("plays_at", "rewards_at", "probes_at", "deficit_sup_at"):
+                expected = getattr(block, name).array[..., lane]
                 assert getattr(copies, name).tolist() == expected.tolist()
 
 
-# The learners by themselves, on gains of any sign and size.
-
-LEARNERS = {
-    "oga": lambda arms: learners.oga(arms, math.sqrt(0.5)),
-    "oga-scaled": lambda arms: learners.scaled(learners.oga(arms, 1.0), -0.3),
-    "ftrl": lambda arms: learners.ftrl(arms, False, 1e-10),
-    "ftrl-adaptive": lambda arms: learners.ftrl(arms, True, 1e-5),
-    "ftrl-scaled": lambda arms: learners.scaled(learners.ftrl(arms, False, 1e-10), -1e3),
-}
-
-
-@njit
-def learn_all(learner, t, g, gains):
-    for k in range(g.shape[0]):
-        store(gains, k, learner.factor * load(g, k))
-    learn(learner, t, None, gains)
-
-
-@njit
-def learn_own(learner, t, arms, g):
-    learn(learner, t, load(arms, 0), learner.factor * load(g, 0))
+def test_lanes_can_differ(rng):
+    """Each lane has the targets of its own."""
+    instance = instance_of(rng, "uniform02", 4)
+    policies = [BanditQ(rng.uniform(0.01, 0.2, 4), "full") for _ in range(LANES)]
+    means, checkpoints = np.array(instance.means), np.array([30, 60])
+    sources = [stream_source("uniform02", means, 0.0, 3, "s", one) for one in range(LANES)]
+    record = new_record("full", 4, checkpoints, 4)
+    several = block_of([record] * LANES)
+    state = block_of([policy.start(4, 60) for policy in policies])
+    LOOPS["full"](state, block_of(sources), several, 0, 60)
+    options = {"seed": 3, "stream": "s", "checkpoints": checkpoints}
+    for lane, policy in enumerate(policies):
+        own = run(policy, instance, 60, [lane], **options)
+        assert lane_of(several, lane, record).rewards_at.tobytes() == own.rewards[0].tobytes()
+    assert block_of([BanditQ((0.1,) * n).start(n, 60) for n in (2, 3) * 4]) is None
+    assert block_of([BanditQ((0.1, 0), V=v).start(2, 60) for v in range(LANES)]) is None
 
 
-def narrow(learner):
-    return learner.learner if isinstance(learner, learners.Scaled) else learner
+def own_quotas(rng, i):
+    quotas = [f"{part}/100" for part in rng.integers(0, 20, 4)]
+    return Setting(FairLearn(quotas, tolerance=i), (Starvation(),), quotas)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_learners_on_random_gains(name, rng):
-    full = name.startswith("oga")
-    for arms in (2, 3, 5, 24, 150):
-        ones = [LEARNERS[name](arms) for _ in range(LANES)]
-        block = block_of(LEARNERS[name](arms))
-        for t in range(1, 40):
-            g = rng.exponential(10.0 ** rng.integers(-2, 5, LANES), (arms, LANES))
-            if rng.random() < 0.3:
-                g = np.minimum(np.round(g), 2.0)  # ties and zeros
-            if rng.random() < 0.3:
-                g *= rng.choice([-1.0, 1.0], LANES)
-            pulled = rng.integers(arms, size=LANES)
-            for lane, one in enumerate(ones):
-                if full:
-                    learners.ascend(one, g[:, lane].copy())
-                else:
-                    learners.absorb(one, t, int(pulled[lane]), float(g[pulled[lane], lane]))
-            with np.errstate(all="ignore"):
-                if full:
-                    learn_all(block, t, g, np.zeros_like(g))
-                else:
-                    own = g[pulled, np.arange(LANES)][None, :]
-                    learn_own(block, t, pulled[None, :].astype(float), own)
-            for lane, one in enumerate(ones):
-                for field, value in narrow(one)._asdict().items():
-                    if isinstance(value, np.ndarray) and field not in ("gaps", "moved"):
-                        ours = getattr(block, field)[:, lane]
-                        assert ours.tobytes() == value.tobytes(), (arms, t, field)
+def own_penalties(rng, i):
+    return Setting(HTUCB([f"{i}/97", "1/8", 0, 0], rng.random(4)))
+
+
+def own_means(rng, i):
+    released = {"version": "released", "quotas": (0.2, 0.3)}
+    return Setting(FairXUCB((2, 2), **released, shadow_means=rng.random(4)))
+
+
+@pytest.mark.parametrize("make", [own_quotas, own_penalties, own_means])
+def test_replicates_with_settings_of_their_own(make, rng, monkeypatch):
+    settings = [make(rng, i) for i in range(LANES + 1)]
+    played = counted("bandit", monkeypatch)
+    options = {"seed": 1, "stream": "own", "checkpoints": [10, 500], "compiled": True}
+    instance = instance_of(rng, "bernoulli", 4)
+    together = run_each(settings, instance, 500, range(LANES + 1), **options)
+    assert config.DISABLE_JIT or played == [Rows, np.ndarray]
+    for i, (policy, observe, quotas) in enumerate(settings):
+        options |= {"quotas": quotas, "observe": observe, "compiled": False}
+        assert_same_results(together[i], [run(policy, instance, 500, [i], **options)])
 
 
 # Vectors.
@@ -359,13 +345,15 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, 1
 
 ONE = {
     "neg": lambda a: -a,
-    "root": lambda a: root(absolute(a)),
+    "sqrt": lambda a: sqrt(absolute(a)),
     "absolute": lambda a: absolute(a),
     "nearest": lambda a: nearest(a) + nearest(a / 2),
     "number_right": lambda a: (a + 1.5) * 3 - 0.1,
     "number_left": lambda a: 1.5 / (2 - a),
-    "logarithm": lambda a: logarithm(select((a > 0.0) & (a < math.inf), a, 1.0)),
-    "every": lambda a: every(2) + every(0.5) * a,
+    "log": lambda a: log(where((a > 0.0) & (a < math.inf), a, 1.0)),
+    "whole": lambda a: whole(where((a > 0.0) & (a < math.inf), a, 1.0)),
+    "whole_part": lambda a: whole_part(where(absolute(a) < 1e15, nearest(a), 7.0), 3),
+    "lanes": lambda a: with_lane(a, 3, vectors.lane(a, 2) + 1.0),
 }
 TWO = {
     "add": lambda a, b: a + b,
@@ -374,14 +362,17 @@ TWO = {
     "div": lambda a, b: a / b,
     "greatest": lambda a, b: greatest(a, b),
     "least": lambda a, b: least(a, b),
-    "lt": lambda a, b: select(a < b, a, b),
-    "le": lambda a, b: select(a <= b, a, 0.25),
-    "gt": lambda a, b: select(a > b, a, b),
-    "ge": lambda a, b: select(a >= b, 0.25, b),
-    "eq": lambda a, b: select(a == b, 1.0, 0.0),
-    "and": lambda a, b: select((a > 0.5) & (b > 0.5), a, b),
-    "or": lambda a, b: select((a > 0.5) | (b > 0.5), a, b),
-    "not": lambda a, b: select(~(a > b), a, b),
+    "ratio": lambda a, b: ratio(a, b),
+    "lt": lambda a, b: where(a < b, a, b),
+    "le": lambda a, b: where(a <= b, a, 0.25),
+    "gt": lambda a, b: where(a > b, a, b),
+    "ge": lambda a, b: where(a >= b, 0.25, b),
+    "eq": lambda a, b: where(a == b, 1.0, 0.0),
+    "ne": lambda a, b: where(a != b, 1.0, 0.0),
+    "and": lambda a, b: where((a > 0.5) & (b > 0.5), a, b),
+    "and_true": lambda a, b: where((a > 0.5) & True, a, b),
+    "or": lambda a, b: where((a > 0.5) | (b > 0.5), a, b),
+    "no": lambda a, b: where(no(a > b), a, b),
 }
 
 
@@ -404,26 +395,26 @@ def test_vectors_are_numpys(name, rng):
     binary = name in TWO
 
     def apply_one(a, out):
-        for k in range(out.shape[0]):
-            store(out, k, function(load(a, k)))
+        for k in range(len(out)):
+            out[k] = function(a[k])
 
     def apply_two(a, b, out):
-        for k in range(out.shape[0]):
-            store(out, k, function(load(a, k), load(b, k)))
+        for k in range(len(out)):
+            out[k] = function(a[k], b[k])
 
-    a, b = numbers(rng), numbers(rng)
-    ours, theirs = np.zeros_like(a), np.zeros_like(a)
+    a, b = Rows(numbers(rng)), Rows(numbers(rng))
+    ours, theirs = Rows(np.zeros_like(a.array)), Rows(np.zeros_like(a.array))
     given = (a, b) if binary else (a,)
     loop = njit(apply_two if binary else apply_one, error_model="numpy")
     loop(*given, ours)
     with np.errstate(all="ignore"):
         for k in range(len(a)):
             theirs[k] = function.py_func(*(one[k] for one in given))
-    assert bits_or_nan(ours) == bits_or_nan(theirs)
+    assert bits_or_nan(ours.array) == bits_or_nan(theirs.array)
 
 
 def test_greatest_and_least_are_pythons(rng):
-    a, b = numbers(rng), numbers(rng)
+    a, b = numbers(rng).view(Vector), numbers(rng).view(Vector)
     for ours, python in ((greatest(a, b), max), (least(a, b), min)):
         for value, x, y in zip(ours.ravel(), a.ravel(), b.ravel(), strict=True):
             assert np.array(value).tobytes() == np.array(python(x, y)).tobytes()
@@ -431,52 +422,60 @@ def test_greatest_and_least_are_pythons(rng):
 
 @njit
 def words_and_rows(words, rows, other, out):
-    z = (load(words, 0) ^ (load(words, 0) >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-    store(words, 1, z + load(words, 0))
-    store(out, 0, units(load(words, 1)))
-    store(out, 1, pick(other, load(rows, 0)))
-    store(out, 2, units(pick(words, load(rows, 1))))
-    store(out, 3, open_units(load(words, 1)))
-    return anywhere(load(rows, 0) > 3.0), anywhere(load(rows, 0) > 4.0)
+    words[1] = streams.mixed(words[0])
+    out[0] = streams.unit(words[1])
+    out[1] = other[rows[0]]
+    out[2] = streams.unit(words[rows[1]])
+    out[3] = streams.open_unit(words[1])
+    return anywhere(rows[0] > 3.0), anywhere(rows[0] > 4.0)
 
 
 def test_words_and_rows(rng):
-    words = rng.integers(0, streams.MASK, (2, LANES), dtype=np.uint64, endpoint=True)
-    words[0, 0] = streams.MASK
+    words = Rows(rng.integers(0, streams.MASK, (2, LANES), dtype=np.uint64, endpoint=True))
+    words.array[0, 0] = streams.MASK
     rows = np.array([[0, 4, 2, 1, 3, 0, 2, 1], [0, 1, 1, 0, 0, 0, 1, 1]], float)
     other, out = rng.random((5, LANES)), np.zeros((4, LANES))
-    given = words[0].tolist()
-    with np.errstate(over="ignore"):
-        found = words_and_rows(words, rows, other, out)
+    given = words.array[0].tolist()
+    found = words_and_rows(words, Rows(rows), Rows(other), Rows(out))
     assert found == (True, False)
-    mixed = [((w ^ (w >> 30)) * 0xBF58_476D_1CE4_E5B9 + w) & streams.MASK for w in given]
-    assert words[1].tolist() == mixed
+    mixed = [streams.mixed(w) for w in given]
+    assert words.array[1].tolist() == mixed
     assert out[0].tolist() == [streams.unit(w) for w in mixed]
     assert out[1].tolist() == [other[int(row), lane] for lane, row in enumerate(rows[0])]
-    picked = [words[int(row), lane] for lane, row in enumerate(rows[1])]
+    picked = [words.array[int(row), lane] for lane, row in enumerate(rows[1])]
     assert out[2].tolist() == [streams.unit(w) for w in picked]
     assert out[3].tolist() == [streams.open_unit(w) for w in mixed]
 
 
 @njit
 def put_rows(array, rows, values, out, words):
-    put(array, load(rows, 0), load(values, 0))
-    put(words, load(rows, 0), pick(words, load(rows, 1)))
-    store(out, 0, pick(array, load(rows, 0)))
+    array[rows[0]] = values[0]
+    words[rows[0]] = words[rows[1]]
+    out[0] = array[rows[0]]
+    out[1:][0] = 0.5
 
 
-def test_put_writes_one_entry_of_each_lane(rng):
+def test_a_row_of_its_own_for_each_lane(rng):
     rows = rng.permuted(np.tile(np.arange(5.0)[:, None], LANES), axis=0)[:2].copy()
-    array, values, out = rng.random((5, LANES)), rng.random((1, LANES)), np.zeros((1, LANES))
+    array, values, out = rng.random((5, LANES)), rng.random((1, LANES)), np.zeros((2, LANES))
     words = rng.integers(0, streams.MASK, (5, LANES), dtype=np.uint64, endpoint=True)
     expected, expected_words = array.copy(), words.copy()
     for lane, (row, other) in enumerate(rows.astype(int).T):
         expected[row, lane] = values[0, lane]
         expected_words[row, lane] = words[other, lane]
-    put_rows(array, rows, values, out, words)
+    put_rows(*map(Rows, (array, rows, values, out, words)))
     assert array.tolist() == expected.tolist()
     assert words.tolist() == expected_words.tolist()
-    assert out.tolist() == values.tolist()
+    assert out.tolist() == [*values.tolist(), [0.5] * LANES]
+
+
+def test_a_vector_never_changes():
+    rows = Rows(np.ones((2, LANES)))
+    one = same = rows[0]
+    one += 1.0
+    assert same.tolist() == [1.0] * LANES
+    assert one.tolist() == [2.0] * LANES
+    assert rows.array.tolist() == np.ones((2, LANES)).tolist()
 
 
 def test_arrays_along_lanes_begin_where_vectors_like_it():

@@ -17,11 +17,13 @@ from fairbandits import (
     run,
 )
 from fairbandits.engine import laws
-from fairbandits.engine.lanes import BLOCKS, block_of
+from fairbandits.engine.lanes import block_of
+from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.vectors import LANES
 
 LOOKING = (InitialPhase(), GroupDeficits(), OptionalPulls())
 UNEVEN, FOUR = (9, 2, 4), (1, 3, 17, 1)
+SHADOW = tuple(np.linspace(0.9, 0.2, 15).tolist())
 #: Name -> (groups, what makes the policy, what looks on). The readings are run-time values, so
 #: that each policy with its observers is one kernel.
 POLICIES = {
@@ -39,6 +41,36 @@ POLICIES = {
         LOOKING,
     ),
     "bf-horizon": ((5,), lambda groups: BFUCB(groups, (0,), box="uncut", width="horizon"), LOOKING),
+    "bf-random": (
+        UNEVEN,
+        lambda groups: BFUCB(
+            *(groups, (0.1, 0.2, 0.1)), box="uncut", initialisation="released", learner="random"
+        ),
+        LOOKING,
+    ),
+    "bf-merit": (
+        UNEVEN,
+        lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), box="uncut"),
+        (MeritRegret((0.5,) * 15), *LOOKING),
+    ),
+    "cut-merit": (
+        UNEVEN,
+        lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), learner="least_owed"),
+        (MeritRegret((0.5,) * 15), *LOOKING),
+    ),
+    "exact": (UNEVEN, lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), box="exact"), LOOKING),
+    "mean": (
+        UNEVEN,
+        lambda groups: BFUCB(
+            groups, (0.2, 0.1, 0.3), policy_from="mean", width="horizon", learner="first"
+        ),
+        LOOKING,
+    ),
+    "exponential": (
+        UNEVEN,
+        lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), merit="exponential", box="uncut"),
+        LOOKING,
+    ),
     "cut": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3)), LOOKING),
     "cut-readings": (
         FOUR,
@@ -87,6 +119,25 @@ POLICIES = {
         ),
         LOOKING[:1],
     ),
+    "mf-round": (
+        UNEVEN,
+        lambda groups: FairXUCB(groups, clock="round", draw="released"),
+        LOOKING[:1],
+    ),
+    "mf-released": (
+        UNEVEN,
+        lambda groups: FairXUCB(
+            *(groups,), version="released", quotas=(0.2, 0.1, 0.3), shadow_means=SHADOW
+        ),
+        LOOKING[:1],
+    ),
+    "mf-counts": (
+        UNEVEN,
+        lambda groups: FairXUCB(
+            *(groups,), counts="bf_ucb", quotas=(0.2, 0.1, 0.3), shadow_means=SHADOW, box="uncut"
+        ),
+        LOOKING[:1],
+    ),
 }
 
 
@@ -105,7 +156,7 @@ def test_a_block_gives_what_each_replicate_gives(name, law, rng):
     first = policy.initial_rounds
     options = {"checkpoints": [1, 2, first, first + 1, rounds], "observe": observe}
     replicates = [5, 0, 3, 11, 7]
-    assert block_of(started(policy, observe, arms, rounds)) is not None
+    assert block_of([started(policy, observe, arms, rounds)] * LANES) is not None
     for instance in instances_of(rng, law, arms):
         together = run(policy, instance, rounds, replicates, **options)
         apart = [run(policy, instance, rounds, [one], **options) for one in replicates]
@@ -114,7 +165,7 @@ def test_a_block_gives_what_each_replicate_gives(name, law, rng):
 
 @compiled_only
 @pytest.mark.parametrize(
-    "name", ["bf", "bf-readings", "cut", "released", "rounded", "gef", "ucb-random", "mf"]
+    "name", ["bf", "bf-readings", "cut", "released", "gef", "ucb-random", "mf"]
 )
 def test_long_runs(name):
     groups, make, observe = POLICIES[name]
@@ -128,7 +179,7 @@ def test_long_runs(name):
 @pytest.mark.parametrize("name", POLICIES)
 def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
     groups, make, observe = POLICIES[name]
-    policy, loop = make(groups), BLOCKS["bandit"]
+    policy, loop = make(groups), LOOPS["bandit"]
     last = policy.initial_rounds + 12
     for instance in instances_of(rng, "bernoulli", sum(groups)):
         whole = block_run(policy, instance, [0, last], loop, observe)
@@ -137,22 +188,8 @@ def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
         assert whole == block_run(policy, instance, [0, last], interpreted, observe)
 
 
-def test_other_readings_have_no_block():
-    quotas, fine = (0.2, 0.1, 0.3), (f"1/{2**20 + 1}", 0, 0)
-    for policy in (
-        BFUCB(UNEVEN, quotas, box="exact"),
-        BFUCB(UNEVEN, quotas, policy_from="mean"),
-        BFUCB(UNEVEN, quotas, width="horizon"),
-        BFUCB(UNEVEN, quotas, box="uncut", initialisation="released"),
-        BFUCB(UNEVEN, quotas, box="uncut", learner="random"),
-        BFUCB(UNEVEN, quotas, box="uncut", merit="exponential"),
-        BFUCB(UNEVEN, fine, box="uncut"),
-        GroupUCB(UNEVEN, fine),
-        FairXUCB(UNEVEN, clock="round"),
-        FairXUCB(UNEVEN, draw="released"),
-        FairXUCB(UNEVEN, version="released", quotas=quotas, shadow_means=(0.5,) * 15),
-    ):
-        assert block_of(policy.start(15, 500)) is None
-        assert block_of(started(policy, (InitialPhase(),), 15, 500)) is None
-    bf = BFUCB(UNEVEN, quotas, box="uncut")
-    assert block_of(started(bf, (MeritRegret((0.5,) * 15),), 15, 500)) is None
+def test_quotas_too_fine_have_no_block():
+    fine = (f"1/{2**20 + 1}", 0, 0)
+    for policy in (BFUCB(UNEVEN, fine, box="uncut"), BFUCB(UNEVEN, fine), GroupUCB(UNEVEN, fine)):
+        assert block_of([policy.start(15, 500)] * LANES) is None
+        assert block_of([started(policy, (InitialPhase(),), 15, 500)] * LANES) is None

@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 from test_lanes import SPREADS, assert_same_results, block_run, compiled_only, started
 
-from fairbandits import HTUCB, LFG, UCB1, FairLearn, Instance, Starvation, run
+from fairbandits import (
+    HTUCB,
+    LFG,
+    UCB1,
+    FairLearn,
+    FairLearnDeficits,
+    Instance,
+    Starvation,
+    TFairLearn,
+    run,
+)
 from fairbandits.engine import laws
-from fairbandits.engine.lanes import BLOCKS, block_of
+from fairbandits.engine.lanes import block_of
+from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.vectors import LANES
 
 ROUNDS = 700
@@ -38,8 +49,10 @@ POLICIES = {
     "lfg-uncapped": (9, lambda rng, arms: lfg(rng, arms, cap=None, eta=3.0, constant=2)),
     "lfg-before": (4, lambda rng, arms: lfg(rng, arms, eta_exponent=0.5, arrivals="before")),
     "lfg-weights": (3, lambda rng, arms: lfg(rng, arms, weights=rng.uniform(0, 2, arms), eta=1)),
+    "lfg-random": (4, lambda rng, arms: lfg(rng, arms, ties="random")),
     "lfg-queues": (6, lambda rng, arms: lfg(rng, arms, eta=0)),
     "ucb1": (5, lambda rng, arms: UCB1()),
+    "ucb1-random": (4, lambda rng, arms: UCB1(clock="own", ties="random")),
     "ucb1-previous": (3, lambda rng, arms: UCB1(scale=2.5, clock="previous")),
     "fair_ucb": (5, fair_ucb),
     "fair_ucb-tolerance": (3, lambda rng, arms: fair_ucb(rng, arms, tolerance="21/2")),
@@ -48,12 +61,26 @@ POLICIES = {
         lambda rng, arms: fair_ucb(rng, arms, learner_parameters={"scale": 3, "clock": "previous"}),
     ),
     "fair_ucb-turns": (6, lambda rng, arms: fair_ucb(rng, arms, first_rounds="round_robin")),
+    "fair_ucb-random": (
+        5,
+        lambda rng, arms: fair_ucb(rng, arms, learner_parameters={"ties": "random"}),
+    ),
+    "t_fair_ucb": (4, lambda rng, arms: TFairLearn(quotas_of(rng, arms, 0.7))),
+    "t_fair_ucb-sequential": (
+        4,
+        lambda rng, arms: TFairLearn(quotas_of(rng, arms, 0.7), order="sequential"),
+    ),
     "ht_ucb": (5, ht_ucb),
+    "ht_ucb-random": (5, lambda rng, arms: ht_ucb(rng, arms, ties="random")),
     "ht_ucb-previous": (3, lambda rng, arms: ht_ucb(rng, arms, clock="previous")),
     "ht_ucb-soft": (8, lambda rng, arms: ht_ucb(rng, arms, threshold="soft")),
     "ht_ucb-rates": (4, lambda rng, arms: HTUCB(quotas_of(rng, arms, 0.9), 50)),
 }
-OBSERVED = {"lfg-before": (Starvation(),)}
+OBSERVED = {
+    "lfg-before": (Starvation(),),
+    "fair_ucb-tolerance": (FairLearnDeficits(),),
+    "fair_ucb-turns": (FairLearnDeficits(),),
+}
 
 
 def instances_of(rng, law, arms):
@@ -72,14 +99,14 @@ def test_a_block_gives_what_each_replicate_gives(name, law, rng):
     replicates = [5, 0, 3, 11, 7]
     for instance in instances_of(rng, law, arms):
         policy = make(rng, arms)
-        assert block_of(started(policy, observe, arms, ROUNDS)) is not None
+        assert block_of([started(policy, observe, arms, ROUNDS)] * LANES) is not None
         together = run(policy, instance, ROUNDS, replicates, **options)
         apart = [run(policy, instance, ROUNDS, [one], **options) for one in replicates]
         assert_same_results(together, apart)
 
 
 @compiled_only
-@pytest.mark.parametrize("name", [name for name in POLICIES if "-" not in name])
+@pytest.mark.parametrize("name", ["lfg", "fair_ucb", "ht_ucb"])
 def test_long_runs_and_deficits(name, rng):
     _, make = POLICIES[name]
     for arms in (2, 5, 20):
@@ -98,7 +125,7 @@ def test_long_runs_and_deficits(name, rng):
 @pytest.mark.parametrize("name", POLICIES)
 def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
     arms, make = POLICIES[name]
-    loop = BLOCKS["bandit"]
+    loop = LOOPS["bandit"]
     observe = OBSERVED.get(name, ())
     for law in ("bernoulli", "deterministic", "gaussian"):
         policy = make(rng, arms)
@@ -111,30 +138,17 @@ def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
 
 FINE = ("1/1000000007", 0, "1/2")
 WITHOUT = {
-    "lfg-random": lambda rng: LFG(quotas_of(rng, 3, 0.5), ties="random"),
-    "lfg-fine": lambda rng: LFG(FINE),
-    "ucb1-random": lambda rng: UCB1(ties="random"),
-    "ucb1-own": lambda rng: UCB1(clock="own"),
-    "ucb1-long": lambda rng: UCB1(),
-    "fair_ucb-fine": lambda rng: FairLearn(FINE),
-    "fair_ucb-random": lambda rng: FairLearn((0.3, 0, 0.3), learner_parameters={"ties": "random"}),
-    "fair_ucb-own": lambda rng: FairLearn((0.3, 0, 0.3), learner_parameters={"clock": "own"}),
-    "fair_ucb-long": lambda rng: FairLearn((0.3, 0, 0.3), tolerance=10**8),
-    "fair-thompson": lambda rng: FairLearn((0.3, 0, 0.3), learner="thompson"),
-    "ht_ucb-random": lambda rng: HTUCB((0.3, 0, 0.3), 1, ties="random"),
-    "ht_ucb-fine": lambda rng: HTUCB(FINE, 1),
-    "ht_ucb-long": lambda rng: HTUCB((0.3, 0, 0), (0, 1, 1)),
+    "lfg-fine": LFG(FINE),
+    "fair_ucb-fine": FairLearn(FINE),
+    "ht_ucb-fine": HTUCB(FINE, 1),
+    "fair-own": FairLearn((0.3, 0, 0.3), learner_parameters={"clock": "own"}),
+    "fair-thompson": FairLearn((0.3, 0, 0.3), learner="thompson"),
 }
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_without_a_form_for_blocks(name, rng):
-    """Some readings have none, nor multiples that are not exact, nor leaders who stand."""
-    policy = WITHOUT[name](rng)
-    assert block_of(policy.start(3, 10**8)) is None
-    assert block_of(started(policy, (Starvation(),), 3, 10**8)) is None
-
-
-def test_long_runs_have_blocks_where_much_is_owed():
-    for policy in (FairLearn((0.3, 0, 0.3), tolerance=10), HTUCB((0.3, 0, 0), 1)):
-        assert block_of(policy.start(3, 10**7)) is not None
+def test_without_a_block(name):
+    """Multiples must be exact, and a learner must not change when a lane asks it in vain."""
+    policy = WITHOUT[name]
+    assert block_of([policy.start(3, 10**8)] * LANES) is None
+    assert block_of([started(policy, (Starvation(),), 3, 10**8)] * LANES) is None

@@ -90,7 +90,10 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
     [
         ("policies/mixture.py", ["mixture"]),
         ("policies/t_fair_learn.py", ["t_fair_learn"]),
-        ("policies/waits.py", ["ht_ucb", "fair_learn", "fair_learn_deficits"]),
+        (
+            "policies/bf_ucb_sums.py",
+            ["bf_ucb", "fairx_ucb", "optional_pulls", "group_deficits", "merit_regret"],
+        ),
         ("policies/thompson.py", ["thompson"]),
         ("policies/group_ucb.py", ["group_ucb", "optional_pulls", "group_deficits"]),
         ("observers/starvation.py", ["starvation"]),

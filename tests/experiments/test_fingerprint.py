@@ -324,7 +324,7 @@ def test_a_changed_callee_is_compiled_anew(tmp_path):
     (cache,) = (tmp_path / "cache").glob("numba-*")
     laws = package / "engine" / "laws.py"
     text = laws.read_text(encoding="utf-8")
-    edited = text.replace("return 1.0 if unit(w) < first", "return 2.0 if unit(w) < first")
+    edited = text.replace("where(unit(w) < first, 1.0,", "where(unit(w) < first, 2.0,")
     assert edited != text
     laws.write_text(edited, encoding="utf-8")
     third = in_another_process(tmp_path)

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -389,17 +390,41 @@ def test_exact_box_and_upper_corner_differ_only_where_means_are_below_one_half(r
 # Draws.
 
 
+class Group(NamedTuple):
+    """One group of arms to draw from."""
+
+    weight: np.ndarray
+    policy: np.ndarray
+    order: np.ndarray
+    arm_of: np.ndarray
+    ends: np.ndarray
+    start: np.ndarray
+    columns: int
+    most_blocks: int
+    ranked: bool
+    rounded: bool
+
+
+def group_of(weights, order, rounded):
+    size = len(weights)
+    columns = merit.padded(size)
+    weight, places = np.zeros(columns), np.arange(columns)
+    weight[:size], places[:size] = weights, order
+    ends = np.full(columns // merit.BLOCK, np.inf)
+    rest = (np.arange(columns), ends, np.array([0, size]), columns, ends.size, False, rounded)
+    return Group(weight, weight, places, *rest)
+
+
 def test_draw_by_weight_is_the_first_beyond_the_target(rng):
     for size in (1, 2, 7, 8, 9, 16, 17, 50):
-        weight = np.zeros(merit.padded(size))
-        weight[:size] = rng.integers(0, 4, size)  # whole numbers: sums are exact
+        weight = rng.integers(0, 4, size)  # whole numbers: sums are exact
         weight[0] += 1
-        blocks = np.zeros(weight.size // merit.BLOCK)
-        total = merit.sum_blocks(weight, blocks.size, blocks)
+        group = group_of(weight, range(size), False)
+        total = merit.sum_weights(group, 0)
         assert total == weight.sum()
         for target in [0.0, total - 0.5, *rng.uniform(0, total, 50), *np.arange(total)]:
-            drawn = merit.draw_by_weight(weight, blocks, size, target)
-            beyond = np.flatnonzero(np.cumsum(weight[:size]) > target)
+            drawn = merit.draw_by_weight(group, 0, size - 1, target)
+            beyond = np.flatnonzero(np.cumsum(weight) > target)
             assert drawn == beyond[0]
 
 
@@ -409,16 +434,13 @@ def word_of(u):
 
 
 @njit
-def draw_compiled(p, order, ranks, size, coin, ascending, ends):
-    return merit.draw_rounded(p, order, ranks, size, coin, ascending, ends)
+def draw_compiled(group, last, coin):
+    return merit.draw(group, 0, last, 1.0, coin)
 
 
 def drawn_rounded(p, order, coin):
     """Return the arm drawn from p by a kernel that begins with this order, ties by arm."""
-    scratch = np.zeros(merit.padded(len(p)))
-    ends = np.zeros(scratch.size // merit.BLOCK)
-    p, order = np.array(p), np.array(order)
-    return draw_compiled(p, order, order.copy(), p.size, coin, scratch, ends)
+    return draw_compiled(group_of(p, order, True), len(p) - 1, coin)
 
 
 def test_rounded_draw():
@@ -580,9 +602,9 @@ def test_released_running_mean_counts_the_initial_mean_twice():
     means = [1.0]
     for t, reward in ((3, 0.0), (4, 0.0), (5, 1.0)):
         protocol.learn(state, t, 0, reward)
-        means.append(state.mean[0, 0])
+        means.append(state.mean[0])
     assert means == pytest.approx([1, 2 / 3, 2 / 4, 3 / 5])  # the mean of 1, 1, 0, 0, 1
-    assert state.pulls[0, 0] == 4
+    assert state.pulls[0] == 4
 
 
 def test_rounded_draw_credits_another_group():
@@ -612,7 +634,7 @@ def test_capped_released_index_sweeps_the_arms_in_the_released_order():
     assert set(arms) == {0}  # all capped at 1, arm 1 is first in the numbering
     assert twins.released_numbering(sizes) == [0, 4, 5, 6, 1, 2, 3]
     state = policy.start(7, rounds)
-    assert state.rank[[0, 4, 5, 6, 1, 2, 3]].tolist() == list(range(7))
+    assert state.tied.tolist() == [0, 4, 5, 6, 1, 2, 3]
     uncapped = GroupUCB(sizes, version="released", cap=False)
     spread = np.bincount(arms_of(recorded(uncapped, instance, rounds)), minlength=7)
     assert spread.min() > rounds // 10

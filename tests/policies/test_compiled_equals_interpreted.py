@@ -53,7 +53,7 @@ from fairbandits import (
     Uniform,
     run,
 )
-from fairbandits.engine import arrays, laws, normal, streams
+from fairbandits.engine import laws, normal, streams, width
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import StreamSource, TapeSource, stream_source
 from fairbandits.engine.watching import watched
@@ -487,9 +487,9 @@ def test_gamma_draws(rng):
 
 @compiled_only
 def test_copies(rng):
-    assign = both(lambda out, values: arrays.assign(out, values))
-    fill = both(lambda out, value: arrays.fill(out, value))
-    largest = both(lambda values: arrays.largest(values))
+    assign = both(lambda out, values: width.assign(out, values))
+    fill = both(lambda out, value: width.fill(out, value))
+    largest = both(lambda values: width.largest(values))
     for vector in vectors(rng):
         assign(np.zeros(vector.size), vector)
         fill(vector, 0.25)
@@ -509,21 +509,7 @@ def test_sample(rng):
 @compiled_only
 def test_merit_kernels(rng):
     vertex = both(lambda *arguments: merit.best_vertex(*arguments))
-    rounded = both(lambda *arguments: merit.draw_rounded(*arguments))
-    drawn = both(lambda *arguments: merit.draw_by_weight(*arguments))
-    coins = rng.integers(0, streams.MASK, 20, dtype=np.uint64, endpoint=True)
-    coins = (*coins, np.uint64(0), np.uint64(streams.MASK))
     for size in sizes(rng):
-        row = np.zeros(merit.padded(size))
-        row[:size] = distribution(rng, size)
-        if rng.random() < 0.5:
-            row[:size] = 1 / size
-        blocks = np.zeros(row.size // merit.BLOCK)
-        total = merit.sum_blocks(row, blocks.size, blocks)
-        for coin in coins:
-            order, ranks = rng.permutation(size), rng.permutation(size)
-            rounded(row, order, ranks, size, coin, np.zeros(row.size), np.zeros(blocks.size))
-            drawn(row, blocks, size, streams.unit(coin) * total)
         lower, upper = np.sort(rng.random((2, size)), axis=0)
         for kind, c in ((0, 1.0), (0, 0.0), (0, 0.5), (0, 2.0), (0, 1.3), (1, 2.0)):
             vertex(lower, upper, size, kind, c, np.zeros(size))
@@ -539,7 +525,7 @@ def test_log_barrier_shift(rng):
 
 @compiled_only
 def test_mass_and_logs(rng):
-    check = both(lambda gaps, p: simplex.mass_and_logs(gaps, p))
+    check = both(lambda gaps, p: simplex.mass_and_logs(gaps, 0.0, p))
     for size in sizes(rng):
         check(10.0 ** rng.uniform(-70, 70, size), 10.0 ** rng.uniform(-70, 70, size))
 

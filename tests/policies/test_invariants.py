@@ -365,7 +365,7 @@ FACTORS = st.floats(1e-75, 1e75) | st.floats(0.5, 2) | st.sampled_from([1e-75, 1
 def test_mass_and_logs_are_the_sums(pairs):
     factors, others = np.array(pairs).T.copy()
     logs = [math.log(value) for pair in pairs for value in pair]
-    mass, found = mass_and_logs(factors, others)
+    mass, found = mass_and_logs(factors, 0.0, others)
     assert mass == pytest.approx(math.fsum(1 / factors), rel=1e-12)
     scale = math.fsum(map(abs, logs))
     assert found == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-13 * (len(logs) + scale))

@@ -11,8 +11,6 @@ from fairbandits import (
     UCB1,
     BanditQ,
     BanditQInequalities,
-    FairLearn,
-    FairLearnDeficits,
     Instance,
     MeritRegret,
     PlaysSum,
@@ -22,6 +20,7 @@ from fairbandits import (
 )
 from fairbandits.engine import protocol
 from fairbandits.engine.lanes import block_of
+from fairbandits.engine.vectors import LANES
 from fairbandits.engine.watching import Watched
 from fairbandits.experiments.checks import check_observer
 from fairbandits.experiments.schemas import ConfigError
@@ -123,16 +122,13 @@ def test_without_observers_the_policy_itself_is_played(monkeypatch):
 def test_observers_have_lanes_where_the_policy_has():
     state = BanditQ(TARGETS).start(3, 60)
     observers = tuple(one.start(BanditQ(TARGETS), state, 3, 60) for one in SUMS)
-    block = block_of(Watched(state, observers, (4, 5, 6)))
+    block = block_of([Watched(state, observers, (4, 5, 6))] * LANES)
     assert block.rows == (4, 5, 6)
-    assert [type(one).__name__ for one in block.observers] == [
-        "SquaresLanes",
-        "PulledLanes",
-        "PulledLanes",
-    ]
-    fair = FairLearn((0.1, 0, 0))
-    without = FairLearnDeficits().start(fair, fair.start(3, 60), 3, 60)
-    assert block_of(Watched(state, (without,), (4,))) is None
+    assert list(map(type, block.observers)) == list(map(type, observers))
+    assert len(block.observers[0].total) == 3
+    full = BanditQ(TARGETS, "full")
+    without = BanditQInequalities((0.5,) * 3).start(full, full.start(3, 60), 3, 60)
+    assert block_of([Watched(state, (without,), (4,))] * LANES) is None
 
 
 def test_an_observer_in_plain_python():

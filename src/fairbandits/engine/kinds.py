@@ -59,7 +59,7 @@ def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: 
     kind = loop, numba.typeof(state), numba.typeof(source), numba.typeof(record)
     if kind not in _compiled:
         mark = _mark(kind)
-        done = _done.get(kind, 0) + work(rounds, record.rewards.shape[0])
+        done = _done.get(kind, 0) + work(rounds, len(record.rewards))
         limit = (LOADING if _is_written(mark) else COMPILING) + (0 if _compiled else FIRST)
         if force is None and done < limit:
             _done[kind] = done

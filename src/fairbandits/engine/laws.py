@@ -6,10 +6,12 @@ Each law is a code and two numbers per arm, so that one compiled loop serves all
 import math
 
 import numpy as np
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
+from fairbandits.engine.vectors import LANES, Vector, _Vector, lane, with_lane
+from fairbandits.engine.width import least, where
 
 UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = range(6)
 
@@ -61,19 +63,39 @@ def reward_of(code, first, second, w):
     if code == UNIFORM02:
         return first * unit(w)
     if code == BERNOULLI:
-        return 1.0 if unit(w) < first else 0.0
+        return where(unit(w) < first, 1.0, 0.0)
     if code == DETERMINISTIC:
         return first
     if code == GAUSSIAN:
         return first + second * standard_normal(w)
     if code == UNIFORM02_CLIPPED:
-        return min(1.0, first * unit(w))
+        return least(1.0, first * unit(w))
     return beta_of(first, second, w)
 
 
-@register_jitable(**INLINE)
 def beta_of(a, b, w):
     """Return the Beta(a, b) deviate that word `w` gives."""
+    if not isinstance(w, Vector):
+        return _beta(a, b, w)
+    return np.array([_beta(*one) for one in zip(a, b, w, strict=True)]).view(Vector)
+
+
+@overload(beta_of, jit_options=NOT_INLINED)
+def _compiled_beta_of(a, b, w):
+    if not isinstance(w, _Vector):
+        return lambda a, b, w: _beta(a, b, w)
+
+    def of_lanes(a, b, w):
+        x = a
+        for i in range(LANES):
+            x = with_lane(x, i, _beta(lane(a, i), lane(b, i), lane(w, i)))
+        return x
+
+    return of_lanes
+
+
+@register_jitable(**INLINE)
+def _beta(a, b, w):
     x, j = _gamma(w, 0, a)
     y, j = _gamma(w, j, b)
     return x / (x + y)

@@ -1,5 +1,7 @@
 """The round loops, one per feedback model, with recording at checkpoints.
 
+They play one replicate, or a block of them; see `fairbandits.engine.width`.
+
 A loop can be stopped after any round and taken up again with the same arrays, so that long runs
 go in blocks. Memory does not grow with the horizon.
 """
@@ -9,21 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import assign, nonnegative
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import (
-    Streak,
-    choose,
-    distribute,
-    learn,
-    probe,
-    standing,
-    streak,
-    streaked,
-)
-from fairbandits.engine.sources import coin_at, observe, pull
+from fairbandits.engine.protocol import choose, distribute, learn, probe
+from fairbandits.engine.sources import coin_at, observe, pull, rewind
+from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonnegative
 
 #: Without reference counts (`_nrt`) the loops are twice as fast: nothing inside them allocates, and
 #: the caller holds every array. Division by zero gives inf, as in NumPy. No fastmath: sums are
@@ -50,7 +41,9 @@ class Record(NamedTuple):
     quotas : ndarray of int64, shape (n_arms,)
         Required fractions of pulls, as numerators over `denominator`.
     denominator : int
-        0 if there are no quotas.
+        Of the quotas.
+    measured : bool
+        Whether there are quotas.
     deficit_sup : ndarray of int64, shape (n_arms,)
         Numerator of the largest r_k s - N_k(s) of the rounds s before the arm's last pull.
     deficit_sup_at : ndarray of int64, shape (n_checkpoints, n_arms)
@@ -61,12 +54,13 @@ class Record(NamedTuple):
 
     plays: np.ndarray
     rewards: np.ndarray
-    checkpoints: np.ndarray
+    checkpoints: Shared
     plays_at: np.ndarray
     rewards_at: np.ndarray
     probes_at: np.ndarray
     quotas: np.ndarray
-    denominator: int
+    denominator: Own
+    measured: bool
     deficit_sup: np.ndarray
     deficit_sup_at: np.ndarray
     x: np.ndarray
@@ -100,36 +94,12 @@ def new_record(
         np.zeros((checkpoints.size, n_probes, n_arms)),
         np.array(numerators, np.int64),
         denominator,
+        quotas is not None,
         np.full(n_arms, NEVER),
         np.full(shape, NEVER),
         np.zeros(n_arms),
         np.zeros(n_arms),
     )
-
-
-#: After every round.
-LATER = 2**62
-
-
-@register_jitable(**INLINE)
-def _play(source, arm, terms, start, last, n, total):
-    """Pull an arm in the rounds start+1 .. last as long as its streak lasts.
-
-    Return the last round played, the number of pulls, the sum of rewards, and the streak as it
-    stands then.
-    """
-    own, ahead = terms.total, terms.ahead
-    t = start
-    while t < last and terms.least < ahead < terms.most:
-        t += 1
-        n += 1
-        reward = pull(source, t, arm, n)
-        total += reward
-        value = reward if terms.scale == 1.0 else reward / terms.scale
-        own += value
-        ahead += value - terms.step
-    after = Streak(terms.until, own, terms.scale, ahead, terms.step, terms.least, terms.most)
-    return t, n, total, after
 
 
 @njit(**OPTIONS)
@@ -140,45 +110,27 @@ def bandit_rounds(state, source, record, start, stop):
     mark = 0
     while mark < checkpoints.size and checkpoints[mark] <= start:
         mark += 1
-    due = checkpoints[mark] if mark < checkpoints.size else LATER
-    arm = -1
-    t = start
-    while t < stop:
-        t += 1
-        before = arm
-        arm = standing(state, t)
-        last = 0
-        if arm < 0:
-            arm = choose(state, t, coin_at(source, t))
-        else:
-            terms = streak(state, t)
-            last = min(terms.until, stop, due)
-        arm = nonnegative(arm)
-        # Of several pulls in a row the first decides; the sup does not begin before round 1's end.
-        if denominator > 0 and t > 1 and (arm != before or t == 2):
-            deficit = quotas[arm] * (t - 1) - denominator * plays[arm]
-            deficit_sup[arm] = max(deficit_sup[arm], deficit)
-        if last > t:
-            first = t
-            t, plays[arm], rewards[arm], terms = _play(
-                source, arm, terms, first - 1, last, plays[arm], rewards[arm]
-            )
-            streaked(state, arm, terms, t - first + 1)
-        else:
-            n = plays[arm] + 1
-            reward = pull(source, t, arm, n)
-            plays[arm] = n
-            rewards[arm] += reward
-            learn(state, t, arm, reward)
+    due = checkpoints[mark] if mark < checkpoints.size else 0
+    rewind(source, plays)
+    for t in range(start + 1, stop + 1):
+        arm = nonnegative(choose(state, t, coin_at(source, t)))
+        before = plays[arm]
+        if record.measured and t > 1:  # the sup does not begin before round 1's end
+            deficit = quotas[arm] * (t - 1) - denominator * before
+            deficit_sup[arm] = greatest(deficit_sup[arm], deficit)
+        plays[arm] = before + 1
+        reward = pull(source, t, arm)
+        rewards[arm] += reward
+        learn(state, t, arm, reward)
         if t == due:
             assign(record.plays_at[mark], plays)
             assign(record.rewards_at[mark], rewards)
-            for k in range(plays.size):
+            for k in range(len(plays)):
                 deficit = quotas[k] * t - denominator * plays[k]
-                record.deficit_sup_at[mark, k] = max(deficit_sup[k], deficit)
+                record.deficit_sup_at[mark][k] = greatest(deficit_sup[k], deficit)
             probe(state, record.probes_at[mark])
             mark += 1
-            due = checkpoints[mark] if mark < checkpoints.size else LATER
+            due = checkpoints[mark] if mark < checkpoints.size else 0
 
 
 @njit(**OPTIONS)
@@ -190,10 +142,12 @@ def full_information_rounds(state, source, record, start, stop):
     while mark < checkpoints.size and checkpoints[mark] <= start:
         mark += 1
     due = checkpoints[mark] if mark < checkpoints.size else 0
+    fill(x, start)
+    rewind(source, x)
     for t in range(start + 1, stop + 1):
         distribute(state, t, coin_at(source, t), x)
         observe(source, t, seen)
-        for k in range(x.size):
+        for k in range(len(x)):
             plays[k] += x[k]
             rewards[k] += x[k] * seen[k]
         learn(state, t, x, seen)

@@ -11,12 +11,6 @@ The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
 ===================================  ===========================================================
 ``choose(state, t, coin)``           bandit feedback: the arm to pull
 ``distribute(state, t, coin, out)``  full information: write the probabilities of the arms
-``standing(state, t)``                optional, bandit feedback: the arm that ``choose`` would give,
-                                     where that is known without a look at all arms, else -1; an
-                                     arm stands for the call of ``choose``
-``streak(state, t)``                 optional, after ``standing`` gave an arm: for how long and on
-                                     what terms it may be pulled without asking, a `Streak`
-``streaked(state, arm, terms, n)``   take note of a streak of n rounds, as it stands after them
 ``learn(state, t, action, reward)``  take the reward of the pulled arm (float) or, under full
                                      information, the rewards of all arms (array); the action is
                                      the arm, or the probabilities
@@ -35,43 +29,15 @@ An observer's state has two verbs of its own (`fairbandits.engine.watching` asks
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from numba.core import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from fairbandits.engine.inlining import INLINE
 from fairbandits.provenance import COMPILED
 
-
-class Streak(NamedTuple):
-    """The terms on which one arm is pulled in consecutive rounds without asking the policy.
-
-    Attributes
-    ----------
-    until : int
-        Last round; not after the present one if there is nothing to gain.
-    total : float
-        Sum of the arm's rewards, as the policy has it.
-    scale : float
-        By which the policy divides a reward before adding it.
-    ahead, step : float
-        A number that each pull changes by its divided reward minus the step.
-    least, most : float
-        The streak ends after a pull that leaves `ahead` not strictly between them.
-    """
-
-    until: int
-    total: float
-    scale: float
-    ahead: float
-    step: float
-    least: float
-    most: float
-
-
 #: The verbs of a policy and of an observer; each has the first one.
-VERBS = ("learn", "choose", "distribute", "standing", "streak", "streaked", "probe")
+VERBS = ("learn", "choose", "distribute", "probe")
 WATCHING = ("watch", "report")
 
 HOMES = tuple(f"fairbandits.{part}" for part in COMPILED)
@@ -131,50 +97,6 @@ def _compiled_choose(state, t, coin):
     return _resolve("choose", state)
 
 
-def standing(state, t):
-    """Return the arm to pull in round `t` if it is known without `choose`, else -1."""
-    function = _FUNCTIONS.get(("standing", type(state)))
-    return -1 if function is None else function(state, t)
-
-
-@overload(standing, jit_options=INLINE)
-def _compiled_standing(state, t):
-    return _resolve("standing", state) or (lambda state, t: -1)
-
-
-def streak(state, t):
-    """Return on what terms the arm that stands in round `t` may be pulled without asking."""
-    function = _FUNCTIONS.get(("streak", type(state)))
-    return _none(state, t) if function is None else function(state, t)
-
-
-@overload(streak, jit_options=INLINE)
-def _compiled_streak(state, t):
-    return _resolve("streak", state) or _none
-
-
-def _none(state, t):
-    return Streak(0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-
-
-@register_jitable(**INLINE)
-def shortened(streak, until):
-    """Return a streak that ends in round `until` at the latest."""
-    total, scale, ahead, step, least, most = streak[1:]
-    return Streak(min(streak.until, until), total, scale, ahead, step, least, most)
-
-
-def streaked(state, arm, terms, n):
-    """Let the policy take note of `n` rounds in which `arm` was pulled without asking."""
-    function = _FUNCTIONS.get(("streaked", type(state)))
-    return None if function is None else function(state, arm, terms, n)
-
-
-@overload(streaked, jit_options=INLINE)
-def _compiled_streaked(state, arm, terms, n):
-    return _resolve("streaked", state) or (lambda state, arm, terms, n: None)
-
-
 def distribute(state, t, coin, out):
     """Write the probabilities of the arms in round `t`."""
     return _call("distribute", state, t, coin, out)
@@ -197,7 +119,7 @@ def _compiled_learn(state, t, action, reward):
 
 def probe(state, out):
     """Write the policy's probes, shape (n_probes, n_arms), as they stand."""
-    return _call("probe", state, out) if out.shape[0] else None
+    return _call("probe", state, out) if len(out) else None
 
 
 @overload(probe, jit_options=INLINE)

@@ -4,23 +4,27 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.core import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from fairbandits.engine import laws
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.streams import stream_key, stream_keys, unit, word
+from fairbandits.engine.streams import mixed, position, stream_key, stream_keys, unit, word
 
 
 class StreamSource(NamedTuple):
-    """Rewards and coins computed from their addresses."""
+    """Rewards and coins computed from their addresses, of one replicate or of a block.
+
+    ``at`` is where the streams of rewards are.
+    """
 
     base: np.ndarray
     gamma: np.ndarray
     law: int
     first: np.ndarray
     second: np.ndarray
-    coin_base: np.uint64
-    coin_gamma: np.uint64
+    coin_base: np.ndarray
+    coin_gamma: np.ndarray
+    at: np.ndarray
 
 
 class TapeSource(NamedTuple):
@@ -43,9 +47,13 @@ def stream_source(
     base, gamma = stream_keys(seed, stream, replicate, "reward", means.size)
     coin_base, coin_gamma = stream_key(seed, stream, replicate, "coin", 0)
     code, first, second = laws.law_parameters(law, means, spread)
-    return StreamSource(
-        base, gamma, code, first, second, np.uint64(coin_base), np.uint64(coin_gamma)
-    )
+    coins = (np.array([one], np.uint64) for one in (coin_base, coin_gamma))
+    return StreamSource(base, gamma, code, first, second, *coins, base.copy())
+
+
+def rewind(source, taken):
+    """Get ready for the rewards of each arm after so many that have been taken."""
+    return _rewind(source)(source, taken)
 
 
 def coin_at(source, t):
@@ -53,9 +61,9 @@ def coin_at(source, t):
     return _coin(source)(source, t)
 
 
-def pull(source, t, arm, n):
-    """Return the reward of the n-th pull of `arm`, made in round `t`."""
-    return _pull(source)(source, t, arm, n)
+def pull(source, t, arm):
+    """Return the reward of the next pull of `arm`, made in round `t`."""
+    return _pull(source)(source, t, arm)
 
 
 def observe(source, t, out):
@@ -63,34 +71,46 @@ def observe(source, t, out):
     return _observe(source)(source, t, out)
 
 
+def _stream_rewind(source, taken):
+    for k in range(len(source.at)):
+        source.at[k] = position(source.base[k], source.gamma[k], taken[k])
+
+
+@register_jitable(**INLINE)
+def _next_word(source, k):
+    at = position(source.at[k], source.gamma[k], 1)
+    source.at[k] = at
+    return mixed(at)
+
+
 def _stream_coin(source, t):
-    return word(source.coin_base, source.coin_gamma, t)
+    return word(source.coin_base[0], source.coin_gamma[0], t)
 
 
-def _stream_pull(source, t, arm, n):
-    return laws.reward_of(
-        source.law,
-        source.first[arm],
-        source.second[arm],
-        word(source.base[arm], source.gamma[arm], n),
-    )
+def _stream_pull(source, t, arm):
+    w = _next_word(source, arm)
+    return laws.reward_of(source.law, source.first[arm], source.second[arm], w)
 
 
 def _stream_observe(source, t, out):
     if source.law == laws.UNIFORM02:  # a loop without branches, for the compiler to vectorise
-        for k in range(out.size):
-            out[k] = source.first[k] * unit(word(source.base[k], source.gamma[k], t))
+        for k in range(len(out)):
+            out[k] = source.first[k] * unit(_next_word(source, k))
         return
-    for k in range(out.size):
-        w = word(source.base[k], source.gamma[k], t)
+    for k in range(len(out)):
+        w = _next_word(source, k)
         out[k] = laws.reward_of(source.law, source.first[k], source.second[k], w)
+
+
+def _tape_rewind(source, taken):
+    pass
 
 
 def _tape_coin(source, t):
     return source.coins[t - source.start - 1]
 
 
-def _tape_pull(source, t, arm, n):
+def _tape_pull(source, t, arm):
     return source.scale[arm] * source.uniforms[t - source.start - 1, arm]
 
 
@@ -105,6 +125,10 @@ def _is_stream(source) -> bool:
     return isinstance(source, StreamSource)
 
 
+def _rewind(source):
+    return _stream_rewind if _is_stream(source) else _tape_rewind
+
+
 def _coin(source):
     return _stream_coin if _is_stream(source) else _tape_coin
 
@@ -117,13 +141,18 @@ def _observe(source):
     return _stream_observe if _is_stream(source) else _tape_observe
 
 
+@overload(rewind, jit_options=INLINE)
+def _compiled_rewind(source, taken):
+    return _rewind(source)
+
+
 @overload(coin_at, jit_options=INLINE)
 def _compiled_coin_at(source, t):
     return _coin(source)
 
 
 @overload(pull, jit_options=INLINE)
-def _compiled_pull(source, t, arm, n):
+def _compiled_pull(source, t, arm):
     return _pull(source)
 
 

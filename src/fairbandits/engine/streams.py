@@ -16,8 +16,10 @@ import hashlib
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from fairbandits.engine import normal
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine import normal, vectors
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.vectors import LANES, Vector, _Vector, lane, with_lane
+from fairbandits.engine.width import anywhere
 
 MASK = 0xFFFF_FFFF_FFFF_FFFF
 GOLDEN = 0x9E37_79B9_7F4A_7C15
@@ -65,38 +67,82 @@ def stream_keys(
     )
 
 
-# Python's integers do not wrap and NumPy's warn when they do, so each of the next four functions
-# is given twice: here for the interpreter, below for the compiler.
+# Python's integers do not wrap and NumPy's warn when they do, so each of the next five functions
+# is given twice: here for the interpreter, below for the compiler. Words can be vectors.
 
 
 def word(base, gamma, n):
     """Return the n-th 64-bit word (n >= 1) of the stream with this key."""
-    return _mix64((int(base) + int(n) * int(gamma)) & MASK)
+    return mixed(position(base, gamma, n))
 
 
 def inner(w, j):
     """Return the j-th further word (j >= 1) of word `w`, for draws that need several."""
-    return _mix64((int(w) + int(j) * GOLDEN) & MASK)
+    return mixed(position(w, GOLDEN, j))
 
 
-def unit(w):
-    """Return word `w` as a float in [0, 1), a multiple of 2**-53."""
-    return float(int(w) >> 11) * 2.0**-53
+def position(base, gamma, n):
+    """Return what the n-th word of the stream with this key is made from, for `mixed`."""
+    if isinstance(base, Vector):
+        return base + np.asarray(n).astype(np.uint64) * np.uint64(gamma)
+    return (int(base) + int(n) * int(gamma)) & MASK
 
 
-def open_unit(w):
-    """Return word `w` as a float in (0, 1), an odd multiple of 2**-53."""
-    return (float(int(w) >> 12) + 0.5) * 2.0**-52
-
-
-def _mix64(z):
+def mixed(z):
+    """Return the word at a position, which `position` gives."""
     z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D0_49BB_1331_11EB) & MASK
     return z ^ (z >> 31)
 
 
-@overload(_mix64, jit_options=INLINE)
-def _compiled_mix64(z):
+def unit(w):
+    """Return word `w` as a float in [0, 1), a multiple of 2**-53."""
+    return vectors.units(w) if isinstance(w, Vector) else float(int(w) >> 11) * 2.0**-53
+
+
+def open_unit(w):
+    """Return word `w` as a float in (0, 1), an odd multiple of 2**-53."""
+    if isinstance(w, Vector):
+        return vectors.open_units(w)
+    return (float(int(w) >> 12) + 0.5) * 2.0**-52
+
+
+@register_jitable(**INLINE)
+def standard_normal(w):
+    """Return word `w` as a standard normal deviate, by inversion."""
+    return normal_of(open_unit(w))
+
+
+def normal_of(p):
+    """Return the standard normal quantile of p in (0, 1).
+
+    Most lanes of a vector are in its central branch, which all compute; the others are asked for
+    it one by one.
+    """
+    if not isinstance(p, Vector):
+        return normal.quantile(p)
+    return np.array([normal.quantile(one) for one in p]).view(Vector)
+
+
+@overload(word, jit_options=INLINE)
+def _compiled_word(base, gamma, n):
+    return lambda base, gamma, n: mixed(position(base, gamma, n))
+
+
+@overload(inner, jit_options=INLINE)
+def _compiled_inner(w, j):
+    return lambda w, j: mixed(position(w, np.uint64(GOLDEN), j))
+
+
+@overload(position, jit_options=INLINE)
+def _compiled_position(base, gamma, n):
+    if isinstance(n, _Vector):
+        return lambda base, gamma, n: base + vectors.whole_words(n) * gamma
+    return lambda base, gamma, n: base + np.uint64(n) * gamma
+
+
+@overload(mixed, jit_options=INLINE)
+def _compiled_mixed(z):
     def mix(z):
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
@@ -105,28 +151,39 @@ def _compiled_mix64(z):
     return mix
 
 
-@overload(word, jit_options=INLINE)
-def _compiled_word(base, gamma, n):
-    return lambda base, gamma, n: _mix64(base + np.uint64(n) * gamma)
-
-
-@overload(inner, jit_options=INLINE)
-def _compiled_inner(w, j):
-    return lambda w, j: _mix64(w + np.uint64(j) * np.uint64(GOLDEN))
-
-
 @overload(unit, jit_options=INLINE)
 def _compiled_unit(w):
+    if isinstance(w, _Vector):
+        return lambda w: vectors.units(w)
     # through int64: processors convert signed integers faster, and 53 bits always fit
     return lambda w: np.float64(np.int64(w >> np.uint64(11))) * 2.0**-53
 
 
 @overload(open_unit, jit_options=INLINE)
 def _compiled_open_unit(w):
+    if isinstance(w, _Vector):
+        return lambda w: vectors.open_units(w)
     return lambda w: (np.float64(np.int64(w >> np.uint64(12))) + 0.5) * 2.0**-52
 
 
-@register_jitable(**INLINE)
-def standard_normal(w):
-    """Return word `w` as a standard normal deviate, by inversion."""
-    return normal.quantile(open_unit(w))
+@overload(normal_of, jit_options=INLINE)
+def _compiled_normal_of(p):
+    if not isinstance(p, _Vector):
+        return lambda p: normal.quantile(p)
+
+    def of_lanes(p):
+        q = p - 0.5
+        z = normal.central(q, normal.SQUARE - q * q)
+        q = vectors.absolute(q)
+        return _with_tails(p, q, z) if anywhere(q > normal.WIDTH) else z
+
+    return of_lanes
+
+
+@register_jitable(**NOT_INLINED)
+def _with_tails(p, q, z):
+    """Return the quantiles `z`, with those of the lanes outside of the central branch."""
+    for i in range(LANES):
+        if lane(q, i) > normal.WIDTH:
+            z = with_lane(z, i, normal.quantile(lane(p, i)))
+    return z

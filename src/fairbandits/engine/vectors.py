@@ -1,8 +1,8 @@
-"""Eight numbers as one value: what the loops over several replicates at once compute with.
+"""Eight numbers as one value, and arrays of them: what blocks of replicates compute with.
 
-Compiled, a value is a vector of the processor, whose operations are those of IEEE 754, entry by
+Compiled, a `Vector` is a vector of the processor, whose operations are those of IEEE 754, entry by
 entry: no order of operations changes, so no bit does. Interpreted, it is a NumPy array of shape
-(LANES,). Arrays of such values have shape (n, LANES).
+(LANES,). `Rows` are arrays of vectors.
 
 Left to itself the compiler would have to prove, for each short loop over eight replicates, that the
 arrays it reads and writes are not the same.
@@ -16,23 +16,77 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.typing import signature as signature_of
+from numba.core.typing.arraydecl import get_array_index_type
 from numba.extending import (
+    NativeValue,
     lower_builtin,
+    lower_cast,
     models,
-    register_jitable,
     register_model,
     type_callable,
+    typeof_impl,
+    unbox,
 )
 from numba.np.arrayobj import make_array
-
-from fairbandits.engine.inlining import INLINE
 
 #: As many as the widest registers hold; on processors with narrower ones a value takes several.
 LANES = 8
 
 
+class Vector(np.ndarray):
+    """Numbers, words or truth values, one for each lane, in the interpreter.
+
+    Like a number it never changes: ``x += y`` makes another one.
+    """
+
+    __numba_array_subtype_dispatch__ = True
+
+    def __iadd__(self, other):
+        return self + other
+
+    def __isub__(self, other):
+        return self - other
+
+
+class Rows:
+    """Vectors in an array whose last axis is the lanes.
+
+    ``rows[k]`` is the row k of all lanes, a vector if the array has two axes, else `Rows`; and
+    ``rows[a]``, a vector of row numbers in floating point, the entry that each lane has in its own
+    row. Either can be assigned to.
+    """
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, row):
+        if isinstance(row, Vector):
+            return self.array[row.astype(int), np.arange(LANES)].view(Vector)
+        part = self.array[row]
+        return part.copy().view(Vector) if part.ndim == 1 else Rows(part)
+
+    def __setitem__(self, row, value):
+        own = isinstance(row, Vector)
+        self.array[(row.astype(int), np.arange(LANES)) if own else row] = value
+
+
 class _Vector(types.Type):
-    """Numbers or truth values, one for each lane."""
+    """What the compiler knows a `Vector` as; where a number may stand as well, it is one."""
+
+    def unify(self, context, other):
+        return self if isinstance(other, _instead_of(self)) else None
+
+
+class _Rows(types.Type):
+    """What the compiler knows `Rows` as: an array, with other operations."""
+
+    def __init__(self, array):
+        self.array = array
+        super().__init__(f"rows({array.dtype}, {array.ndim})")
 
 
 _FLOATS = _Vector(f"float64 x {LANES}")
@@ -47,6 +101,13 @@ _OF = {
 #: The vector of a number, and the number of a vector.
 _VECTOR_OF = {types.float64: _FLOATS, types.uint64: _WORDS}
 _NUMBER_OF = {vector: number for number, vector in _VECTOR_OF.items()}
+_NUMBER_OF[_TRUTHS] = types.boolean
+_NUMBERS = (types.Float, types.Integer)
+
+
+def _instead_of(vector):
+    """Return the types of what may stand in place of a vector, for all lanes."""
+    return (types.Boolean,) if vector == _TRUTHS else _NUMBERS
 
 
 @register_model(_Vector)
@@ -55,34 +116,43 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _OF[fe_type])
 
 
-def every(value):
-    """Return a value that has the same number in all lanes."""
-    return np.full(LANES, float(value))
+@register_model(_Rows)
+class _RowsModel(models.ArrayModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type.array)
 
 
-def load(array, row):
-    """Return a row of an array of shape (n, LANES)."""
-    return array[row].copy()
+@typeof_impl.register(Rows)
+def _typeof_rows(value, context):
+    return _Rows(typeof_impl(value.array, context))
 
 
-def store(array, row, value):
-    """Write a row of an array of shape (n, LANES)."""
-    array[row] = value
+@unbox(_Rows)
+def _unbox_rows(kind, rows, c):
+    array = c.pyapi.object_getattr_string(rows, "array")
+    native = c.unbox(kind.array, array)
+    c.pyapi.decref(array)
+    return NativeValue(native.value, is_error=native.is_error, cleanup=native.cleanup)
 
 
-def pick(array, rows):
-    """Return the entry that each lane has in its own row of an array of shape (n, LANES)."""
-    return array[rows.astype(int), np.arange(LANES)]
+@typeof_impl.register(Vector)
+def _typeof_vector(value, context):
+    return _FLOATS
 
 
-def put(array, rows, value):
-    """Write the entry that each lane has in its own row of an array of shape (n, LANES)."""
-    array[rows.astype(int), np.arange(LANES)] = value
+@unbox(_Vector)
+def _unbox_vector(kind, vector, c):
+    array = types.Array(types.float64, 1, "C")
+    native = c.unbox(array, vector)
+    data = make_array(array)(c.context, c.builder, value=native.value).data
+    address = c.builder.bitcast(data, _OF[kind].as_pointer())
+    value = c.builder.load(address, align=_ALIGNMENT)
+    return NativeValue(value, is_error=native.is_error, cleanup=native.cleanup)
 
 
 def select(condition, yes, no):
     """Return `yes` in the lanes where the condition holds, `no` in the others."""
-    return np.where(condition, yes, no)
+    return np.where(condition, yes, no).view(Vector)
 
 
 def anywhere(condition):
@@ -98,6 +168,11 @@ def root(value):
 def nearest(value):
     """Return the nearest whole numbers, of two the even one."""
     return np.rint(value)
+
+
+def floor(value):
+    """Return the largest whole numbers that are not above them."""
+    return np.floor(value)
 
 
 def absolute(value):
@@ -117,19 +192,29 @@ def open_units(words):
 
 def logarithm(value):
     """Return the natural logarithms, each the one that `math.log` gives."""
-    return np.array([math.log(one) for one in value])
+    return np.array([math.log(one) for one in value]).view(Vector)
 
 
-@register_jitable(**INLINE)
-def greatest(a, b):
-    """Return `max(a, b)` of each lane: `a` unless `b` is greater."""
-    return select(b > a, b, a)
+def lane(value, i):
+    """Return the number in lane i."""
+    return value[i]
 
 
-@register_jitable(**INLINE)
-def least(a, b):
-    """Return `min(a, b)` of each lane: `a` unless `b` is less."""
-    return select(b < a, b, a)
+def with_lane(value, i, number):
+    """Return a vector with another number in lane i."""
+    value = value.copy()
+    value[i] = number
+    return value
+
+
+def entries(rows):
+    """Return `Rows` as the array of their numbers."""
+    return rows.array
+
+
+def whole_words(value):
+    """Return whole numbers as words."""
+    return value.astype(np.uint64)
 
 
 # The compiled forms.
@@ -146,8 +231,7 @@ def _compile(function: Callable, kinds: tuple, result: types.Type, emit: Callabl
     `kinds` are the vectors it takes; in place of some of them, not of all, one number may stand.
     `emit(builder, *vectors)` writes the instructions.
     """
-    numbers = (types.Float, types.Integer)
-    choices = [(kind, *(numbers if kind in _NUMBER_OF else ())) for kind in kinds]
+    choices = [(kind, *_instead_of(kind)) for kind in kinds]
     fitting = [some for some in itertools.product(*choices) if any(one in _OF for one in some)]
 
     def resolve(*found):
@@ -201,95 +285,154 @@ def _function(builder, name, kind):
     return found or ir.Function(builder.module, ir.FunctionType(kind, [kind]), name)
 
 
-def _vector_of(array, row):
-    """Return the vector that a row of the array is, or None."""
-    if not (isinstance(array, types.Array) and isinstance(row, types.Integer)):
-        return None
-    return _VECTOR_OF.get(array.dtype) if (array.ndim, array.layout) == (2, "C") else None
+def _vector_of(rows):
+    """Return the vector that a row of two-dimensional rows is."""
+    kind = rows.array
+    return _VECTOR_OF.get(kind.dtype) if (kind.ndim, kind.layout) == (2, "C") else None
 
 
-def _address(context, builder, kind, array, row, lane=0):
-    data = make_array(kind)(context, builder, value=array).data
+def _address(context, builder, rows, value, row, lane=0):
+    data = make_array(rows.array)(context, builder, value=value).data
     first = builder.mul(row, ir.Constant(_INDEX, LANES))
     return builder.gep(data, [builder.add(first, ir.Constant(_INDEX, lane))])
 
 
 def _row_address(context, builder, signature, values):
-    kind, index, *_ = signature.args
+    rows, index, *_ = signature.args
     row = context.cast(builder, values[1], index, types.intp)
-    address = _address(context, builder, kind, values[0], row)
-    return builder.bitcast(address, _OF[_VECTOR_OF[kind.dtype]].as_pointer())
+    address = _address(context, builder, rows, values[0], row)
+    return builder.bitcast(address, _OF[_vector_of(rows)].as_pointer())
 
 
-@type_callable(load)
-def _type_load(context):
-    return _vector_of
-
-
-@lower_builtin(load, types.Array, types.Integer)
-def _lower_load(context, builder, signature, values):
-    address = _row_address(context, builder, signature, values)
-    return builder.load(address, align=_ALIGNMENT)
-
-
-@type_callable(store)
-def _type_store(context):
-    def typer(array, row, value):
-        return types.none if value in _OF and _vector_of(array, row) == value else None
-
-    return typer
-
-
-@lower_builtin(store, types.Array, types.Integer, _Vector)
-def _lower_store(context, builder, signature, values):
-    address = _row_address(context, builder, signature, values)
-    builder.store(values[2], address, align=_ALIGNMENT)
-    return context.get_dummy_value()
-
-
-@type_callable(pick)
-def _type_pick(context):
-    return lambda array, rows: _vector_of(array, types.intp) if rows == _FLOATS else None
-
-
-@lower_builtin(pick, types.Array, _FLOATS)
-def _lower_pick(context, builder, signature, values):
-    kind, array = signature.args[0], values[0]
-    picked = []
+def _own_addresses(context, builder, signature, values):
+    """Return the address of each lane's entry in its own row."""
     for lane, row in enumerate(_lanes_of(builder, values[1])):
         row = builder.fptosi(row, _INDEX)
-        picked.append(builder.load(_address(context, builder, kind, array, row, lane)))
-    return _from_lanes(builder, signature.return_type, picked)
+        yield _address(context, builder, signature.args[0], values[0], row, lane)
 
 
-@type_callable(put)
-def _type_put(context):
-    def typer(array, rows, value):
-        fits = rows == _FLOATS and value in _OF and _vector_of(array, types.intp) == value
-        return types.none if fits else None
+@type_callable(operator.getitem)
+def _type_getitem(context):
+    def typer(rows, row):
+        if not isinstance(rows, _Rows):
+            return None
+        if row == _FLOATS or (rows.array.ndim == 2 and isinstance(row, types.Integer)):
+            return _vector_of(rows)
+        part = get_array_index_type(rows.array, row)
+        return part and _Rows(part.result)
 
     return typer
 
 
-@lower_builtin(put, types.Array, _FLOATS, _Vector)
-def _lower_put(context, builder, signature, values):
-    kind, array = signature.args[0], values[0]
-    pairs = zip(_lanes_of(builder, values[1]), _lanes_of(builder, values[2]), strict=True)
-    for lane, (row, number) in enumerate(pairs):
-        row = builder.fptosi(row, _INDEX)
-        builder.store(number, _address(context, builder, kind, array, row, lane))
+@lower_builtin(operator.getitem, _Rows, types.Integer)
+@lower_builtin(operator.getitem, _Rows, types.SliceType)
+def _lower_getitem(context, builder, signature, values):
+    rows, row = signature.args
+    result = signature.return_type
+    if isinstance(result, _Vector):
+        address = _row_address(context, builder, signature, values)
+        return builder.load(address, align=_ALIGNMENT)
+    inner = signature_of(result.array, rows.array, row)
+    return context.get_function(operator.getitem, inner)(builder, values)
+
+
+@lower_builtin(operator.getitem, _Rows, _FLOATS)
+def _lower_own_getitem(context, builder, signature, values):
+    numbers = map(builder.load, _own_addresses(context, builder, signature, values))
+    return _from_lanes(builder, signature.return_type, list(numbers))
+
+
+@type_callable(operator.setitem)
+def _type_setitem(context):
+    def typer(rows, row, value):
+        fits = isinstance(rows, _Rows) and (isinstance(row, types.Integer) or row == _FLOATS)
+        kind = _vector_of(rows) if fits else None
+        return types.none if kind and (value == kind or isinstance(value, _NUMBERS)) else None
+
+    return typer
+
+
+@lower_builtin(operator.setitem, _Rows, types.Integer, types.Any)
+@lower_builtin(operator.setitem, _Rows, _FLOATS, types.Any)
+def _lower_setitem(context, builder, signature, values):
+    rows, row, value = signature.args
+    vector = _widened(context, builder, values[2], value, _vector_of(rows))
+    if row == _FLOATS:
+        addresses = _own_addresses(context, builder, signature, values)
+        for number, address in zip(_lanes_of(builder, vector), addresses, strict=True):
+            builder.store(number, address)
+    else:
+        address = _row_address(context, builder, signature, values)
+        builder.store(vector, address, align=_ALIGNMENT)
     return context.get_dummy_value()
 
 
-@type_callable(every)
-def _type_every(context):
-    return lambda value: _FLOATS if isinstance(value, types.Float | types.Integer) else None
+@type_callable(len)
+def _type_len(context):
+    return lambda rows: types.intp if isinstance(rows, _Rows) else None
 
 
-@lower_builtin(every, types.Float)
-@lower_builtin(every, types.Integer)
-def _lower_every(context, builder, signature, values):
-    return _widened(context, builder, values[0], signature.args[0], _FLOATS)
+@lower_builtin(len, _Rows)
+def _lower_len(context, builder, signature, values):
+    shape = make_array(signature.args[0].array)(context, builder, value=values[0]).shape
+    return builder.extract_value(shape, 0)
+
+
+@lower_cast(types.Float, _Vector)
+@lower_cast(types.Integer, _Vector)
+@lower_cast(types.Boolean, _Vector)
+def _cast_number(context, builder, number, vector, value):
+    return _widened(context, builder, value, number, vector)
+
+
+@type_callable(entries)
+def _type_entries(context):
+    return lambda rows: rows.array if isinstance(rows, _Rows) else None
+
+
+@lower_builtin(entries, _Rows)
+def _lower_entries(context, builder, signature, values):
+    return values[0]
+
+
+@type_callable(len)
+def _type_len(context):
+    return lambda rows: types.intp if isinstance(rows, _Rows) else None
+
+
+@lower_builtin(len, _Rows)
+def _lower_len(context, builder, signature, values):
+    shape = make_array(signature.args[0].array)(context, builder, value=values[0]).shape
+    return builder.extract_value(shape, 0)
+
+
+@lower_cast(types.Float, _Vector)
+@lower_cast(types.Integer, _Vector)
+@lower_cast(types.Boolean, _Vector)
+def _cast_number(context, builder, number, vector, value):
+    return _widened(context, builder, value, number, vector)
+
+
+@type_callable(lane)
+def _type_lane(context):
+    return lambda value, i: _NUMBER_OF.get(value) if isinstance(i, types.Integer) else None
+
+
+@lower_builtin(lane, _Vector, types.Integer)
+def _lower_lane(context, builder, signature, values):
+    return builder.extract_element(values[0], values[1])
+
+
+@type_callable(with_lane)
+def _type_with_lane(context):
+    return lambda value, i, number: value if value in _NUMBER_OF else None
+
+
+@lower_builtin(with_lane, _Vector, types.Integer, types.Any)
+def _lower_with_lane(context, builder, signature, values):
+    kind, _, number = signature.args
+    number = context.cast(builder, values[2], number, _NUMBER_OF[kind])
+    return builder.insert_element(values[0], number, values[1])
 
 
 def _anywhere(builder, condition):
@@ -323,6 +466,14 @@ def _comparison(sign: str) -> Callable:
     return lambda builder, a, b: builder.fcmp_ordered(sign, a, b)
 
 
+def _differing(builder, a, b):
+    return builder.fcmp_unordered("!=", a, b)
+
+
+def _whole_words(builder, value):
+    return builder.fptoui(value, _OF[_WORDS])
+
+
 def _intrinsic(name: str) -> Callable:
     def emit(builder, value):
         return builder.call(_function(builder, f"llvm.{name}.v{LANES}f64", value.type), [value])
@@ -331,12 +482,15 @@ def _intrinsic(name: str) -> Callable:
 
 
 _compile(operator.add, (_FLOATS, _FLOATS), _FLOATS, _instruction("fadd"))
+_compile(operator.iadd, (_FLOATS, _FLOATS), _FLOATS, _instruction("fadd"))
 _compile(operator.sub, (_FLOATS, _FLOATS), _FLOATS, _instruction("fsub"))
+_compile(operator.isub, (_FLOATS, _FLOATS), _FLOATS, _instruction("fsub"))
 _compile(operator.mul, (_FLOATS, _FLOATS), _FLOATS, _instruction("fmul"))
 _compile(operator.truediv, (_FLOATS, _FLOATS), _FLOATS, _instruction("fdiv"))
 _compile(operator.neg, (_FLOATS,), _FLOATS, _instruction("fneg"))
 _compile(root, (_FLOATS,), _FLOATS, _intrinsic("sqrt"))
 _compile(nearest, (_FLOATS,), _FLOATS, _intrinsic("rint"))
+_compile(floor, (_FLOATS,), _FLOATS, _intrinsic("floor"))
 _compile(absolute, (_FLOATS,), _FLOATS, _intrinsic("fabs"))
 _compile(logarithm, (_FLOATS,), _FLOATS, _logarithm)
 _compile(operator.lt, (_FLOATS, _FLOATS), _TRUTHS, _comparison("<"))
@@ -344,6 +498,7 @@ _compile(operator.le, (_FLOATS, _FLOATS), _TRUTHS, _comparison("<="))
 _compile(operator.gt, (_FLOATS, _FLOATS), _TRUTHS, _comparison(">"))
 _compile(operator.ge, (_FLOATS, _FLOATS), _TRUTHS, _comparison(">="))
 _compile(operator.eq, (_FLOATS, _FLOATS), _TRUTHS, _comparison("=="))
+_compile(operator.ne, (_FLOATS, _FLOATS), _TRUTHS, _differing)
 _compile(operator.and_, (_TRUTHS, _TRUTHS), _TRUTHS, _instruction("and_"))
 _compile(operator.or_, (_TRUTHS, _TRUTHS), _TRUTHS, _instruction("or_"))
 _compile(operator.invert, (_TRUTHS,), _TRUTHS, _instruction("not_"))
@@ -353,5 +508,6 @@ _compile(operator.add, (_WORDS, _WORDS), _WORDS, _instruction("add"))
 _compile(operator.mul, (_WORDS, _WORDS), _WORDS, _instruction("mul"))
 _compile(operator.xor, (_WORDS, _WORDS), _WORDS, _instruction("xor"))
 _compile(operator.rshift, (_WORDS, _WORDS), _WORDS, _instruction("lshr"))
+_compile(whole_words, (_FLOATS,), _WORDS, _whole_words)
 _compile(units, (_WORDS,), _FLOATS, _units)
 _compile(open_units, (_WORDS,), _FLOATS, _open_units)

@@ -17,16 +17,12 @@ from fairbandits.engine.protocol import (
     learn,
     probe,
     report,
-    standing,
     watch,
 )
 
 
 class Watched(NamedTuple):
-    """A policy's state, those of its observers, and the row where each one's columns begin.
-
-    It has no streaks: an observer looks at every round.
-    """
+    """A policy's state, those of its observers, and the row where each one's columns begin."""
 
     policy: Any
     observers: tuple
@@ -47,11 +43,6 @@ def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> W
     """
     rows = [sum(n_probes[: place + 1]) for place in range(len(observers))]
     return Watched(policy, tuple(observers), tuple(rows))
-
-
-@implements("standing", Watched)
-def _standing(state, t):
-    return standing(state.policy, t)
 
 
 @implements("choose", Watched)

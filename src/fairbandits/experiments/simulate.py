@@ -18,7 +18,7 @@ from fairbandits.metrics.penalties import penalty_rates
 from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
 from fairbandits.policies.own import ARE_QUOTAS
-from fairbandits.simulation import checkpoint_grid, run
+from fairbandits.simulation import Setting, checkpoint_grid, run, run_each
 from fairbandits.store import replicate_hashes, write_table
 
 #: Parameters that are its means under other names.
@@ -66,25 +66,32 @@ def _results(
     replicates: Sequence[int],
     compiled: bool | None,
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the columns of one cell, together of replicates in which the policy is the same."""
+    """Yield the columns of one cell, of all replicates or, where the policy differs, of each."""
     horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
-    settled = ((one, *_settled(spec, cell, seed, one)) for one in replicates)
-    for (policy, observe, numerators), some in groupby(settled, key=lambda one: one[1:]):
-        quotas: Sequence | None = spec.quotas or None
-        if numerators:
-            quotas = _fractions(spec, numerators)
-        columns = run(
+    settled = [_settled(spec, cell, seed, one) for one in replicates]
+    settings = []
+    for _, some in groupby(settled):
+        policy, observe, numerators = settled[len(settings)]
+        setting = Setting(
             make_policy(spec.policy, policy, where=stream, source=spec.policy_source),
-            instance_of(spec),
-            horizon,
-            [one[0] for one in some],
-            seed=seed,
-            checkpoints=recorded_rounds(spec, horizon),
-            stream=stream,
-            quotas=quotas,
-            observe=[make_observer(*one, where=stream) for one in observe.items()],
-            compiled=compiled,
-        ).columns()
+            [make_observer(*one, where=stream) for one in observe.items()],
+            _fractions(spec, numerators) if numerators else spec.quotas or None,
+        )
+        settings += [setting] * len(list(some))
+    shared = {
+        "seed": seed,
+        "checkpoints": recorded_rounds(spec, horizon),
+        "stream": stream,
+        "compiled": compiled,
+    }
+    where = instance_of(spec), horizon, replicates
+    if all(setting is settings[0] for setting in settings):
+        policy, observe, quotas = settings[0]
+        results = [run(policy, *where, quotas=quotas, observe=observe, **shared)]
+    else:
+        results = run_each(settings, *where, **shared)
+    for result, (_, _, numerators) in zip(results, settled, strict=False):
+        columns = result.columns()
         if numerators:
             columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
         yield columns

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import assign, fill, largest
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import assign, fill, largest
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies import banditq, checks, learners
 

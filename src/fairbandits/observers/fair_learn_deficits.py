@@ -5,9 +5,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import assign, fill
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.loops import NEVER
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import (
+    Own,
+    anywhere,
+    assign,
+    fill,
+    greatest,
+    least,
+    where,
+    whole_part,
+)
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies.fair_learn import FairLearnState
 
@@ -21,7 +31,7 @@ class DeficitsState(NamedTuple):
     crowding: np.ndarray
     pulled_excess: np.ndarray
     first_beyond: np.ndarray
-    beyond: int  # numerator of how far above the tolerance its violations begin
+    beyond: Own  # numerator of how far above the tolerance its violations begin
 
 
 @dataclass(frozen=True)
@@ -85,43 +95,37 @@ class FairLearnDeficits:
         )
 
 
+plays_in_lanes(DeficitsState)
+
+
 @implements("watch", DeficitsState)
 def _watch(observer, state, t, arm, reward):
-    quotas, scaled_pulls, level, crowd = (
-        state.quotas,
-        state.scaled_pulls,
-        observer.level,
-        observer.crowd,
-    )
-    n_arms, denominator = quotas.size, state.denominator
+    n_arms = len(state.quotas)
     above = False
     for k in range(n_arms):
-        excess = quotas[k] * t - scaled_pulls[k] - state.tolerance
-        if k == arm:
-            observer.pulled_excess[k] = max(observer.pulled_excess[k], excess)
-            for c in range(2):  # the one arm whose class can fall
-                level[c, k] = (n_arms - c) * excess // denominator + 1 if excess >= 0 else 0
-        if excess < 0:
-            continue
-        above = True
-        if excess >= observer.beyond and observer.first_beyond[k] == 0:
-            observer.first_beyond[k] = t
+        excess = state.quotas[k] * t - state.scaled_pulls[k] - state.tolerance
+        own, inside = arm == k, excess >= 0
+        above = above | inside
+        most = observer.pulled_excess[k]
+        observer.pulled_excess[k] = where(own, greatest(most, excess), most)
+        first = observer.first_beyond[k]
+        observer.first_beyond[k] = where((excess >= observer.beyond) & (first == 0), t, first)
         for c in range(2):
-            now = level[c, k]
-            scaled = (n_arms - c) * excess
-            while scaled >= now * denominator:  # mostly once or never: no division
-                now += 1
-            if k != arm:
-                observer.rise[c, k] = max(observer.rise[c, k], now - level[c, k])
-            level[c, k] = now
-            crowd[c, min(now, n_arms - c)] += 1
-    if above:
+            before, rise = observer.level[c][k], observer.rise[c][k]
+            now = whole_part((n_arms - c) * greatest(0, excess), state.denominator) + 1
+            now = where(inside, now, 0)
+            now = where(own, now, greatest(before, now))  # the one arm whose class can fall
+            observer.level[c][k] = now
+            observer.rise[c][k] = where(arm != k, greatest(rise, now - before), rise)
+            observer.crowd[c][least(now, n_arms - c)] += where(inside, 1, 0)
+    if anywhere(above):
         for c in range(2):
             together = 0
             for j in range(1, n_arms - c + 1):
-                together += crowd[c, n_arms - c - j + 1]
-                crowd[c, n_arms - c - j + 1] = 0
-                observer.crowding[c] = max(observer.crowding[c], together - j)
+                place = n_arms - c - j + 1
+                together = together + observer.crowd[c][place]
+                observer.crowd[c][place] = 0
+                observer.crowding[c] = greatest(observer.crowding[c], together - j)
 
 
 @implements("report", DeficitsState)

@@ -5,23 +5,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import assign
-from fairbandits.engine.lanes import copy_rows, numbers_along_lanes, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.vectors import pick, put
+from fairbandits.engine.width import assign
 from fairbandits.observers.refusal import refuse
 
 
 class PhaseState(NamedTuple):
     """Of each arm the pulls and the rewards in the initial rounds so far."""
-
-    plays: np.ndarray
-    reward: np.ndarray
-    rounds: int
-
-
-class PhaseLanes(NamedTuple):
-    """The same in every lane."""
 
     plays: np.ndarray
     reward: np.ndarray
@@ -52,6 +43,9 @@ class InitialPhase:
         return PhaseState(np.zeros(n_arms, np.int64), np.zeros(n_arms), policy.initial_rounds)
 
 
+plays_in_lanes(PhaseState)
+
+
 @implements("watch", PhaseState)
 def _watch(observer, state, t, arm, reward):
     if t <= observer.rounds:
@@ -63,27 +57,3 @@ def _watch(observer, state, t, arm, reward):
 def _report(observer, state, out):
     assign(out[0], observer.plays)
     assign(out[1], observer.reward)
-
-
-# ------------------------------------------------------------------------------------------ lanes
-
-
-plays_in_lanes(
-    PhaseState,
-    make=lambda state, wide: PhaseLanes(
-        numbers_along_lanes(state.plays), wide(state.reward), state.rounds
-    ),
-)
-
-
-@implements("watch", PhaseLanes)
-def _watch_lanes(observer, state, t, arm, reward):
-    if t <= observer.rounds:
-        put(observer.plays, arm, pick(observer.plays, arm) + 1.0)
-        put(observer.reward, arm, pick(observer.reward, arm) + reward)
-
-
-@implements("report", PhaseLanes)
-def _report_lanes(observer, state, out):
-    copy_rows(out[0], observer.plays)
-    copy_rows(out[1], observer.reward)

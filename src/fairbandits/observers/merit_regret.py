@@ -4,21 +4,36 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import nonnegative
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import absolute, anywhere, assign, where
 from fairbandits.observers.refusal import refuse
-from fairbandits.policies import checks
-from fairbandits.policies import initial_rounds as initial
+from fairbandits.policies import bf_ucb, bf_ucb_sums, checks
 from fairbandits.policies import merit as merits
-from fairbandits.policies.bf_ucb import BFUCBState
+from fairbandits.policies.groups import GROUP
 
 
-class MeritState(NamedTuple):
-    """Sums over the rounds, in rows of one group each as in BF-UCB's state.
+class WeightsState(NamedTuple):
+    """Sums over the rounds, in rows as in the state of BF-UCB, which has a weight of every arm.
 
     ``mean``, ``inverse_root`` and ``width`` are those of the policy before the round.
     """
+
+    reference: np.ndarray
+    target: np.ndarray
+    mean: np.ndarray
+    inverse_root: np.ndarray
+    width: np.ndarray
+    merit_regret: np.ndarray
+    outside: np.ndarray
+    expected_root: np.ndarray
+
+
+class SumsState(NamedTuple):
+    """The same of BF-UCB that has sums over its arms."""
 
     reference: np.ndarray
     target: np.ndarray
@@ -63,62 +78,85 @@ class MeritRegret:
         object.__setattr__(self, "reference", tuple(float(mu) for mu in self.reference))
         checks.means("reference", self.reference)
 
-    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> MeritState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> WeightsState | SumsState:
         """Return the state before the first round."""
-        if not isinstance(state, BFUCBState):
+        if not isinstance(state, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
             refuse(self, policy, "BF-UCB")
         checks.length("reference", self.reference, n_arms)
-        reference, target = np.zeros((2, *state.mean.shape))
+        reference, target = np.zeros((2, state.mean.size))
+        reference[state.row_of] = self.reference
+        kind, c = merits.MERITS[policy.merit], float(policy.merit_parameter)
         for g in range(state.served.size):
-            first, last = state.start[g], state.start[g + 1]
-            means = self.reference[first:last]
-            reference[g, : last - first] = means
-            row = [merits.merit_of(mu, state.kind, state.c) for mu in means]
-            if sum(row) == 0:
+            arms = slice(state.start[g], state.start[g + 1])
+            masses = np.array([merits.merit_of(mu, kind, c) for mu in self.reference[arms]])
+            if masses.sum() == 0:
                 raise ValueError(
                     f"reference must have a mean above 0 in every group, group {g + 1} has none"
                 )
-            target[g, : last - first] = np.array(row) / sum(row)
-        return MeritState(
-            reference,
-            target,
-            state.mean.copy(),
-            state.inverse_root.copy(),
-            np.zeros(state.served.size),
-            *np.zeros((3, *state.mean.shape)),
-        )
+            target[state.row_of[arms]] = masses / masses.sum()
+        own = WeightsState if isinstance(state, bf_ucb.BFUCBState) else SumsState
+        before = state.mean.copy(), state.inverse_root.copy(), np.zeros(state.served.size)
+        return own(reference, target, *before, *np.zeros((3, state.mean.size)))
 
 
-@implements("watch", MeritState)
-def _watch(observer, state, t, arm, reward):
-    g = nonnegative(state.now[initial.GROUP])
+@register_jitable(**INLINE)
+def _drawn_by_merit(observer, state, t, g):
+    """Return whether a round of group g is one that draws by merit."""
     size = state.start[g + 1] - state.start[g]
-    by_merit = t > state.initial_rounds
-    if not (by_merit or state.sequential):
-        by_merit = (t - 1) // state.served.size >= size
-    if by_merit:
-        mean, inverse_root, width = observer.mean[g], observer.inverse_root[g], observer.width[g]
-        for k in range(size):
-            p = state.policy[g, k]
-            if state.summed:
-                p = (mean[k] + width * inverse_root[k]) * state.last[g, 0]
-            off = abs(mean[k] - observer.reference[g, k]) > width * inverse_root[k]
-            observer.merit_regret[g, k] += abs(p - observer.target[g, k])
-            observer.outside[g, k] += 1.0 if off else 0.0
-            observer.expected_root[g, k] += p * inverse_root[k]
-    own = nonnegative(state.group_of[arm])
-    k = nonnegative(arm - state.start[own])
-    observer.mean[own, k] = state.mean[own, k]
-    observer.inverse_root[own, k] = state.inverse_root[own, k]
-    observer.width[own] = state.width[own]
-    observer.width[g] = state.width[g]
+    early = not state.sequential and (t - 1) // len(state.served) >= size
+    return t > state.initial_rounds or early
 
 
-@implements("report", MeritState)
+@register_jitable(**INLINE)
+def _add(observer, row, width, p, own):
+    """Take the probability of the arm in a row, in a round that drew from its group."""
+    inverse_root = observer.inverse_root[row]
+    off = absolute(observer.mean[row] - observer.reference[row]) > width * inverse_root
+    observer.merit_regret[row] += where(own, absolute(p - observer.target[row]), 0.0)
+    observer.outside[row] += where(own & off, 1.0, 0.0)
+    observer.expected_root[row] += where(own, p * inverse_root, 0.0)
+
+
+@register_jitable(**INLINE)
+def _take_over(observer, state, arm):
+    """Take over what the policy knows now."""
+    row = state.row_of[arm]
+    observer.mean[row] = state.mean[row]
+    observer.inverse_root[row] = state.inverse_root[row]
+    assign(observer.width, state.width)
+
+
+@implements("watch", WeightsState)
+def _watch_weights(observer, state, t, arm, reward):
+    for g in range(len(state.served)):
+        own = state.now[GROUP] == g
+        if _drawn_by_merit(observer, state, t, g) and anywhere(own):
+            for row in range(g * state.columns, (g + 1) * state.columns):
+                _add(observer, row, observer.width[g], state.policy[row], own)
+    _take_over(observer, state, arm)
+
+
+@implements("watch", SumsState)
+def _watch_sums(observer, state, t, arm, reward):
+    for g in range(len(state.served)):
+        own = state.now[GROUP] == g
+        if _drawn_by_merit(observer, state, t, g) and anywhere(own):
+            width = observer.width[g]
+            for row in range(g * state.columns, (g + 1) * state.columns):
+                bound = observer.mean[row] + width * observer.inverse_root[row]
+                _add(observer, row, width, bound * state.last_share[g], own)
+    _take_over(observer, state, arm)
+
+
 def _report(observer, state, out):
-    for arm in range(state.group_of.size):
-        g = state.group_of[arm]
-        k = arm - state.start[g]
-        out[0, arm] = observer.merit_regret[g, k]
-        out[1, arm] = observer.outside[g, k]
-        out[2, arm] = observer.expected_root[g, k]
+    for g in range(len(state.served)):
+        for arm in range(state.start[g], state.start[g + 1]):
+            row = g * state.columns + arm - state.start[g]
+            out[0][arm] = observer.merit_regret[row]
+            out[1][arm] = observer.outside[row]
+            out[2][arm] = observer.expected_root[row]
+
+
+for state_class in (WeightsState, SumsState):
+    plays_in_lanes(state_class)
+    implements("report", state_class)(_report)

@@ -5,10 +5,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import assign
-from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.vectors import load, select, store
+from fairbandits.engine.width import assign, where
 
 
 class PulledState(NamedTuple):
@@ -23,14 +22,6 @@ class PlayedState(NamedTuple):
 
     plays: np.ndarray
     total: np.ndarray
-
-
-class PulledLanes(PulledState):
-    """`PulledState` in every lane."""
-
-
-class PlayedLanes(PlayedState):
-    """`PlayedState` in every lane."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +50,14 @@ class PlaysSum:
 
 @implements("watch", PulledState)
 def _watch_pull(observer, state, t, arm, reward):
-    observer.plays[arm] += 1.0
-    for k in range(observer.plays.size):
+    for k in range(len(observer.plays)):
+        observer.plays[k] += where(arm == k, 1.0, 0.0)
         observer.total[k] += observer.plays[k]
 
 
 @implements("watch", PlayedState)
 def _watch_play(observer, state, t, x, reward):
-    for k in range(observer.plays.size):
+    for k in range(len(observer.plays)):
         observer.plays[k] += x[k]
         observer.total[k] += observer.plays[k]
 
@@ -75,36 +66,6 @@ def _report(observer, state, out):
     assign(out[0], observer.total)
 
 
-implements("report", PulledState)(_report)
-implements("report", PlayedState)(_report)
-
-
-# ------------------------------------------------------------------------------------------ lanes
-
-
-plays_in_lanes(PulledState, PulledLanes)
-plays_in_lanes(PlayedState, PlayedLanes)
-
-
-@implements("watch", PulledLanes)
-def _watch_pulls(observer, state, t, arm, reward):
-    for k in range(observer.plays.shape[0]):
-        plays = load(observer.plays, k) + select(arm == k, 1.0, 0.0)
-        store(observer.plays, k, plays)
-        store(observer.total, k, load(observer.total, k) + plays)
-
-
-@implements("watch", PlayedLanes)
-def _watch_plays(observer, state, t, x, reward):
-    for k in range(observer.plays.shape[0]):
-        plays = load(observer.plays, k) + load(x, k)
-        store(observer.plays, k, plays)
-        store(observer.total, k, load(observer.total, k) + plays)
-
-
-def _report_lanes(observer, state, out):
-    copy_rows(out[0], observer.total)
-
-
-implements("report", PulledLanes)(_report_lanes)
-implements("report", PlayedLanes)(_report_lanes)
+for state_class in (PulledState, PlayedState):
+    plays_in_lanes(state_class)
+    implements("report", state_class)(_report)

@@ -5,10 +5,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import assign
-from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.vectors import load, store
+from fairbandits.engine.width import assign
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies import banditq
 
@@ -17,10 +16,6 @@ class SquaresState(NamedTuple):
     """Sum of each queue's squares."""
 
     total: np.ndarray
-
-
-class SquaresLanes(SquaresState):
-    """`SquaresState` in every lane."""
 
 
 @dataclass(frozen=True)
@@ -45,30 +40,15 @@ class QueueSquares:
         return SquaresState(np.zeros(n_arms))
 
 
+plays_in_lanes(SquaresState)
+
+
 @implements("watch", SquaresState)
 def _watch(observer, state, t, action, reward):
-    for k in range(observer.total.size):
+    for k in range(len(observer.total)):
         observer.total[k] += state.queue[k] * state.queue[k]
 
 
 @implements("report", SquaresState)
 def _report(observer, state, out):
     assign(out[0], observer.total)
-
-
-# ------------------------------------------------------------------------------------------ lanes
-
-
-plays_in_lanes(SquaresState, SquaresLanes)
-
-
-@implements("watch", SquaresLanes)
-def _watch_lanes(observer, state, t, action, reward):
-    for k in range(observer.total.shape[0]):
-        length = load(state.queue, k)
-        store(observer.total, k, load(observer.total, k) + length * length)
-
-
-@implements("report", SquaresLanes)
-def _report_lanes(observer, state, out):
-    copy_rows(out[0], observer.total)

@@ -6,11 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import assign
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import copy_rows, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.vectors import greatest, load, select, store
+from fairbandits.engine.width import assign, greatest, where
 
 #: An arm with a probability of at most this is starved in the round.
 RARE = 0.01
@@ -28,14 +27,6 @@ class PlayedState(NamedTuple):
 
     run: np.ndarray
     longest: np.ndarray
-
-
-class PulledLanes(PulledState):
-    """`PulledState` in every lane."""
-
-
-class PlayedLanes(PlayedState):
-    """`PlayedState` in every lane."""
 
 
 @dataclass(frozen=True)
@@ -64,60 +55,27 @@ class Starvation:
 
 @implements("watch", PulledState)
 def _watch_pull(observer, state, t, arm, reward):
-    for k in range(observer.run.size):
-        _count(observer, k, k != arm)
+    for k in range(len(observer.run)):
+        _count(observer, k, arm != k)
 
 
 @implements("watch", PlayedState)
 def _watch_play(observer, state, t, x, reward):
-    for k in range(observer.run.size):
+    for k in range(len(observer.run)):
         _count(observer, k, x[k] <= RARE)
 
 
 @register_jitable(**INLINE)
 def _count(observer, k, starved):
-    run = observer.run[k] + 1.0 if starved else 0.0
+    run = where(starved, observer.run[k] + 1.0, 0.0)
     observer.run[k] = run
-    observer.longest[k] = max(observer.longest[k], run)
+    observer.longest[k] = greatest(observer.longest[k], run)
 
 
 def _report(observer, state, out):
     assign(out[0], observer.longest)
 
 
-implements("report", PulledState)(_report)
-implements("report", PlayedState)(_report)
-
-
-# ------------------------------------------------------------------------------------------ lanes
-
-
-plays_in_lanes(PulledState, PulledLanes)
-plays_in_lanes(PlayedState, PlayedLanes)
-
-
-@implements("watch", PulledLanes)
-def _watch_pulls(observer, state, t, arm, reward):
-    for k in range(observer.run.shape[0]):
-        _count_lanes(observer, k, ~(arm == k))
-
-
-@implements("watch", PlayedLanes)
-def _watch_plays(observer, state, t, x, reward):
-    for k in range(observer.run.shape[0]):
-        _count_lanes(observer, k, load(x, k) <= RARE)
-
-
-@register_jitable(**INLINE)
-def _count_lanes(observer, k, starved):
-    run = select(starved, load(observer.run, k) + 1.0, 0.0)
-    store(observer.run, k, run)
-    store(observer.longest, k, greatest(load(observer.longest, k), run))
-
-
-def _report_lanes(observer, state, out):
-    copy_rows(out[0], observer.longest)
-
-
-implements("report", PulledLanes)(_report_lanes)
-implements("report", PlayedLanes)(_report_lanes)
+for state_class in (PulledState, PlayedState):
+    plays_in_lanes(state_class)
+    implements("report", state_class)(_report)

@@ -1,17 +1,15 @@
 """Statistics of BanditQ's surrogate rewards of all arms, also of those that it does not see."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import assign, fill, largest
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import copy_rows, plays_in_lanes
-from fairbandits.engine.protocol import implements, report
-from fairbandits.engine.vectors import LANES, absolute, every, greatest, load, root, store
+from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
 from fairbandits.observers.refusal import refuse
 from fairbandits.policies import banditq
 from fairbandits.policies.own_reward import OwnRewardState
@@ -20,7 +18,7 @@ from fairbandits.policies.own_reward import OwnRewardState
 ENDS = (10, 100, 1000)
 LAGS = ENDS[-1]
 #: Places in `scalars`.
-ROUNDS, EARNED, NORM = range(3)
+EARNED, NORM = range(2)
 
 
 class Gains(NamedTuple):
@@ -35,6 +33,7 @@ class Gains(NamedTuple):
     past: np.ndarray  # shape (LAGS, n_arms): the last ones, round t in row (t - 1) % LAGS
     first: np.ndarray  # shape (LAGS, n_arms): the first ones
     scalars: np.ndarray
+    rounds: Shared
 
 
 class SeenState(NamedTuple):
@@ -48,27 +47,6 @@ class UnseenState(NamedTuple):
 
     before: np.ndarray
     gains: Gains
-
-
-class GainsLanes(NamedTuple):
-    """`Gains` in every lane."""
-
-    last: np.ndarray
-    sums: np.ndarray
-    squares: np.ndarray
-    peak: np.ndarray
-    products: np.ndarray
-    windows: np.ndarray
-    past: np.ndarray
-    first: np.ndarray
-    scalars: np.ndarray
-
-
-class UnseenLanes(NamedTuple):
-    """`UnseenState` in every lane."""
-
-    before: np.ndarray
-    gains: GainsLanes
 
 
 @dataclass(frozen=True)
@@ -119,9 +97,14 @@ class SurrogateGains:
             *np.zeros((4, n_arms)),
             *np.zeros((2, len(ENDS), n_arms)),
             *np.zeros((2, LAGS, n_arms)),
-            np.zeros(3),
+            np.zeros(2),
+            np.zeros(1, np.int64),
         )
         return UnseenState(np.zeros(n_arms), gains) if unseen else SeenState(gains)
+
+
+for state_class in (Gains, SeenState, UnseenState):
+    plays_in_lanes(state_class)
 
 
 @implements("watch", SeenState)
@@ -133,7 +116,7 @@ def _watch_seen(observer, state, t, x, reward):
 @implements("watch", UnseenState)
 def _watch_unseen(observer, state, t, x, reward):
     policy, before, last = state.learner, observer.before, observer.gains.last
-    for k in range(last.size):
+    for k in range(len(last)):
         length = policy.queue[k] if policy.post else before[k]
         last[k] = banditq.surrogate_gain(policy, length, reward[k])
     assign(before, policy.queue)
@@ -143,51 +126,52 @@ def _watch_unseen(observer, state, t, x, reward):
 @register_jitable(**INLINE)
 def _take(gains, t, x):
     """Take the surrogate rewards of a round, `gains.last`, into the statistics."""
-    last, scalars, windows, past = gains.last, gains.scalars, gains.windows, gains.past
-    norm = 0.0
+    windows, past = gains.windows, gains.past
+    earned, norm = gains.scalars[EARNED], 0.0
     now = (t - 1) % LAGS
     ago_10 = (t - 1 - 10) % LAGS
     ago_100 = (t - 1 - 100) % LAGS
-    for k in range(last.size):
-        g = last[k]
-        scalars[EARNED] += x[k] * g
-        norm += g * g
+    for k in range(len(gains.last)):
+        g = gains.last[k]
+        earned = earned + x[k] * g
+        norm = norm + g * g
         gains.sums[k] += g
         gains.squares[k] += g * g
-        gains.peak[k] = max(gains.peak[k], abs(g))
+        gains.peak[k] = greatest(gains.peak[k], absolute(g))
         for w in range(3):
-            gains.products[w, k] += g * windows[w, k]
-        windows[0, k] += g - past[ago_10, k]
-        windows[1, k] += past[ago_10, k] - past[ago_100, k]
-        windows[2, k] += past[ago_100, k] - past[now, k]  # as old as LAGS rounds
-        past[now, k] = g
+            gains.products[w][k] += g * windows[w][k]
+        at_10, at_100, oldest = past[ago_10][k], past[ago_100][k], past[now][k]
+        windows[0][k] += g - at_10
+        windows[1][k] += at_10 - at_100
+        windows[2][k] += at_100 - oldest  # as old as LAGS rounds
+        past[now][k] = g
         if t <= LAGS:
-            gains.first[now, k] = g
-    scalars[NORM] = max(scalars[NORM], math.sqrt(norm))
-    scalars[ROUNDS] = t
+            gains.first[now][k] = g
+    gains.scalars[EARNED] = earned
+    gains.scalars[NORM] = greatest(gains.scalars[NORM], sqrt(norm))
+    gains.rounds[0] = t
 
 
 @register_jitable(**INLINE)
 def _correlations(gains, k, out):
     """Write the mean autocorrelations of arm k over the windows of lags into out[:, k]."""
-    rounds = int(gains.scalars[ROUNDS])
+    rounds = gains.rounds[0]
     total = gains.sums[k]
     mean = total / rounds
     variance = gains.squares[k] / rounds - mean * mean
-    head = 0.0
-    tail = 0.0
+    head, tail = 0.0, 0.0
     lag = 0
     for w in range(3):
-        covariance = gains.products[w, k]
+        covariance = gains.products[w][k]
         lags = ENDS[w] - lag
         while lag < ENDS[w]:
             lag += 1
             if lag < rounds:
-                head += gains.first[lag - 1, k]
-                tail += gains.past[(rounds - lag) % LAGS, k]
+                head = head + gains.first[lag - 1][k]
+                tail = tail + gains.past[(rounds - lag) % LAGS][k]
                 pairs = rounds - lag
-                covariance += mean * (pairs * mean - (2.0 * total - head - tail))
-        out[w, k] = covariance / (rounds * lags) / variance if variance > 0.0 else 0.0
+                covariance = covariance + mean * (pairs * mean - (2.0 * total - head - tail))
+        out[w][k] = ratio(covariance / (rounds * lags), variance)
 
 
 def _report(observer, state, out):
@@ -197,75 +181,9 @@ def _report(observer, state, out):
     assign(out[2], gains.squares)
     assign(out[3], gains.peak)
     fill(out[4], gains.scalars[NORM])
-    for k in range(gains.sums.size):
+    for k in range(len(gains.sums)):
         _correlations(gains, k, out[5:])
 
 
 implements("report", SeenState)(_report)
 implements("report", UnseenState)(_report)
-
-
-# ------------------------------------------------------------------------------------------ lanes
-
-
-plays_in_lanes(Gains, GainsLanes)
-plays_in_lanes(UnseenState, UnseenLanes)
-
-
-@implements("watch", UnseenLanes)
-def _watch_lanes(observer, state, t, x, reward):
-    policy, before, last = state.learner, observer.before, observer.gains.last
-    for k in range(last.shape[0]):
-        length = load(policy.queue, k) if policy.post else load(before, k)
-        store(last, k, banditq.surrogate_gain(policy, length, load(reward, k)))
-    copy_rows(before, policy.queue)
-    _take_lanes(observer.gains, t, x)
-
-
-@register_jitable(**INLINE)
-def _take_lanes(gains, t, x):
-    """Do what `_take` does."""
-    windows, past, scalars = gains.windows, gains.past, gains.scalars
-    norm = every(0.0)
-    now = (t - 1) % LAGS
-    ago_10 = (t - 1 - 10) % LAGS
-    ago_100 = (t - 1 - 100) % LAGS
-    earned = load(scalars, EARNED)
-    for k in range(gains.last.shape[0]):
-        g = load(gains.last, k)
-        earned = earned + load(x, k) * g
-        norm = norm + g * g
-        store(gains.sums, k, load(gains.sums, k) + g)
-        store(gains.squares, k, load(gains.squares, k) + g * g)
-        store(gains.peak, k, greatest(load(gains.peak, k), absolute(g)))
-        for w in range(3):
-            product = load(gains.products[w], k)
-            store(gains.products[w], k, product + g * load(windows[w], k))
-        at_10, at_100, oldest = load(past[ago_10], k), load(past[ago_100], k), load(past[now], k)
-        store(windows[0], k, load(windows[0], k) + (g - at_10))
-        store(windows[1], k, load(windows[1], k) + (at_10 - at_100))
-        store(windows[2], k, load(windows[2], k) + (at_100 - oldest))
-        store(past[now], k, g)
-        if t <= LAGS:
-            store(gains.first[now], k, g)
-    store(scalars, EARNED, earned)
-    store(scalars, NORM, greatest(load(scalars, NORM), root(norm)))
-    store(scalars, ROUNDS, every(t))
-
-
-@implements("report", UnseenLanes)
-def _report_lanes(observer, state, out):
-    gains = observer.gains
-    for i in range(LANES):
-        own = Gains(
-            gains.last[:, i],
-            gains.sums[:, i],
-            gains.squares[:, i],
-            gains.peak[:, i],
-            gains.products[:, :, i],
-            gains.windows[:, :, i],
-            gains.past[:, :, i],
-            gains.first[:, :, i],
-            gains.scalars[:, i],
-        )
-        report(SeenState(own), state, out[:, :, i])

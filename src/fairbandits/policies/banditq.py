@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import assign
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import Shared, assign, greatest, where
 from fairbandits.policies import checks, learners
 from fairbandits.policies.learners import absorb, ascend
 from fairbandits.policies.parameters import Targets, not_zero, number, one_of
@@ -26,7 +27,7 @@ class FullState(NamedTuple):
 
     learner: NamedTuple
     targets: np.ndarray
-    protected: np.ndarray
+    protected: Shared
     queue: np.ndarray
     idleness: np.ndarray
     queue_max: np.ndarray
@@ -41,7 +42,7 @@ class BanditState(NamedTuple):
 
     learner: NamedTuple
     targets: np.ndarray
-    protected: np.ndarray
+    protected: Shared
     queue: np.ndarray
     idleness: np.ndarray
     queue_max: np.ndarray
@@ -184,11 +185,11 @@ def surrogate_gain(state, length, reward):
 def lengthen(state, k, served):
     """Move the queue of arm k by a round with `served` of its reward: Q_i + lambda_i - r_i x_i."""
     level = state.queue[k] + state.targets[k] - served
-    if level < 0.0:
-        state.idleness[k] -= level
-        level = 0.0
+    below = level < 0.0
+    state.idleness[k] -= where(below, level, 0.0)
+    level = where(below, 0.0, level)
     state.queue[k] = level
-    state.queue_max[k] = max(state.queue_max[k], level)
+    state.queue_max[k] = greatest(state.queue_max[k], level)
     return level
 
 
@@ -199,9 +200,9 @@ def _distribute(state, t, coin, out):
 
 @implements("learn", FullState)
 def _learn_all(state, t, x, reward):
-    queue, surrogate = state.queue, state.surrogate
-    for k in range(surrogate.size):
-        surrogate[k] = surrogate_gain(state, queue[k], reward[k])
+    surrogate = state.surrogate
+    for k in range(len(surrogate)):
+        surrogate[k] = surrogate_gain(state, state.queue[k], reward[k])
     for j in range(state.protected.size):
         k = state.protected[j]
         level = lengthen(state, k, reward[k] * x[k])
@@ -213,18 +214,20 @@ def _learn_all(state, t, x, reward):
 @implements("choose", BanditState)
 def _choose_arm(state, t, coin):
     x = state.learner.x
-    for k in range(x.size):
+    for k in range(len(x)):
         state.probability[k] += x[k]
     return sample(x, coin)
 
 
 @implements("learn", BanditState)
 def _learn_one(state, t, arm, reward):
-    before = state.queue[arm]
+    length = state.queue[arm]
     for j in range(state.protected.size):
         k = state.protected[j]
-        lengthen(state, k, reward if k == arm else 0.0)
-    length = state.queue[arm] if state.post else before
+        own = arm == k
+        level = lengthen(state, k, where(own, reward, 0.0))
+        if state.post:
+            length = where(own, level, length)
     absorb(state.learner, t, arm, surrogate_gain(state, length, reward))
 
 
@@ -235,9 +238,6 @@ def _probe(state, out):
     assign(out[3], state.probability)
 
 
-implements("probe", FullState)(_probe)
-implements("probe", BanditState)(_probe)
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import banditq_lanes  # noqa: E402, F401
+for state_class in (FullState, BanditState):
+    plays_in_lanes(state_class)
+    implements("probe", state_class)(_probe)

@@ -1,20 +1,30 @@
 """BF-UCB: a guaranteed share of the rounds for each group, and merit within it."""
 
-import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import nonnegative
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.inlining import NOT_INLINED
+from fairbandits.engine.lanes import fits, plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.streams import inner, unit
+from fairbandits.engine.width import (
+    Shared,
+    anywhere,
+    entry,
+    lanes_of,
+    put_entry,
+    ratio,
+    sqrt,
+    where,
+)
+from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
+from fairbandits.policies.groups import GROUP
 from fairbandits.policies.parameters import (
     Confidence,
     GroupFractions,
@@ -25,31 +35,17 @@ from fairbandits.policies.parameters import (
 
 PROBES = ("probability", "share")
 WIDTHS = ("paper", "released", "horizon")
-OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
-LEARNERS = {
-    "optimistic": OPTIMISTIC,
-    "first": FIRST,
-    "random": RANDOM,
-    "least_owed": LEAST_OWED,
-}
-#: In place of a value that nobody has asked for yet: rounds of groups behind need none.
-STALE = -1.0
 
 
 class BFUCBState(NamedTuple):
-    """What is known of the arms, in rows of one group each, and of the groups.
+    """What is known of the groups, and of the arms, as in `initial_rounds.InitialState`.
 
-    Rows are padded with zeros (see `fairbandits.policies.merit`). ``inverse_root`` is r, 1 /
-    sqrt(pulls): infinite before the first pull, or 0 if nothing cuts the optimistic means.
-
-    If nothing cuts the optimistic means, sums over the arms follow from ``moments``, the sums over
-    each block of mean, r, mean**2, mean * r and r**2, of which a pull changes one block's.
-    Probabilities are then added up when an arm is pulled: ``given`` holds each group's sums of
-    1 / total and width / total over the rounds, ``taken`` what of them is in ``probability``.
-    ``drawn`` is the arm drawn last, ``last`` the 1 / total and the width of then.
+    ``plain`` says that the weights of the arms are their optimistic means; otherwise they are
+    worked out from the box, whose ends and best point are in the last arrays.
     """
 
-    start: np.ndarray
+    start: Shared
+    row_of: np.ndarray
     group_of: np.ndarray
     quotas: np.ndarray
     served: np.ndarray
@@ -61,25 +57,17 @@ class BFUCBState(NamedTuple):
     sums: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray
-    weight: np.ndarray
-    ends: np.ndarray
-    policy: np.ndarray
     probability: np.ndarray
+    weight: np.ndarray
+    policy: np.ndarray
     order: np.ndarray
-    ranks: np.ndarray
-    ascending: np.ndarray
-    ascending_ends: np.ndarray
-    moments: np.ndarray
-    given: np.ndarray
-    taken: np.ndarray
-    drawn: np.ndarray
-    last: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    point: np.ndarray
+    arm_of: np.ndarray
+    ends: np.ndarray
+    columns: int
+    most_blocks: int
     denominator: int
-    largest: int
     initial_rounds: int
+    largest: int
     log_factor: float
     factor: float
     horizon: float
@@ -88,13 +76,16 @@ class BFUCBState(NamedTuple):
     sequential: bool
     released_mean: bool
     rounded: bool
+    ranked: bool
     cap: float
     plain: bool
-    summed: bool
     exact: bool
     from_mean: bool
     kind: int
     c: float
+    lower: Shared
+    upper: Shared
+    point: Shared
 
 
 @dataclass(frozen=True)
@@ -190,7 +181,7 @@ class BFUCB:
     policy_from: Annotated[str, one_of("maximiser", "mean")] = "maximiser"
     merit: Annotated[str, one_of(*merits.MERITS)] = "power"
     merit_parameter: Annotated[float, number(at_least=0)] = 1.0
-    learner: Annotated[str, one_of(*LEARNERS)] = "optimistic"
+    learner: Annotated[str, one_of(*layout.LEARNERS)] = "optimistic"
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = PROBES
 
@@ -205,7 +196,7 @@ class BFUCB:
         checks.one_of("policy_from", self.policy_from, ("maximiser", "mean"))
         checks.one_of("merit", self.merit, tuple(merits.MERITS))
         checks.merit_parameter(self.merit_parameter)
-        checks.one_of("learner", self.learner, tuple(LEARNERS))
+        checks.one_of("learner", self.learner, tuple(layout.LEARNERS))
 
     @property
     def in_stated_range(self) -> bool:
@@ -219,284 +210,142 @@ class BFUCB:
         """Number of rounds m max k_g of the initial phase."""
         return initial.n_rounds(self.groups)
 
-    def start(self, n_arms: int, horizon: int) -> BFUCBState:
+    def start(self, n_arms: int, horizon: int) -> BFUCBState | sums.BFUCBState:
         """Return the state before the first round."""
-        layout.check_layout(self.groups, n_arms)
-        sizes = np.array(self.groups)
-        n_groups, columns = sizes.size, merits.padded(max(self.groups))
-        shape = (n_groups, columns)
-        delta = layout.delta_for(self.delta, horizon)
-        log_factor, factor = initial.width_factors(delta, self.width == "released")
-        numerators, denominator = layout.group_quotas(self.quotas, n_groups, horizon)
-        inside = np.arange(columns) < sizes[:, None]
-        kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
-        plain = self.box != "exact" and self.policy_from == "maximiser"
-        plain = plain and (kind, c) == (merits.POWER, 1.0)
+        if self._plain and self.box == "uncut" and self.draw == "paper":
+            return sums.begin(self.groups, self._common(n_arms, horizon))
+        return self.start_weighing(n_arms, horizon)
 
-        def rows(dtype=float):
-            return np.zeros(shape, dtype)
+    @property
+    def _plain(self) -> bool:
+        """Whether the weights of the arms are their optimistic means."""
+        linear = (self.merit, self.merit_parameter) == ("power", 1)
+        return linear and self.box != "exact" and self.policy_from == "maximiser"
 
+    def start_weighing(self, n_arms: int, horizon: int) -> BFUCBState:
+        """Return the state before the first round in which every arm has a weight."""
+        columns = merits.padded(max(self.groups))
         return BFUCBState(
-            start=layout.starts(self.groups),
-            group_of=layout.group_of(self.groups),
-            quotas=np.array(numerators, np.int64),
-            served=np.zeros(n_groups, np.int64),
-            value=np.zeros(n_groups),
-            total=np.zeros(n_groups),
-            width=np.zeros(n_groups),
-            now=np.zeros(1, np.int64),
-            pulls=rows(np.int64),
-            sums=rows(),
-            mean=rows(),
-            inverse_root=np.where(inside & (self.box != "uncut"), np.inf, 0.0),
-            weight=rows(),
-            ends=np.zeros((n_groups, columns // merits.BLOCK)),
-            policy=rows(),
-            probability=rows(),
-            order=np.tile(np.arange(columns), (n_groups, 1)),
-            ranks=np.tile(np.arange(columns), (n_groups, 1)),
-            ascending=rows(),
-            ascending_ends=np.zeros((n_groups, columns // merits.BLOCK)),
-            moments=np.zeros((n_groups, 5, columns // merits.BLOCK)),
-            given=np.zeros((n_groups, 2)),
-            taken=np.zeros((n_groups, columns, 2)),
-            drawn=np.full(n_groups, -1),
-            last=np.zeros((n_groups, 2)),
+            **self._common(n_arms, horizon),
+            **initial.rows_of(self.groups, self.box == "uncut"),
+            rounded=self.draw == "released",
+            plain=self._plain,
+            exact=self.box == "exact",
+            from_mean=self.policy_from == "mean",
+            kind=merits.MERITS[self.merit],
+            c=float(self.merit_parameter),
             lower=np.zeros(columns),
             upper=np.zeros(columns),
             point=np.zeros(columns),
-            denominator=denominator,
-            largest=max(self.groups),
-            initial_rounds=self.initial_rounds,
-            log_factor=log_factor,
-            factor=factor,
-            horizon=float(horizon),
-            by_horizon=self.width == "horizon",
-            learner=LEARNERS[self.learner],
-            sequential=self.initialisation == "released",
-            released_mean=self.running_mean == "released",
-            rounded=self.draw == "released",
-            cap=math.inf if self.box == "uncut" else 1.0,
-            plain=plain,
-            summed=plain and self.box == "uncut" and self.draw == "paper",
-            exact=self.box == "exact",
-            from_mean=self.policy_from == "mean",
-            kind=kind,
-            c=c,
         )
 
-
-@register_jitable(**INLINE)
-def _refresh(state, g, k, mean, inverse_root):
-    """Work out group g's width, optimistic means and weights, its k-th arm having a new mean."""
-    size = state.start[g + 1] - state.start[g]
-    n_blocks = initial.n_blocks(state, g)
-    count = state.horizon if state.by_horizon else float(state.served[g])
-    width = initial.group_width(state, count, size)
-    state.width[g] = width
-    if state.summed:
-        _refresh_sums(state, g, n_blocks, width, k, mean, inverse_root)
-    elif state.plain:
-        weight = state.weight[g]
-        merits.upper_bounds(
-            *(state.mean[g], state.inverse_root[g], width, state.cap, n_blocks, weight),
-            k,
-            mean,
-            inverse_root,
-        )
-        state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
-        state.value[g] = STALE
-    else:
-        _refresh_any(state, g, size, n_blocks, width, k, mean, inverse_root)
-
-
-@register_jitable(**INLINE)
-def _refresh_sums(state, g, n_blocks, width, k, mean, inverse_root):
-    """Do the same from sums over blocks: the total only, and no weights."""
-    means, roots, moments, ends = (
-        state.mean[g],
-        state.inverse_root[g],
-        state.moments[g],
-        state.ends[g],
-    )
-    state.probability[g, k] += _not_taken(state, g, k)
-    state.taken[g, k, 0] = state.given[g, 0]
-    state.taken[g, k, 1] = state.given[g, 1]
-    means[k] = mean
-    roots[k] = inverse_root
-    own = k // merits.BLOCK
-    o = merits.BLOCK * own
-    moments[0, own] = merits.block_sum(means, o)
-    moments[1, own] = merits.block_sum(roots, o)
-    moments[2, own] = merits.block_product(means, means, o)
-    moments[3, own] = merits.block_product(means, roots, o)
-    moments[4, own] = merits.block_product(roots, roots, o)
-    total = 0.0
-    for b in range(n_blocks):
-        total += moments[0, b] + width * moments[1, b]
-        ends[b] = total
-    state.total[g] = total
-    state.value[g] = STALE
+    def _common(self, n_arms: int, horizon: int) -> dict[str, Any]:
+        """Return the fields that both kinds of state have."""
+        layout.check_layout(self.groups, n_arms)
+        n_groups = len(self.groups)
+        delta = layout.delta_for(self.delta, horizon)
+        log_factor, factor = initial.width_factors(delta, self.width == "released")
+        numerators, denominator = layout.group_quotas(self.quotas, n_groups, horizon)
+        return {
+            "group_of": layout.group_of(self.groups),
+            "quotas": np.array(numerators, np.int64),
+            "served": np.zeros(n_groups, np.int64),
+            **{name: np.zeros(n_groups) for name in ("value", "total", "width")},
+            "now": np.zeros(2, np.int64),
+            "denominator": denominator,
+            "initial_rounds": self.initial_rounds,
+            "largest": max(self.groups),
+            "log_factor": log_factor,
+            "factor": factor,
+            "horizon": float(horizon),
+            "by_horizon": self.width == "horizon",
+            "learner": layout.LEARNERS[self.learner],
+            "sequential": self.initialisation == "released",
+            "released_mean": self.running_mean == "released",
+        }
 
 
-@register_jitable(**INLINE)
-def _not_taken(state, g, k):
-    """Return the probability that arm k of group g had in the rounds since its last pull."""
-    shares = state.given[g, 0] - state.taken[g, k, 0]
-    return state.mean[g, k] * shares + state.inverse_root[g, k] * (
-        state.given[g, 1] - state.taken[g, k, 1]
-    )
-
-
-@register_jitable(**INLINE)
-def _squares(state, g):
-    """Return the sum of the squares of group g's optimistic means."""
-    n_blocks = initial.n_blocks(state, g)
-    if not state.summed:
-        return merits.sum_squares(state.weight[g], n_blocks)
-    moments, width = state.moments[g], state.width[g]
-    total = 0.0
-    for b in range(n_blocks):
-        total += moments[2, b] + width * (2.0 * moments[3, b] + width * moments[4, b])
-    return total
-
-
-@register_jitable(**NOT_INLINED)
-def _refresh_any(state, g, size, n_blocks, width, changed, new_mean, new_root):
-    """Do the same for any merit function, and for the maximum over the whole box; and the value."""
-    mean, inverse_root, weight = state.mean[g], state.inverse_root[g], state.weight[g]
-    merits.upper_bounds(
-        *(mean, inverse_root, width, state.cap, n_blocks, state.upper), changed, new_mean, new_root
-    )
-    if state.exact:
-        for k in range(size):
-            state.lower[k] = min(1.0, max(0.0, mean[k] - width * inverse_root[k]))
-        state.value[g] = merits.best_vertex(
-            state.lower, state.upper, size, state.kind, state.c, state.point
-        )
-    else:
-        for k in range(size):
-            state.point[k] = state.upper[k]
-        state.value[g] = merits.fair_value(state.point, size, state.kind, state.c)
-    for k in range(size):
-        x = min(1.0, max(0.0, mean[k])) if state.from_mean else state.point[k]
-        weight[k] = merits.merit_of(x, state.kind, state.c)
-    state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
-    if state.total[g] == 0.0:  # no merit at all, so that nobody is preferred
-        for k in range(size):
-            weight[k] = 1.0
-        state.total[g] = merits.sum_blocks(weight, n_blocks, state.ends[g])
-
-
-@register_jitable(**INLINE)
-def _expose_sums(state, g, coin):
-    """Do the same from sums over blocks: only the block of the draw needs its weights."""
-    size, mean, inverse_root = (
-        state.start[g + 1] - state.start[g],
-        state.mean[g],
-        state.inverse_root[g],
-    )
-    weight, policy, width, total = state.weight[g], state.policy[g], state.width[g], state.total[g]
-    share = 1.0 / total if total > 0.0 else 0.0
-    state.given[g, 0] += share
-    state.given[g, 1] += share * width
-    target = unit(coin) * total
-    block = merits.block_of(state.ends[g], size, target)
-    for k in range(merits.BLOCK * block, merits.BLOCK * block + merits.BLOCK):
-        weight[k] = mean[k] + width * inverse_root[k]
-    k = merits.draw_inside(weight, state.ends[g], block, size, target)
-    policy[k] = weight[k] * share
-    state.drawn[g] = k
-    state.last[g, 0] = share
-    state.last[g, 1] = width
-    return state.start[g] + k
-
-
-@register_jitable(**INLINE)
-def _expose(state, g, coin):
-    """Draw an arm of group g by merit, and account for the probabilities."""
-    if state.summed:
-        return _expose_sums(state, g, coin)
-    return initial.draw(
-        state, g, state.weight[g], state.ends[g], state.total[g], state.policy[g], coin
-    )
-
-
-@register_jitable(**INLINE)
-def _optional_group(state, t, coin):
-    """Return the group served in a round when none is behind."""
-    n_groups = state.quotas.size
-    if state.learner == FIRST:
-        return 0
-    if state.learner == RANDOM:
-        return int(unit(inner(coin, 1)) * n_groups)
-    group = 0
-    if state.learner == LEAST_OWED:
-        least = state.quotas[0] * (t - 1) - state.denominator * state.served[0]
-        for g in range(1, n_groups):
-            owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
-            if owed < least:
-                least = owed
-                group = g
-        return group
-    best = STALE
-    for g in range(n_groups):
-        if state.value[g] == STALE:
-            state.value[g] = _squares(state, g) / state.total[g] if state.total[g] > 0.0 else 0.0
-        if state.value[g] > best:
-            best = state.value[g]
-            group = g
-    return group
+plays_in_lanes(BFUCBState, lambda state: fits(state.denominator))
 
 
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
     if t <= state.initial_rounds:
-        arm = initial.fixed_arm(state, t, coin)
-        if arm >= 0:
-            return arm
-        g = state.now[initial.GROUP]
+        g, turn = initial.turn_of(state, t)
+        state.now[GROUP] = g
+        if turn < state.start[g + 1] - state.start[g] or state.sequential:
+            return initial.fixed_arm(state, g, turn, coin)
     else:
-        g = layout.most_owed(state.quotas, state.denominator, state.served, t)
-        if g < 0:
-            g = _optional_group(state, t, coin)
-    g = nonnegative(g)
-    state.now[initial.GROUP] = g
-    return nonnegative(_expose(state, g, coin))  # inlined, so it stands here once for all rounds
+        state.now[GROUP] = layout.served_group(state, t, coin)
+    group = state.now[GROUP]
+    first, last, total = 0, 0, 0.0
+    for g in range(len(state.quotas)):
+        own = group == g
+        if anywhere(own):
+            size = state.start[g + 1] - state.start[g]
+            first = where(own, state.start[g], first)
+            last = where(own, size - 1, last)
+            total = where(own, state.total[g], total)
+            merits.expose(state, g * state.columns, size, state.total[g], own)
+    k = merits.draw(state, group, last, total, coin)
+    return where(k < 0, 0, first + k)
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    g = nonnegative(state.now[initial.GROUP])
-    arm = nonnegative(arm)
-    state.served[g] += 1
-    own = initial.credited(state, g, arm)
-    k = nonnegative(arm - state.start[own])
-    n = state.pulls[own, k] + 1
-    state.pulls[own, k] = n
+    initial.serve(state, state.now[GROUP])
+    row = state.row_of[arm]
+    n = state.pulls[row] + 1
+    state.pulls[row] = n
     released = state.released_mean and t > state.initial_rounds
-    mean = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, released)
-    inverse_root = 1.0 / math.sqrt(n)
-    while True:
-        _refresh(state, own, k, mean, inverse_root)
-        if own == g:
-            break
-        own, k = g, -1
+    state.mean[row] = layout.new_mean(state, row, n, reward, released)
+    state.inverse_root[row] = 1.0 / sqrt(n)
+    group, own = state.now[GROUP], state.group_of[arm]
+    for g in range(len(state.quotas)):
+        if anywhere((group == g) | (own == g)):
+            if state.plain:
+                total, squares = merits.weigh(state, g, state.width[g])
+                state.total[g] = total
+                state.value[g] = ratio(squares, total)
+            else:
+                _weigh_any(state, g)
+
+
+@register_jitable(**NOT_INLINED)
+def _weigh_any(state, g):
+    """Do what `merit.weigh` does for any merit function and for the maximum over the whole box."""
+    size, row = state.start[g + 1] - state.start[g], g * state.columns
+    lower, upper, point = state.lower, state.upper, state.point
+    for i in range(lanes_of(state.mean)):
+        width = entry(state.width, g, i)
+        for k in range(size):
+            mean, root = entry(state.mean, row + k, i), entry(state.inverse_root, row + k, i)
+            lower[k] = min(1.0, max(0.0, mean - width * root))
+            upper[k] = min(state.cap, max(0.0, mean + width * root))
+            point[k] = upper[k]
+        if state.exact:
+            value = merits.best_vertex(lower, upper, size, state.kind, state.c, point)
+        else:
+            value = merits.fair_value(point, size, state.kind, state.c)
+        some = False
+        for k in range(size):
+            x = point[k]
+            if state.from_mean:
+                x = min(1.0, max(0.0, entry(state.mean, row + k, i)))
+            weight = merits.merit_of(x, state.kind, state.c)
+            some = some or weight != 0.0
+            put_entry(state.weight, row + k, i, weight)
+        if not some:  # no merit at all, so that nobody is preferred
+            for k in range(size):
+                put_entry(state.weight, row + k, i, 1.0)
+        put_entry(state.value, g, i, value)
+    state.total[g] = merits.sum_weights(state, g)
 
 
 @implements("probe", BFUCBState)
 def _probe(state, out):
-    for arm in range(state.group_of.size):
-        g = state.group_of[arm]
-        k = arm - state.start[g]
-        out[0, arm] = state.probability[g, k]
-        out[1, arm] = state.policy[g, k]
-        if state.summed:
-            out[0, arm] += _not_taken(state, g, k)
-            if k != state.drawn[g]:  # whose mean is a new one
-                u = state.mean[g, k] + state.last[g, 1] * state.inverse_root[g, k]
-                out[1, arm] = u * state.last[g, 0]
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import bf_ucb_lanes  # noqa: E402, F401
+    for g in range(len(state.quotas)):
+        for arm in range(state.start[g], state.start[g + 1]):
+            row = g * state.columns + arm - state.start[g]
+            out[0][arm] = state.probability[row]
+            out[1][arm] = state.policy[row]

@@ -1,42 +1,29 @@
 """Fair-Learn: any learner, overruled while an arm is behind its quota."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import (
-    choose,
-    implements,
-    learn,
-    shortened,
-    standing,
-    streak,
-    streaked,
-)
+from fairbandits.engine.lanes import fits, may_ask, plays_in_lanes, unchanged_when_asked
+from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.width import Own, anywhere, where
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, exact, one_of
-from fairbandits.policies.waits import paces, wait, whole
+from fairbandits.policies.ties import better
 from fairbandits.rationals import below_equal_share, common_denominator, quota_numerators, rational
 
 
 class FairLearnState(NamedTuple):
-    """The learner; quotas r_i, pulls N_i and tolerance as exact numerators over `denominator`.
-
-    Up to round `quiet` no arm is behind by more than the tolerance, whatever is pulled.
-    """
+    """The learner; quotas r_i, pulls N_i and tolerance as exact numerators over `denominator`."""
 
     learner: NamedTuple
     quotas: np.ndarray
     scaled_pulls: np.ndarray
-    pace: np.ndarray
-    quiet: np.ndarray
-    denominator: int
-    tolerance: int
+    denominator: Own
+    tolerance: Own
     forced_start: int
-    horizon: int
 
 
 @dataclass(frozen=True)
@@ -123,58 +110,31 @@ class FairLearn:
             make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
             np.array(quotas, np.int64),
             np.zeros(n_arms, np.int64),
-            paces(quotas),
-            np.zeros(1, np.int64),
             denominator,
             min(tolerance, 2**62),
             n_arms if self.first_rounds == "round_robin" else 0,
-            horizon,
         )
 
 
-@implements("standing", FairLearnState)
-def _standing(state, t):
-    return standing(state.learner, t) if t <= state.quiet[0] else -1
-
-
-@implements("streak", FairLearnState)
-def _streak(state, t):
-    return shortened(streak(state.learner, t), state.quiet[0])
-
-
-@implements("streaked", FairLearnState)
-def _streaked(state, arm, terms, n):
-    state.scaled_pulls[arm] += n * state.denominator
-    streaked(state.learner, arm, terms, n)
+plays_in_lanes(FairLearnState, lambda state: fits(state.denominator) and may_ask(state.learner))
+unchanged_when_asked(FairLearnState, lambda state: may_ask(state.learner))
 
 
 @implements("choose", FairLearnState)
 def _choose(state, t, coin):
     if t <= state.forced_start:
         return t - 1
-    if t > state.quiet[0]:
-        quotas, scaled_pulls = state.quotas, state.scaled_pulls
-        arm = 0
-        worst = quotas[0] * (t - 1) - scaled_pulls[0]
-        for k in range(1, quotas.size):
-            deficit = quotas[k] * (t - 1) - scaled_pulls[k]
-            arm = k if deficit > worst else arm  # no branch: which arm it is cannot be predicted
-            worst = max(worst, deficit)
-        if worst > state.tolerance:
-            return arm
-        calm = math.inf
-        for k in range(quotas.size):
-            room = state.tolerance - (quotas[k] * (t - 1) - scaled_pulls[k])
-            calm = min(calm, wait(room, state.pace[k]))
-        state.quiet[0] = t + whole(calm)
-    return choose(state.learner, t, coin)
+    arm, worst = 0, state.quotas[0] * (t - 1) - state.scaled_pulls[0]
+    for k in range(1, len(state.quotas)):
+        deficit = state.quotas[k] * (t - 1) - state.scaled_pulls[k]
+        arm, worst = better(k, deficit, arm, worst)
+    content = worst <= state.tolerance
+    if anywhere(content):
+        arm = where(content, choose(state.learner, t, coin), arm)
+    return arm
 
 
 @implements("learn", FairLearnState)
 def _learn(state, t, arm, reward):
     state.scaled_pulls[arm] += state.denominator
     learn(state.learner, t, arm, reward)
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import fair_learn_lanes  # noqa: E402, F401

@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
+from fairbandits.engine.width import Shared, greatest, sqrt, where, whole
 from fairbandits.policies import bf_ucb, checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
@@ -23,10 +24,11 @@ PROBES = ("probability", "share")
 class FairXUCBState(NamedTuple):
     """The initial rounds, or BF-UCB for all rounds, and what the draw needs of all arms.
 
-    Rows are padded with zeros (see `fairbandits.policies.merit`).
+    Rows are padded with zeros (see `fairbandits.policies.merit`), as of one group of all arms.
     """
 
     first: initial.InitialState | bf_ucb.BFUCBState
+    start: Shared
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
@@ -37,12 +39,12 @@ class FairXUCBState(NamedTuple):
     policy: np.ndarray
     probability: np.ndarray
     order: np.ndarray
-    ranks: np.ndarray
-    ascending: np.ndarray
-    ascending_ends: np.ndarray
+    arm_of: np.ndarray
     shadow_means: np.ndarray
     shadow_arm: np.ndarray
-    width: np.ndarray
+    columns: int
+    most_blocks: int
+    width: Shared
     cap: float
     horizon: int
     inverse_delta: float
@@ -51,6 +53,7 @@ class FairXUCBState(NamedTuple):
     shadow: bool
     released_mean: bool
     rounded: bool
+    ranked: bool
 
 
 @dataclass(frozen=True)
@@ -162,23 +165,23 @@ class FairXUCB:
         if shadow:
             checks.length("shadow_means", self.shadow_means, n_arms)
         columns = merits.padded(n_arms)
+        blocks = columns // merits.BLOCK
+        rows = ("sums", "mean", "inverse_root", "weight", "policy", "probability")
+        arm_of = np.arange(columns)
+        arm_of[:n_arms] = np.argsort(layout.released_rank(self.groups))
         return FairXUCBState(
             first=self._first(n_arms, horizon),
-            pulls=np.zeros(n_arms, np.int64),
-            sums=np.zeros(n_arms),
-            mean=np.zeros(columns),
-            inverse_root=np.zeros(columns),
-            weight=np.zeros(columns),
-            blocks=np.zeros(columns // merits.BLOCK),
-            ends=np.zeros(columns // merits.BLOCK),
-            policy=np.zeros(columns),
-            probability=np.zeros(columns),
-            order=np.arange(n_arms),
-            ranks=layout.released_rank(self.groups),
-            ascending=np.zeros(columns),
-            ascending_ends=np.zeros(columns // merits.BLOCK),
+            start=np.array([0, n_arms]),
+            pulls=np.zeros(columns, np.int64),
+            **{name: np.zeros(columns) for name in rows},
+            blocks=np.zeros(blocks),
+            ends=np.zeros(blocks),
+            order=np.arange(columns),
+            arm_of=arm_of,
             shadow_means=np.array(self.shadow_means if shadow else (), float),
             shadow_arm=np.zeros(1, np.int64),
+            columns=columns,
+            most_blocks=blocks,
             width=np.zeros(1),
             cap=math.inf if self.box == "uncut" else 1.0,
             horizon=horizon,
@@ -188,6 +191,7 @@ class FairXUCB:
             shadow=shadow,
             released_mean=self.running_mean == "released",
             rounded=self.draw == "released",
+            ranked=True,
         )
 
     def _first(self, n_arms: int, horizon: int) -> initial.InitialState | bf_ucb.BFUCBState:
@@ -206,94 +210,80 @@ class FairXUCB:
             draw=self.draw,
             box=self.box,
         )
-        # its probabilities are read after each initial round, so none may be added up later
-        return shadow.start(n_arms, horizon)._replace(summed=False)
+        return shadow.start_weighing(n_arms, horizon)
+
+
+plays_in_lanes(FairXUCBState)
 
 
 @register_jitable(**INLINE)
-def _refresh(state, t):
+def _weigh(state, t):
     """Work out the width and all optimistic means of round t."""
-    n = state.order.size
-    count = t if state.by_round else state.horizon
+    count = 4.0 * (t if state.by_round else state.horizon) * state.start[1]
     if state.outside:
-        state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n) * state.inverse_delta)
+        state.width[0] = math.sqrt(2.0 * math.log(count) * state.inverse_delta)
     else:
-        state.width[0] = math.sqrt(2.0 * math.log(4.0 * count * n * state.inverse_delta))
-    n_blocks = state.blocks.size
-    merits.upper_bounds(
-        *(state.mean, state.inverse_root, state.width[0], state.cap, n_blocks, state.weight),
-        *(-1, 0.0, 0.0),
-    )
-    for b in range(n_blocks):
+        state.width[0] = math.sqrt(2.0 * math.log(count * state.inverse_delta))
+    for row in range(state.columns):
+        state.weight[row] = merits.bound_of(state, row, state.width[0])
+    for b in range(state.most_blocks):
         state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
 
 
 @register_jitable(**INLINE)
-def _refresh_one(state, k):
+def _weigh_one(state, arm):
     """Do the same for one arm, the width being what it was."""
-    bound = state.mean[k] + state.width[0] * state.inverse_root[k]
-    state.weight[k] = min(state.cap, max(0.0, bound))
-    b = k // merits.BLOCK
-    state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
+    state.weight[arm] = merits.bound_of(state, arm, state.width[0])
+    block = whole(arm / merits.BLOCK)
+    state.blocks[block] = merits.block_sum(state.weight, merits.BLOCK * block)
 
 
 @implements("choose", FairXUCBState)
 def _choose(state, t, coin):
     last = state.first.initial_rounds
     if t <= last:
-        return choose(state.first, t, coin)
+        return initial.choose_early(state.first, t, coin)
     if state.by_round or t == last + 1:
-        _refresh(state, t)
+        _weigh(state, t)
     if state.shadow:
-        state.shadow_arm[0] = choose(state.first, t, inner(coin, 1))
-        win = unit(inner(coin, 2)) < state.shadow_means[state.shadow_arm[0]]
-        learn(state.first, t, state.shadow_arm[0], 1.0 if win else 0.0)
+        other = choose(state.first, t, inner(coin, 1))
+        state.shadow_arm[0] = other
+        win = unit(inner(coin, 2)) < state.shadow_means[other]
+        learn(state.first, t, other, where(win, 1.0, 0.0))
     total = 0.0
-    for b in range(state.blocks.size):
-        total += state.blocks[b]
+    for b in range(state.most_blocks):
+        total = total + state.blocks[b]
         state.ends[b] = total
-    weight, policy, probability = state.weight, state.policy, state.probability
-    merits.expose(weight, total, state.rounded, state.blocks.size, policy, probability)
-    size = state.order.size
-    if state.rounded:
-        drawn = merits.draw_rounded(
-            *(policy, state.order, state.ranks, size, coin),
-            *(state.ascending, state.ascending_ends),
-        )
-        return max(0, drawn)
-    return nonnegative(merits.draw_by_weight(weight, state.ends, size, unit(coin) * total))
+    merits.expose(state, 0, state.start[1], total, True)
+    return greatest(0, merits.draw(state, 0, state.start[1] - 1, total, coin))
 
 
 @implements("learn", FairXUCBState)
 def _learn(state, t, arm, reward):
-    early = t <= state.first.initial_rounds
+    first = state.first
+    early = t <= first.initial_rounds
     if early:
-        learn(state.first, t, arm, reward)
-        for k in range(state.order.size):
-            g = state.first.group_of[k]
-            state.probability[k] = state.first.probability[g, k - state.first.start[g]]
+        initial.learn_early(first, t, arm, reward)
+        for g in range(first.start.size - 1):
+            for k in range(first.start[g + 1] - first.start[g]):
+                state.probability[first.start[g] + k] = first.probability[g * first.columns + k]
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
     released = state.released_mean and not early
-    state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
+    state.mean[arm] = layout.new_mean(state, arm, n, reward, released)
     if not state.shadow or early:
-        state.inverse_root[arm] = 1.0 / math.sqrt(n)
+        state.inverse_root[arm] = 1.0 / sqrt(n)
     else:
         other = state.shadow_arm[0]
-        g = state.first.group_of[other]
-        state.inverse_root[other] = state.first.inverse_root[g, other - state.first.start[g]]
+        state.inverse_root[other] = first.inverse_root[first.row_of[other]]
     if not (state.by_round or early):
-        _refresh_one(state, arm)
+        _weigh_one(state, arm)
         if state.shadow:
-            _refresh_one(state, state.shadow_arm[0])
+            _weigh_one(state, state.shadow_arm[0])
 
 
 @implements("probe", FairXUCBState)
 def _probe(state, out):
-    for k in range(state.order.size):
-        out[0, k] = state.probability[k]
-        out[1, k] = state.policy[k]
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import fairx_ucb_lanes  # noqa: E402, F401
+    for k in range(state.start[1]):
+        out[0][k] = state.probability[k]
+        out[1][k] = state.policy[k]

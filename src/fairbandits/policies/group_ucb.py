@@ -7,53 +7,49 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import largest, nonnegative
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.policies import checks, leader
+from fairbandits.engine.lanes import fits, plays_in_lanes
+from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import Shared, least, sqrt, where
+from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
-from fairbandits.policies.leader import ARM, LOW, RIVAL, UNTIL, Leader
+from fairbandits.policies.groups import GROUP
 from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, one_of
-from fairbandits.policies.ties import best_arm
+from fairbandits.policies.ties import any_of_best, better
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
 INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
 TIES = ("lowest", "random", "released")
 
-#: Among the bounds of a leader: the largest `upper` of all arms that come before it where indices
-#: are equal.
-PRECEDING = 4
-
 
 class GroupUCBState(NamedTuple):
     """The initial rounds, and what the indices need of all arms.
 
-    There is a leader of each group and, in the last row, one of all arms; see
-    `fairbandits.policies.leader` for the four arrays.
+    ``tied`` has the arms in the order in which they come where indices are equal, and ``inside``
+    of each group whether its arms can be chosen in the round: 1 or 0.
     """
 
     first: initial.InitialState
-    start: np.ndarray
+    start: Shared
+    tied: Shared
     group_of: np.ndarray
     quotas: np.ndarray
     served: np.ndarray
+    now: np.ndarray
+    inside: np.ndarray
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray
     index: np.ndarray
-    rank: np.ndarray
-    upper: np.ndarray
-    contenders: np.ndarray
-    marks: np.ndarray
-    bounds: np.ndarray
+    groups: Shared
     denominator: int
     inverse_delta: float
     kind: int
     cap: float
+    grouped: bool
     random_ties: bool
-    plain_ties: bool  # the lowest arm's
     released_mean: bool
 
 
@@ -155,36 +151,37 @@ class GroupUCB:
         layout.check_layout(self.groups, n_arms)
         numerators, denominator = layout.group_quotas(quotas, n_groups, horizon)
         delta = layout.delta_for(self.delta, horizon)
-        scopes = n_groups + 1
-        ranked = self.ties == "released"
         released = self.version == "released"
         sequential = self.initialisation == "released"
+        rank = layout.released_rank(self.groups) if self.ties == "released" else np.arange(n_arms)
         return GroupUCBState(
             first=initial.begin(
                 *(self.groups, delta, sequential, released, released), self.box == "uncut"
             ),
             start=layout.starts(self.groups),
+            tied=np.argsort(rank),
             group_of=layout.group_of(self.groups),
             quotas=np.array(numerators, np.int64),
             served=np.zeros(n_groups, np.int64),
+            now=np.zeros(1, np.int64),
+            inside=np.ones(n_groups),
             pulls=np.zeros(n_arms, np.int64),
             sums=np.zeros(n_arms),
             mean=np.zeros(n_arms),
             inverse_root=np.zeros(n_arms),
             index=np.zeros(n_arms),
-            rank=layout.released_rank(self.groups) if ranked else np.arange(n_arms),
-            upper=np.zeros((scopes, n_arms)),
-            contenders=np.zeros((scopes, min(n_arms, leader.CONTENDERS)), np.int64),
-            marks=np.zeros((scopes, 3), np.int64),
-            bounds=np.zeros((scopes, 5)),
+            groups=layout.group_of(self.groups),
             denominator=denominator,
             inverse_delta=1.0 / delta,
             kind=INDICES[self.index],
             cap=1.0 if self.cap else math.inf,
+            grouped=any(numerators),
             random_ties=self.ties == "random",
-            plain_ties=self.ties == "lowest",
             released_mean=self.running_mean == "released",
         )
+
+
+plays_in_lanes(GroupUCBState, lambda state: fits(state.denominator))
 
 
 @register_jitable(**INLINE)
@@ -197,115 +194,41 @@ def bonus_of(state, count, t):
     return math.sqrt(2.0 * math.log(4.0 * t * count) * state.inverse_delta)
 
 
-@register_jitable(**INLINE)
-def _scope(state, t):
-    """Return the group that is furthest behind, or the row of all arms if none is behind."""
-    g = layout.most_owed(state.quotas, state.denominator, state.served, t)
-    return g if g >= 0 else state.quotas.size
-
-
-@register_jitable(**INLINE)
-def _leader(state, scope):
-    return Leader(
-        state.mean,
-        state.inverse_root,
-        state.upper[scope],
-        state.contenders[scope],
-        state.marks[scope],
-        state.bounds[scope],
-    )
-
-
-@register_jitable(**INLINE)
-def _leads(state, lead):
-    """Return whether a leader is known to be the choice, within its block.
-
-    Below the cap that is an arm above all others; of several arms cut off there, the first one.
-    """
-    bounds = lead.bounds
-    arm = nonnegative(lead.marks[ARM])
-    index = lead.mean[arm] + bounds[LOW] * lead.inverse_root[arm]
-    if bounds[RIVAL] < state.cap:
-        return index > bounds[RIVAL]
-    return index >= state.cap and bounds[PRECEDING] < state.cap
-
-
-@implements("standing", GroupUCBState)
-def _standing(state, t):
-    if t <= state.first.initial_rounds:
-        return -1
-    scope = _scope(state, t)
-    lead = _leader(state, scope)
-    if t > lead.marks[UNTIL] or not _leads(state, lead):
-        return -1
-    return lead.marks[ARM]
-
-
 @implements("choose", GroupUCBState)
 def _choose(state, t, coin):
     if t <= state.first.initial_rounds:
-        return choose(state.first, t, coin)
-    scope = _scope(state, t)
-    lead = _leader(state, scope)
-    low = 0
-    high = state.pulls.size
-    if scope < state.quotas.size:
-        low = state.start[scope]
-        high = state.start[scope + 1]
-    bonus = bonus_of(state, high - low, t)
-    if t > lead.marks[UNTIL]:
-        until = leader.ahead(t)
-        leader.begin(lead, low, high, until, bonus_of(state, high - low, until))
-    arm = leader.find(lead, low, high, bonus, state.plain_ties, state.cap)
-    if arm >= 0:
-        lead.bounds[PRECEDING] = lead.bounds[RIVAL]
-        return arm
-    arm = _first_of_best(state, low, high, bonus, coin)
-    leader.crown(lead, low, high, arm, bonus)
-    preceding = math.inf if state.random_ties else -math.inf
-    for k in range(low, high):
-        if state.rank[k] < state.rank[arm]:
-            preceding = max(preceding, state.upper[scope, k])
-    lead.bounds[PRECEDING] = preceding
-    return arm
-
-
-@register_jitable(**INLINE)
-def _first_of_best(state, low, high, bonus, coin):
-    """Return the arm of largest index among the arms low .. high - 1, in a full comparison."""
-    index = state.index[low:high]
-    for k in range(index.size):
-        index[k] = min(state.cap, state.mean[low + k] + bonus * state.inverse_root[low + k])
-    if state.random_ties:
-        return low + best_arm(index, True, coin)
-    best = largest(index)
-    arm = low
-    lowest = state.rank.size
-    for k in range(index.size):
-        if index[k] == best and state.rank[low + k] < lowest:
-            lowest = state.rank[low + k]
-            arm = low + k
-    return arm
+        return initial.choose_early(state.first, t, coin)
+    bonus = bonus_of(state, state.tied.size, t)
+    if state.grouped:
+        scope = layout.most_owed(state.quotas, state.denominator, state.served, t)
+        for g in range(len(state.quotas)):
+            own = scope == g
+            size = state.start[g + 1] - state.start[g]
+            bonus = where(own, bonus_of(state, size, t), bonus)
+            state.inside[g] = where(own | (scope < 0), 1.0, 0.0)
+    arm, best = 0, -math.inf
+    for j in range(state.tied.size):
+        k = state.tied[j]
+        index = least(state.cap, state.mean[k] + bonus * state.inverse_root[k])
+        if state.grouped:
+            index = where(state.inside[state.groups[k]] > 0.0, index, -math.inf)
+        if state.random_ties:
+            state.index[k] = index
+        arm, best = better(k, index, arm, best)
+    return any_of_best(state.index, best, coin) if state.random_ties else arm
 
 
 @implements("learn", GroupUCBState)
 def _learn(state, t, arm, reward):
     early = t <= state.first.initial_rounds
     if early:
-        learn(state.first, t, arm, reward)
-    g = state.group_of[arm]
-    state.served[g] += 1
+        initial.learn_early(state.first, t, arm, reward)
+    group = state.group_of[arm]
+    state.now[GROUP] = group
+    for g in range(len(state.served)):
+        state.served[g] += where(group == g, 1, 0)
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
     released = state.released_mean and not early
-    state.mean[arm] = layout.new_mean(state.sums, state.mean, n, arm, reward, released)
-    state.inverse_root[arm] = 1.0 / math.sqrt(n)
-    for scope in (g, state.quotas.size):
-        lead = _leader(state, scope)
-        leader.update(lead, arm)
-        if state.rank[arm] < state.rank[lead.marks[ARM]]:
-            lead.bounds[PRECEDING] = max(lead.bounds[PRECEDING], lead.upper[arm])
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import group_ucb_lanes  # noqa: E402, F401
+    state.mean[arm] = layout.new_mean(state, arm, n, reward, released)
+    state.inverse_root[arm] = 1.0 / sqrt(n)

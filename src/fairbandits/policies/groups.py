@@ -8,10 +8,23 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.streams import inner, unit
+from fairbandits.engine.width import anywhere, where, whole
 from fairbandits.policies import checks
 from fairbandits.policies.parameters import one_of
+from fairbandits.policies.ties import better
 from fairbandits.rationals import common_denominator
 
+#: Place in a state's `now` of the group that is served.
+GROUP = 0
+#: Who says which group is served if none is behind.
+OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
+LEARNERS = {
+    "optimistic": OPTIMISTIC,
+    "first": FIRST,
+    "random": RANDOM,
+    "least_owed": LEAST_OWED,
+}
 #: Two readings of BF-UCB: as printed, and as its authors' program does it.
 VERSIONS = ("paper", "released")
 #: The type of a switch between them.
@@ -107,6 +120,11 @@ def group_of(groups: Sequence[int]) -> np.ndarray:
     return np.repeat(np.arange(len(groups)), groups)
 
 
+def row_of(groups: Sequence[int], columns: int) -> np.ndarray:
+    """Return the row of each arm where each group has so many rows, shape (n_arms,)."""
+    return np.concatenate([columns * g + np.arange(size) for g, size in enumerate(groups)])
+
+
 def released_rank(groups: Sequence[int]) -> np.ndarray:
     """Return each arm's place in the released program's numbering, shape (n_arms,).
 
@@ -124,27 +142,52 @@ def released_rank(groups: Sequence[int]) -> np.ndarray:
 def most_owed(quotas, denominator, served, t):
     """Return the group with the largest beta_g (t-1) - N_g if that is above 0, else -1.
 
-    In integers; the lowest of several.
+    In whole numbers; the lowest of several.
     """
-    group = -1
-    worst = 0
-    for g in range(quotas.size):
-        owed = quotas[g] * (t - 1) - denominator * served[g]
-        if owed > worst:
-            worst = owed
-            group = g
+    group, worst = -1, 0
+    for g in range(len(quotas)):
+        group, worst = better(g, quotas[g] * (t - 1) - denominator * served[g], group, worst)
     return group
 
 
 @register_jitable(**INLINE)
-def new_mean(sums, mean, n, i, reward, released):
-    """Take the n-th reward of entry `i`, and return its new mean.
+def served_group(state, t, coin):
+    """Return the group that is furthest behind; if none is, the one that the learner prefers."""
+    group = most_owed(state.quotas, state.denominator, state.served, t)
+    optional = group < 0
+    if anywhere(optional):
+        group = where(optional, _optional_group(state, t, coin), group)
+    return group
+
+
+@register_jitable(**INLINE)
+def _optional_group(state, t, coin):
+    """Return the group served in a round when none is behind."""
+    n_groups = len(state.quotas)
+    if state.learner == FIRST:
+        return 0
+    if state.learner == RANDOM:
+        return whole(unit(inner(coin, 1)) * n_groups)
+    group, best = 0, -math.inf
+    for g in range(n_groups):
+        if state.learner == LEAST_OWED:
+            owed = state.quotas[g] * (t - 1) - state.denominator * state.served[g]
+            group, best = better(g, -owed, group, best)
+        else:
+            group, best = better(g, state.value[g], group, best)
+    return group
+
+
+@register_jitable(**INLINE)
+def new_mean(state, row, n, reward, released):
+    """Take the n-th reward of the arm in a row, and return its new mean.
 
     The released program's running mean is taken after the count has grown, (n m + r) / (n + 1), so
     that the mean m of the initial rewards counts once too often. It is computed as there, since its
     rounding decides ties.
     """
     if released:
-        return (n * mean[i] + reward) / (n + 1)
-    sums[i] += reward
-    return sums[i] / n
+        return (n * state.mean[row] + reward) / (n + 1)
+    sums = state.sums[row] + reward
+    state.sums[row] = sums
+    return sums / n

@@ -4,53 +4,56 @@ The functions take any state that has the fields they name, BF-UCB's too.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import nonnegative
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import unit
+from fairbandits.engine.width import Shared, anywhere, log, sqrt, where, whole
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 
 #: What is drawn by merit: with optimistic means that are cut at 1, or not.
 BOXES = ("upper", "uncut")
-#: Place in `now` of the group that is served.
-GROUP = 0
 
 
 class InitialState(NamedTuple):
     """What the initial rounds of a policy need that is not BF-UCB itself.
 
-    Rows are those of BF-UCB's state; ``weight``, ``ends`` and ``policy`` are scratch.
+    Each group has so many rows as ``columns`` says, padded with zeros (see
+    `fairbandits.policies.merit`), and ``row_of`` is each arm's.
     """
 
-    start: np.ndarray
-    group_of: np.ndarray
+    start: Shared
+    row_of: np.ndarray
     served: np.ndarray
-    now: np.ndarray
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray
     probability: np.ndarray
     weight: np.ndarray
-    ends: np.ndarray
     policy: np.ndarray
     order: np.ndarray
-    ranks: np.ndarray
-    ascending: np.ndarray
-    ascending_ends: np.ndarray
+    arm_of: np.ndarray
+    ends: np.ndarray
+    columns: int
+    most_blocks: int
     initial_rounds: int
     largest: int
     log_factor: float
     factor: float
     sequential: bool
     rounded: bool
+    ranked: bool
     cap: float
+
+
+plays_in_lanes(InitialState)
 
 
 def n_rounds(groups: tuple[int, ...]) -> int:
@@ -88,119 +91,122 @@ def begin(
     uncut : bool
         Whether nothing cuts the optimistic means at 1.
     """
-    sizes = np.array(groups)
-    n_groups, columns = sizes.size, merits.padded(max(groups))
-    shape, blocks = (n_groups, columns), columns // merits.BLOCK
     log_factor, factor = width_factors(delta, outside)
     return InitialState(
-        start=layout.starts(groups),
-        group_of=layout.group_of(groups),
-        served=np.zeros(n_groups, np.int64),
-        now=np.zeros(1, np.int64),
-        pulls=np.zeros(shape, np.int64),
-        sums=np.zeros(shape),
-        mean=np.zeros(shape),
-        inverse_root=np.where(np.arange(columns) < sizes[:, None], np.inf, 0.0),
-        probability=np.zeros(shape),
-        weight=np.zeros(columns),
-        ends=np.zeros(blocks),
-        policy=np.zeros(columns),
-        order=np.tile(np.arange(columns), (n_groups, 1)),
-        ranks=np.tile(np.arange(columns), (n_groups, 1)),
-        ascending=np.zeros(shape),
-        ascending_ends=np.zeros((n_groups, blocks)),
+        **rows_of(groups, uncut),
+        served=np.zeros(len(groups), np.int64),
         initial_rounds=n_rounds(groups),
         largest=max(groups),
         log_factor=log_factor,
         factor=factor,
         sequential=sequential,
         rounded=rounded,
-        cap=math.inf if uncut else 1.0,
     )
 
 
+def rows_of(groups: tuple[int, ...], uncut: bool) -> dict[str, Any]:
+    """Return the fields of a state that say where the arms stand and what is known of them."""
+    columns = merits.padded(max(groups))
+    n_rows = len(groups) * columns
+    rows = layout.row_of(groups, columns)
+    inverse_root = np.zeros(n_rows)
+    inverse_root[rows] = 0.0 if uncut else np.inf
+    names = ("sums", "mean", "probability", "weight", "policy")
+    return {
+        "start": layout.starts(groups),
+        "row_of": rows,
+        "pulls": np.zeros(n_rows, np.int64),
+        **{name: np.zeros(n_rows) for name in names},
+        "inverse_root": inverse_root,
+        "order": np.tile(np.arange(columns), len(groups)),
+        "arm_of": np.arange(columns),
+        "ends": np.full(n_rows // merits.BLOCK, np.inf),
+        "columns": columns,
+        "most_blocks": columns // merits.BLOCK,
+        "ranked": False,
+        "cap": math.inf if uncut else 1.0,
+    }
+
+
 @register_jitable(**INLINE)
-def fixed_arm(state, t, coin):
-    """Return the arm of round t of the initial phase, or -1 if it is to be drawn by merit."""
+def turn_of(state, t):
+    """Return the group of round t of the initial phase, and how often it had its turn before."""
+    if state.sequential:
+        return (t - 1) // state.largest, (t - 1) % state.largest
     n_groups = state.start.size - 1
-    if state.sequential:
-        g = (t - 1) // state.largest
-        turn = (t - 1) % state.largest
-    else:
-        g = (t - 1) % n_groups
-        turn = (t - 1) // n_groups
-    state.now[GROUP] = g
-    size = state.start[g + 1] - state.start[g]
-    if turn < size:
-        state.probability[g, turn] += 1.0
-        return state.start[g] + turn
-    if state.sequential:
-        for k in range(size):
-            state.probability[g, k] += 1.0 / size
-        return state.start[g] + int(unit(coin) * size)
-    return -1
+    return (t - 1) % n_groups, (t - 1) // n_groups
 
 
 @register_jitable(**INLINE)
-def n_blocks(state, g):
-    """Return the number of blocks that hold the arms of group g."""
+def fixed_arm(state, g, turn, coin):
+    """Return the arm of a turn that goes by no merit: the next one of the group, or any of it."""
     size = state.start[g + 1] - state.start[g]
-    return (size + merits.BLOCK - 1) // merits.BLOCK
+    row = g * state.columns
+    if turn < size:
+        state.probability[row + turn] += 1.0
+        return state.start[g] + turn
+    for k in range(size):
+        state.probability[row + k] += 1.0 / size
+    return state.start[g] + whole(unit(coin) * size)
 
 
 @register_jitable(**INLINE)
 def group_width(state, count, size):
     """Return the numerator of the widths of a group of this size with this count."""
-    return math.sqrt(state.factor * math.log(state.log_factor * count * size))
+    return sqrt(state.factor * log(state.log_factor * count * size))
 
 
 @register_jitable(**INLINE)
-def draw(state, g, weight, ends, total, policy, coin):
-    """Draw an arm of group g by these weights, and account for the probabilities."""
-    size = state.start[g + 1] - state.start[g]
-    # what passes the number 1.000 depends on the last bits: divide, as they do
-    merits.expose(weight, total, state.rounded, n_blocks(state, g), policy, state.probability[g])
-    if state.rounded:
-        drawn = merits.draw_rounded(
-            *(policy, state.order[g], state.ranks[g], size, coin),
-            *(state.ascending[g], state.ascending_ends[g]),
-        )
-        return 0 if drawn < 0 else state.start[g] + drawn
-    drawn = merits.draw_by_weight(weight, ends, size, unit(coin) * total)
-    return state.start[g] + drawn
-
-
-@register_jitable(**INLINE)
-def credited(state, g, arm):
-    """Return the group whose arm was pulled, g unless the rounded draw let all its arms go by."""
-    if arm < state.start[g] or arm >= state.start[g + 1]:
-        return nonnegative(state.group_of[arm])
-    return g
+def serve(state, group):
+    """Count a round of the group that is served, and work out its width."""
+    count, size = state.horizon, 0
+    for g in range(len(state.quotas)):
+        own = group == g
+        if anywhere(own):
+            served = state.served[g] + where(own, 1, 0)
+            state.served[g] = served
+            count = where(own, state.horizon if state.by_horizon else served, count)
+            size = where(own, state.start[g + 1] - state.start[g], size)
+    width = group_width(state, count, size)
+    for g in range(len(state.quotas)):
+        own = group == g
+        if anywhere(own):
+            state.width[g] = where(own, width, state.width[g])
 
 
 @implements("choose", InitialState)
 def _choose(state, t, coin):
-    arm = fixed_arm(state, t, coin)
-    if arm >= 0:
-        return arm
-    g = nonnegative(state.now[GROUP])
+    g, turn = turn_of(state, t)
     size = state.start[g + 1] - state.start[g]
-    width = group_width(state, float(state.served[g]), size)
-    blocks, weight = n_blocks(state, g), state.weight
-    merits.upper_bounds(
-        state.mean[g], state.inverse_root[g], width, state.cap, blocks, weight, -1, 0.0, 0.0
-    )
-    total = merits.sum_blocks(weight, blocks, state.ends)
-    return nonnegative(draw(state, g, weight, state.ends, total, state.policy, coin))
+    if turn < size or state.sequential:
+        return fixed_arm(state, g, turn, coin)
+    total, _ = merits.weigh(state, g, group_width(state, state.served[g], size))
+    merits.expose(state, g * state.columns, size, total, True)
+    k = merits.draw(state, g, size - 1, total, coin)
+    return where(k < 0, 0, state.start[g] + k)
 
 
 @implements("learn", InitialState)
 def _learn(state, t, arm, reward):
-    g = nonnegative(state.now[GROUP])
+    g, _ = turn_of(state, t)
     state.served[g] += 1
-    own = credited(state, g, arm)
-    k = nonnegative(arm - state.start[own])
-    n = state.pulls[own, k] + 1
-    state.pulls[own, k] = n
-    state.mean[own, k] = layout.new_mean(state.sums[own], state.mean[own], n, k, reward, False)
-    state.inverse_root[own, k] = 1.0 / math.sqrt(n)
+    row = state.row_of[arm]
+    n = state.pulls[row] + 1
+    state.pulls[row] = n
+    state.mean[row] = layout.new_mean(state, row, n, reward, False)
+    state.inverse_root[row] = 1.0 / sqrt(n)
+
+
+# These rounds are few: inlined, they would only be in the way of all others.
+
+
+@register_jitable(**NOT_INLINED)
+def choose_early(first, t, coin):
+    """Return the arm of one of the initial rounds."""
+    return choose(first, t, coin)
+
+
+@register_jitable(**NOT_INLINED)
+def learn_early(first, t, arm, reward):
+    """Take the reward of one of the initial rounds."""
+    learn(first, t, arm, reward)

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.width import nonnegative
 
 LEADER, UNTIL, UNPULLED, CERTAIN = range(4)
 LOW, HIGH, RIVAL, LOG_RIVAL, LOG_REST = range(5)

@@ -13,8 +13,19 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload, register_jitable
 
-from fairbandits.engine.arrays import fill, largest
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.width import (
+    absolute,
+    anywhere,
+    fill,
+    greatest,
+    largest,
+    no,
+    ratio,
+    sqrt,
+    where,
+)
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, project_step
 
 
@@ -174,19 +185,18 @@ def _compiled_absorb(learner, t, arm, g):
 
 def _oga(learner, g):
     x = learner.x
-    squares = 0.0
-    played = 0
-    total = 0.0
-    for k in range(g.size):
-        squares += g[k] * g[k]
-        on = x[k] > 0.0
-        played += 1 if on else 0
-        total += g[k] if on else 0.0
-    learner.squares[0] += squares
-    if learner.squares[0] > 0.0:  # with V = 0 the first gains can all be 0
-        rate = learner.step / math.sqrt(learner.squares[0])
-        # the arms played now sum to 1, and mostly they are those of the next round
-        project_step(x, rate, g, rate * (total / played), learner.moved)
+    squares, played, total = 0.0, 0.0, 0.0
+    for k in range(len(g)):
+        gain, on = g[k], x[k] > 0.0
+        squares = squares + gain * gain
+        played = played + where(on, 1.0, 0.0)
+        total = total + where(on, gain, 0.0)
+    squares = learner.squares[0] + squares
+    learner.squares[0] = squares
+    rate = ratio(learner.step, sqrt(squares))
+    # the arms played now sum to 1, and mostly they are those of the next round; with V = 0 the
+    # first gains can all be 0
+    project_step(x, rate, g, rate * (total / played), squares > 0.0, learner.moved)
 
 
 def _adahedge(learner, g):
@@ -307,53 +317,59 @@ def _erfcx(x):
 
 def _ftrl(learner, t, arm, g):
     x, p, inverse, gaps = learner.x, learner.p, learner.inverse, learner.gaps
-    memory = learner.memory
-    n = p.size
+    estimates, memory = learner.estimates, learner.memory
+    n = len(p)
     estimate = g / x[arm]
-    eta = n / (1.0 + memory[MIXABILITY])
+    ahead = estimate >= 0.0
+    some_behind = anywhere(no(ahead))
+    mixability = memory[MIXABILITY]
+    eta = n / (1.0 + mixability)
 
     # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
     # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
     top = eta * estimate - inverse[arm]
-    if estimate >= 0.0:
-        top = max(top, -memory[ROOT_P])  # the best arm's gap was 0, so its 1/p is the root
-    else:  # the largest p can be that of the pulled arm, which falls behind
+    # where it is ahead the best arm's gap was 0, so its 1/p is the root
+    top = where(ahead, greatest(top, -memory[ROOT_P]), top)
+    if some_behind:  # the largest p can be that of the pulled arm, which falls behind
         for k in range(n):
-            if k != arm:
-                top = max(top, -inverse[k])
+            others = no(ahead) & (arm != k)
+            top = where(others, greatest(top, -inverse[k]), top)
     for k in range(n):
-        gaps[k] = top + inverse[k]
-    gaps[arm] = top + inverse[arm] - eta * estimate
+        gap = top + inverse[k]
+        gaps[k] = where(arm == k, gap - eta * estimate, gap)
     shift = log_barrier_shift(gaps, memory[ROOT_M], learner.tolerance)
     memory[ROOT_M] = shift
-    for k in range(n):
-        gaps[k] += shift
-    mass, logs = mass_and_logs(gaps, p)
+    mass, logs = mass_and_logs(gaps, shift, p)
     supremum = (top + shift) * mass - logs - eta * p[arm] * estimate
-    memory[MIXABILITY] += max(0.0, supremum / eta)  # rounding can make it slightly negative
+    mixability = mixability + greatest(0.0, supremum / eta)  # rounding can make it negative
+    memory[MIXABILITY] = mixability
 
     if learner.adaptive:
-        memory[EXPLORED] += memory[GAMMA] * abs(estimate)
-        memory[GAMMA] = n / (2.0 * n + memory[EXPLORED])
+        explored = memory[EXPLORED] + memory[GAMMA] * absolute(estimate)
+        memory[EXPLORED] = explored
+        gamma = n / (2.0 * n + explored)
     else:
-        memory[GAMMA] = min(0.5, math.sqrt(n / t))
-    gamma = memory[GAMMA]
+        gamma = min(0.5, math.sqrt(n / t))
+    memory[GAMMA] = gamma
 
-    learner.estimates[arm] += estimate
-    eta = n / (1.0 + memory[MIXABILITY])
-    if estimate >= 0.0:
-        best = max(memory[BEST], learner.estimates[arm])
-    else:
-        best = largest(learner.estimates)
+    eta = n / (1.0 + mixability)
+    best = greatest(memory[BEST], estimates[arm] + estimate)
+    for k in range(n):
+        own = estimates[k]
+        estimates[k] = where(arm == k, own + estimate, own)
+    if some_behind:
+        best = where(ahead, best, largest(estimates))
     memory[BEST] = best
     for k in range(n):
-        gaps[k] = eta * (best - learner.estimates[k])
+        gaps[k] = eta * (best - estimates[k])
     shift = log_barrier_shift(gaps, memory[ROOT_P], learner.tolerance)
     memory[ROOT_P] = shift
     for k in range(n):
-        inverse[k] = gaps[k] + shift
-        p[k] = 1.0 / inverse[k]
-        x[k] = (1.0 - gamma) * p[k] + gamma / n
+        gap = gaps[k] + shift
+        share = 1.0 / gap
+        inverse[k] = gap
+        p[k] = share
+        x[k] = (1.0 - gamma) * share + gamma / n
 
 
 def _exp3p(learner, t, arm, g):
@@ -376,7 +392,7 @@ def _exp3p(learner, t, arm, g):
 
 
 def _scaled_all(learner, g):
-    for k in range(g.size):
+    for k in range(len(g)):
         learner.gains[k] = learner.factor * g[k]
     ascend(learner.learner, learner.gains)
 
@@ -384,6 +400,9 @@ def _scaled_all(learner, g):
 def _scaled_one(learner, t, arm, g):
     absorb(learner.learner, t, arm, learner.factor * g)
 
+
+for state_class in (OGA, FTRL, Scaled):
+    plays_in_lanes(state_class)
 
 _FULL = {OGA: _oga, AdaHedge: _adahedge, Squint: _squint, Scaled: _scaled_all}
 _BANDIT = {FTRL: _ftrl, EXP3P: _exp3p, Scaled: _scaled_one}

@@ -7,10 +7,12 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import Own, greatest, least, sqrt, where
 from fairbandits.policies import checks
 from fairbandits.policies.parameters import ArmFractions, number, one_of, per_arm
-from fairbandits.policies.ties import RULES, best_arm
+from fairbandits.policies.ties import RULES, any_of_best, better
 from fairbandits.rationals import common_denominator
 
 
@@ -21,7 +23,7 @@ class LFGState(NamedTuple):
     sums: np.ndarray
     queue: np.ndarray
     fractions: np.ndarray
-    denominator: int
+    denominator: Own
     weights: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray  # 1 / sqrt(pulls)
@@ -143,34 +145,38 @@ class LFG:
         return float(horizon) ** self.eta_exponent
 
 
+plays_in_lanes(LFGState, lambda state: fits(state.denominator))
+unchanged_when_asked(LFGState)
+
+
 @implements("choose", LFGState)
 def _choose(state, t, coin):
     bonus = math.sqrt(state.constant * math.log(t))
-    for k in range(state.index.size):
-        bound = min(state.mean[k] + bonus * state.inverse_root[k], state.top[k])
-        state.index[k] = state.queue[k] / state.denominator + state.weights[k] * bound
-    return best_arm(state.index, state.random_ties, coin)
+    arm, best = 0, -math.inf
+    for k in range(len(state.mean)):
+        bound = least(state.mean[k] + bonus * state.inverse_root[k], state.top[k])
+        index = state.queue[k] / state.denominator + state.weights[k] * bound
+        arm, best = better(k, index, arm, best)
+        if state.random_ties:
+            state.index[k] = index
+    return any_of_best(state.index, best, coin) if state.random_ties else arm
 
 
 @implements("learn", LFGState)
 def _learn(state, t, arm, reward):
     pulls = state.pulls[arm] + 1
+    sums = state.sums[arm] + reward
     state.pulls[arm] = pulls
-    state.sums[arm] += reward
-    state.mean[arm] = state.sums[arm] / pulls
-    state.inverse_root[arm] = 1.0 / math.sqrt(pulls)
+    state.sums[arm] = sums
+    state.mean[arm] = sums / pulls
+    state.inverse_root[arm] = 1.0 / sqrt(pulls)
     state.top[arm] = state.cap
-    queue = state.queue
-    queue[arm] -= state.denominator
-    for k in range(queue.size):
-        queue[k] = max(0, queue[k] + state.fractions[k])
+    for k in range(len(state.queue)):
+        queue = state.queue[k] + state.fractions[k]
+        state.queue[k] = greatest(0, where(arm == k, queue - state.denominator, queue))
 
 
 @implements("probe", LFGState)
 def _probe(state, out):
-    for k in range(state.queue.size):
-        out[0, k] = state.queue[k] / state.denominator
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import lfg_lanes  # noqa: E402, F401
+    for k in range(len(state.queue)):
+        out[0][k] = state.queue[k] / state.denominator

@@ -1,18 +1,30 @@
 """Merit functions, the most optimistic point of a confidence box, and draws by merit.
 
-Vectors of arms stand in rows whose length is a multiple of `BLOCK`, padded with zeros: sums are
+The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
 then taken block by block, eight additions side by side instead of one after the other, and a draw
-looks for the block first. The order of all additions is fixed.
+looks for the block first. The order of all additions is fixed. What takes a state takes any that
+has the fields it names: BF-UCB's or those of its baselines.
 """
 
 import math
 
-import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import nonnegative
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.streams import unit
+from fairbandits.engine.width import (
+    anywhere,
+    at,
+    entry,
+    greatest,
+    lane,
+    lanes_of,
+    least,
+    nearest,
+    put_entry,
+    ratio,
+    where,
+)
 
 BLOCK = 8
 #: Ends of an interval that gain alike up to this tie. Rounding must not decide, since the largest
@@ -103,168 +115,205 @@ def best_vertex(lower, upper, size, kind, c, out):
 
 
 @register_jitable(**INLINE)
-def block_sum(w, o):
-    """Return the sum of the eight entries from `o`."""
-    return ((w[o] + w[o + 1]) + (w[o + 2] + w[o + 3])) + (
-        (w[o + 4] + w[o + 5]) + (w[o + 6] + w[o + 7])
+def products(v, w):
+    """Return the products of eight values and eight others."""
+    (a, b, c, d), (e, f, g, h) = v
+    (i, j, k, m), (n, o, p, q) = w
+    return (a * i, b * j, c * k, d * m), (e * n, f * o, g * p, h * q)
+
+
+@register_jitable(**INLINE)
+def tree(values):
+    """Return the sum of eight values."""
+    (a, b, c, d), (e, f, g, h) = values
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@register_jitable(**INLINE)
+def block_sum(rows, o):
+    """Return the sum of the eight rows from `o`."""
+    return tree(
+        (
+            (at(rows, o, 0), at(rows, o, 1), at(rows, o, 2), at(rows, o, 3)),
+            (at(rows, o, 4), at(rows, o, 5), at(rows, o, 6), at(rows, o, 7)),
+        )
     )
 
 
 @register_jitable(**INLINE)
-def upper_bounds(mean, inverse_root, width, cap, n_blocks, out, changed, new_mean, new_root):
-    """Write min(cap, mean + width * inverse_root), not below 0, over the first blocks.
+def weigh(state, g, width):
+    """Write the optimistic means of group g as its weights; return their sum, and of the squares.
 
-    Entry `changed`, if it is not -1, gets its new mean and inverse root here: a processor that
-    reads several numbers at once waits for one of them that was just written alone.
+    They are mean_i + width / sqrt(N_i), cut off at the cap and at 0. The sums up to the end of each
+    block but the last, which has infinity, go into `ends`.
     """
-    for k in range(BLOCK * n_blocks):
-        m = new_mean if k == changed else mean[k]
-        r = new_root if k == changed else inverse_root[k]
-        out[k] = min(cap, max(0.0, m + width * r))
-    if changed >= 0:
-        mean[changed] = new_mean
-        inverse_root[changed] = new_root
+    total, squares = 0.0, 0.0
+    n_blocks = blocks_of(state, g)
+    for b in range(n_blocks):
+        o = g * state.columns + BLOCK * b
+        weights = (_four(state, o, width), _four(state, o + 4, width))
+        total = total + tree(weights)
+        if b < n_blocks - 1:
+            state.ends[g * state.most_blocks + b] = total
+        squares = squares + tree(products(weights, weights))
+    return total, squares
 
 
 @register_jitable(**INLINE)
-def sum_blocks(weight, n_blocks, ends):
-    """Write the sum up to the end of each block; return the sum of all."""
+def sum_weights(state, g):
+    """Return the sum of the weights of group g, and write those up to the ends of its blocks."""
     total = 0.0
+    n_blocks = blocks_of(state, g)
     for b in range(n_blocks):
-        part = block_sum(weight, BLOCK * b)
-        total += part
-        ends[b] = total
+        total = total + block_sum(state.weight, g * state.columns + BLOCK * b)
+        if b < n_blocks - 1:
+            state.ends[g * state.most_blocks + b] = total
     return total
 
 
 @register_jitable(**INLINE)
-def block_product(v, w, o):
-    """Return the sum of v w over the eight entries from `o`."""
-    return ((v[o] * w[o] + v[o + 1] * w[o + 1]) + (v[o + 2] * w[o + 2] + v[o + 3] * w[o + 3])) + (
-        (v[o + 4] * w[o + 4] + v[o + 5] * w[o + 5]) + (v[o + 6] * w[o + 6] + v[o + 7] * w[o + 7])
+def blocks_of(state, g):
+    """Return the number of blocks that hold the arms of group g."""
+    return (state.start[g + 1] - state.start[g] + BLOCK - 1) // BLOCK
+
+
+@register_jitable(**INLINE)
+def _four(state, o, width):
+    return (
+        _weigh_one(state, o, width),
+        _weigh_one(state, o + 1, width),
+        _weigh_one(state, o + 2, width),
+        _weigh_one(state, o + 3, width),
     )
 
 
 @register_jitable(**INLINE)
-def sum_squares(w, n_blocks):
-    """Return the sum of the squares of the first blocks."""
-    total = 0.0
-    for b in range(n_blocks):
-        total += block_product(w, w, BLOCK * b)
-    return total
+def _weigh_one(state, row, width):
+    weight = bound_of(state, row, width)
+    state.weight[row] = weight
+    return weight
 
 
 @register_jitable(**INLINE)
-def expose(weight, total, divide, n_blocks, policy, probability):
-    """Write the probabilities weight / total of the first blocks, and add them up."""
-    if divide:
-        for k in range(BLOCK * n_blocks):
-            p = weight[k] / total
-            policy[k] = p
-            probability[k] += p
-    else:  # nearly the same, and a division less for each arm
-        share = 1.0 / total if total > 0.0 else 0.0  # never 0 for rewards in [0, 1]
-        for k in range(BLOCK * n_blocks):
-            p = weight[k] * share
-            policy[k] = p
-            probability[k] += p
+def bound_of(state, row, width):
+    """Return the optimistic mean of the arm in a row."""
+    bound = state.mean[row] + width * state.inverse_root[row]
+    return least(state.cap, greatest(0.0, bound))
 
 
 @register_jitable(**INLINE)
-def draw_by_weight(weight, ends, size, target):
-    """Return the first index whose cumulated weight exceeds `target`, else the last one.
+def expose(state, first, size, total, own):
+    """Write and add up the probabilities weight / total of some rows, where they are one's own."""
+    share = ratio(1.0, total)
+    for row in range(first, first + size):
+        # what passes the number 1.000 depends on the last bits: divide, as they do
+        p = state.weight[row] / total if state.rounded else state.weight[row] * share
+        state.policy[row] = where(own, p, state.policy[row])
+        before = state.probability[row]
+        state.probability[row] = where(own, before + p, before)
 
-    `ends` are the cumulated weights at the ends of the blocks. Cumulated weights do not decrease,
-    so counting those not above the target finds it, without a branch that nobody can predict.
+
+@register_jitable(**INLINE)
+def draw(state, group, last, total, coin):
+    """Return the place in its group of the arm that the coin draws by weight, or -1.
+
+    `last` is the place of the last arm, and `total` the sum of the weights.
     """
-    return draw_inside(weight, ends, block_of(ends, size, target), size, target)
+    if state.rounded:
+        return _draw_rounded(state, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
+    return draw_by_weight(state, group, last, unit(coin) * total)
 
 
 @register_jitable(**INLINE)
-def block_of(ends, size, target):
-    """Return the block that `draw_by_weight` draws from."""
-    block = 0
-    for b in range((size - 1) // BLOCK):
-        block += 0 if ends[b] > target else 1
-    return block
+def draw_by_weight(state, group, last, target):
+    """Return the first place whose cumulated weight exceeds `target`, else the last one.
 
-
-@register_jitable(**INLINE)
-def draw_inside(weight, ends, block, size, target):
-    """Return the index that `draw_by_weight` draws, of which the block is known."""
-    cumulated = ends[block - 1] if block > 0 else 0.0
+    Cumulated weights do not decrease, so counting those not above the target finds it, without a
+    branch that nobody can predict: first the block, and then the place in it.
+    """
+    block = draw_block(state, group, last, target)
+    cumulated = sum_before(state, group, block)
     place = BLOCK * block
-    for k in range(BLOCK * block, BLOCK * block + BLOCK - 1):
-        cumulated += weight[k]
-        place += 0 if cumulated > target else 1
-    return min(place, size - 1)
-
-
-@register_jitable(**NOT_INLINED)
-def _sort(p, order, ranks, size):
-    """Sort by increasing p, equal ones by rank; by insertion, since nearly all are in place."""
-    for j in range(1, size):
-        arm, rank = order[j], ranks[j]
-        place = j
-        while place > 0:
-            before = order[place - 1]
-            if p[before] < p[arm] or (p[before] == p[arm] and ranks[place - 1] < rank):
-                break
-            order[place] = before
-            ranks[place] = ranks[place - 1]
-            place -= 1
-        order[place] = arm
-        ranks[place] = rank
+    row = group * state.columns + place
+    for j in range(BLOCK - 1):
+        cumulated = cumulated + at(state.weight, row, j)
+        place = place + where(cumulated > target, 0, 1)
+    return least(place, last)
 
 
 @register_jitable(**INLINE)
-def _ascending(p, order, ranks, size, out):
-    """Write p in the order given; return how many neighbours are in the wrong order."""
-    for j in range(size):
-        out[j] = p[nonnegative(order[j])]
-    wrong = 0
-    for j in range(1, size):
-        tie = out[j - 1] == out[j] and ranks[j - 1] > ranks[j]
-        wrong += 1 if out[j - 1] > out[j] or tie else 0
-    return wrong
+def draw_block(state, group, last, target):
+    """Return the block that is drawn from."""
+    block, most = 0, 0
+    ends = group * state.most_blocks
+    for b in range(state.most_blocks - 1):
+        block = block + where(at(state.ends, ends, b) > target, 0, 1)
+        most = most + where(last >= BLOCK * (b + 1), 1, 0)
+    return least(block, most)
 
 
 @register_jitable(**INLINE)
-def draw_rounded(p, order, ranks, size, coin, ascending, ends):
+def sum_before(state, group, block):
+    """Return the sum of the weights of a group before a block."""
+    before = state.ends[group * state.most_blocks + greatest(block - 1, 0)]
+    return where(block > 0, before, 0.0)
+
+
+@register_jitable(**INLINE)
+def _draw_rounded(state, group, last, number):
     """Draw as the released program does; return -1 if its rounded number lets every arm go by.
 
     The uniform number is rounded to thousandths, half to even. The arms go by increasing
     probability, equal ones by their ranks; the first whose cumulated probability is strictly above
-    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1. The
+    sums are those of the program, one after the other, since bits decide where one meets a number.
 
-    The program adds up one after the other, and bits decide where a sum meets the number. Sums by
-    blocks differ from its sums by less than a margin, so they are enough unless one is as near.
-
-    Parameters
-    ----------
-    p : ndarray of float, shape (>= size,)
-        Probabilities.
-    order, ranks : ndarray of int, shape (>= size,)
-        The arms in any order, e.g. the last round's, which is nearly this round's, and distinct
-        numbers that settle ties; sorted here.
-    size : int
-        Number of arms.
-    coin : int
-        64-bit word.
-    ascending, ends : ndarray of float, shape (a row,) and (blocks of a row,)
-        Scratch, zero where no arm is.
+    `order` has the ranks of each group's arms in the last round's order, which is nearly this
+    round's.
     """
-    while _ascending(p, order, ranks, size, ascending) > 0:
-        _sort(p, order, ranks, size)
-    number = np.rint(1000.0 * unit(coin)) / 1000.0
-    total = sum_blocks(ascending, (size + BLOCK - 1) // BLOCK, ends)
-    margin = 1e-14 * size
-    place = draw_by_weight(ascending, ends, size, number + margin)
-    if number + margin < total and place == draw_by_weight(ascending, ends, size, number - margin):
-        return order[place]
-    cumulated = 0.0
-    for j in range(size):
-        cumulated += ascending[j]
-        if number < cumulated:
-            return order[j]
-    return -1
+    row = group * state.columns
+    while True:
+        arm, cumulated = -1, 0.0
+        before, behind, wrong = 0.0, -1, 0
+        for j in range(state.columns):
+            rank = state.order[j]
+            for g in range(1, len(state.order) // state.columns):
+                rank = where(group == g, state.order[g * state.columns + j], rank)
+            k = state.arm_of[rank] if state.ranked else rank
+            p = state.policy[row + k]
+            counts = last >= j
+            wrong = where(counts & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
+            before, behind = p, rank
+            cumulated = where(counts, cumulated + p, cumulated)
+            arm = where(counts & (arm < 0) & (number < cumulated), k, arm)
+        if not anywhere(wrong > 0):
+            return arm
+        _sort(state, row, last, wrong)
+
+
+@register_jitable(**NOT_INLINED)
+def _sort(state, row, last, wrong):
+    """Sort by insertion where a group's arms are not in order: nearly all are in place."""
+    for i in range(lanes_of(state.order)):
+        if lane(wrong, i) > 0:
+            first = int(lane(row, i))
+            for j in range(first + 1, first + int(lane(last, i)) + 1):
+                rank = entry(state.order, j, i)
+                p = _of_rank(state, first, rank, i)
+                place = j
+                while place > first:
+                    before = entry(state.order, place - 1, i)
+                    other = _of_rank(state, first, before, i)
+                    if other < p or (other == p and before < rank):
+                        break
+                    put_entry(state.order, place, i, before)
+                    place -= 1
+                put_entry(state.order, place, i, rank)
+
+
+@register_jitable(**INLINE)
+def _of_rank(state, first, rank, i):
+    k = int(rank)
+    if state.ranked:
+        k = int(entry(state.arm_of, k, i))
+    return entry(state.policy, first + k, i)

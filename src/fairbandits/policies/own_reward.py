@@ -5,23 +5,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import fill
-from fairbandits.engine.lanes import numbers_along_lanes, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn, probe
-from fairbandits.engine.vectors import every, load, pick, select, store
+from fairbandits.engine.width import where
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import Learner, LearnerParameters
 
 
 class OwnRewardState(NamedTuple):
     """The learner, and the arm of the round being played."""
-
-    learner: NamedTuple
-    arm: np.ndarray
-
-
-class OwnRewardLanes(NamedTuple):
-    """The same in every lane."""
 
     learner: NamedTuple
     arm: np.ndarray
@@ -70,12 +62,15 @@ class OwnReward:
         return OwnRewardState(learner, np.zeros(1, np.int64))
 
 
+plays_in_lanes(OwnRewardState)
+
+
 @implements("distribute", OwnRewardState)
 def _distribute(state, t, coin, out):
     arm = choose(state.learner, t, coin)
     state.arm[0] = arm
-    fill(out, 0.0)
-    out[arm] = 1.0
+    for k in range(len(out)):
+        out[k] = where(arm == k, 1.0, 0.0)
 
 
 @implements("learn", OwnRewardState)
@@ -86,32 +81,4 @@ def _learn(state, t, x, reward):
 
 @implements("probe", OwnRewardState)
 def _probe(state, out):
-    probe(state.learner, out)
-
-
-# ------------------------------------------------------------------------------------------ lanes
-
-
-plays_in_lanes(
-    OwnRewardState,
-    make=lambda state, wide: OwnRewardLanes(wide(state.learner), numbers_along_lanes(state.arm)),
-)
-
-
-@implements("distribute", OwnRewardLanes)
-def _distribute_lanes(state, t, coin, out):
-    arm = choose(state.learner, t, coin)
-    store(state.arm, 0, arm)
-    for k in range(out.shape[0]):
-        store(out, k, select(arm == float(k), every(1.0), 0.0))
-
-
-@implements("learn", OwnRewardLanes)
-def _learn_lanes(state, t, x, reward):
-    arm = load(state.arm, 0)
-    learn(state.learner, t, arm, pick(reward, arm))
-
-
-@implements("probe", OwnRewardLanes)
-def _probe_lanes(state, out):
     probe(state.learner, out)

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.arrays import assign
 from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import assign
 from fairbandits.policies import checks
 from fairbandits.policies.banditq import BanditQ, lengthen, surrogate_gain
 from fairbandits.policies.parameters import Targets, number, one_of

@@ -6,28 +6,27 @@ from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import unit
+from fairbandits.engine.width import absolute, anywhere, greatest, least, log, no, where
 
 
 @register_jitable(**INLINE)
 def sample(x, coin):
     """Return the first index whose cumulated probability exceeds the coin, else the last one."""
     u = unit(coin)
-    cumulated = 0.0
-    for k in range(x.size - 1):
-        cumulated += x[k]
-        if cumulated > u:
-            return k
-    return x.size - 1
+    arm, cumulated = 0, 0.0
+    for k in range(len(x) - 1):
+        cumulated = cumulated + x[k]
+        arm = arm + where(cumulated > u, 0, 1)  # once above, always above
+    return arm
 
 
 @register_jitable(**INLINE)
-def project_step(x, rate, g, threshold, y):
-    """Move `x` to the point of the simplex nearest to x + rate * g.
+def project_step(x, rate, g, threshold, moves, y):
+    """Move `x` to the point of the simplex nearest to x + rate * g, where it `moves`.
 
     That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large,
     and the entries above it fit a larger one: so d climbs from `threshold`, dropping entries until
-    the lowest one kept lies above it, to the point that sorting gives, in a few passes. The kept
-    entries move to the front of `y`, so that the passes get shorter.
+    the lowest one kept lies above it, to the point that sorting gives, in a few passes.
 
     Parameters
     ----------
@@ -39,6 +38,8 @@ def project_step(x, rate, g, threshold, y):
         Gains.
     threshold : float
         Where d starts: what fits some set of entries, (their sum after the step - 1) / number.
+    moves : bool
+        Whether there is a step.
     y : ndarray of float, shape (n,)
         Scratch.
 
@@ -47,27 +48,25 @@ def project_step(x, rate, g, threshold, y):
     C. Michelot, "A finite algorithm for finding the projection of a point onto the canonical
     simplex of R^n", Journal of Optimization Theory and Applications 50 (1986), 195-200.
     """
-    for k in range(y.size):
+    for k in range(len(y)):
         y[k] = x[k] + rate * g[k]
-    active = y.size
-    lowest = -math.inf
-    while lowest <= threshold:  # so every pass after the first drops an entry
-        kept = 0
-        total = 0.0
-        lowest = math.inf
-        for k in range(active):  # without branches: which entries drop cannot be predicted
+    active = moves
+    while anywhere(active):
+        kept, total, lowest = 0.0, 0.0, math.inf
+        for k in range(len(y)):  # without branches: which entries drop cannot be predicted
             value = y[k]
             keep = value > threshold
-            y[kept] = value
-            kept += 1 if keep else 0
-            total += value if keep else 0.0
-            lowest = min(lowest, value if keep else math.inf)
-        if kept == 0:  # after a step so long that adding 1 to an entry does not change it
-            return
-        active = kept
-        threshold = (total - 1.0) / active
-    for k in range(x.size):
-        x[k] = max(x[k] + rate * g[k] - threshold, 0.0)
+            y[k] = where(keep, value, -math.inf)
+            kept = kept + where(keep, 1.0, 0.0)
+            total = total + where(keep, value, 0.0)
+            lowest = least(lowest, where(keep, value, math.inf))
+        # none is kept after a step so long that adding 1 to an entry does not change it
+        moves = moves & ((kept > 0.0) | no(active))
+        threshold = where(active, (total - 1.0) / greatest(kept, 1.0), threshold)
+        active = active & moves & (lowest <= threshold)
+    for k in range(len(x)):
+        after = greatest(x[k] + rate * g[k] - threshold, 0.0)
+        x[k] = where(moves, after, x[k])
 
 
 @register_jitable(**INLINE)
@@ -92,33 +91,34 @@ def log_barrier_shift(gaps, shift, tolerance):
     ----------
     BanditQ, App. 7.9 (UAI version, Alg. 3, with the sign corrected).
     """
+    going = shift > 0.0  # which holds in every lane
     for _ in range(200):
-        total = 0.0
-        squares = 0.0
-        for k in range(gaps.size):
+        total, squares = 0.0, 0.0
+        for k in range(len(gaps)):
             q = 1.0 / (gaps[k] + shift)
-            total += q
-            squares += q * q
+            total = total + q
+            squares = squares + q * q
         excess = total - 1.0
-        shift = max(1.0, shift + excess / squares)
-        if abs(excess) < tolerance:
-            return shift
+        shift = where(going, greatest(1.0, shift + excess / squares), shift)
+        going = going & no(absolute(excess) < tolerance)
+        if not anywhere(going):
+            break
     return shift
 
 
 @register_jitable(**INLINE)
-def mass_and_logs(gaps, p):
-    """Return sum_i 1 / gaps_i, and sum_i log(gaps_i * p_i) with few logarithms.
+def mass_and_logs(gaps, shift, p):
+    """Return sum_i 1 / (gaps_i + shift), and sum_i log((gaps_i + shift) p_i) with few logarithms.
 
     In one loop, because the two sums wait for their own additions only.
     """
-    mass = 0.0
-    logs = 0.0
-    product = 1.0
-    for k in range(gaps.size):
-        mass += 1.0 / gaps[k]
-        product *= gaps[k] * p[k]
-        if product > 1e150 or product < 1e-150:
-            logs += math.log(product)
-            product = 1.0
-    return mass, logs + math.log(product)
+    mass, logs, product = 0.0, 0.0, 1.0
+    for k in range(len(gaps)):
+        gap = gaps[k] + shift
+        mass = mass + 1.0 / gap
+        product = product * (gap * p[k])
+        far = (product > 1e150) | (product < 1e-150)
+        if anywhere(far):
+            logs = where(far, logs + log(product), logs)
+            product = where(far, 1.0, product)
+    return mass, logs + log(product)

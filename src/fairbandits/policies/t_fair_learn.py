@@ -1,11 +1,14 @@
 """T-Fair-Learn: all quotas first, knowing the horizon, and then the learner."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import choose, implements, learn, standing, streak, streaked
+from fairbandits.engine.lanes import may_ask, plays_in_lanes
+from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.width import anywhere, no, where
 from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, one_of
@@ -84,40 +87,28 @@ class TFairLearn:
         )
 
 
-@implements("standing", TFairLearnState)
-def _standing(state, t):
-    return standing(state.learner, t) if state.total[0] == 0 else -1
-
-
-@implements("streak", TFairLearnState)
-def _streak(state, t):
-    return streak(state.learner, t)
-
-
-@implements("streaked", TFairLearnState)
-def _streaked(state, arm, terms, n):
-    state.pulls[arm] += n
-    streaked(state.learner, arm, terms, n)
+plays_in_lanes(TFairLearnState, lambda state: may_ask(state.learner))
 
 
 @implements("choose", TFairLearnState)
 def _choose(state, t, coin):
-    if state.total[0] == 0:
-        return choose(state.learner, t, coin)
-    arm = -1
-    for k in range(state.owed.size):
-        if state.owed[k] > 0:
+    content = state.total[0] == 0
+    arm, fewest = -1, math.inf
+    if anywhere(no(content)):
+        for k in range(len(state.owed)):
+            first = (state.owed[k] > 0) & (state.pulls[k] < fewest)
             if state.sequential:
-                return k
-            if arm < 0 or state.pulls[k] < state.pulls[arm]:
-                arm = k
+                first = first & (arm < 0)
+            arm, fewest = where(first, k, arm), where(first, state.pulls[k], fewest)
+    if anywhere(content):
+        arm = where(content, choose(state.learner, t, coin), arm)
     return arm
 
 
 @implements("learn", TFairLearnState)
 def _learn(state, t, arm, reward):
     state.pulls[arm] += 1
-    if state.owed[arm] > 0:
-        state.owed[arm] -= 1
-        state.total[0] -= 1
+    owing = where(state.owed[arm] > 0, 1, 0)
+    state.owed[arm] -= owing
+    state.total[0] -= owing
     learn(state.learner, t, arm, reward)

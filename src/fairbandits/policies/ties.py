@@ -2,31 +2,39 @@
 
 from numba.extending import register_jitable
 
-from fairbandits.engine.arrays import largest
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import unit
+from fairbandits.engine.width import where
 
 RULES = ("lowest", "random")
 
 
 @register_jitable(**INLINE)
-def best_arm(index, random, coin):
-    """Return the arm of largest index; of several, the lowest or, if `random`, one by the coin."""
-    best = largest(index)
-    arm = index.size - 1
-    for k in range(index.size - 1):  # bounded, and stopped early: a guess that mostly comes true
-        if index[k] == best:
-            arm = k
-            break
-    if not random:
-        return arm
+def better(k, index, arm, best):
+    """Return arm k and its index if that is larger than the best so far, else these."""
+    higher = index > best
+    return where(higher, k, arm), where(higher, index, best)
+
+
+@register_jitable(**INLINE)
+def any_of_best(indices, best, coin):
+    """Return one of the arms whose index is `best`, each with the same probability."""
     tied = 0
-    for k in range(index.size):
-        tied += 1 if index[k] == best else 0
-    skip = int(unit(coin) * tied)
-    for k in range(index.size):
-        if index[k] == best:
-            if skip == 0:
-                return k
-            skip -= 1
+    for k in range(len(indices)):
+        tied = tied + where(indices[k] == best, 1, 0)
+    skipped = unit(coin) * tied
+    before, arm = 0, 0
+    for k in range(len(indices)):
+        own = indices[k] == best
+        arm = where(own & (before <= skipped), k, arm)
+        before = before + where(own, 1, 0)
     return arm
+
+
+@register_jitable(**INLINE)
+def best_arm(indices, random, coin):
+    """Return the arm of largest index; of several, the lowest or, if `random`, one by the coin."""
+    arm, best = 0, indices[0]
+    for k in range(1, len(indices)):
+        arm, best = better(k, indices[k], arm, best)
+    return any_of_best(indices, best, coin) if random else arm

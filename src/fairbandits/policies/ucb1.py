@@ -8,27 +8,36 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks, lead, leader
-from fairbandits.policies.lead import Lead
+from fairbandits.engine.width import anywhere, log, sqrt, where
+from fairbandits.policies import checks
 from fairbandits.policies.parameters import number, one_of
-from fairbandits.policies.ties import RULES, best_arm
+from fairbandits.policies.ties import RULES, any_of_best, better
 
 ROUND, PREVIOUS, OWN = range(3)
 CLOCKS = {"round": ROUND, "previous": PREVIOUS, "own": OWN}
-CALLS, UNPULLED = range(2)
+
+
+class Means(NamedTuple):
+    """Of each arm what its index needs, and how many arms were never pulled."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    inverse_root: np.ndarray
+    unpulled: np.ndarray
 
 
 class UCB1State(NamedTuple):
-    """Pulls, reward sums and who leads; of the calls and the arms never pulled, how many."""
+    """The means, and how often the policy was asked; the indices, where ties are drawn."""
 
-    lead: Lead
+    means: Means
+    calls: np.ndarray
     index: np.ndarray
-    counts: np.ndarray  # see the constants above
     scale: float
     clock: int
     random_ties: bool
-    horizon: int
 
 
 @dataclass(frozen=True)
@@ -74,78 +83,72 @@ class UCB1:
     def start(self, n_arms: int, horizon: int) -> UCB1State:
         """Return the state before the first round."""
         return UCB1State(
-            lead.nobody(n_arms),
+            no_pulls(n_arms),
+            np.zeros(1, np.int64),
             np.zeros(n_arms),
-            np.array([0, n_arms]),
             float(self.scale),
             CLOCKS[self.clock],
             self.ties == "random",
-            horizon,
         )
 
 
-@register_jitable(**INLINE)
-def _clock(state, t):
-    if state.clock == OWN:
-        return state.counts[CALLS] + 1
-    return t - 1 if state.clock == PREVIOUS else t
+def no_pulls(n_arms: int) -> Means:
+    """Return the means before the first pull."""
+    return Means(np.zeros(n_arms, np.int64), *np.zeros((3, n_arms)), np.array([n_arms]))
 
 
 @register_jitable(**INLINE)
-def _bonus(clock):
-    return math.sqrt(2.0 * math.log(clock))
+def take(means, arm, reward):
+    """Take the reward of a pull."""
+    pulls = means.pulls[arm] + 1
+    sums = means.sums[arm] + reward
+    means.pulls[arm] = pulls
+    means.sums[arm] = sums
+    means.mean[arm] = sums / pulls
+    means.inverse_root[arm] = 1.0 / sqrt(pulls)
+    means.unpulled[0] = means.unpulled[0] - where(pulls == 1, 1, 0)
 
 
-@implements("standing", UCB1State)
-def _standing(state, t):
-    if lead.stands(state.lead, _clock(state, t)):
-        state.counts[CALLS] += 1
-        return state.lead.leader.marks[leader.ARM]
-    return -1
+@register_jitable(**INLINE)
+def never_pulled_first(means, arm):
+    """Return the lowest arm never pulled if there is one, else `arm`."""
+    waiting = means.unpulled[0] > 0
+    if anywhere(waiting):
+        for k in range(len(means.pulls) - 1, -1, -1):
+            arm = where(waiting & (means.pulls[k] == 0), k, arm)
+    return arm
 
 
-@implements("streak", UCB1State)
-def _streak(state, t):
-    return lead.streak(state.lead, t, _clock(state, t), state.scale)
+@register_jitable(**INLINE)
+def bonus_of(clock):
+    """Return sqrt(2 log t); before the first round ends no arm has an index yet."""
+    return sqrt(2.0 * log(clock))
 
 
-@implements("streaked", UCB1State)
-def _streaked(state, arm, terms, n):
-    lead.streaked(state.lead, arm, terms, n)
-    state.counts[CALLS] += n - 1
+for state_class in (Means, UCB1State):
+    plays_in_lanes(state_class)
+unchanged_when_asked(UCB1State, lambda state: state.clock != OWN)
 
 
 @implements("choose", UCB1State)
 def _choose(state, t, coin):
-    clock = _clock(state, t)
-    state.counts[CALLS] += 1
-    if state.counts[UNPULLED] > 0:
-        for k in range(state.index.size):
-            if state.lead.pulls[k] == 0:
-                return k
-    lead.settle(state.lead)
-    arms = state.lead.leader
-    n_arms = state.index.size
-    bonus = _bonus(clock)
-    if clock > arms.marks[leader.UNTIL]:
-        until = leader.ahead(clock)
-        leader.begin(arms, 0, n_arms, until, _bonus(until))
-    arm = leader.find(arms, 0, n_arms, bonus, not state.random_ties)
-    if arm < 0:
-        for k in range(n_arms):
-            state.index[k] = arms.mean[k] + bonus * arms.inverse_root[k]
-        arm = best_arm(state.index, state.random_ties, coin)
-        leader.crown(arms, 0, n_arms, arm, bonus)
-    lead.measure(state.lead, clock)
-    return arm
+    means = state.means
+    if state.clock == OWN:  # which differs between lanes
+        state.calls[0] += 1
+        bonus = bonus_of(state.calls[0])
+    else:
+        bonus = bonus_of(max(t - 1, 1) if state.clock == PREVIOUS else t)
+    arm, best = 0, -math.inf
+    for k in range(len(means.mean)):
+        index = means.mean[k] + bonus * means.inverse_root[k]
+        arm, best = better(k, index, arm, best)
+        if state.random_ties:
+            state.index[k] = index
+    if state.random_ties:
+        arm = any_of_best(state.index, best, coin)
+    return never_pulled_first(means, arm)
 
 
 @implements("learn", UCB1State)
 def _learn(state, t, arm, reward):
-    scaled = reward if state.scale == 1.0 else reward / state.scale
-    if lead.learn(state.lead, arm, scaled) == 1:
-        state.counts[UNPULLED] -= 1
-
-
-# what runs it in lanes is registered with it, and counts with its runs alone
-from fairbandits.policies import ucb1_lanes  # noqa: E402, F401
+    take(state.means, arm, reward if state.scale == 1.0 else reward / state.scale)

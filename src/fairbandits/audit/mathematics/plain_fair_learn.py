@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fairbandits.engine.protocol import learn
 from fairbandits.instance import Instance
-from fairbandits.policies import UCB1, FairLearn, lead
+from fairbandits.policies import UCB1, FairLearn
 from fairbandits.rationals import rational
 from fairbandits.simulation import run
 
@@ -33,8 +33,7 @@ class _State:
         if unpulled:
             return unpulled[0]
         bonus = math.sqrt(2.0 * math.log(t))
-        lead.settle(self.known.lead)
-        known = self.known.lead.leader
+        known = self.known.means
         return max(awake, key=lambda arm: known.mean[arm] + bonus * known.inverse_root[arm])
 
     def learn(self, t: int, arm: int, reward: float) -> None:
