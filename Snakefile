@@ -4,8 +4,8 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-from fairbandits import serving
-from fairbandits.experiments.schemas import ConfigError, read_yaml
+from fairbandits.cli import serving
+from fairbandits.settings.schemas import ConfigError, read_yaml
 
 min_version("9.27")
 

@@ -20,8 +20,8 @@ from bench.history import commit
 from bench.measure import machine, machine_name, nanoseconds, ways_of
 from bench.ways import compile_c, play_ours
 
-from fairbandits.figures.style import COLOURS, apply_style, save
-from fairbandits.store import replacing
+from fairbandits.data.store import replacing
+from fairbandits.library.style import COLOURS, apply_style, save
 
 ROUNDS = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 ARMS = (2, 3, 5, 10, 20, 50, 100, 200)

@@ -23,7 +23,7 @@ from bench.table import as_markdown, as_text
 from bench.ways import compile_c
 
 import fairbandits as fb
-from fairbandits.store import replacing
+from fairbandits.data.store import replacing
 
 
 @click.command(help=__doc__.partition("\n")[0])

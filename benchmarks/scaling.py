@@ -17,7 +17,9 @@ import matplotlib.pyplot as plt
 from bench import HERE, ROOT
 
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.experiments.bundles import (
+from fairbandits.data.store import replacing
+from fairbandits.library.style import apply_style, save
+from fairbandits.replication.bundles import (
     SHOWN,
     Bundle,
     Chunk,
@@ -25,10 +27,8 @@ from fairbandits.experiments.bundles import (
     collections,
     simulations,
 )
-from fairbandits.experiments.config import Config, load_config
-from fairbandits.experiments.costs import STARTED, WRITTEN, seconds_of_replicate
-from fairbandits.figures.style import apply_style, save
-from fairbandits.store import replacing
+from fairbandits.settings.config import Config, load_config
+from fairbandits.settings.costs import STARTED, WRITTEN, seconds_of_replicate
 
 JOBS = HERE / "jobs.csv"
 PAGE, PLOT = ROOT / "docs" / "scaling.md", ROOT / "docs" / "scaling"

@@ -13,7 +13,7 @@ import click
 from bench import ROOT
 from bench.measure import machine, machine_name
 
-from fairbandits.experiments.schemas import read_yaml
+from fairbandits.settings.schemas import read_yaml
 
 #: Folders of files that are no paper's, and what their stage is called.
 STAGES = {
@@ -73,7 +73,7 @@ def _row(stage: str, paper: str, times: list[tuple[float, float | None]]) -> tup
     wall, cpu = zip(*times, strict=True)
     measured = [one for one in cpu if one is not None]
     # Snakemake has no CPU time of a process that ends before it first looks, and next to none of a
-    # step that the run's server forks (`fairbandits.serving`)
+    # step that the run's server forks (`fairbandits.cli.serving`)
     least = "" if len(measured) == len(cpu) else "at least "
     seconds = f"{sum(wall):.0f}", f"{least}{sum(measured):.0f}", f"{max(wall):.0f}"
     return stage, paper, str(len(times)), *seconds

@@ -45,12 +45,12 @@ def _global_state():
 
 #: What compiled code is in, or runs through.
 KERNELS = (
-    "fairbandits.comparison",
-    "fairbandits.compiling",
+    "fairbandits.library.comparison",
+    "fairbandits.library.compiling",
     "fairbandits.engine",
     "fairbandits.policies",
-    "fairbandits.running",
-    "fairbandits.simulation",
+    "fairbandits.library.running",
+    "fairbandits.library.simulation",
 )
 
 

@@ -6,8 +6,8 @@ Nobody changes them.
 from functools import cache
 
 from fairbandits.audit.ledger import Ledger, load_ledgers
-from fairbandits.experiments.config import Config, load_config
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.settings.config import Config, load_config
+from fairbandits.settings.schemas import ROOT
 
 FILES = (ROOT / "config" / "config.yaml",)
 

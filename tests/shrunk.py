@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.datasets import collect
-from fairbandits.experiments.simulate import write_chunk
+from fairbandits.replication.datasets import collect
+from fairbandits.replication.simulate import write_chunk
+from fairbandits.settings.config import build_config
 
 FOLDERS = ("results", "figures", "logs", "benchmarks")
 

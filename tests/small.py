@@ -27,11 +27,11 @@ from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
 from fairbandits.engine import kinds
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.schemas import ROOT, read_yaml
 from fairbandits.figures.draw import draw
-from fairbandits.replay.banditq_uai2024 import write_replay
-from fairbandits.site.build import build, execute
+from fairbandits.replication.banditq_uai2024 import write_replay
+from fairbandits.report.build import build, execute
+from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import ROOT, read_yaml
 
 SEED = 20240725
 REPLICATES = 3

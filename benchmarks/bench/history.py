@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import HERE, ROOT
 from bench.measure import machine_name
-from fairbandits.store import replacing
+from fairbandits.data.store import replacing
 
 FILE = HERE / "history.csv"
 COLUMNS = (

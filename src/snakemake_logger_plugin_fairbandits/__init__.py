@@ -13,7 +13,7 @@ from pathlib import Path
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from fairbandits.progress import PROGRESS
+from fairbandits.replication.progress import PROGRESS
 
 #: Seconds without a line after which one says what runs.
 SILENCE = 60.0

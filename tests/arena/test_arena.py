@@ -15,13 +15,13 @@ import small
 from fairbandits.arena import decisions, picture, scores, standings
 from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
-from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
-from fairbandits.experiments.simulate import instance_of
-from fairbandits.experiments.spec import depends_on_instance, filled
-from fairbandits.optima.fluid import fluid_pulls
+from fairbandits.data.store import StoreError, read_table
 from fairbandits.policies import make_policy
-from fairbandits.site import arena as page
-from fairbandits.store import StoreError, read_table
+from fairbandits.replication.simulate import instance_of
+from fairbandits.report import arena as page
+from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
+from fairbandits.settings.spec import depends_on_instance, filled
+from fairbandits.theory.fluid import fluid_pulls
 
 FULL = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.yaml")
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import fairbandits as fb
-from fairbandits.contracts import GroupExposure, GroupMerit, MinimumPulls, MinimumReward
-from fairbandits.metrics.groups import fair_optimum
-from fairbandits.optima.penalised import oracle_allocation
-from fairbandits.optima.static import static_benchmark
+from fairbandits.library.contracts import GroupExposure, GroupMerit, MinimumPulls, MinimumReward
+from fairbandits.measures.groups import fair_optimum
+from fairbandits.theory.penalised import oracle_allocation
+from fairbandits.theory.static import static_benchmark
 
 MEANS = (0.3352, 0.2031, 0.2411, 0.7816, 0.6177)
 

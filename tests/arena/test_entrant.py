@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import naive
 import small
-from fairbandits.cli import main
+from fairbandits.cli.main import main
 
 GOOD = """
 from fractions import Fraction

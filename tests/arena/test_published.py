@@ -12,11 +12,11 @@ import pytest
 from fairbandits.arena import scores, standings
 from fairbandits.arena.roles import load_arena
 from fairbandits.arena.settings import arena_config
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.datasets import load_dataset
-from fairbandits.experiments.recorded import runs_of
-from fairbandits.experiments.schemas import ROOT, read_yaml
-from fairbandits.store import StoreError
+from fairbandits.data.store import StoreError
+from fairbandits.replication.datasets import load_dataset
+from fairbandits.replication.recorded import runs_of
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import ROOT, read_yaml
 
 FILE = ROOT / "config" / "config.yaml"
 CASES = [

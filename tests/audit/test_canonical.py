@@ -7,16 +7,16 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit.canonical import (
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.settings.canonical import (
     PROSE,
     UNJUDGED_SEED,
     canonical,
     rules_digest,
     seed_of_rules,
 )
-from fairbandits.audit.ledger import load_ledgers
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml
+from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml
 
 PAPERS = ("banditq", "fair_ucb", "ht_ucb", "bf_ucb")
 FILES = {paper: paper_file(paper, "claims") for paper in PAPERS}

@@ -9,8 +9,8 @@ from fairbandits.audit.cases import questions
 from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.plans import Plan, Selection, check_plan
-from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.spec import RunSpec
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.spec import RunSpec
 
 MEANS = (0.5, 0.75, 0.25)
 

@@ -16,8 +16,8 @@ from fairbandits.audit.judge import answers, asked
 from fairbandits.audit.records import committed as committed_claims
 from fairbandits.audit.records import csv_of, read_verdicts, write_findings
 from fairbandits.audit.totals import EXTENSION, left_out
-from fairbandits.cli import main
-from fairbandits.experiments.schemas import ROOT, check
+from fairbandits.cli.main import main
+from fairbandits.settings.schemas import ROOT, check
 
 CONFIG = real.config()
 LEDGERS = real.ledgers()

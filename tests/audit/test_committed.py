@@ -20,8 +20,8 @@ from fairbandits.audit.committed import (
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import committed, read_csv, read_verdicts
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.store import StoreError
+from fairbandits.data.store import StoreError
+from fairbandits.settings.schemas import ROOT
 
 LEDGERS = real.ledgers()
 

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 import real
 from fairbandits.audit.ledger import ALL_CLAIMS, Change, load_ledger
-from fairbandits.cli import main
-from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file, read_yaml
-from fairbandits.site.audit import Audit
-from fairbandits.site.deviations import deviations
+from fairbandits.cli.main import main
+from fairbandits.report.audit import Audit
+from fairbandits.report.deviations import deviations
+from fairbandits.settings.schemas import ROOT, ConfigError, paper_file, read_yaml
 
 CONFIG = real.config()
 LEDGERS = real.ledgers()

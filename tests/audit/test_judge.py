@@ -41,9 +41,9 @@ from fairbandits.audit.records import (
     write_findings,
     write_verdicts,
 )
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.provenance import audit_code
-from fairbandits.store import StoreError, read_footer, read_table, write_table
+from fairbandits.data.provenance import audit_code
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.settings.schemas import ROOT
 
 SEED = 20240801
 DATA = ["full_information", "bandit_feedback"]

@@ -15,7 +15,7 @@ from fairbandits.audit.ledger import (
     load_ledgers,
 )
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
+from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 
 PAPERS = tuple(sorted(file.parent.name for file in ROOT.glob("papers/*/claims.yaml")))
 

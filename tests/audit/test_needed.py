@@ -14,8 +14,8 @@ from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.power import CEILING, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.cli import main
-from fairbandits.experiments.schemas import ConfigError
+from fairbandits.cli.main import main
+from fairbandits.settings.schemas import ConfigError
 
 CELLS = {"experiments": ["full_information"]}
 INPUTS = {"sample": "total(reward) @ T", "limit": 1}

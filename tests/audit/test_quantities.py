@@ -8,8 +8,8 @@ from fairbandits.audit import measures, quantities
 from fairbandits.audit.expressions import UNITS
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -28,13 +28,13 @@ from fairbandits.audit.mathematics import (
 )
 from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import build_config, load_config
-from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.schemas import ROOT, paper_file
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.optima import bounds_banditq as bounds
-from fairbandits.provenance import replay_code
-from fairbandits.store import StoreError, write_table
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, write_table
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.config import build_config, load_config
+from fairbandits.settings.schemas import ROOT, paper_file
+from fairbandits.settings.spec import RunSpec
+from fairbandits.theory import bounds_banditq as bounds
 
 SEED = 20241121
 #: By what runs are shorter here than configured, and the most replicates: a bootstrap needs 10, and

@@ -21,10 +21,10 @@ from fairbandits.audit.expressions import parse
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED, VERDICTS
 from fairbandits.audit.mathematics import coverage, group_optimum, group_schedules, merit_boxes
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.optima import bounds_bf_ucb as bounds
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.spec import RunSpec
+from fairbandits.theory import bounds_bf_ucb as bounds
 
 SEED = 20240806
 #: Enough rounds for some after the initial ones, and enough replicates for every procedure.
@@ -394,7 +394,7 @@ def test_numbers_of_the_notebook():
 
 
 def load_published():
-    from fairbandits.experiments.schemas import read_yaml
+    from fairbandits.settings.schemas import read_yaml
 
     return read_yaml(ROOT / "papers" / "bf_ucb" / "published.yaml")
 

@@ -20,10 +20,10 @@ from fairbandits.audit.expressions import parse
 from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.mathematics import counterexamples, fair_counts, plain_fair_learn
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.simulate import recorded_rounds
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.optima import bounds_fair_ucb as bounds
+from fairbandits.replication.recorded import RunData
+from fairbandits.replication.simulate import recorded_rounds
+from fairbandits.settings.spec import RunSpec
+from fairbandits.theory import bounds_fair_ucb as bounds
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="millions of rounds")
 SEED = 20240806

@@ -29,10 +29,10 @@ from fairbandits.audit.mathematics import penalties
 from fairbandits.audit.measures import ht_ucb, measures
 from fairbandits.audit.measures.ht_ucb import frontier
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.optima import bounds_ht_ucb as bounds
-from fairbandits.optima.fluid import fluid_pulls
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.spec import RunSpec
+from fairbandits.theory import bounds_ht_ucb as bounds
+from fairbandits.theory.fluid import fluid_pulls
 
 SEED = 20240919
 HORIZON, REPLICATES = 400, 20

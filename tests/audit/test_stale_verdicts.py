@@ -15,12 +15,12 @@ from fairbandits.audit import ledger as ledger_module
 from fairbandits.audit import records, run
 from fairbandits.audit.committed import write_tables
 from fairbandits.audit.records import Made, made_of, read_verdicts, write_findings
-from fairbandits.cli import main
-from fairbandits.experiments import datasets
-from fairbandits.experiments.schemas import ROOT, check
-from fairbandits.experiments.verify import read_lock
-from fairbandits.provenance import replay_code
-from fairbandits.store import StoreError, read_footer, read_table, write_table
+from fairbandits.cli.main import main
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.replication import datasets
+from fairbandits.replication.verify import read_lock
+from fairbandits.settings.schemas import ROOT, check
 
 CONFIG = real.config()
 LEDGERS = real.ledgers()

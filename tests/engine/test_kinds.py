@@ -13,8 +13,8 @@ import pytest
 from fairbandits import EXP3, UCB1, FairLearn, Instance, run
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
-from fairbandits.experiments.simulate import write_chunks
-from fairbandits.experiments.spec import RunSpec
+from fairbandits.replication.simulate import write_chunks
+from fairbandits.settings.spec import RunSpec
 
 TWO = Instance((0.9, 0.1))
 POLICIES = [UCB1(), FairLearn(["1/4", "1/4"], 0, "ucb1"), EXP3()]
@@ -46,7 +46,7 @@ def ways(limits):
         found.append("compiled" if took is loop else "interpreted")
         return took
 
-    limits.setattr("fairbandits.simulation.chosen_loop", noting)
+    limits.setattr("fairbandits.library.simulation.chosen_loop", noting)
     return found
 
 
@@ -109,7 +109,7 @@ def test_the_caller_can_force_either(ways):
 
 @compiled_only
 def test_a_process_compiles_what_all_its_chunks_need(ways, limits, tmp_path):
-    limits.setattr("fairbandits.experiments.simulate.COMPILING", kinds.COMPILING)
+    limits.setattr("fairbandits.replication.simulate.COMPILING", kinds.COMPILING)
     spec = RunSpec(
         stream="a/test",
         horizon=100,
@@ -154,7 +154,7 @@ def test_an_error_while_compiling_leaves_no_mark(limits, tmp_path):
         raise RuntimeError("no compiler")
 
     fails.py_func = LOOPS["bandit"].py_func
-    limits.setattr("fairbandits.simulation.LOOPS", {"bandit": fails})
+    limits.setattr("fairbandits.library.simulation.LOOPS", {"bandit": fails})
     with pytest.raises(RuntimeError, match="no compiler"):
         run(UCB1(), TWO, 1000)
     assert [mark.stat().st_size for mark in tmp_path.glob("*.compiled")] == [0]

@@ -21,7 +21,6 @@ from fairbandits import (
     Starvation,
     SurrogateGains,
     run,
-    simulation,
 )
 from fairbandits.engine import laws, streams, vectors
 from fairbandits.engine.lanes import along_lanes, block_of, fits, lane_of
@@ -43,7 +42,8 @@ from fairbandits.engine.width import (
     whole,
     whole_part,
 )
-from fairbandits.simulation import Setting, run_each
+from fairbandits.library import simulation
+from fairbandits.library.simulation import Setting, run_each
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 

@@ -11,7 +11,7 @@ import textwrap
 import pytest
 from numba import config, njit
 
-from fairbandits import provenance
+from fairbandits.data import provenance
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 

@@ -14,23 +14,23 @@ import yaml
 
 import real
 import small
-from fairbandits.experiments import simulate
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.datasets import collect, load_dataset
-from fairbandits.experiments.recorded import Dataset
-from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.experiments.simulate import instance_of, simulate_chunk, write_chunk
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.figures import bf_ucb as figures
-from fairbandits.metrics import groups as measures
+from fairbandits.library.simulation import run
+from fairbandits.measures import groups as measures
 from fairbandits.observers import MeritRegret
 from fairbandits.policies import group_ucb, make_policy
 from fairbandits.policies.bf_ucb import BFUCB
 from fairbandits.policies.group_ucb import GroupUCB
 from fairbandits.policies.initial_rounds import group_width
-from fairbandits.simulation import run
-from fairbandits.site import bf_ucb as page
-from fairbandits.site import pages
-from fairbandits.store import StoreError, read_footer, read_table, write_table
+from fairbandits.replication import simulate
+from fairbandits.replication.datasets import collect, load_dataset
+from fairbandits.replication.recorded import Dataset
+from fairbandits.replication.simulate import instance_of, simulate_chunk, write_chunk
+from fairbandits.report import bf_ucb as page
+from fairbandits.report import pages
+from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import ROOT, ConfigError
 
 FILE = ROOT / "papers" / "bf_ucb" / "experiments.yaml"
 SEED = 20240729

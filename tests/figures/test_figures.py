@@ -20,17 +20,17 @@ from scipy import stats
 import naive
 import real
 import shrunk
-from fairbandits.dictionary import column_of
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.datasets import load_dataset
-from fairbandits.experiments.recorded import Dataset
-from fairbandits.experiments.verify import chunk_path
+from fairbandits.data.dictionary import column_of
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
 from fairbandits.figures.draw import PAPERS, draw
-from fairbandits.figures.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
-from fairbandits.figures.summary import summarise
-from fairbandits.provenance import replay_code
-from fairbandits.replay.banditq_uai2024 import write_replay
-from fairbandits.store import StoreError, read_footer, read_table, table_hash, write_table
+from fairbandits.library.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
+from fairbandits.measures.summary import summarise
+from fairbandits.replication.banditq_uai2024 import write_replay
+from fairbandits.replication.datasets import load_dataset
+from fairbandits.replication.recorded import Dataset
+from fairbandits.replication.verify import chunk_path
+from fairbandits.settings.config import build_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20240719
@@ -226,7 +226,7 @@ def test_labels_without_an_entry_always_look_the_same(tmp_path):
     assert not COLOURS.keys() & set(labels), "what is looked up must not become an entry"
     assert len({(COLOURS[label], str(dash_of(label))) for label in labels}) > 100
     code = (
-        "from fairbandits.figures.style import COLOURS, dash_of;"
+        "from fairbandits.library.style import COLOURS, dash_of;"
         "print(COLOURS['policy 7'], dash_of('policy 7'))"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

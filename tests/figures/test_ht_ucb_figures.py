@@ -8,11 +8,11 @@ import pytest
 
 import real
 import small
-from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
-from fairbandits.experiments.spec import RunSpec
 from fairbandits.figures import ht_ucb as figures
-from fairbandits.site import ht_ucb as page
-from fairbandits.site import pages
+from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
+from fairbandits.report import ht_ucb as page
+from fairbandits.report import pages
+from fairbandits.settings.spec import RunSpec
 
 SPEC = RunSpec(
     stream="x", policy="x", parameters={}, law="beta", horizon=20, checkpoints={"at": [20]}

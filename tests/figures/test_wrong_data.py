@@ -5,8 +5,8 @@ import pyarrow.compute as pc
 import pytest
 
 import shrunk
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.figures.draw import draw
-from fairbandits.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20240719
 

@@ -52,7 +52,7 @@ from fairbandits import (
 from fairbandits.engine import protocol
 from fairbandits.engine.watching import watched
 from fairbandits.observers.surrogate_gains import ENDS
-from fairbandits.optima.static import static_benchmark
+from fairbandits.theory.static import static_benchmark
 
 VARIANTS = [*({"feedback": "full", **one} for one in FULL), *FTRL, *EXP3P]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=label)

@@ -28,7 +28,7 @@ from fairbandits import (
     run,
 )
 from fairbandits.engine import protocol
-from fairbandits.metrics import groups as measures
+from fairbandits.measures import groups as measures
 from fairbandits.policies import merit
 
 SEED, STREAM, REPLICATE = 20250113, "groups", 2

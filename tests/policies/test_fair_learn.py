@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_fair_ucb as twins
 from fairbandits import UCB1, Constant, FairLearn, Instance, SmallestDeficit, TFairLearn, run
-from fairbandits.metrics.pulls import r_regret, regret
+from fairbandits.measures.pulls import r_regret, regret
 
 ROUNDS = 600
 SEED = 20240817

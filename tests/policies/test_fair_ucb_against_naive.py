@@ -18,7 +18,7 @@ from fairbandits import (
     run,
 )
 from fairbandits.engine import protocol, streams
-from fairbandits.metrics.pulls import r_regret, regret
+from fairbandits.measures.pulls import r_regret, regret
 
 ROUNDS = 150
 SEED = 20240816

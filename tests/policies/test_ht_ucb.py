@@ -16,18 +16,18 @@ import naive_fair_ucb as twins
 import naive_ht_ucb as naive
 from fairbandits import HTUCB, LFG, UCB1, FairLearn, Instance, Prophet, run
 from fairbandits.engine import protocol
-from fairbandits.experiments.checks import check_parameters
-from fairbandits.experiments.schemas import ConfigError
-from fairbandits.metrics.penalised import (
+from fairbandits.measures.penalised import (
     mean_reward,
     penalised_loss,
     penalised_regret,
     unfairness,
     unfairness_levels,
 )
-from fairbandits.optima.fluid import fluid_pulls
-from fairbandits.optima.penalised import arm_sets, oracle_allocation, oracle_loss
 from fairbandits.policies import POLICIES
+from fairbandits.settings.checks import check_parameters
+from fairbandits.settings.schemas import ConfigError
+from fairbandits.theory.fluid import fluid_pulls
+from fairbandits.theory.penalised import arm_sets, oracle_allocation, oracle_loss
 
 ROUNDS = 250
 SEED = 20240901

@@ -22,10 +22,10 @@ from fairbandits.engine import protocol
 from fairbandits.engine.lanes import block_of
 from fairbandits.engine.vectors import LANES
 from fairbandits.engine.watching import Watched
-from fairbandits.experiments.checks import check_observer
-from fairbandits.experiments.schemas import ConfigError
 from fairbandits.observers import OBSERVERS, make_observer
 from fairbandits.policies import make_policy
+from fairbandits.settings.checks import check_observer
+from fairbandits.settings.schemas import ConfigError
 
 ARMS = Instance((0.6, 0.3, 0.8))
 TARGETS = (0.1, 0.05, 0)

@@ -13,14 +13,15 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 import own_policy
-from fairbandits import Instance, provenance, run
-from fairbandits.experiments import code
-from fairbandits.experiments.bundles import bundles_of, simulations
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.plugins import GROUP, offered
-from fairbandits.experiments.schemas import ROOT, ConfigError, read_yaml
-from fairbandits.experiments.simulate import simulate_chunk
+from fairbandits import Instance, run
+from fairbandits.data import provenance
 from fairbandits.policies import make_policy
+from fairbandits.replication import code
+from fairbandits.replication.bundles import bundles_of, simulations
+from fairbandits.replication.simulate import simulate_chunk
+from fairbandits.settings.config import build_config
+from fairbandits.settings.plugins import GROUP, offered
+from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 ROUND_ROBIN = '''

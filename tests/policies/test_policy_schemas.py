@@ -7,10 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from fairbandits import policies
-from fairbandits.cli import main
-from fairbandits.experiments.checks import check_policy
-from fairbandits.experiments.policy_schemas import schema, schemas
-from fairbandits.experiments.schemas import ConfigError
+from fairbandits.cli.main import main
 from fairbandits.policies.parameters import (
     Means,
     exact,
@@ -21,6 +18,9 @@ from fairbandits.policies.parameters import (
     several,
     whole,
 )
+from fairbandits.settings.checks import check_policy
+from fairbandits.settings.policy_schemas import schema, schemas
+from fairbandits.settings.schemas import ConfigError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,13 +13,14 @@ import yaml
 from click.testing import CliRunner
 
 import shrunk
-from fairbandits import cli, launch
-from fairbandits.cli import SECTIONS, main
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.experiments.simulate import simulate_chunk
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.store import content_hash, read_footer, read_table
+from fairbandits.cli import launch
+from fairbandits.cli import main as cli
+from fairbandits.cli.main import SECTIONS, main
+from fairbandits.data.store import content_hash, read_footer, read_table
+from fairbandits.replication.simulate import simulate_chunk
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import ROOT, ConfigError
+from fairbandits.settings.spec import RunSpec
 
 SEED = 20240720
 NAME = "banditq/full_information/own"
@@ -506,7 +507,14 @@ def test_replay_of_what_there_is_not(tmp_path, words, text):
 
 
 def test_errors_have_no_traceback_in_a_real_shell(tmp_path):
-    command = [sys.executable, "-m", "fairbandits.cli", "lock", "--config", tmp_path / "no.yaml"]
+    command = [
+        sys.executable,
+        "-m",
+        "fairbandits.cli.main",
+        "lock",
+        "--config",
+        tmp_path / "no.yaml",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 1
     assert done.stdout == ""

@@ -11,12 +11,12 @@ import real
 from fairbandits.audit.committed import FINDING_COLUMNS
 from fairbandits.audit.measures import AXES, measures
 from fairbandits.audit.records import COLUMNS, FINDINGS, VERDICTS
-from fairbandits.cli import main
-from fairbandits.describing import describe, page
-from fairbandits.dictionary import JUDGED, KINDS, QUANTITIES, RECORDED, column_of
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.provenance import AUDIT, READING, RUNNING, WITHOUT, used_by
-from fairbandits.store import StoreError, read_table, table_hash, write_table
+from fairbandits.cli.main import main
+from fairbandits.data.dictionary import JUDGED, KINDS, QUANTITIES, RECORDED, column_of
+from fairbandits.data.provenance import AUDIT, READING, RUNNING, WITHOUT, used_by
+from fairbandits.data.store import StoreError, read_table, table_hash, write_table
+from fairbandits.report.describing import describe, page
+from fairbandits.settings.schemas import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,9 @@ def probes_of(registry):
 
 
 def test_every_recorded_column_is_in_it():
+    from fairbandits.library.simulation import TAKEN
     from fairbandits.observers import OBSERVERS
     from fairbandits.policies import POLICIES
-    from fairbandits.simulation import TAKEN
 
     names = {*TAKEN, *probes_of(POLICIES), *probes_of(OBSERVERS)}
     assert [name for name in sorted(names) if column_of("dataset", name, {}) is None] == []
@@ -122,7 +122,7 @@ def test_files_carry_it_and_their_content_stays(tmp_path):
 def test_its_words_make_nothing_stale():
     closures = [used_by(*READING, *AUDIT, without=tuple(set(WITHOUT) - set(READING)))]
     closures.append(used_by(*RUNNING))
-    assert not any("dictionary.py" in files for files in closures)
+    assert not any("data/dictionary.py" in files for files in closures)
 
 
 @pytest.mark.parametrize("name", ["verdicts", "findings"])

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 import fairbandits as fb
 import faults_page
 import shrunk
-from fairbandits import cli
-from fairbandits.cli import main
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import ROOT, ConfigError
-from fairbandits.store import StoreError, read_table, table_hash
+from fairbandits.cli import main as cli
+from fairbandits.cli.main import main
+from fairbandits.data.store import StoreError, read_table, table_hash
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import ROOT, ConfigError
 
 SEED = 20240731
 #: Settings replaced in each paper, and bits flipped.

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 import fairbandits as fb
 import own_policy
 import small
-from fairbandits.cli import main
+from fairbandits.audit.judging import data
+from fairbandits.audit.judging.rules import load_rules
+from fairbandits.cli.main import main
 from fairbandits.engine import kinds
-from fairbandits.experiments.schemas import ConfigError
-from fairbandits.judging import data
-from fairbandits.judging.rules import load_rules
+from fairbandits.settings.schemas import ConfigError
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-claims.md").read_text("utf-8")
 (CLAIMS,) = re.findall(r"^```yaml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 import shrunk
-from fairbandits.cli import main
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.datasets import collect
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.store import read_footer, read_table, write_table
+from fairbandits.cli.main import main
+from fairbandits.data.store import read_footer, read_table, write_table
+from fairbandits.replication.datasets import collect
+from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [README, *(file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md"))]
@@ -120,7 +120,7 @@ def test_a_look_ahead_writes_nothing(tmp_path):
     change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
     words = ["replicate", "--dry-run", "banditq_fig7", *change, "--out", str(tmp_path / "v")]
     done = subprocess.run(
-        [sys.executable, "-m", "fairbandits.cli", *words],
+        [sys.executable, "-m", "fairbandits.cli.main", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -181,7 +181,7 @@ class Copy:
 
     def run(self, *words, code=0):
         done = subprocess.run(
-            [sys.executable, "-m", "fairbandits.cli", *words],
+            [sys.executable, "-m", "fairbandits.cli.main", *words],
             cwd=self.folder,
             env=os.environ | {"PYTHONPATH": str(self.folder / "src"), "COLUMNS": "140"},
             capture_output=True,

@@ -10,10 +10,10 @@ import pytest
 import fairbandits as fb
 import own_policy
 import real
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.datasets import collect
-from fairbandits.experiments.simulate import write_chunk
 from fairbandits.figures.draw import draw
+from fairbandits.replication.datasets import collect
+from fairbandits.replication.simulate import write_chunk
+from fairbandits.settings.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

@@ -61,7 +61,7 @@ class Extended:
         (line,) = re.findall(r'`("\w+": "\w+:\w+",)`', text_of("policy"))
         self.insert("src/fairbandits/policies/__init__.py", "HOMES = {\n", f"    {line}\n")
         self.insert("config/config.yaml", "papers: [", "toy, ")
-        self.said = self.run("-m", "fairbandits.cli", "schemas")
+        self.said = self.run("-m", "fairbandits.cli.main", "schemas")
 
     def changed(self, text):
         """Change files as a document says."""
@@ -148,9 +148,9 @@ from pathlib import Path
 
 import fairbandits
 from fairbandits.audit import run
-from fairbandits.describing import describe
-from fairbandits.experiments.datasets import collect
-from fairbandits.experiments.simulate import write_chunk
+from fairbandits.report.describing import describe
+from fairbandits.replication.datasets import collect
+from fairbandits.replication.simulate import write_chunk
 from fairbandits.figures.draw import draw
 
 config, ledgers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import own_policy
-from fairbandits.cli import main
-from fairbandits.provenance import CHECKOUT
-from fairbandits.store import read_footer
+from fairbandits.cli.main import main
+from fairbandits.data.provenance import CHECKOUT
+from fairbandits.data.store import read_footer
 from small import SEED, small_config
 
 NEED_CHECKOUT = {
@@ -30,7 +30,7 @@ NEED_CHECKOUT = {
 #: Prints a hash of the numbers of a run.
 HASH = """
 import fairbandits as fb
-from fairbandits.store import content_hash
+from fairbandits.data.store import content_hash
 
 arms = fb.Instance(means=(0.2, 0.5, 0.7), law="beta")
 frame = fb.run(fb.UCB1(), arms, horizon=300, replicates=2).to_frame()
@@ -169,9 +169,7 @@ def test_a_notebook_away_from_its_checkout_says_so(installed):
 
 
 def test_a_folder_that_is_gone_is_in_no_checkout(installed):
-    code = (
-        "import os; os.rmdir('../gone'); import fairbandits.experiments.schemas as s; s.checkout()"
-    )
+    code = "import os; os.rmdir('../gone'); import fairbandits.settings.schemas as s; s.checkout()"
     (installed.home.parent / "gone").mkdir()
     done = installed.run("python", "-c", code, folder=installed.home.parent / "gone", code=1)
     assert "ConfigError: this needs a checkout of the project" in done.stderr

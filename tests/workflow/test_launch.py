@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairbandits import launch
+from fairbandits.cli import launch
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_fairbandits as logger
-from fairbandits.progress import Progress, measured, needs
+from fairbandits.replication.progress import Progress, measured, needs
 from snakemake_logger_plugin_fairbandits import LogHandler
 
 COUNTS = {"simulate_a": 1, "simulate_b": 1, "a_fig1": 1, "a_fig2": 1, "all": 1, "total": 5}

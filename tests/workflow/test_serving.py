@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fairbandits import serving
-from fairbandits.provenance import PACKAGE
+from fairbandits.cli import serving
+from fairbandits.data.provenance import PACKAGE
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairbandits.provenance import CHECKOUT
+from fairbandits.data.provenance import CHECKOUT
 
 VERSION = "9.9.9"
 UV = f".tools/uv-{VERSION}/bin/uv"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairbandits.experiments.config import load_config
-from fairbandits.experiments.schemas import read_yaml
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]

@@ -8,12 +8,12 @@ from snakemake.exceptions import WorkflowError
 from fairbandits.arena.settings import TABLES, arena_code, arena_config
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.totals import standing, totals
-from fairbandits.experiments.bundles import SHOWN, bundles_of, collections, simulations, write_plans
-from fairbandits.experiments.config import build_config
-from fairbandits.experiments.marks import SCALES, name_of_scale
-from fairbandits.experiments.schemas import ConfigError
-from fairbandits.progress import EXPECTED, PROGRESS, START, measured, needs
-from fairbandits.provenance import (
+from fairbandits.replication.bundles import SHOWN, bundles_of, collections, simulations, write_plans
+from fairbandits.settings.config import build_config
+from fairbandits.settings.marks import SCALES, name_of_scale
+from fairbandits.settings.schemas import ConfigError
+from fairbandits.replication.progress import EXPECTED, PROGRESS, START, measured, needs
+from fairbandits.data.provenance import (
     READING,
     audit_code,
     collect_code,
@@ -228,25 +228,26 @@ def closing_lines():
 # with its docstrings, since pages show them.
 PAGE_PARTS = (
     "arena",
-    "site",
+    "report",
     "figures",
-    "metrics",
-    "optima",
-    "experiments/checks.py",
-    "experiments/config.py",
-    "experiments/schemas.py",
+    "measures",
+    "theory",
+    "library/style.py",
+    "settings/checks.py",
+    "settings/config.py",
+    "settings/schemas.py",
     "audit",
     *READING,
 )
 PAGE_CODE = fingerprint_of_text(*PAGE_PARTS)
 SITE_CODE = fingerprint_of_text(
     *PAGE_PARTS,
-    "site/custom.css",
-    "site/favicon.svg",
-    "site/site.js",
-    "site/templates/made-by.html",
-    "site/templates/menu.html",
-    "store.py",
+    "report/custom.css",
+    "report/favicon.svg",
+    "report/site.js",
+    "report/templates/made-by.html",
+    "report/templates/menu.html",
+    "data/store.py",
 )
 PAPERS = list(dict.fromkeys(one.paper for one in CONFIG.experiments))
 #: They say what the library has, and simulate by themselves.
@@ -254,15 +255,15 @@ LIBRARY_PAGES = ["library", "your_own_policy"]
 LIBRARY_CODE = fingerprint_of_text(
     *used_by(
         "__init__.py",
-        "aliases.py",
-        "comparison.py",
-        "compiling.py",
-        "instances.py",
+        "policies/fair_ucb.py",
+        "library/comparison.py",
+        "library/compiling.py",
+        "library/instances.py",
         "observers",
         "policies",
-        "site/arena.py",
-        "site/library.py",
-        "store.py",
+        "report/arena.py",
+        "report/library.py",
+        "data/store.py",
         without=(),
     )
 )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairbandits import simulation
 from fairbandits.arena.decisions import pareto
 from fairbandits.arena.roles import TOLD, Arena, Role
 from fairbandits.arena.scores import (
@@ -24,18 +23,19 @@ from fairbandits.arena.scores import (
 )
 from fairbandits.arena.settings import SLUG
 from fairbandits.arena.standings import KEPT, standings
-from fairbandits.compiling import Compiled, compiled
+from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
-from fairbandits.experiments.config import Experiment
-from fairbandits.experiments.schemas import ConfigError, meant
-from fairbandits.experiments.simulate import instance_of
-from fairbandits.experiments.spec import RunSpec, shares_of
-from fairbandits.instance import RandomInstance
-from fairbandits.own_code import importable, line_of, place_of
+from fairbandits.library import simulation
+from fairbandits.library.compiling import Compiled, compiled
+from fairbandits.library.instance import RandomInstance
+from fairbandits.library.own_code import importable, line_of, place_of
+from fairbandits.library.results import join
+from fairbandits.library.running import run
 from fairbandits.policies.own import find, with_numbers
-from fairbandits.results import join
-from fairbandits.running import run
-from fairbandits.store import StoreError
+from fairbandits.replication.simulate import instance_of
+from fairbandits.settings.config import Experiment
+from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.spec import RunSpec, shares_of
 
 #: What a policy can ask for by the names of its parameters.
 ASKED = ("quotas", "targets", "groups")

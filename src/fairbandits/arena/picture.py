@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from fairbandits.arena.decisions import rivals, thousandths
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
-from fairbandits.figures.style import COLOURS, OTHERS
+from fairbandits.library.style import COLOURS, OTHERS
 
 #: What is left around the axes.
 LEFT, RIGHT, TOP, BOTTOM = 54.0, 8.0, 24.0, 38.0

@@ -9,7 +9,7 @@ from fairbandits.arena import picture
 from fairbandits.arena.decisions import pareto
 from fairbandits.arena.entrant import Outcome, half
 from fairbandits.arena.roles import Arena
-from fairbandits.store import replacing
+from fairbandits.data.store import replacing
 
 _STYLE = (
     "body{font:16px/1.5 sans-serif;margin:0 auto;max-width:70rem;padding:0 1rem 3rem;"

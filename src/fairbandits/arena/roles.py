@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.arena.settings import SLUG
-from fairbandits.contracts import CONTRACTS
-from fairbandits.experiments.config import Config, Experiment
-from fairbandits.experiments.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
+from fairbandits.library.contracts import CONTRACTS
+from fairbandits.settings.config import Config, Experiment
+from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
 
 #: A policy that was made for the contract.
 OWN = "own"

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 
 from fairbandits.arena.roles import Arena, Role, Terms
-from fairbandits.contracts import Contract, GroupExposure, GroupMerit, MinimumPulls, MinimumReward
-from fairbandits.experiments.config import Experiment
-from fairbandits.experiments.datasets import expect_experiment, load_dataset
-from fairbandits.experiments.recorded import RunData, runs_of
-from fairbandits.experiments.spec import RunSpec, shares_of, swept
+from fairbandits.library.contracts import (
+    Contract,
+    GroupExposure,
+    GroupMerit,
+    MinimumPulls,
+    MinimumReward,
+)
 from fairbandits.rationals import rational
+from fairbandits.replication.datasets import expect_experiment, load_dataset
+from fairbandits.replication.recorded import RunData, runs_of
+from fairbandits.settings.config import Experiment
+from fairbandits.settings.spec import RunSpec, shares_of, swept
 
 COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
 #: Methods of a contract, and columns of the tables.

@@ -6,9 +6,9 @@ The workflow reads it on every start, so neither Numba nor pandas is imported he
 from pathlib import Path
 from typing import Any
 
-from fairbandits.experiments.config import Config, build_config
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.provenance import fingerprint_of_use
+from fairbandits.data.provenance import fingerprint_of_use
+from fairbandits.settings.config import Config, build_config
+from fairbandits.settings.schemas import ROOT
 
 #: As papers are called in files.
 SLUG = "arena"

@@ -12,12 +12,12 @@ import pyarrow as pa
 from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Terms, load_arena
 from fairbandits.arena.scores import MEASURES, Score, maker_of, recorded, scores_of, seen_of
 from fairbandits.arena.settings import SLUG, TABLES, arena_code
-from fairbandits.experiments.config import Config
-from fairbandits.figures.summary import summarise
-from fairbandits.instance import Instance
+from fairbandits.data.store import table_hash, write_table
+from fairbandits.library.instance import Instance
+from fairbandits.library.simulation import run
+from fairbandits.measures.summary import summarise
 from fairbandits.policies import make_policy
-from fairbandits.simulation import run
-from fairbandits.store import table_hash, write_table
+from fairbandits.settings.config import Config
 
 #: Column that says whether a contract is kept -> the measure that decides it, and the part of the
 #: rounds that it may be, by the upper end of its interval. Who asks for every round allows less.

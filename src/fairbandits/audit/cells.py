@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from fairbandits.audit.evidence import Evidence, Recorded
-from fairbandits.experiments.recorded import RunData
-from fairbandits.experiments.spec import OF_INSTANCE, RunSpec, swept
 from fairbandits.policies import POLICIES
 from fairbandits.policies.own import is_own
 from fairbandits.rationals import quota_numerators, rational
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
 #: Coordinates of a cell that no parameter of a policy gives, and what they are.
 COORDINATES = {

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairbandits.audit.ledger import Ledger, check_references, load_ledger
-from fairbandits.experiments.config import Config
-from fairbandits.experiments.schemas import ROOT, ConfigError, paper_file
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 
 
 def checked(

@@ -17,7 +17,7 @@ from fairbandits.audit.records import (
     rows_of,
     short,
 )
-from fairbandits.store import StoreError, replacing
+from fairbandits.data.store import StoreError, replacing
 
 VERDICTS_TABLE, FINDINGS_TABLE = "verdicts.csv", "findings.csv"
 #: Columns of the table of findings: `what` says what the statistic is, `against` what it is judged

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from fairbandits.experiments.config import Config, Experiment
-from fairbandits.experiments.datasets import (
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer, read_table
+from fairbandits.replication.datasets import (
     expect,
     expect_experiment,
     guard_dataset,
     load_dataset,
     shrunk,
 )
-from fairbandits.experiments.recorded import RunData, runs_of
-from fairbandits.provenance import replay_code
-from fairbandits.store import StoreError, read_footer, read_table
+from fairbandits.replication.recorded import RunData, runs_of
+from fairbandits.settings.config import Config, Experiment
 
 
 class Recorded(NamedTuple):

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fairbandits.experiments.schemas import meant
+from fairbandits.settings.schemas import meant
 
 #: Node of the syntax tree -> what it does to values.
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -31,8 +31,8 @@ from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
-from fairbandits.experiments.schemas import ConfigError, meant
-from fairbandits.store import StoreError
+from fairbandits.data.store import StoreError
+from fairbandits.settings.schemas import ConfigError, meant
 
 #: At most so many resamples of runs at a smaller scale, which only show that all of it works.
 SMALL_RESAMPLES = 500

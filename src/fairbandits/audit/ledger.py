@@ -12,13 +12,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from fairbandits.audit.canonical import rules_digest
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
 from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.experiments.config import Config
-from fairbandits.experiments.schemas import (
+from fairbandits.settings.canonical import rules_digest
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import (
     ROOT,
     ConfigError,
     check,

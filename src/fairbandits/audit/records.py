@@ -16,11 +16,8 @@ from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.totals import standing
-from fairbandits.experiments.config import LEDGER
-from fairbandits.experiments.datasets import expect
-from fairbandits.experiments.schemas import ROOT
-from fairbandits.provenance import audit_code, joint
-from fairbandits.store import (
+from fairbandits.data.provenance import audit_code, joint
+from fairbandits.data.store import (
     StoreError,
     content_of,
     read_footer,
@@ -29,6 +26,9 @@ from fairbandits.store import (
     table_hash,
     write_table,
 )
+from fairbandits.replication.datasets import expect
+from fairbandits.settings.config import LEDGER
+from fairbandits.settings.schemas import ROOT
 
 TEXT, REAL, FLAG, WHOLE = pa.string(), pa.float64(), pa.bool_(), pa.int64()
 

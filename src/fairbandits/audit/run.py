@@ -39,11 +39,11 @@ from fairbandits.audit.records import (
     written_out,
 )
 from fairbandits.audit.records import write_verdicts as write_verdict_table
-from fairbandits.experiments.config import LEDGER, Config, load_config
-from fairbandits.experiments.datasets import locked_content, refuse_stale
-from fairbandits.experiments.schemas import ROOT, ConfigError, meant
-from fairbandits.provenance import replay_code
-from fairbandits.store import StoreError, read_footer
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer
+from fairbandits.replication.datasets import locked_content, refuse_stale
+from fairbandits.settings.config import LEDGER, Config, load_config
+from fairbandits.settings.schemas import ROOT, ConfigError, meant
 
 #: Probability of a verdict for which replicates are counted.
 POWER = 0.9
@@ -467,7 +467,7 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     config : Config
         The configuration.
     lock : mapping
-        The lock of results (`fairbandits.experiments.verify.read_lock`).
+        The lock of results (`fairbandits.replication.verify.read_lock`).
     """
     ledgers = load_ledgers(config)
     results = Path(config.folders["results"])

@@ -20,8 +20,8 @@ from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity, unit
 from fairbandits.audit.records import finding_row
 from fairbandits.audit.totals import Totals, left_out, totals
-from fairbandits.experiments.config import Config
-from fairbandits.experiments.schemas import ConfigError, meant
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ConfigError, meant
 
 Row = Mapping[str, Any]
 #: Fewer columns than these leave no room for the statement.

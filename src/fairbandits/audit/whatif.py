@@ -12,9 +12,9 @@ from fairbandits.audit.ledger import Claim, Ledger, Test, with_settings
 from fairbandits.audit.procedures import parameters_of
 from fairbandits.audit.records import ANEW, Made, answers_of, verdict_row
 from fairbandits.audit.run import exploratory_words, find
-from fairbandits.experiments.config import Config
-from fairbandits.experiments.schemas import ROOT, ConfigError, meant, parse_yaml
-from fairbandits.store import StoreError
+from fairbandits.data.store import StoreError
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
 
 
 def with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:

@@ -9,7 +9,7 @@ import shutil
 
 import numba
 
-from fairbandits.provenance import COMPILED, cache_root, fingerprint
+from fairbandits.data.provenance import COMPILED, cache_root, fingerprint
 
 
 def _set_cache_folder(keep: int = 4) -> None:

@@ -33,8 +33,8 @@ from collections.abc import Callable
 from numba.core import types
 from numba.extending import overload
 
+from fairbandits.data.provenance import COMPILED
 from fairbandits.engine.inlining import INLINE
-from fairbandits.provenance import COMPILED
 
 #: The verbs of a policy and of an observer; each has the first one.
 VERBS = ("learn", "choose", "distribute", "probe")

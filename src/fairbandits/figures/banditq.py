@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairbandits.experiments.recorded import Dataset, runs_of
 from fairbandits.figures import banditq_replays
-from fairbandits.figures.style import COLOURS, draw_curve, law_panels
-from fairbandits.figures.summary import summarise
-from fairbandits.metrics.rates import realised_regret, reward_rates
-from fairbandits.optima.equilibrium import equilibrium_queues, equilibrium_regret
-from fairbandits.optima.static import static_benchmark
+from fairbandits.library.style import COLOURS, draw_curve, law_panels
+from fairbandits.measures.rates import realised_regret, reward_rates
+from fairbandits.measures.summary import summarise
+from fairbandits.replication.recorded import Dataset, runs_of
+from fairbandits.theory.equilibrium import equilibrium_queues, equilibrium_regret
+from fairbandits.theory.static import static_benchmark
 
 #: The protected arms, 0-based.
 PROTECTED = (0, 1)

@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.experiments.recorded import Dataset
-from fairbandits.experiments.schemas import paper_file, read_yaml
-from fairbandits.figures.style import COLOURS
-from fairbandits.optima.equilibrium import equilibrium_queues
+from fairbandits.library.style import COLOURS
+from fairbandits.replication.recorded import Dataset
+from fairbandits.settings.schemas import paper_file, read_yaml
+from fairbandits.theory.equilibrium import equilibrium_queues
 
 #: The protected arms, 0-based, and how their targets are drawn.
 PROTECTED = {0: ":", 1: "--"}

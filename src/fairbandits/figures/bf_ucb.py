@@ -15,11 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.experiments.recorded import Dataset, RunData, runs_of, specs_of
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.figures.style import COLOURS, PALETTE, draw_curve, shades
-from fairbandits.figures.summary import summarise
-from fairbandits.metrics.groups import (
+from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
+from fairbandits.measures.groups import (
     decomposition,
     fair_optimum,
     normalised_reward,
@@ -28,7 +25,10 @@ from fairbandits.metrics.groups import (
     pseudo_reward,
     reward_regret,
 )
+from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
+from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
+from fairbandits.settings.spec import RunSpec
 
 Drawing = tuple[Figure, pd.DataFrame]
 VERSIONS = {

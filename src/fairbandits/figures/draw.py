@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from fairbandits import figures
-from fairbandits.experiments.datasets import expect, expect_all_rows, load_dataset, refuse_stale
-from fairbandits.experiments.marks import mark, mark_of_replay
-from fairbandits.experiments.recorded import Dataset
-from fairbandits.experiments.schemas import meant
-from fairbandits.figures import style
-from fairbandits.provenance import figure_code
-from fairbandits.store import StoreError, read_footer, read_table, table_hash, write_table
+from fairbandits.data.provenance import figure_code
+from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
+from fairbandits.library import style
+from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset, refuse_stale
+from fairbandits.replication.recorded import Dataset
+from fairbandits.settings.marks import mark, mark_of_replay
+from fairbandits.settings.schemas import meant
 
 #: The function that draws a figure, the columns that it needs, and which rows, if not all of them.
 Figure = tuple[Callable, list[str]] | tuple[Callable, list[str], Any]

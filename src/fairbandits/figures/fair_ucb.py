@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.experiments.recorded import Dataset, RunData, runs_of, specs_of
-from fairbandits.figures.style import COLOURS, draw_curve, shades
-from fairbandits.figures.summary import summarise
-from fairbandits.metrics.pulls import gaps, r_regret, regret, violation
+from fairbandits.library.style import COLOURS, draw_curve, shades
+from fairbandits.measures.pulls import gaps, r_regret, regret, violation
+from fairbandits.measures.summary import summarise
+from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 
 Drawing = tuple[Figure, pd.DataFrame]
 #: Below this a logarithmic axis is linear, so that 0 and what lies below it can be seen.

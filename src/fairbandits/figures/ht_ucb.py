@@ -14,19 +14,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.experiments.recorded import Dataset, RunData, joined, runs_of
-from fairbandits.figures.style import COLOURS, LAW_TITLES, draw_curve, shades, sns
-from fairbandits.figures.summary import summarise
-from fairbandits.metrics.penalised import (
+from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, sns
+from fairbandits.measures.penalised import (
     mean_reward,
     penalised_regret,
     unfairness,
     unfairness_levels,
 )
-from fairbandits.metrics.penalties import penalty_rates
-from fairbandits.optima.fluid import fluid_pulls
-from fairbandits.optima.penalised import arm_sets
+from fairbandits.measures.penalties import penalty_rates
+from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
+from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
+from fairbandits.theory.fluid import fluid_pulls
+from fairbandits.theory.penalised import arm_sets
 
 Drawing = tuple[Figure, pd.DataFrame]
 #: Reward laws; the paper states a range for rewards, but not for these experiments.

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign, fill, largest
 from fairbandits.observers.refusal import refuse
-from fairbandits.policies import banditq, checks, learners
+from fairbandits.policies import banditq, learners
 
 #: Places in `totals`.
 EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)

@@ -6,12 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import absolute, anywhere, assign, where
 from fairbandits.observers.refusal import refuse
-from fairbandits.policies import bf_ucb, bf_ucb_sums, checks
+from fairbandits.policies import bf_ucb, bf_ucb_sums
 from fairbandits.policies import merit as merits
 from fairbandits.policies.groups import GROUP
 

@@ -12,8 +12,8 @@ from fairbandits.policies import own
 from fairbandits.policies.parameters import checked
 
 #: Name in configuration files -> file and class. This line is all that registers a policy. The code
-#: fingerprint of a run has the lines of its own policies (`fairbandits.provenance.REGISTRIES`), so
-#: that a new one leaves all other runs as they are.
+#: fingerprint of a run has the lines of its own policies
+#: (`fairbandits.data.provenance.REGISTRIES`), so that a new one leaves all other runs as they are.
 HOMES = {
     "banditq": "banditq:BanditQ",
     "bf_ucb": "bf_ucb:BFUCB",

@@ -8,11 +8,12 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Shared, assign, greatest, where
-from fairbandits.policies import checks, learners
+from fairbandits.policies import learners
 from fairbandits.policies.learners import absorb, ascend
 from fairbandits.policies.parameters import Targets, not_zero, number, one_of
 from fairbandits.policies.simplex import sample

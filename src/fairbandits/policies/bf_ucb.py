@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import NOT_INLINED
 from fairbandits.engine.lanes import fits, plays_in_lanes
 from fairbandits.engine.protocol import implements
@@ -20,7 +21,6 @@ from fairbandits.engine.width import (
     where,
 )
 from fairbandits.policies import bf_ucb_sums as sums
-from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits

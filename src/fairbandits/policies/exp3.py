@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import number
 from fairbandits.policies.simplex import sample
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.lanes import fits, may_ask, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.width import Own, anywhere, where
-from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, exact, one_of
 from fairbandits.policies.ties import better

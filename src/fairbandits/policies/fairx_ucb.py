@@ -7,12 +7,13 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import Shared, greatest, sqrt, where, whole
-from fairbandits.policies import bf_ucb, checks
+from fairbandits.policies import bf_ucb
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits

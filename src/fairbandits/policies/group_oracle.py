@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import GroupFractions, GroupSizes, Means, number, one_of

@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import fits, plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Shared, least, sqrt, where
-from fairbandits.policies import checks
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies.groups import GROUP

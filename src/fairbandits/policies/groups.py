@@ -7,10 +7,10 @@ from typing import Annotated
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import anywhere, where, whole
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import one_of
 from fairbandits.policies.ties import better
 from fairbandits.rationals import common_denominator

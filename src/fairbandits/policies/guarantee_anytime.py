@@ -6,10 +6,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
-from fairbandits.policies import checks, kl
+from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, possible, rates
 from fairbandits.policies.kl import Limits
 

@@ -5,8 +5,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks, kl
+from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, rates
 from fairbandits.policies.kl import Limits
 

@@ -7,9 +7,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks, kl
+from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, known, rates
 from fairbandits.policies.kl import Limits
 

@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks
 from fairbandits.policies.guarantees import Guarantees, known, rates
 from fairbandits.policies.simplex import sample
 

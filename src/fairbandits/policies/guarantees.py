@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Annotated
 
-from fairbandits.policies import checks
+from fairbandits import checks
 from fairbandits.policies.parameters import number, per_arm
 
 #: Guaranteed reward rates, of rewards in [0, 1].

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Own, greatest, where
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import ArmFractions, Rates, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
 from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks, kl
+from fairbandits.policies import kl
 from fairbandits.policies.kl import Limits
 from fairbandits.policies.parameters import number
 

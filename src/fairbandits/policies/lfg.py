@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Own, greatest, least, sqrt, where
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import ArmFractions, number, one_of, per_arm
 from fairbandits.policies.ties import RULES, any_of_best, better
 from fairbandits.rationals import common_denominator

@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
-from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters
 from fairbandits.rationals import quota_numerators

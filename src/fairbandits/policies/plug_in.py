@@ -6,9 +6,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import Learner, LearnerParameters, Targets
 

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign
-from fairbandits.policies import checks
 from fairbandits.policies.banditq import BanditQ, lengthen, surrogate_gain
 from fairbandits.policies.parameters import Targets, number, one_of
 from fairbandits.policies.ties import best_arm

@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import ArmFractions, not_zero
 from fairbandits.rationals import quota_numerators
 

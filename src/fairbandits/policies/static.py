@@ -5,8 +5,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import ArmFractions
 from fairbandits.policies.simplex import sample
 from fairbandits.rationals import rational

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine.lanes import may_ask, plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.width import anywhere, no, where
-from fairbandits.policies import checks
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, one_of
 from fairbandits.rationals import quota_numerators

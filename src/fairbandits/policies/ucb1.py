@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import anywhere, log, sqrt, where
-from fairbandits.policies import checks
 from fairbandits.policies.parameters import number, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
 

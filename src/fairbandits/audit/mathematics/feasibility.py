@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import optimize, sparse
 
-from fairbandits.optima.static import load
+from fairbandits.theory.static import load
 
 #: How many instances are solved as one linear programme.
 BATCH = 50

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from fairbandits.audit.mathematics.chance import generator
-from fairbandits.experiments.spec import RunSpec
-from fairbandits.metrics.groups import group_values
+from fairbandits.measures.groups import group_values
+from fairbandits.settings.spec import RunSpec
 
 PARTS = 100
 

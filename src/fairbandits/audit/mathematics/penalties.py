@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from fairbandits.optima.penalised import arm_sets, oracle_allocation
 from fairbandits.rationals import common_denominator
+from fairbandits.theory.penalised import arm_sets, oracle_allocation
 
 
 class Problem(NamedTuple):

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from fairbandits.engine.protocol import learn
-from fairbandits.instance import Instance
+from fairbandits.library.instance import Instance
+from fairbandits.library.simulation import run
 from fairbandits.policies import UCB1, FairLearn
 from fairbandits.rationals import rational
-from fairbandits.simulation import run
 
 
 class _State:

@@ -1,6 +1,6 @@
 """The words of the ledgers: measures of a cell, recorded columns, and functions.
 
-A measure is made by `fairbandits.metrics` or `fairbandits.optima`, and has one meaning for all
+A measure is made by `fairbandits.metrics` or `fairbandits.theory`, and has one meaning for all
 papers. What is registered here by its name is all that an expression can name, besides coordinates.
 """
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import measure, recorded
-from fairbandits.metrics import rates
-from fairbandits.optima import bounds_banditq, equilibrium
-from fairbandits.optima.static import static_benchmark
+from fairbandits.measures import rates
 from fairbandits.policies import POLICIES
 from fairbandits.rationals import rational
+from fairbandits.theory import bounds_banditq, equilibrium
+from fairbandits.theory.static import static_benchmark
 
 recorded(
     queue="queue Q_i(t) of an arm",

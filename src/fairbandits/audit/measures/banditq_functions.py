@@ -12,8 +12,8 @@ from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
 from fairbandits.audit.selection import held_out
-from fairbandits.experiments.schemas import paper_file, read_yaml
-from fairbandits.optima.static import static_benchmark
+from fairbandits.settings.schemas import paper_file, read_yaml
+from fairbandits.theory.static import static_benchmark
 
 
 @function(in_cell=True)

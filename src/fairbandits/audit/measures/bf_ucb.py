@@ -13,10 +13,10 @@ from fairbandits.audit import mathematics
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure, recorded
-from fairbandits.experiments.schemas import paper_file, read_yaml
-from fairbandits.metrics import groups as metrics
-from fairbandits.optima import bounds_bf_ucb as bounds
+from fairbandits.measures import groups as metrics
 from fairbandits.rationals import rational
+from fairbandits.settings.schemas import paper_file, read_yaml
+from fairbandits.theory import bounds_bf_ucb as bounds
 
 recorded(
     probability="probabilities that an arm was drawn with, summed over the rounds",

@@ -11,7 +11,7 @@ import numpy as np
 from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure, recorded
-from fairbandits.metrics import pulls
+from fairbandits.measures import pulls
 
 recorded(
     plays="pulls N_i(t), or with full information the summed probabilities",

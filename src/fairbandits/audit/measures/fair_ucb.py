@@ -10,9 +10,9 @@ from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure, recorded
 from fairbandits.audit.measures.choices import those
 from fairbandits.audit.measures.common import gap, quota
-from fairbandits.metrics import pulls
-from fairbandits.optima import bounds_fair_ucb as bounds
+from fairbandits.measures import pulls
 from fairbandits.rationals import rational
+from fairbandits.theory import bounds_fair_ucb as bounds
 
 recorded(
     crowding_k="arms in the j highest of k classes minus j, the largest so far",

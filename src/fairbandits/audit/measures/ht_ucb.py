@@ -9,11 +9,11 @@ from fairbandits.audit.cases import CaseScope
 from fairbandits.audit.cells import Cell
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.measures.common import gap, mu, quota
-from fairbandits.metrics import penalised
-from fairbandits.metrics.penalties import penalty_rates
-from fairbandits.optima import bounds_ht_ucb as bounds
-from fairbandits.optima.fluid import fluid_pulls as fluid_law
-from fairbandits.optima.penalised import arm_sets, oracle_loss
+from fairbandits.measures import penalised
+from fairbandits.measures.penalties import penalty_rates
+from fairbandits.theory import bounds_ht_ucb as bounds
+from fairbandits.theory.fluid import fluid_pulls as fluid_law
+from fairbandits.theory.penalised import arm_sets, oracle_loss
 
 
 @measure(axes="r")

@@ -1,0 +1,292 @@
+"""The data of one's own claims: rehearsed before the rules are frozen, and simulated after."""
+
+import multiprocessing
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import NamedTuple
+
+from fairbandits.audit.cases import questions
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.judging.rules import OWN, Rules
+from fairbandits.audit.ledger import Ledger
+from fairbandits.data.store import StoreError, read_footer
+from fairbandits.engine.kinds import COMPILING, work
+from fairbandits.engine.protocol import is_implemented
+from fairbandits.library.instance import RandomInstance
+from fairbandits.library.own_code import line_of, place_of
+from fairbandits.library.running import _forking, _said
+from fairbandits.policies import make_policy
+from fairbandits.policies.own import is_own
+from fairbandits.replication.code import code_of
+from fairbandits.replication.datasets import collect, expect, expect_experiment
+from fairbandits.replication.simulate import (
+    _from_instance,
+    instance_of,
+    simulate_chunk,
+    write_chunk,
+)
+from fairbandits.settings.config import Config, Experiment, Run
+from fairbandits.settings.costs import seconds_of_replicate
+from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.spec import RunSpec, filled
+
+#: Seconds that plain Python may take without a word.
+LONGEST = 600
+#: Of a replicate in plain Python, how many rounds are timed.
+TIMED = 200
+
+
+class Task(NamedTuple):
+    """Some replicates of one run, and the file that they are written to."""
+
+    run: Run
+    replicates: range
+    seed: int
+    out: Path
+
+
+# -------------------------------------------------------------------------------- rehearsal
+
+
+def rehearse(rules: Rules) -> dict[str, float]:
+    """Play every policy for a few rounds on every instance, and put every question to that.
+
+    It needs no data: the seed is another, and nothing is told of what comes of it.
+
+    Returns
+    -------
+    dict of str to float
+        Key of a run of a policy in plain Python -> nanoseconds a round.
+
+    Raises
+    ------
+    ConfigError
+        If a policy raises, or a test asks for what the runs do not have.
+    """
+    config, ledger = rules.small()
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder)
+        for one in config.experiments:
+            for run in one.runs:
+                _play(Task(run, range(run.replicates), config.seed_of(OWN), _chunk(run, results)))
+            _join(config, one, results)
+        _ask(config, ledger, results, str(rules.file))
+    plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
+    return {run.key: _timed(run.spec) for run in plain}
+
+
+def _chunk(run: Run, results: Path) -> Path:
+    return results / run.chunk_file(f"0-{run.replicates - 1}")
+
+
+def _join(config: Config, one: Experiment, results: Path) -> None:
+    chunks = [_chunk(run, results) for run in one.runs]
+    collect(chunks, one.facts(), config.seed_of(OWN), results / one.dataset)
+
+
+def _ask(config: Config, ledger: Ledger, results: Path, where: str) -> None:
+    """Raise ConfigError if a test cannot be asked of such runs.
+
+    One that names a horizon is left out: the rehearsal has others.
+    """
+    evidence = Evidence(config, OWN, results)
+    for claim in ledger.claims.values():
+        for test in claim.tests:
+            chosen = (*filter(None, [test.plan.cells]), *test.plan.companions.values())
+            if any("T" in one.wanted or "T" in one.where for one in chosen):
+                continue
+            try:
+                asked = list(questions(test.plan, claim.readings, evidence))
+            except Exception as error:  # whatever a test does
+                place = f"{where}: claims.{claim.id}.tests.{test.name}"
+                raise ConfigError(f"{place}: {error}") from None
+            if not asked:
+                raise ConfigError(f"{where}: claims.{claim.id}.tests.{test.name}: nothing is asked")
+
+
+def _is_plain(spec: RunSpec) -> bool:
+    """Return whether a policy of one's own is played in plain Python."""
+    instance = instance_of(spec)
+    drawn = instance.draw(0, "", 0) if isinstance(instance, RandomInstance) else instance
+    known = _from_instance(spec, drawn.true_means, spec.quotas or None)
+    policy = make_policy(spec.policy, filled(spec.parameters_of(spec.cells[0]), known))
+    return not is_implemented(type(policy.start(spec.n_arms, spec.horizon)))
+
+
+def _timed(spec: RunSpec) -> float:
+    """Return what a round takes, in nanoseconds, whatever else the machine does."""
+    begin, played = time.process_time(), 0
+    while played < TIMED:
+        simulate_chunk(spec, 0, [0])
+        played += spec.total_rounds
+    return (time.process_time() - begin) * 1e9 / played
+
+
+def seconds(rules: Rules, costs: Mapping[str, float]) -> dict[str, float]:
+    """Return what each run is expected to take in one process, by its key.
+
+    Parameters
+    ----------
+    rules : Rules
+        What is run.
+    costs : mapping of str to float
+        As `rehearse` returns them.
+    """
+    return {
+        run.key: run.replicates * seconds_of_replicate(run.spec, costs.get(run.key))
+        for run in rules.config.runs
+    }
+
+
+def refuse_long(rules: Rules, costs: Mapping[str, float], cores: int) -> None:
+    """Raise ConfigError if policies in plain Python would take very long; it says how long."""
+    found = {key: one for key, one in seconds(rules, costs).items() if key in costs}
+    whole = sum(found.values()) / cores
+    if whole <= LONGEST:
+        return
+    run = next(one for one in rules.config.runs if one.key == max(found, key=found.get))
+    policy = run.name.removesuffix(f"-{run.spec.law}")
+    raise ConfigError(
+        f"{rules.file}: horizon {run.spec.horizon} with {run.replicates} replicates takes plain "
+        f"Python about {in_words(whole)} on {cores} cores, most of it policy {policy} with "
+        f"{costs[run.key] / 1000:.0f} microseconds a round; give it fewer rounds or replicates, "
+        "compile it (fairbandits.compiled), or say --long"
+    )
+
+
+def in_words(whole: float) -> str:
+    """Return a number of seconds in words.
+
+    Examples
+    --------
+    >>> in_words(7000)
+    '1.9 hours'
+    """
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if whole >= 1.5 * size:
+            return f"{whole / size:.2g} {unit}"
+    return f"{max(1, round(whole))} seconds"
+
+
+# ------------------------------------------------------------------------------- simulation
+
+
+def simulate(rules: Rules, results: Path, cores: int, *, progress: bool = False) -> bool:
+    """Simulate what is not there yet, with the same rewards for all policies.
+
+    What is finished stays when it is stopped, and is taken up again.
+
+    Parameters
+    ----------
+    rules : Rules
+        What is run.
+    results : Path
+        Folder of the datasets.
+    cores : int
+        Number of processes.
+    progress : bool
+        Whether a line on standard error says how many replicates are done.
+
+    Returns
+    -------
+    bool
+        Whether anything was simulated.
+
+    Raises
+    ------
+    ConfigError
+        If a policy raises, with policy, instance, replicate and round.
+    """
+    config = rules.config
+    seed = config.seed_of(OWN)
+    lacking = [one for one in config.experiments if not _is_there(one, seed, results)]
+    tasks = {one.name: list(_tasks(one, seed, results)) for one in lacking}
+    left = [task for some in tasks.values() for task in some if not _is_played(task)]
+    said = _said("simulating", sum(len(task.replicates) for task in left)) if progress else None
+    done = 0
+    try:
+        for task in _all(left, cores):
+            done += len(task.replicates)
+            if said:
+                said(done)
+    finally:
+        if said and done:
+            print(file=sys.stderr)
+    for one in lacking:
+        chunks = [task.out for task in tasks[one.name]]
+        collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(OWN))
+    shutil.rmtree(results / "cache", ignore_errors=True)
+    return bool(lacking)
+
+
+def _is_there(one: Experiment, seed: int, results: Path) -> bool:
+    """Return whether a dataset is of these settings, this seed and the present code."""
+    file = results / one.dataset
+    try:
+        footer = read_footer(file)
+        expect_experiment(footer, one, file)
+        expect(footer, {"seed": seed}, file)
+    except StoreError:
+        return False
+    return True
+
+
+def _tasks(one: Experiment, seed: int, results: Path) -> Iterator[Task]:
+    for run in one.runs:
+        for chunk in run.chunks():
+            first, last = map(int, chunk.split("-"))
+            yield Task(run, range(first, last + 1), seed, results / run.chunk_file(chunk))
+
+
+def _is_played(task: Task) -> bool:
+    try:
+        footer = read_footer(task.out)
+    except StoreError:
+        return False
+    spec = task.run.spec
+    wanted = (spec.to_json(), code_of(spec), task.seed)
+    return (footer["run"], footer["code"], footer["seed"]) == wanted
+
+
+def _all(tasks: Sequence[Task], cores: int) -> Iterator[Task]:
+    """Yield tasks as they are finished, in this process or in forks of it."""
+    if cores == 1 or len(tasks) < 2:
+        for task in tasks:
+            _play(task)
+            yield task
+        return
+    pool = ProcessPoolExecutor(
+        min(cores, len(tasks)), mp_context=multiprocessing.get_context("fork")
+    )
+    try:
+        with _forking():
+            futures = {pool.submit(_play, task): task for task in tasks}
+        for future in as_completed(futures):
+            future.result()
+            yield futures[future]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _play(task: Task) -> None:
+    """Simulate some replicates and write them; what a policy raises is told with its place."""
+    spec, run = task.run.spec, task.run
+    rounds = spec.total_rounds * run.replicates
+    compiled = True if work(rounds, spec.n_arms) > COMPILING else None
+    try:
+        write_chunk(spec, task.seed, task.replicates, task.out, compiled)
+    except Exception as error:  # whatever a policy does
+        where = place_of(error)
+        if not where:
+            raise
+        policy = run.name.removesuffix(f"-{spec.law}")
+        instance = run.experiment.partition("_")[2]
+        raise ConfigError(
+            f"policy {policy} on instance {instance}, {where}: "
+            f"{type(error).__name__}: {error}{line_of(error)}"
+        ) from None

@@ -1,0 +1,144 @@
+"""Which rules were frozen in a folder, when, and what was seen of the data after that."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fairbandits.audit.judging.rules import Rules
+from fairbandits.data.store import StoreError, replacing
+from fairbandits.settings.canonical import canonical
+from fairbandits.settings.config import LEDGER
+
+FILE = "history.json"
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Rules that were frozen.
+
+    Attributes
+    ----------
+    digest : str
+        Of the rules.
+    seed : int or "ledger"
+        "ledger" where it follows from the rules.
+    file : str
+        Name of the file that they stood in.
+    frozen, judged : str
+        Date and time (UTC); the latter is empty as long as nothing was told of the data.
+    verdicts : mapping of str to int
+        How many claims have which verdict.
+    rules : mapping
+        All that decides.
+    """
+
+    digest: str
+    seed: int | str
+    file: str
+    frozen: str
+    judged: str = ""
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Name of the folder of its data."""
+        return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
+
+
+def read_history(out: Path) -> list[Frozen]:
+    """Return all rules that were frozen in a folder, in this order.
+
+    Raises
+    ------
+    StoreError
+        If its file cannot be read.
+    """
+    file = out / FILE
+    try:
+        return [Frozen(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        if out.is_dir() and any(out.iterdir()):
+            raise StoreError(
+                f"{out} is not empty, and has no {FILE} of rules that were frozen there; name "
+                "another folder with --out"
+            ) from None
+        return []
+    except (OSError, ValueError, TypeError) as error:
+        raise StoreError(
+            f"{file} cannot be read ({error}), so that it is not known which rules were judged "
+            "here; bring it back, or name another folder with --out"
+        ) from None
+
+
+def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
+    """Note rules as frozen, before anything is simulated; those that are stay as they are.
+
+    Their files are kept beside the data.
+
+    Returns
+    -------
+    Frozen
+        These rules.
+    list of Frozen
+        All that were frozen in this folder, in this order, these among them.
+    """
+    history = read_history(out)
+    own = Frozen(rules.digest, rules.config.seed, rules.file.name, now())
+    if known := next((one for one in history if one.key == own.key), None):
+        return known, history
+    own = replace(own, rules=canonical(rules.content))
+    for file in (rules.file, *rules.sources):
+        with replacing(out / own.key / "frozen" / file.name) as temporary:
+            temporary.write_bytes(file.read_bytes())
+    history = [*history, own]
+    _write(out, history)
+    return own, history
+
+
+def others(history: list[Frozen], own: Frozen) -> tuple[list[Frozen], list[Frozen]]:
+    """Return the other rules of a folder: those frozen before these, and after."""
+    place = [one.key for one in history].index(own.key)
+    return history[:place], history[place + 1 :]
+
+
+def note_judged(out: Path, own: Frozen, verdicts: Mapping[str, int]) -> Frozen:
+    """Note that the verdicts of frozen rules were made, the first time."""
+    own = replace(own, judged=own.judged or now(), verdicts=dict(verdicts))
+    _write(out, [own if one.key == own.key else one for one in read_history(out)])
+    return own
+
+
+def _write(out: Path, history: list[Frozen]) -> None:
+    with replacing(out / FILE) as temporary:
+        text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
+        temporary.write_text(text, encoding="utf-8")
+
+
+def now() -> str:
+    """Return date and time to the second (UTC)."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """Yield what is other in newer rules, a line for each place.
+
+    Examples
+    --------
+    >>> list(changes({"replicates": 20, "claims": {}}, {"replicates": 50, "claims": {}}))
+    ['replicates: 20, then 50']
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict.fromkeys((*old, *new)):
+            here = f"{place}.{key}".lstrip(".")
+            if key not in new:
+                yield f"{here}: left out"
+            elif key not in old:
+                yield f"{here}: added"
+            else:
+                yield from changes(old[key], new[key], here)
+    elif old != new:
+        yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"

@@ -1,0 +1,346 @@
+"""A file of claims about one's own policies: read, checked, and made what the audit knows.
+
+The file has instances, policies and a ledger. Instances and policies become experiments in the form
+of papers/SLUG/experiments.yaml, the rest a ledger in that of papers/SLUG/claims.yaml; from there
+on everything is as for a paper.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.library import instances as named_instances
+from fairbandits.library.instance import RandomInstance
+from fairbandits.library.own_code import importable
+from fairbandits.policies import own
+from fairbandits.settings.canonical import rules_digest
+from fairbandits.settings.config import LEDGER, Config, build_config
+from fairbandits.settings.plugins import home_of
+from fairbandits.settings.schemas import ConfigError, check, meant, read_yaml
+
+#: What stands in the place of a paper's slug, and the suite that all instances are of.
+OWN, SUITE = "own", "instances"
+#: What a run records where there is one horizon.
+CHECKPOINTS = {"linear": 100, "log": 50}
+#: What an instance is, besides its means.
+FACTS = ("quotas", "targets", "penalties", "groups")
+#: What is lacking, and why it cannot be left out.
+NEEDED = {
+    "replicates": "how many replicates there are is every claim's n, e.g. replicates: 100",
+    "horizon": "the number of rounds, e.g. horizon: 10000, or several: [1000, 10000]",
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All that decides, fixed before the data.
+
+    Attributes
+    ----------
+    file : Path
+        Where it stands.
+    title : str
+        What is asked.
+    content : mapping
+        All of it, as plain values that are each written in one way.
+    digest : str
+        Its hash, from which the seed follows.
+    config : Config
+        What is run.
+    ledger : Ledger
+        What is judged.
+    sources : tuple of Path
+        The files of one's own policies.
+    """
+
+    file: Path
+    title: str
+    content: Mapping[str, Any]
+    digest: str
+    config: Config
+    ledger: Ledger
+    sources: tuple[Path, ...]
+
+    @property
+    def horizons(self) -> list[int]:
+        """Numbers of rounds, increasing."""
+        return _horizons(self.content)
+
+    def small(self) -> tuple[Config, Ledger]:
+        """Return the same with few rounds and two replicates, on a seed of its own."""
+        arms = max(run.spec.n_arms for run in self.config.runs)
+        few = [2 * arms + 50 * number for number in range(1, len(self.horizons) + 1)]
+        horizon = [min(pair) for pair in zip(few, self.horizons, strict=True)]
+        rehearsed = dict(self.content) | {"horizon": horizon, "replicates": 2}
+        config, ledger = _built(rehearsed, self.file)
+        return replace(config, seed=0), ledger
+
+
+def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
+    """Return the rules of a file, checked.
+
+    Parameters
+    ----------
+    file : Path
+        YAML as in docs/your-own-claims.md.
+    seed : int or "ledger"
+        A number in place of the seed that follows from the rules.
+
+    Raises
+    ------
+    ConfigError
+        For a file that cannot be read, an unknown key or name, a value out of its range, a margin
+        or number that is missing, or a policy that cannot be made; it names file, place and what
+        was meant.
+    """
+    where = str(file)
+    given = read_yaml(file)
+    for name, why in NEEDED.items():
+        if name not in given:
+            raise ConfigError(f"{where}: {name} is missing: {why}")
+    check(given, "own_claims", where)
+    sources: dict[str, Path] = {}
+    policies = {
+        name: _policy(block, file.parent, f"{where}: policies.{name}", sources)
+        for name, block in given["policies"].items()
+    }
+    found = {
+        name: _instance(block, f"{where}: instances.{name}")
+        for name, block in given["instances"].items()
+    }
+    content = _complete(given, where) | {"instances": found, "policies": policies}
+    try:
+        digest = rules_digest(content)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    config, ledger = _built(content, file)
+    _check_chosen(ledger, list(found), _horizons(content), where)
+    config = replace(config, seed=seed, rules={OWN: digest})
+    ledger = replace(ledger, digest=digest)
+    title = given["title"]
+    return Rules(file, title, content, digest, config, ledger, tuple(sources.values()))
+
+
+def _horizons(content: Mapping[str, Any]) -> list[int]:
+    given = content["horizon"]
+    return list(given) if isinstance(given, Sequence) else [given]
+
+
+# ------------------------------------------------------------------------ instances and policies
+
+
+def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return an instance as plain facts, whether it is named or described."""
+    own_facts = {name: value for name, value in block.items() if name not in ("named", "arguments")}
+    ways = [name for name in ("named", "means", "arms") if name in block]
+    if len(ways) != 1:
+        raise ConfigError(
+            f"{where}: exactly one of named, means and arms is needed, "
+            f"got {' and '.join(ways) or 'none'}"
+        )
+    if "named" not in block:
+        return {"law": "bernoulli"} | own_facts
+    if wrong := sorted(own_facts.keys() - {*FACTS}):
+        raise ConfigError(
+            f"{where}.{wrong[0]}: a named instance has its own; what it can have besides are "
+            f"{', '.join(FACTS)}, and `arguments`"
+        )
+    known = [name for name in named_instances.__all__ if name[0].islower()]
+    name = block["named"]
+    if name not in known:
+        raise ConfigError(f"{where}.named: {name!r} is unknown{meant(name, known)}")
+    try:
+        made = getattr(named_instances, name)(**block.get("arguments", {}))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{where}.arguments: {error}") from None
+    return _facts(made) | own_facts
+
+
+def _facts(made: Any) -> dict[str, Any]:
+    """Return what an instance of `fairbandits.instances` is, as plain values."""
+    facts: dict[str, Any] = {"law": made.law}
+    if made.law in ("gaussian", "beta"):
+        facts["spread"] = made.spread
+    for name in FACTS:
+        value = getattr(made, name)
+        if value not in (None, ()):
+            facts[name] = list(value) if isinstance(value, tuple) else value
+    if "quotas" in facts:  # as a file has them, and as the digest of the rules does
+        facts["quotas"] = list(map(str, facts["quotas"]))
+    if not isinstance(made, RandomInstance):
+        return facts | {"means": list(made.means)}
+    firsts = [sum(made.groups[:k]) for k in range(len(made.groups))]
+    for name in ("low", "high"):
+        end = getattr(made, name)
+        facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end
+    facts["arms"] = made.n_arms
+    if made.decimals is not None:
+        facts["decimals"] = made.decimals
+    if made.fixed:
+        facts["fixed"] = [list(one) for one in made.fixed]
+    return facts
+
+
+def _policy(
+    block: Mapping[str, Any], folder: Path, where: str, sources: dict[str, Path]
+) -> dict[str, Any]:
+    """Return a policy's record, with a hash of its file if it is one's own; note that file."""
+    name = home_of(block["policy"], where)
+    if not own.is_own(name):
+        return dict(block)
+    try:
+        home = importable(name, folder)
+        file = own._file(home)
+        source = own.source_hash(home)
+    except ValueError as error:
+        raise ConfigError(f"{where}.policy: {error}") from None
+    for other in sources.values():
+        if other.name == file.name and other != file:
+            raise ConfigError(f"{where}.policy: there is another {file.name}, {other}; rename one")
+    sources[home] = file
+    return dict(block) | {"module": home, "source": source}
+
+
+# --------------------------------------------------------------------------------- the ledger
+
+
+def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the content with what a record of one's own can leave out."""
+    families = {name: {"what": name} | block for name, block in given["families"].items()}
+    rules = {name: {"version": 1} | block for name, block in given["rules"].items()}
+    claims = {}
+    for key, record in given["claims"].items():
+        if "statement" not in record:
+            raise ConfigError(f"{where}: claims.{key}: statement is missing: what is claimed")
+        facts = {"place": where, "kind": "comparison", "primary": True}
+        if "tests" in record:
+            facts |= {"version": 1, "estimand": record["statement"]}
+            facts |= {"family": next(iter(families))} if len(families) == 1 else {}
+            cells = record.get("cells", {})
+            if isinstance(cells, dict):  # what else it may be is refused with the schema's words
+                record = record | {"cells": {"experiments": [SUITE]} | cells}
+        claims[key] = facts | record
+    more = {"readings": given.get("readings", {}), "families": families, "rules": rules}
+    return {**given, **more, "claims": claims}
+
+
+def _check_chosen(
+    ledger: Ledger, instances: Sequence[str], horizons: Sequence[int], where: str
+) -> None:
+    """Raise ConfigError if a test names an instance or a horizon that is not run."""
+    known = {"instance": list(instances), "T": list(horizons)}
+    for claim in ledger.claims.values():
+        for test in claim.tests:
+            for selection in (*filter(None, [test.plan.cells]), *test.plan.companions.values()):
+                for name, allowed in known.items():
+                    given = selection.wanted.get(name, [])
+                    for one in given if isinstance(given, list) else [given]:
+                        if one not in allowed:
+                            words = meant(str(one), list(map(str, allowed)))
+                            raise ConfigError(
+                                f"{where}: claims.{claim.id}.tests.{test.name}: {name} {one!r} "
+                                f"is unknown{words}"
+                            )
+
+
+# ---------------------------------------------------------------- in the form of a paper's files
+
+
+def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
+    """Return what is run and what is judged, as for a paper; places in errors are the file's."""
+    settings = {
+        "seed": LEDGER,
+        "scale": "paper",
+        "papers": [OWN],
+        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN),
+    }
+    parts = ("title", "readings", "families", "rules", "claims")
+    ledger = {"paper": OWN} | {name: content[name] for name in parts}
+    blocks = {name: _block(name, content) for name in content["instances"]}
+    experiments = {
+        "paper": OWN,
+        "title": content["title"],
+        "experiments": {SUITE: {"instances": blocks}},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "papers" / OWN
+        home.mkdir(parents=True)
+        for name, part in (("experiments", experiments), ("claims", ledger)):
+            text = yaml.safe_dump(part, sort_keys=False, allow_unicode=True)
+            (home / f"{name}.yaml").write_text(text, encoding="utf-8")
+        try:
+            config = build_config(settings, str(file), Path(folder))
+            return config, load_ledgers(config, Path(folder))[OWN]
+        except ConfigError as error:
+            raise type(error)(_placed(str(error), content, str(file))) from None
+
+
+def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
+    """Return a message with the place that it is about in one's own file."""
+    message = message.replace(f"papers/{OWN}/claims.yaml", where)
+    for name in sorted(content["instances"], key=len, reverse=True):
+        begin = rf"^papers/{OWN}/experiments\.yaml: experiments\.{SUITE}(_|\.instances\.){name}\b"
+        message = re.sub(begin, f"{where}: instances.{name}", message)
+        # what is checked once more, merged, has its place twice
+        message = message.replace(f": instances.{name}: experiments.{SUITE}", f": instances.{name}")
+        for part in ("policies", "horizon", "replicates"):
+            message = message.replace(f": instances.{name}.{part}", f": {part}")
+    return message.replace(".value", "")
+
+
+def _sourced(value: Any) -> dict[str, Any]:
+    return {"value": value, "provenance": "chosen", "source": "the rules"}
+
+
+def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the experiment on one instance."""
+    facts, horizons = content["instances"][name], _horizons(content)
+    replicates = content["replicates"]
+    several = {"horizons": _sourced(horizons)} if len(horizons) > 1 else {}
+    block = {
+        "title": name.replace("_", " "),
+        "figures": [],
+        "horizon": _sourced(horizons[-1]),
+        "replicates": _sourced(replicates),
+        "laws": _sourced([facts["law"]]),
+        "checkpoints": CHECKPOINTS,
+        # files small enough for processes to share, and large enough for blocks of replicates
+        "chunk": max(8, -(-replicates // 16)),
+        "policies": {
+            key: {
+                "policy": one.get("module", one["policy"]),
+                "label": key,
+                "parameters": _all_sourced(one.get("parameters", {})),
+                **({"sweep": _all_sourced(one["sweep"])} if "sweep" in one else {}),
+                **({"observe": list(_observers(one["observe"]))} if "observe" in one else {}),
+                **several,
+            }
+            for key, one in content["policies"].items()
+        },
+    }
+    if "means" in facts:
+        block["means"] = _sourced(facts["means"])
+    else:
+        drawn = ("arms", "low", "high", "decimals", "fixed")
+        block["drawn_means"] = _all_sourced({key: facts[key] for key in drawn if key in facts})
+    if "spread" in facts:
+        block["spread"] = {facts["law"]: _sourced(facts["spread"])}
+    return block | _all_sourced({key: facts[key] for key in FACTS if key in facts})
+
+
+def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _sourced(value) for key, value in values.items()}
+
+
+def _observers(given: Sequence[Any]) -> Iterator[Any]:
+    for one in given:
+        if isinstance(one, str):
+            yield one
+        else:
+            yield {name: _all_sourced(parameters) for name, parameters in one.items()}

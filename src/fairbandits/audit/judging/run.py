@@ -1,0 +1,166 @@
+"""From a file of one's own claims to verdicts: checked, frozen, simulated, judged, written."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from fairbandits.audit.committed import FINDINGS_TABLE, VERDICTS_TABLE, write_tables
+from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.finding import FAILED
+from fairbandits.audit.judge import Verdict, answers, judge
+from fairbandits.audit.judging import data
+from fairbandits.audit.judging.history import Frozen, changes, freeze, note_judged, others
+from fairbandits.audit.judging.report import as_json, exact_instead, report, seed_words, seen_words
+from fairbandits.audit.judging.rules import OWN, Rules, load_rules
+from fairbandits.audit.records import Made, finding_row, verdict_row
+from fairbandits.audit.run import WIDTH
+from fairbandits.audit.show import listing, tally
+from fairbandits.audit.totals import left_out
+from fairbandits.data.store import StoreError, replacing
+from fairbandits.settings.config import LEDGER
+
+REPORT = "report.md"
+
+Say = Callable[[str], None]
+
+
+class Checked(NamedTuple):
+    """Sound rules, and how many seconds their data take, about."""
+
+    rules: Rules
+    seconds: float
+
+
+def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False) -> Checked:
+    """Return the rules of a file, after everything that can be checked without data.
+
+    Raises
+    ------
+    ConfigError
+        For what is wrong with the file (`fairbandits.audit.judging.rules.load_rules`), a policy
+        that raises, or one in plain Python that would take very long, unless `long` allows it.
+    """
+    rules = load_rules(file, seed)
+    costs = data.rehearse(rules)
+    if not long:
+        data.refuse_long(rules, costs, cores)
+    return Checked(rules, sum(data.seconds(rules, costs).values()) / cores)
+
+
+def checked_words(found: Checked) -> str:
+    """Return what is said of rules that are sound."""
+    rules = found.rules
+    tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
+    return (
+        f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
+        f"seed {rules.config.seed_of(OWN)}; to simulate takes about {data.in_words(found.seconds)}"
+    )
+
+
+def judged(
+    file: Path,
+    out: Path,
+    *,
+    seed: int | str = LEDGER,
+    cores: int = 1,
+    long: bool = False,
+    json: bool = False,
+    say: Say = lambda words: None,
+    progress: bool = False,
+) -> str:
+    """Freeze the rules of a file, simulate what they need, judge its claims and write all of it.
+
+    Parameters
+    ----------
+    file : Path
+        YAML as in docs/your-own-claims.md.
+    out : Path
+        Folder of what is written: ``history.json``, and for each rules a folder with their
+        datasets, verdicts.csv, findings.csv and report.md.
+    seed : int or "ledger"
+        A number makes all of it exploratory.
+    cores : int
+        Number of processes.
+    long : bool
+        Whether plain Python may take very long.
+    json : bool
+        Whether JSON is returned, and not a table.
+    say : callable
+        Told what is going on, line by line.
+    progress : bool
+        As in `fairbandits.audit.judging.data.simulate`.
+
+    Returns
+    -------
+    str
+        The verdicts.
+
+    Raises
+    ------
+    ConfigError
+        As `check`.
+    StoreError
+        If a claim failed; then no verdict is written.
+    """
+    rules, seconds = check(file, seed, cores=cores, long=long)
+    own, history = freeze(out, rules)
+    for line in frozen_words(rules, own, history):
+        say(line)
+    if not own.judged:
+        say(f"To simulate takes about {data.in_words(seconds)}.")
+    results = out / own.key
+    if not data.simulate(rules, results, cores, progress=progress):
+        say(f"The data of these rules are in {results}, and are used again.")
+    evidence = Evidence(rules.config, OWN, results)
+    found = list(answers(rules.ledger, evidence))
+    verdicts = judge({OWN: rules.ledger}, found)
+    _refuse_failed(verdicts)
+    made = Made.of(rules.config.seed, results, found)
+    ledgers = {OWN: rules.ledger}
+    rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
+    findings = [finding_row(rules.ledger, one, made) for one in found]
+    # noted before anything is shown: what was seen is never without a trace
+    own = note_judged(out, own, tally(rows).counted)
+    with replacing(results / REPORT) as temporary:
+        temporary.write_text(report(rules, own, history, rows, findings), encoding="utf-8")
+        write_tables(results, rows, findings, "paper")
+    for claim in rules.ledger.claims.values():
+        for line in exact_instead(claim, findings):
+            say(line)
+    say(f"Written: {', '.join(map(str, _written(results)))}.")
+    if json:
+        return as_json(rules, own, history, rows, findings)
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    heads = [row for row in rows if row["headline"]]
+    return listing(heads, width)
+
+
+def _written(results: Path) -> list[Path]:
+    return [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
+
+
+def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
+    """Return what is said before anything is simulated: which rules, since when, what was seen."""
+    lines = [
+        f"Rules {own.digest}, frozen {own.frozen}. {seed_words(own, rules.config.seed_of(OWN))}"
+    ]
+    before, _ = others(history, own)
+    if before and not own.judged:
+        last = before[-1]
+        lines.append(f"{len(before)} before these in this folder. {seen_words(before)}")
+        changed = list(changes(last.rules, own.rules)) or ["nothing but the seed"]
+        since = f"{last.digest}, which was frozen {last.frozen}"
+        lines.append(f"Changed since {since}, so that new data are drawn:")
+        lines += [f"  {one}" for one in changed]
+    return lines
+
+
+def _refuse_failed(verdicts: list[Verdict]) -> None:
+    failed = [one for one in verdicts if one.headline and one.outcome == FAILED]
+    if failed:
+        lines = "\n".join(f"{one.claim.id}: {one.message}" for one in failed)
+        many = f"{len(failed)} claims" if len(failed) > 1 else "1 claim"
+        raise StoreError(
+            f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
+        )

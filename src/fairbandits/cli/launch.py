@@ -1,0 +1,241 @@
+"""Start the workflow so that it can be killed at any moment and started again.
+
+Snakemake's own lock survives a `kill -9` and then has to be removed by hand. Ours is a file lock
+of this process, which the system takes away whenever and however the process ends; holding it, and
+seeing no other snakemake at work in the folder, a left-over lock of Snakemake's is known stale.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import psutil
+
+from fairbandits.settings.config import Config, Experiment, blocks_of, load_config
+from fairbandits.settings.schemas import ConfigError, meant, paper_file
+from fairbandits.settings.variants import settings_of
+
+LOCK = ".snakemake/fairbandits.lock"
+#: What the shell of a job is given by Snakemake.
+JOB = re.compile(r"set -euo pipefail;\s*fairbandits \w+ ")
+#: What a run's server, and the steps that it has forked, are called by.
+SERVER = "fairbandits.cli.serving"
+#: Names of what is written before it takes its place: `.NAME-` and eight letters, a file or folder.
+UNFINISHED = re.compile(r"\..+-[a-z0-9_]{8}(\.[a-z]+)?")
+#: What can be asked for by name besides the figures.
+TARGETS = ("all", "figures", "datasets", "audit", "arena", "report")
+#: Those that have no sense with other settings.
+OF_THE_PAPERS = ("all", "audit", "arena", "report")
+
+
+def launch(
+    targets: Sequence[str],
+    cores: int | None,
+    files: Sequence[Path],
+    root: Path,
+    *,
+    dry_run: bool = False,
+) -> int:
+    """Become snakemake in the project's folder; return 1 if another run is at work there.
+
+    Parameters
+    ----------
+    targets : sequence of str
+        Rules or files; empty for everything.
+    cores : int, optional
+        Default: all.
+    files : sequence of Path
+        The configuration, if it is another than the project's own.
+    root : Path
+        The project's folder.
+    dry_run : bool
+        Only say what would be made; another run can be at work.
+    """
+    os.chdir(root)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    snakemake = [sys.executable, "-m", "snakemake"]
+    settings = ["--configfile", *map(str, files)] if files else []
+    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
+    if dry_run:
+        options += ["--dry-run", "--nolock"]
+        return subprocess.run([*snakemake, *targets, *options, *settings], check=False).returncode
+    lock = Path(LOCK)
+    lock.parent.mkdir(exist_ok=True)
+    handle = lock.open("a+")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _busy(lock.read_text().strip())
+    if others := _snakemakes_in(root):
+        return _busy(others[0])
+    handle.truncate(0)
+    handle.write(f"process {os.getpid()}")
+    handle.flush()
+
+    if any(Path(".snakemake/locks").glob("*")):
+        print("An earlier run was killed; taking up where it stopped.", flush=True)
+        _end_jobs(root)
+        config = load_config(files or [root / "config" / "config.yaml"])
+        remove_unfinished(map(Path, config.folders.values()))
+        unlock = subprocess.run([*snakemake, "--unlock", *settings], capture_output=True, text=True)
+        if unlock.returncode:
+            print(unlock.stderr, file=sys.stderr)
+            return unlock.returncode
+    os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
+    os.execv(sys.executable, [*snakemake, *targets, *options, *settings])
+
+
+def named_figures(config: Config) -> list[str]:
+    """Return the figures as they are asked for, e.g. ``banditq_fig2``."""
+    return [f"{paper}_{figure}" for paper, figure in config.figures]
+
+
+def check_targets(targets: Sequence[str], config: Config) -> None:
+    """Raise ConfigError for the first of some targets that the workflow does not have.
+
+    A file, and a job by its name, are left to Snakemake.
+    """
+    known = [*TARGETS, *named_figures(config)]
+    jobs = ("simulate_", "collect_")
+    for one in targets:
+        left = one.startswith(jobs) or "/" in one or Path(one).suffix
+        if one not in known and not left:
+            raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
+
+
+def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
+    """Raise ConfigError for the first change of what none of the figures shows that are asked for.
+
+    Parameters
+    ----------
+    changes : iterable of str
+        Names of settings (`fairbandits.settings.variants.Changes`).
+    targets : sequence of str
+        What is to be made; where any of it is no figure, every change counts as used.
+    config : Config
+        The configuration without the changes.
+    """
+    if not targets or not set(targets) <= set(named_figures(config)):
+        return
+    shown = {
+        one.suite or one.name: one
+        for one in config.experiments
+        if {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)} & {*targets}
+    }
+    for name in changes:
+        if any(
+            name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
+            for one in shown.values()
+        ):
+            continue
+        settings = {key: _settings_of(one) for key, one in shown.items()}
+        meant_ones = [f"{key}.{name}" for key, own in settings.items() if name in own]
+        listed = "; ".join(f"{key} has {', '.join(own)}" for key, own in settings.items())
+        way = f"write {' or '.join(meant_ones)}" if meant_ones else listed
+        verb = "draws" if len(targets) == 1 else "draw"
+        drawn = ", ".join(shown) or "no experiment"
+        raise ConfigError(f"--set {name}: {', '.join(targets)} {verb} {drawn}; {way}")
+
+
+def _settings_of(one: Experiment) -> list[str]:
+    """Return the settings of an experiment, as they are called in its paper's file."""
+    file = paper_file(one.paper, "audit" if one.audit else "experiments")
+    _, block = blocks_of(file, one.paper, file.name)[one.name]
+    return list(settings_of(block))
+
+
+def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
+    """Return what is to be made of a variant: by default all figures that show what is changed.
+
+    Raises
+    ------
+    ConfigError
+        If a target is not there, or shows nothing that is changed.
+    """
+    check_targets(targets, config)
+    changed = [one for one in config.experiments if one.changed]
+    shown = {
+        f"{one.paper}_{figure}" for one in changed for figure in (*one.figures, *one.companion_to)
+    }
+    showing = [one for one in named_figures(config) if one in shown]
+    datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
+    for one in targets:
+        if one in OF_THE_PAPERS:
+            raise ConfigError(
+                f"a variant has figures and datasets only: {one} has what is about the published "
+                "settings"
+            )
+        if one in named_figures(config) and one not in showing:
+            raise ConfigError(
+                f"{one} shows nothing that is changed; that is shown by "
+                f"{', '.join(showing) or 'no figure'}"
+            )
+    return list(targets) or showing or datasets
+
+
+def _busy(who: str) -> int:
+    print(
+        f"Another run is at work in this folder ({who}); wait for it or stop it first.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _processes_in(root: Path) -> Iterator[tuple[psutil.Process, list[str]]]:
+    """Yield the other processes that are at work in a folder, with their command lines."""
+    for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
+        if process.info["cwd"] == str(root) and process.info["pid"] != os.getpid():
+            yield process, process.info["cmdline"] or []
+
+
+def _snakemakes_in(root: Path) -> list[str]:
+    found = []
+    for process, words in _processes_in(root):
+        called = any(Path(word).name == "snakemake" for word in words[:3])
+        if called or ("-m", "snakemake") in pairwise(words):
+            found.append(f"snakemake, process {process.info['pid']}")
+    return found
+
+
+def _end_jobs(root: Path) -> None:
+    """End the jobs of a run that was killed, when no snakemake is at work in the folder.
+
+    They would write what the next run writes, maybe with other code. Each file they have not
+    finished stays as it was.
+    """
+    jobs: list[psutil.Process] = []
+    above = {one.pid for one in psutil.Process().parents()}
+    for process, words in _processes_in(root):
+        job = words[1:2] == ["-c"] and JOB.match(words[-1])
+        if (job or SERVER in words) and process.pid not in above:
+            try:
+                jobs += [*process.children(recursive=True), process]
+            except psutil.NoSuchProcess:  # it has come to its end meanwhile
+                continue
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for job in jobs:
+            try:
+                end(job)
+            except psutil.NoSuchProcess:
+                continue
+        _, jobs = psutil.wait_procs(jobs, timeout=5)
+
+
+def remove_unfinished(folders: Iterable[Path]) -> None:
+    """Remove what killed processes had begun to write in folders, and below them.
+
+    Nothing may be at work there.
+    """
+    for folder in folders:
+        for place, inside, files in os.walk(folder):
+            for name in filter(UNFINISHED.fullmatch, files):
+                Path(place, name).unlink(missing_ok=True)
+            for name in filter(UNFINISHED.fullmatch, tuple(inside)):
+                shutil.rmtree(Path(place, name), ignore_errors=True)
+                inside.remove(name)

@@ -1,0 +1,1 @@
+"""Files of data: how they are written, described, and what made them."""

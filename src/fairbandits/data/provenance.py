@@ -1,0 +1,412 @@
+"""What code, which packages and which commit made a file: fingerprints and footers.
+
+Nothing but the standard library is needed, so that the workflow can ask for a fingerprint
+without starting Numba.
+"""
+
+import ast
+import atexit
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tokenize
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from fairbandits.data.whole import guard_numba, read_whole, write_whole
+
+PACKAGE = Path(__file__).resolve().parents[1]
+#: Where the project's folder is, unless the package was installed without it.
+CHECKOUT = PACKAGE.parents[1]
+
+#: What Numba compiles. Its cache's folder is named after all of it: a change that a run does not
+#: depend on costs it no more than compiling again.
+COMPILED = ("engine", "policies", "observers")
+#: Where every run starts; what it uses besides follows from imports.
+RUNNING = ("replication/simulate.py",)
+#: What reads recorded runs.
+READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
+#: What makes verdicts of recorded runs; what it uses besides follows from imports.
+AUDIT = (
+    "audit/run.py",
+    "audit/measures",
+    "audit/mathematics",
+    "replication/banditq_uai2024.py",
+)
+
+#: Packages with a table ``HOMES`` of what is registered, by the file that it is in. A table counts
+#: for nothing: the line that a run goes by counts with the run (`fairbandits.replication.code`),
+#: and the class that a file imports from such a package as an import of that class's own file.
+REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
+#: What no number depends on: the public names, this file, how files are written, and what they say
+#: of their columns.
+WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
+#: What decides which runs there are, and not what comes of one: a run's own settings are compared
+#: by themselves wherever it is read.
+CONFIGURING = ("settings/checks.py", "settings/config.py", "settings/schemas.py")
+
+
+def cache_root() -> Path:
+    """Return the folder of what later processes need not do again; it can be removed.
+
+    Where nothing can be written there, it is a folder of this process alone. Who compiles asks for
+    it first, so Numba's own files are guarded from here on.
+    """
+    if "numba" in sys.modules:
+        guard_numba()
+    if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
+        return _writable(Path(folder))
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return _writable(Path(base) / "fairbandits")
+
+
+@cache
+def _writable(folder: Path) -> Path:
+    """Return a folder for files that can be spared, or another where it cannot be written."""
+    try:
+        if folder.parts[0] == "~":  # a user whom the system does not know
+            raise OSError("there is no home folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1_000_000))  # a full disk has room for an empty file
+        return folder
+    except OSError as error:
+        reason = error
+    try:
+        other = Path(tempfile.mkdtemp(prefix="fairbandits-"))
+    except OSError:  # Numba says what it needs
+        return folder
+    atexit.register(shutil.rmtree, other, ignore_errors=True)
+    print(
+        f"The cache cannot be used ({reason}), so this process compiles for itself; "
+        "FAIRBANDITS_CACHE_DIR names another folder.",
+        file=sys.stderr,
+    )
+    return other
+
+
+@cache
+def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
+    """Return a hash of the tokens of the package's source files below the given parts.
+
+    Comments, docstrings, blank lines and the spaces between tokens do not count, nor does the
+    table of a registry (`REGISTRIES`).
+
+    Parameters
+    ----------
+    *parts : str
+        Folders or files inside the package, e.g. ``"engine"`` or ``"figures/banditq.py"``.
+    words : tuple of str
+        What counts besides.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits, the same on every Python.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a part names nothing.
+    """
+    digest = hashlib.sha256()
+    for name in _below(parts):
+        digest.update(f"{name} {_contents(name)['tokens']}\0".encode())
+    for word in words:
+        digest.update(f"{word}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def fingerprint_of_text(*parts: str) -> str:
+    """Return a hash of every byte of some files, for pages: they show docstrings.
+
+    Parameters and errors are those of `fingerprint`.
+    """
+    digest = hashlib.sha256()
+    for name in _below(parts):
+        digest.update(name.encode() + b"\0" + (PACKAGE / name).read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def joint(codes: Iterable[str]) -> str:
+    """Return one hash of several, in whatever order: the one there is, or of those that differ.
+
+    Of none it is empty.
+    """
+    different = sorted(set(codes))
+    if len(different) < 2:
+        return "".join(different)
+    return hashlib.sha256(" ".join(different).encode()).hexdigest()[:16]
+
+
+def _below(parts: Iterable[str]) -> list[str]:
+    """Return the source files below some parts, each part's in order."""
+    found = []
+    for part in parts:
+        root = PACKAGE / part
+        files = [root] if root.is_file() else sorted(root.rglob("*.py"))
+        if not files:
+            raise FileNotFoundError(f"no source files below {root}")
+        found += [path.relative_to(PACKAGE).as_posix() for path in files]
+    return found
+
+
+# ------------------------------------------------------------------------------------- imports
+
+
+@cache
+def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
+    """Return the package's files that some parts are, import, and so on.
+
+    Imports are read from the source, those inside functions too, and nothing is run. A package that
+    a file is in counts as imported by it.
+
+    Parameters
+    ----------
+    *parts : str
+        As in `fingerprint`.
+    without : tuple of str
+        Files that do not count, nor what they import.
+
+    Returns
+    -------
+    tuple of str
+        Places inside the package, sorted.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a part names nothing.
+    """
+    found: set[str] = set()
+    left = [name for name in _below(parts) if name not in without]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += [one for one in _imports(name) if one not in without]
+    return tuple(sorted(found))
+
+
+def fingerprint_of_use(
+    *parts: str, words: tuple[str, ...] = (), without: tuple[str, ...] = WITHOUT
+) -> str:
+    """Return the `fingerprint` of all that some parts use (`used_by`), and of words."""
+    return fingerprint(*used_by(*parts, without=without), words=words)
+
+
+def collect_code() -> str:
+    """Return the fingerprint of what joins chunks into datasets."""
+    return _from_records()
+
+
+def figure_code(paper: str) -> str:
+    """Return the fingerprint of what draws a paper's figures from datasets."""
+    return _from_records("figures/draw.py", f"figures/{paper}.py")
+
+
+def audit_code() -> str:
+    """Return the fingerprint of what makes verdicts of recorded runs."""
+    return _from_records(*AUDIT)
+
+
+def _from_records(*parts: str) -> str:
+    without = tuple(one for one in (*WITHOUT, *CONFIGURING) if one not in READING)
+    return fingerprint_of_use(*dict.fromkeys((*parts, *READING)), without=without)
+
+
+def replay_code() -> str:
+    """Return the fingerprint of what runs released programs again."""
+    return fingerprint_of_use("replication/banditq_uai2024.py")
+
+
+@cache
+def homes(registry: str) -> dict[str, str]:
+    """Return the table of a registry, name -> ``file:Class``, without importing it."""
+    node = _table(ast.parse((PACKAGE / registry).read_bytes()))
+    return {} if node is None else ast.literal_eval(node.value)
+
+
+def _table(tree: ast.Module) -> ast.Assign | None:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
+            return node
+    return None
+
+
+@cache
+def _imports(name: str) -> frozenset[str]:
+    """Return the package's files that one of them imports, and the packages that it is in."""
+    found = set(_packages_of(name))
+    for one in _contents(name)["imports"]:
+        found.update(_files_of(one))
+    return frozenset(found)
+
+
+@cache
+def _contents(name: str) -> dict[str, Any]:
+    """Return what a source file imports and a hash of its tokens, without a registry's table.
+
+    Both are kept for later processes, by a hash of the file: reading them takes milliseconds a
+    file, and each simulation would do it again.
+    """
+    content = (PACKAGE / name).read_bytes()
+    key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
+    known = _read_before()
+    if key not in known:
+        tree = ast.parse(content, PACKAGE / name)
+        table = _table(tree) if name in REGISTRIES else None
+        left_out = [*_docstrings(tree), *([table] if table else [])]
+        tokens = "".join(_tokens(content.decode(), left_out))
+        known[key] = {
+            "imports": list(_names(tree, PACKAGE / name)),
+            "tokens": hashlib.sha256(tokens.encode()).hexdigest(),
+        }
+    return known[key]
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.stmt]:
+    having = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, having) and ast.get_docstring(node, clean=False) is not None:
+            yield node.body[0]
+
+
+def _tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
+    """Yield the tokens of a source text, without comments and some statements.
+
+    Python 3.12 cuts a formatted string into tokens, 3.11 does not: it counts as a whole.
+    """
+    lines = io.StringIO(text).readlines()
+
+    def place(row, column):  # as `tokenize` counts: `ast` has bytes
+        return row, len(lines[row - 1].encode()[:column].decode())
+
+    spans = sorted(
+        (place(one.lineno, one.col_offset), place(one.end_lineno, one.end_col_offset))
+        for one in left_out
+    )
+    begun = []  # where formatted strings do that are not closed yet
+    ended = False  # whether the token before is the end of a statement that is left out
+    for token in tokenize.generate_tokens(iter(lines).__next__):
+        kind = tokenize.tok_name[token.type]
+        while spans and spans[0][1] <= token.start:
+            spans.pop(0)
+            ended = True
+        if kind in ("COMMENT", "NL") or (spans and spans[0][0] <= token.start):
+            continue
+        if kind in ("FSTRING_START", "TSTRING_START"):
+            begun.append(token.start)
+        elif kind in ("FSTRING_END", "TSTRING_END"):
+            start = begun.pop()
+            if not begun:
+                yield f"STRING {_between(lines, start, token.end)}\0"
+        elif not begun and not (ended and kind == "NEWLINE"):
+            yield f"{kind} {token.string if token.string.strip() else ''}\0"
+        ended = False
+
+
+def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """Return the text from one place to another, in rows from 1 and columns from 0."""
+    rows = lines[start[0] - 1 : end[0]]
+    rows[-1] = rows[-1][: end[1]]
+    rows[0] = rows[0][start[1] :]
+    return "".join(rows)
+
+
+def _names(tree: ast.Module, file: Path) -> Iterator[str]:
+    """Yield what a file imports of the package, as ``package.module.name``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(
+                    f"{file}, line {node.lineno}: an import inside the package must be absolute, "
+                    f"from {PACKAGE.name}, so that fingerprints can follow it"
+                )
+            names = [f"{node.module}.{one.name}" for one in node.names]
+        else:
+            continue
+        yield from (one for one in names if one.partition(".")[0] == PACKAGE.name)
+
+
+@cache
+def _read_before() -> dict[str, dict[str, Any]]:
+    """Return what `_contents` found in this and in earlier processes."""
+    own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
+    file = cache_root() / f"sources-{own}.json"
+    known = json.loads(read_whole(file) or "{}")
+    atexit.register(_remember, known, len(known), file)
+    return known
+
+
+def _remember(known: dict[str, dict[str, Any]], before: int, file: Path) -> None:
+    if len(known) > before:
+        write_whole(file, json.dumps(known).encode())
+
+
+def _files_of(imported: str) -> Iterator[str]:
+    """Yield the files that an import of ``package.module.name`` runs or takes something from."""
+    first, *parts = imported.split(".")
+    if first != PACKAGE.name:
+        return
+    for depth in range(len(parts), -1, -1):
+        place = "/".join(parts[:depth])
+        package = f"{place}/__init__.py" if place else "__init__.py"
+        file = package if (PACKAGE / package).is_file() else f"{place}.py"
+        if (PACKAGE / file).is_file():
+            yield file
+            yield from _packages_of(file)
+            if file in REGISTRIES:
+                yield from _registered(file, parts[depth:])
+            return
+
+
+def _registered(registry: str, names: list[str]) -> Iterator[str]:
+    """Yield the file of a registered class that is imported from its registry by its name."""
+    for home in homes(registry).values():
+        file, _, found = home.partition(":")
+        if [found] == names[:1]:
+            yield registry.replace("__init__", file)
+
+
+def _packages_of(name: str) -> Iterator[str]:
+    """Yield the packages that a file is in, its own included."""
+    for folder in Path(name).parents:
+        package = (folder / "__init__.py").as_posix()
+        if (PACKAGE / package).is_file():
+            yield package
+
+
+@cache
+def package_versions() -> dict[str, str]:
+    """Return the versions of the packages that numbers or files depend on."""
+    return {name: metadata.version(name) for name in ("fairbandits", "numba", "numpy", "pyarrow")}
+
+
+@cache
+def git_commit() -> str:
+    """Return the checked-out commit, with ``+`` when the work tree differs, or ``unknown``."""
+    if not (CHECKOUT / ".git").exists():  # one around an installed package is not ours
+        return "unknown"
+    try:
+        described = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return described.stdout.strip()

@@ -1,0 +1,250 @@
+"""Parquet files that say what made them, appear whole or not at all, and can be checked.
+
+Each file's footer has a key ``fairbandits`` with JSON: schema version, what the file holds, the
+experiment block, seed rule, code fingerprint, package versions and git commit. Columns have
+what the data dictionary says of them as metadata.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from fairbandits.data.dictionary import metadata_of
+from fairbandits.data.provenance import git_commit, package_versions
+
+SCHEMA_VERSION = 1
+KEY = b"fairbandits"
+
+
+class StoreError(Exception):
+    """A file that cannot be used, with the reason and the way out."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
+    """Write a table with its footer.
+
+    Parameters
+    ----------
+    path : Path
+        Where; folders are made.
+    table : pyarrow.Table
+        Tidy columns.
+    footer : mapping
+        What the file holds (``kind``, ``experiment``, ...); versions and commit are added.
+    """
+    write_tables(path, table.schema, [table], footer)
+
+
+def write_tables(
+    path: Path, schema: pa.Schema, tables: Iterable[pa.Table], footer: Mapping[str, Any]
+) -> None:
+    """Write tables below each other with their footer; they need not be in memory together.
+
+    Parameters
+    ----------
+    path : Path
+        Where; folders are made.
+    schema : pyarrow.Schema
+        Columns and types of the file; columns that a table lacks are null there.
+    tables : iterable of pyarrow.Table
+        Tidy columns.
+    footer : mapping
+        As in `write_table`.
+    """
+    record = {"schema": SCHEMA_VERSION} | dict(footer)
+    record |= {"packages": package_versions(), "commit": git_commit()}
+    metadata = {KEY: json.dumps(record).encode()}
+    floats = [f.name for f in schema if pa.types.is_floating(f.type)]
+    strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
+    kind = str(record.get("kind", ""))
+    described = [one.with_metadata(metadata_of(kind, one.name, record)) for one in schema]
+    schema = pa.schema(described, metadata)
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(
+            temporary,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=strings,
+            # bytes of equal significance side by side compress, whole doubles hardly do
+            column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
+            write_page_checksum=True,  # doubles that do not compress have no other
+        ) as writer,
+    ):
+        for table in tables:
+            columns = [
+                table[field.name].cast(field.type)
+                if field.name in table.column_names
+                else pa.nulls(table.num_rows, field.type)
+                for field in schema
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def read_footer(path: Path) -> dict[str, Any]:
+    """Return the footer of a file.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, not Parquet, not ours, or of another schema version.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist; `fairbandits replicate` makes it") from None
+    except (pa.ArrowException, OSError) as error:
+        raise StoreError(
+            f"{path} is not a readable Parquet file ({_first_line(error)}); delete it and run again"
+        ) from error
+    if KEY not in metadata:
+        raise StoreError(
+            f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "
+            "move it away and run again"
+        )
+    try:
+        footer = dict(json.loads(metadata[KEY]))
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"{path} is damaged (its footer: {_first_line(error)}); delete it and run again"
+        ) from error
+    if footer.get("schema") != SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} has schema version {footer.get('schema')!r}, this code reads "
+            f"{SCHEMA_VERSION}; delete it and run again"
+        )
+    return footer
+
+
+def read_table(
+    path: Path, columns: list[str] | None = None, rows: pc.Expression | None = None
+) -> pa.Table:
+    """Return the table of one of our files, or those of the wanted columns and rows that it has.
+
+    A whole table is compared with the hash of its content, where the footer has one of it.
+
+    Raises
+    ------
+    StoreError
+        As `read_footer`, if the data cannot be read, or if they are not those that were written.
+    """
+    said = read_footer(path).get("content")
+    whole = columns is None and rows is None
+    try:
+        if columns is not None:
+            names = pq.read_schema(path).names
+            columns = [name for name in columns if name in names]
+        table = pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
+    except (pa.ArrowException, OSError) as error:
+        raise StoreError(
+            f"{path} is damaged ({_first_line(error)}); delete it and run again"
+        ) from error
+    if whole and isinstance(said, str) and (found := table_hash(table)) != said:
+        raise StoreError(
+            f"{path} was changed: its content has hash {found}, the footer says {said}; delete it "
+            "and run again"
+        )
+    return table
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+#: Of the hash of a replicate.
+DIGITS = 8
+
+
+def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
+    """Return a content hash for each replicate in some chunk's columns.
+
+    A replicate's numbers do not depend on the chunk it was simulated in, nor does its hash.
+    """
+    order = np.argsort(columns["replicate"], kind="stable")
+    columns = {name: values[order] for name, values in columns.items()}
+    replicate = columns["replicate"]
+    starts = np.flatnonzero(np.diff(replicate, prepend=-1))
+    stops = np.append(starts[1:], replicate.size)
+    return {
+        int(replicate[start]): content_hash(
+            {name: values[start:stop] for name, values in columns.items()}
+        )[:DIGITS]
+        for start, stop in zip(starts, stops, strict=True)
+    }
+
+
+def content_of_run(hashes: Iterable[str]) -> str:
+    """Return the hash of a run's content, from those of its replicates in order."""
+    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
+
+
+def content_of(footer: Mapping[str, Any]) -> str:
+    """Return the hash of a file's content that its footer has, and of a dataset, of all its runs.
+
+    What has none - a file of an earlier version - has an empty one, which is that of no file.
+    """
+    content = footer.get("content", "")
+    if isinstance(content, str):
+        return content
+    lines = "\n".join(f"{run} {content[run]}" for run in sorted(content))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+def table_hash(table: pa.Table) -> str:
+    """Return a hash of a table's content, texts and empty places too, for its footer."""
+    columns = {}
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_primitive(column.type) and not column.null_count:
+            columns[name] = column.to_numpy()
+        else:
+            columns[name] = np.frombuffer(json.dumps(column.to_pylist()).encode(), np.uint8)
+    return content_hash(columns)[:16]
+
+
+def content_hash(columns: Mapping[str, np.ndarray]) -> str:
+    """Return a hash of column names, types and values, whatever the file's layout or versions.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Numeric columns.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(columns):
+        values = np.ascontiguousarray(columns[name])
+        values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+        digest.update(f"{name}:{values.dtype.str}:{values.size}\n".encode())
+        digest.update(values)
+    return digest.hexdigest()

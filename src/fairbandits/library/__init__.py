@@ -1,0 +1,1 @@
+"""What `import fairbandits as fb` shows: run, compare, results, instances, contracts."""

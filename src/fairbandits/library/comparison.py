@@ -1,0 +1,300 @@
+"""Compare policies on one instance: `fairbandits.compare`, a table with intervals and a picture."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairbandits import checks
+from fairbandits.library import simulation
+from fairbandits.library.compiling import Compiled
+from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.plots import Picture, curves_of, metrics_of, picture_of
+from fairbandits.library.results import Result
+from fairbandits.library.running import check, run
+from fairbandits.library.simulation import checkpoint_grid
+from fairbandits.measures.summary import summarise
+
+#: Columns of a summary, and what they are called in `Comparison.frame`.
+COLUMNS = {
+    "series": "policy",
+    "metric": "metric",
+    "round": "round",
+    "mean": "mean",
+    "mean_low": "low",
+    "mean_high": "high",
+    "n_replicates": "n",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Policies on the same instance and the same rewards.
+
+    Attributes
+    ----------
+    results : dict of str to Result
+        What each policy's run recorded, by label.
+    curves : dict of (str, str) to ndarray, shape (n_replicates, n_checkpoints)
+        Each measure of each policy, by the names of measure and policy.
+    titles : dict of str to str
+        What the measures are called on an axis.
+    """
+
+    results: dict[str, Result]
+    curves: dict[tuple[str, str], np.ndarray]
+    titles: dict[str, str]
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """1-based rounds of the checkpoints, shape (n_checkpoints,)."""
+        return next(iter(self.results.values())).rounds
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """What the measures are at the last checkpoint, one row for each measure and policy.
+
+        ``mean`` over replicates with its 95 % t interval, ``low`` to ``high``; ``difference`` is
+        the mean of the difference to the first policy, replicate by replicate, with its own
+        interval, the narrower the more the common rewards explain; ``n`` replicates.
+        """
+        first, *_ = self.results
+        rows = []
+        for (metric, policy), curve in self.curves.items():
+            mean, low, high = _interval(curve[:, -1])
+            paired = curve[:, -1] - self.curves[metric, first][:, -1]
+            difference = (np.nan,) * 3 if policy == first else _interval(paired)
+            rows.append((policy, metric, mean, low, high, *difference, len(curve)))
+        columns = ["policy", "metric", "mean", "low", "high"]
+        columns += ["difference", "difference_low", "difference_high", "n"]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The measures at every checkpoint: policy, metric, round, mean, low, high, n."""
+        parts = []
+        for (metric, policy), curve in self.curves.items():
+            summary = summarise("", policy, self.rounds, curve).assign(metric=metric)
+            parts.append(summary.rename(columns=COLUMNS)[[*COLUMNS.values()]])
+        return pd.concat(parts, ignore_index=True)
+
+    def plot(self) -> Picture:
+        """Return a figure with a panel for each measure: means by round with 95 % t intervals.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            It belongs to no window: save it with ``savefig``; a notebook shows it.
+        """
+        return picture_of(self.rounds, self.curves, self.titles)
+
+    @property
+    def caption(self) -> str:
+        """What the table is of: instance, rounds, replicates, and what its columns mean."""
+        first, one = next(iter(self.results.items()))
+        arms = one.instance
+        means = "drawn for each replicate" if one.means is not None else arms.means
+        where = getattr(arms, "source", "") or f"{arms.n_arms} arms, {arms.law}, means {means}"
+        n = one.replicates.size
+        return (
+            f"{where}\nAt round T = {one.horizon}, n = {n} replicates; low to high is the 95 % t "
+            f"interval of the mean"
+            + (f"; difference to {first}, on the same rewards" if len(self.results) > 1 else "")
+        )
+
+    def __repr__(self) -> str:
+        table = self.table.to_string(index=False, na_rep="", float_format=_short)
+        return f"{self.caption}\n{table}"
+
+    def _repr_html_(self) -> str:
+        table = self.table.to_html(index=False, na_rep="", float_format=_short)
+        caption = html.escape(self.caption).replace("\n", "<br>")
+        table = table.replace("<thead>", f"<caption>{caption}</caption><thead>", 1)
+        encoded = base64.b64encode(self.plot()._repr_png_()).decode()
+        return f'{table}<img alt="the measures by round" src="data:image/png;base64,{encoded}">'
+
+
+def compare(
+    policies: Sequence[Any] | Mapping[str, Any],
+    instance: Instance | RandomInstance,
+    horizon: int,
+    *,
+    replicates: int | Sequence[int],
+    metrics: Any = ("regret", "violation"),
+    quotas: Sequence | None = None,
+    targets: Sequence[float] | None = None,
+    penalties: float | Sequence[float] | str | None = None,
+    checkpoints: Sequence[int] | None = None,
+    seed: int = 0,
+    stream: str = "run",
+    n_jobs: int = 1,
+    progress: bool = False,
+) -> Comparison:
+    """Run policies on the same instance with the same rewards, and measure them.
+
+    Parameters
+    ----------
+    policies : sequence of object, or mapping of str to object
+        Policies as in `run`; with a mapping its keys are their labels, else their classes' names.
+        The first is the one that others are compared with.
+    instance : Instance or RandomInstance
+        Means and reward law. One of `fairbandits.instances` brings quotas, targets and penalties of
+        its paper, which are taken where neither quotas nor targets are given.
+    horizon : int
+        Number of rounds T.
+    replicates : int or sequence of int
+        How many replicates, or which; at least 2, since intervals are over them.
+    metrics : sequence of str or callable, or mapping
+        Names of measures: regret, violation, r_regret, target_regret, penalised_regret, unfairness,
+        reward (see the methods of `Result`); or functions of a `Result` that return an array of
+        shape (n_replicates, n_checkpoints). A mapping gives them other names.
+    quotas : sequence of number or str, length n_arms, optional
+        Required fractions of pulls, exact: 0.05, "1/3". They only measure; a policy has its own.
+    targets : sequence of float, length n_arms, optional
+        Required reward rates. They only measure.
+    penalties : float, sequence of float, or "half_range", optional
+        What a missing pull costs, for ``penalised_regret``.
+    checkpoints : sequence of int, optional
+        Increasing rounds at which to measure; by default about 150 of them.
+    seed, stream
+        As in `run`: they decide the rewards, which all policies share pull by pull.
+    n_jobs, progress
+        As in `run`, for one policy after the other.
+
+    Returns
+    -------
+    Comparison
+        With ``table``, ``frame`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, a measure is unknown or lacks what it needs, two
+        policies have one label, or nobody can meet the targets.
+    TypeError
+        If a policy lacks a part.
+
+    Examples
+    --------
+    >>> import fairbandits as fb
+    >>> arms = fb.Instance((0.7, 0.5, 0.4))
+    >>> quotas = (0.2, 0.3, 0.25)
+    >>> rivals = [fb.UCB1(), fb.FairUCB(quotas)]
+    >>> compared = fb.compare(rivals, arms, 500, replicates=5, quotas=quotas)
+    >>> compared.table[["policy", "metric", "n"]].values.tolist()[:2]
+    [['UCB1', 'regret', 5], ['FairUCB', 'regret', 5]]
+    """
+    labelled = _labelled(policies)
+    for policy in labelled.values():
+        check(policy, instance)
+    horizon = simulation._whole("horizon", horizon)
+    numbers = simulation._replicates(replicates)
+    if numbers.size < 2:
+        raise ValueError(
+            f"replicates must be at least 2, since intervals are over them, got {replicates!r}"
+        )
+    if quotas is None and targets is None:
+        quotas, targets = (getattr(instance, name, None) or None for name in ("quotas", "targets"))
+    elif quotas is not None and targets is not None:
+        raise ValueError(
+            "give quotas or targets, not both: a violation is one of pulls or one of rewards"
+        )
+    if penalties is None:
+        penalties = getattr(instance, "penalties", None)
+    given = {"quotas": quotas, "targets": targets, "penalties": penalties}
+    wanted = metrics_of(metrics, given)
+    if targets is not None:
+        _check_targets(targets, instance, seed, stream, numbers)
+    for label, policy in labelled.items():
+        # what does not fit the instance is said before anything has run
+        simulation._feedback(policy)
+        try:
+            policy.start(instance.n_arms, horizon)
+        except ValueError as error:
+            raise ValueError(f"policy {label}: {error}") from error
+        if isinstance(policy, Compiled):
+            policy.compile(instance, quotas=quotas)
+    results = {
+        label: run(
+            policy,
+            instance,
+            horizon,
+            numbers,
+            seed=seed,
+            checkpoints=checkpoint_grid(horizon, 100, 50) if checkpoints is None else checkpoints,
+            stream=stream,
+            quotas=quotas,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        for label, policy in labelled.items()
+    }
+    return Comparison(results, *curves_of(results, wanted, targets, penalties))
+
+
+def _labelled(policies: Any) -> dict[str, Any]:
+    """Return policies by their labels."""
+    if isinstance(policies, Mapping):
+        labelled = dict(policies)
+        for label in labelled:
+            if not isinstance(label, str):
+                raise TypeError(f"labels of policies must be text, got {label!r}")
+    else:
+        if isinstance(policies, str) or not isinstance(policies, Iterable):
+            raise TypeError(
+                f"policies must be a list, or a dict by label, got {policies!r}; "
+                "compare([one, other], ...)"
+            )
+        labelled = {}
+        for policy in policies:
+            label = policy.__name__ if isinstance(policy, type) else type(policy).__name__
+            if label in labelled:
+                raise ValueError(
+                    f"two policies have the label {label}; give each its own: "
+                    f'compare({{"{label}": ..., "another {label}": ...}}, ...)'
+                )
+            labelled[label] = policy
+    if not labelled:
+        raise ValueError("policies must hold at least one policy, got none")
+    return labelled
+
+
+def _check_targets(
+    targets: Sequence[float],
+    instance: Instance | RandomInstance,
+    seed: int,
+    stream: str,
+    replicates: np.ndarray,
+) -> None:
+    """Raise ValueError unless the targets fit the instance, and somebody can meet them."""
+    checks.length("targets", targets, instance.n_arms)
+    checks.non_negative("targets", targets)
+    if isinstance(instance, RandomInstance):
+        drawn = {f" in replicate {r}": instance.draw(seed, stream, r) for r in replicates.tolist()}
+    else:
+        drawn = {"": instance}
+    for where, one in drawn.items():
+        needed = checks.load(one.true_means, targets)
+        if not np.isfinite(needed):
+            raise ValueError(f"targets cannot be met{where}: an arm with a target has mean 0")
+        if needed > 1 + checks.SLACK:
+            raise ValueError(
+                f"targets cannot be met{where}: sum of target / mean must be at most 1, got "
+                f"{needed:.4f}; divide the targets by {np.ceil(needed * 100) / 100:.2f} or more"
+            )
+
+
+def _interval(values: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of a sample and its 95 % t interval."""
+    (row,) = summarise("", "", np.zeros(1), values[:, None]).itertuples()
+    return row.mean, row.mean_low, row.mean_high
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"

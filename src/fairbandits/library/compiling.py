@@ -1,0 +1,377 @@
+"""Compile a policy that is written in plain Python, outside this package: `fairbandits.compiled`.
+
+The round loops are compiled for a policy's state, and kept on the disk for the policies of this
+package alone, whose code is part of the folder's name there. What comes from elsewhere can change
+without that name, so it is compiled anew in each process. It may allocate, and it cannot reach
+beyond an array: the loops are compiled for it with other options than for our own policies.
+"""
+
+import dis
+import linecache
+import re
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.extending import overload, register_jitable
+
+from fairbandits.engine.loops import LOOPS
+from fairbandits.engine.protocol import _FUNCTIONS, VERBS
+from fairbandits.library import simulation
+from fairbandits.library.chance import codes, refuse_other_chance
+
+#: As for our own loops, so that a division by zero gives inf as in NumPy; but with allocation, and
+#: with an error where an index is out of range.
+OPTIONS = {"error_model": "numpy", "boundscheck": True}
+#: A field of each state besides the policy's attributes.
+ARMS = "number_of_arms_"
+WAY_OUT = (
+    "compiled code knows numbers, NumPy arrays, loops, and functions of NumPy and math; other "
+    "functions need @numba.njit"
+)
+#: State class -> policy, of all that is compiled here.
+_POLICIES: dict[type, "Compiled"] = {}
+
+
+class Compiled:
+    """A policy in plain Python whose methods run in the compiled loops; made by `compiled`."""
+
+    #: A short run of it is not interpreted, or what cannot be compiled would show in long ones.
+    always_compiled = True
+
+    def __init__(self, policy: Any) -> None:
+        self._policy = policy
+        self._fresh: Any = None
+        self._state_class: Any = None
+        self.feedback = simulation._feedback(policy)
+
+    def __getattr__(self, name: str) -> Any:
+        # the methods are those of the states alone
+        if name in VERBS or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        return getattr(self.__dict__["_policy"], name)
+
+    def __repr__(self) -> str:
+        return f"compiled({self._policy!r})"
+
+    def start(self, n_arms: int, horizon: int) -> Any:
+        """Return the state before the first round, which the loops can be compiled for."""
+        fresh = self._policy.start(n_arms, horizon)
+        if fresh is self._policy or fresh is self._fresh:
+            raise TypeError(
+                f"{self._name}.start must return a fresh object for each replicate, or what one "
+                f"has learnt is known to the next; it returned the same {type(fresh).__name__}"
+            )
+        self._fresh = fresh
+        refuse_other_chance(self._policy, fresh)
+        methods = self._methods(fresh)
+        named = _attributes(fresh, methods.values())
+        fields = {name: getattr(fresh, name) for name in named}
+        if wrong := [*_set(methods), *_no_numbers(fields, named)]:
+            raise TypeError(f"{self._name} cannot be compiled: {'; '.join(wrong)}")
+        fields[ARMS] = n_arms
+        if self._state_class is None or self._state_class._fields != tuple(fields):
+            self._state_class = namedtuple(f"{self._name}State", fields)
+            self._register(methods)
+        return self._state_class(**fields)
+
+    def compile(self, instance: Any, **settings: Any) -> None:
+        """Compile, so that a run begins at once; raise TypeError for what cannot be compiled.
+
+        `settings` are ``quotas`` and ``observe`` of the run. As many rounds are played as there are
+        arms; what else the policy raises there is left to the run.
+        """
+        settings |= {"checkpoints": [instance.n_arms], "compiled": True}
+        try:
+            simulation.run(self, instance, instance.n_arms, **settings)
+        except TypeError:
+            raise
+        except Exception:  # whatever a user's policy does
+            return
+
+    def of(self, policy: Any) -> "Compiled":
+        """Return another policy of the same class as this one's, without compiling it again."""
+        other = type(self)(policy)
+        other._state_class = self._state_class
+        return other
+
+    @property
+    def _name(self) -> str:
+        return type(self._policy).__name__
+
+    def _methods(self, fresh: Any) -> dict[str, Callable]:
+        """Return the functions that are a state's methods."""
+        wanted = ("choose", "learn", *(["probe"] if getattr(self, "probes", ()) else []))
+        found = {verb: getattr(type(fresh), verb, None) for verb in wanted}
+        for verb, method in found.items():
+            if not hasattr(method, "__code__"):
+                raise TypeError(
+                    f"{self._name}.start must return an object with a method {verb}; "
+                    f"{type(fresh).__name__} has none that is written in Python"
+                )
+        return found
+
+    def _register(self, methods: dict[str, Callable]) -> None:
+        # `implements` takes functions of this package alone, whose loops are kept on the disk
+        for verb, function in _guarded(methods, self.feedback, self._name).items():
+            _FUNCTIONS[verb, self._state_class] = function
+        _POLICIES[self._state_class] = self
+
+    def _reason(self, state: types.Type, feedback: str, reason: NumbaError) -> str:
+        """Return which method cannot be compiled, and why."""
+        action = types.int64 if feedback == "bandit" else types.float64[::1]
+        reward = types.float64 if feedback == "bandit" else types.float64[::1]
+        given = {
+            "choose": (state, types.int64, types.uint64),
+            "learn": (state, types.int64, action, reward),
+            "probe": (state, types.float64[:, ::1]),
+        }
+        for verb, method in self._methods(self._fresh).items():
+            try:
+                numba.njit(method).compile(given[verb])
+            except NumbaError as error:
+                where = _place_of(error, method.__code__)
+                return f"{self._name}.{verb} cannot be compiled{where}: {_short(error)}; {WAY_OUT}"
+        kind = "an array of probabilities"
+        if feedback == "bandit":
+            kind = (
+                "the number of an arm (signed in one line and unsigned, as what is made of a coin, "
+                "in another is a float for Numba: write np.int64(...))"
+            )
+        return (
+            f"{self._name} cannot be compiled: choose must return {kind}; {_short(reason)}; "
+            f"{WAY_OUT}"
+        )
+
+
+def compiled(policy: Any) -> Compiled:
+    """Return a policy in plain Python as one whose methods are compiled, with the same numbers.
+
+    Parameters
+    ----------
+    policy : object
+        A policy as in `run`, with attributes that are numbers and NumPy arrays of numbers, and
+        with methods that Numba can compile. ``self`` is then a tuple of these attributes: what is
+        in an array can change, a number cannot.
+
+    Returns
+    -------
+    Compiled
+        A policy for `run` and `compare`.
+
+    Raises
+    ------
+    TypeError
+        If it is no policy. From a run, before the first round, if an attribute or a method cannot
+        be compiled, with its line.
+
+    Notes
+    -----
+    Compiling takes some seconds, once in each process and for each call of this function. Nothing
+    of it is kept on the disk. A division by zero gives inf or nan, as in NumPy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairbandits as fb
+    >>> class InTurn:
+    ...     feedback = "bandit"
+    ...
+    ...     def start(self, n_arms, horizon):
+    ...         fresh = InTurn()
+    ...         fresh.pulls = np.zeros(n_arms)
+    ...         return fresh
+    ...
+    ...     def choose(self, t, coin):
+    ...         return (t - 1) % self.pulls.size
+    ...
+    ...     def learn(self, t, arm, reward):
+    ...         self.pulls[arm] += 1
+    >>> fb.run(fb.compiled(InTurn()), fb.Instance((0.9, 0.5)), 100, checkpoints=[100]).plays
+    array([[[50, 50]]])
+    """
+    if isinstance(policy, Compiled):
+        return policy
+    if isinstance(policy, type):
+        raise TypeError(f"a policy is an object, and {policy.__name__} is its class")
+    for loop in LOOPS.values():
+        # where Numba is switched off, a loop is a plain function
+        if hasattr(loop, "py_func") and not isinstance(loop._cache, _Cache):
+            loop._cache = _Cache(loop, loop._cache)
+    # results, messages and pictures call a policy by its class
+    return type(type(policy).__name__, (Compiled,), {})(policy)
+
+
+class _Cache:
+    """What a loop is compiled for before: on the disk, but for policies from outside the package.
+
+    Numba asks it first, and compiles, and keeps, only what it has not. So a loop for such a policy
+    is compiled here, with options of its own, and never written.
+    """
+
+    def __init__(self, loop: Any, disk: Any) -> None:
+        self._loop = loop
+        self._disk = disk
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._disk, name)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Return the loop as it is compiled for these types of arguments, or None."""
+        policies = list(_policies_in(signature))
+        if not policies:
+            return self._disk.load_overload(signature, context)
+        own = numba.njit(**OPTIONS)(self._loop.py_func)
+        try:
+            own.compile(signature)
+        except NumbaError as error:
+            ((policy, state), *_) = policies
+            feedback = next(name for name, loop in LOOPS.items() if loop is self._loop)
+            raise TypeError(policy._reason(state, feedback, error)) from None
+        (made,) = own.overloads.values()
+        made.metadata.pop("timers", None)  # the loop has those of its own call
+        return made
+
+
+def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
+    """Yield the policies whose states are among types, also inside others, each with its state."""
+    for one in given:
+        if isinstance(one, types.BaseNamedTuple) and one.instance_class in _POLICIES:
+            yield _POLICIES[one.instance_class], one
+        elif isinstance(one, types.BaseTuple):
+            yield from _policies_in(one)
+
+
+def _set(methods: dict[str, Callable]) -> Iterator[str]:
+    """Yield which attributes methods set, and where."""
+    for name, place in _named(methods.values(), ("STORE_ATTR",)).items():
+        yield (
+            f"self.{name} is set {place}, and what changes must stand in an array: write "
+            f"self.{name} = np.zeros(1) in start, and self.{name}[0] in the methods"
+        )
+
+
+def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]:
+    """Yield which attributes are not as compiled code can have them, and where they are used."""
+    for name, value in fields.items():
+        what = f"self.{name}, used {places[name]},"
+        numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+        if name.startswith("_"):
+            yield f"{what} needs a name that does not begin with an underscore"
+        elif callable(value):
+            yield (
+                f"{what} is a method of one's own; write it as a function outside the class, with "
+                "@numba.njit, and give it the arrays that it needs"
+            )
+        elif not numbers and not isinstance(value, bool | int | float | np.number | np.bool_):
+            yield (
+                f"{what} must be a number or a NumPy array of numbers, got {value!r}; write "
+                "np.zeros(n_arms), or np.array(..., float) of it, in start"
+            )
+
+
+def _attributes(fresh: Any, methods: Iterable[Callable]) -> dict[str, str]:
+    """Return the attributes of an object that some methods name, sorted, and where they do."""
+    named = _named(methods, ("LOAD_ATTR", "LOAD_METHOD"))
+    known = (name for name in named if hasattr(fresh, name) and not name.startswith("__"))
+    return {name: named[name] for name in sorted(known)}
+
+
+def _named(methods: Iterable[Callable], operations: Sequence[str]) -> dict[str, str]:
+    """Return the attributes that some methods load or set, and where they first do."""
+    found: dict[str, str] = {}
+    for method in methods:
+        for code in codes(method.__code__):
+            for one in dis.get_instructions(code):
+                if one.opname in operations:
+                    found.setdefault(one.argval, f"in {_place(code, one.positions.lineno)}")
+    return found
+
+
+def _place(code: CodeType, line: int | None) -> str:
+    """Return a file's name and a line of it, with what stands there if that is known."""
+    text = linecache.getline(code.co_filename, line or 0).strip()
+    return f"{Path(code.co_filename).name}, line {line}" + (f" ({text})" if text else "")
+
+
+def _guarded(methods: dict[str, Callable], feedback: str, name: str) -> dict[str, Callable]:
+    """Return what the loops call, with the actions checked before a loop acts on them."""
+    inner = {verb: _inlined(method) for verb, method in methods.items()}
+    choose_, learn_, probe_ = (inner.get(verb) for verb in ("choose", "learn", "probe"))
+    # a compiled message is a constant
+    no_arm = f"{name}.choose must return an arm, a whole number from 0 to the number of arms less 1"
+    no_share = f"{name}.choose must return one probability for each arm, and their sum must be 1"
+
+    def choose(state, t, coin):
+        arm = choose_(state, t, coin)
+        if not _is_whole(arm) or arm < 0 or arm >= state.number_of_arms_:
+            raise ValueError(no_arm)
+        return arm
+
+    def distribute(state, t, coin, out):
+        x = choose_(state, t, coin)
+        total = 0.0
+        if len(x) != out.size:
+            raise ValueError(no_share)
+        for k in range(out.size):
+            if not x[k] >= 0:
+                raise ValueError(no_share)
+            total += x[k]
+            out[k] = x[k]
+        if not abs(total - 1) < 1e-9:
+            raise ValueError(no_share)
+
+    def learn(state, t, action, reward):
+        learn_(state, t, action, reward)
+
+    def probe(state, out):
+        probe_(state, out)
+
+    found = {"choose": choose} if feedback == "bandit" else {"distribute": distribute}
+    return found | {"learn": learn} | ({"probe": probe} if probe_ else {})
+
+
+@cache  # a class can be compiled more than once
+def _inlined(method: Callable) -> Callable:
+    return register_jitable(**OPTIONS)(method)
+
+
+def _is_whole(arm):
+    return isinstance(arm, int | np.integer)
+
+
+@overload(_is_whole)
+def _compiled_is_whole(arm):
+    is_whole = isinstance(arm, types.Integer)
+    return lambda arm: is_whole
+
+
+def _plain(error: NumbaError) -> str:
+    """Return Numba's message without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+
+
+def _place_of(error: NumbaError, code: CodeType) -> str:
+    """Return the place in a method that Numba's message names, or nothing."""
+    name = re.escape(Path(code.co_filename).name)
+    lines = {one.positions.lineno for part in codes(code) for one in dis.get_instructions(part)}
+    for line in re.findall(rf'File "[^"]*{name}", line (\d+)', _plain(error)):
+        if int(line) in lines:
+            return f" in {_place(code, int(line))}"
+    return ""
+
+
+def _short(error: NumbaError) -> str:
+    """Return the line of Numba's message that says what is wrong."""
+    text = _plain(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    noise = ("Failed in", "During", "File", "-", "<", "There", "Of which", "Overload", "Rejected")
+    telling = [line for line in lines if not line.startswith(noise)]
+    return (telling or lines or ["no reason given"])[0].rstrip(".:")

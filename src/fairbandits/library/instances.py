@@ -1,0 +1,399 @@
+"""The instances of the four papers by name, each with what the paper asks for on it.
+
+An instance of this module is an `Instance` or a `RandomInstance` that has besides ``horizon``,
+``quotas``, ``targets``, ``penalties`` and ``groups`` of its experiment, empty where the paper has
+none, and ``source``, where its numbers stand. ``papers/*/experiments.yaml`` has the same numbers
+with the provenance of each.
+
+Examples
+--------
+>>> import fairbandits as fb
+>>> arms = fb.instances.fair_ucb(2)
+>>> arms.means, arms.quotas, arms.horizon
+((0.7, 0.5, 0.4), (1/5, 3/10, 1/4), 100000)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fairbandits import checks
+from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.lookup import nearest
+from fairbandits.rationals import exact, rational
+
+__all__ = [
+    "PublishedInstance",
+    "PublishedRandomInstance",
+    "banditq",
+    "bf_ucb_high",
+    "bf_ucb_low",
+    "bf_ucb_notebook",
+    "fair_ucb",
+    "ht_ucb_a",
+    "ht_ucb_b",
+    "ht_ucb_c",
+    "ht_ucb_d",
+    "ht_ucb_e",
+]
+
+
+@dataclass(frozen=True)
+class _Published:
+    """What a paper has on an instance besides means and law.
+
+    Attributes
+    ----------
+    horizon : int
+        The published number of rounds.
+    quotas : tuple of Fraction
+        Required fractions of pulls, one per arm, exact numbers; empty where there are none.
+    targets : tuple of float
+        Required reward rates, one per arm; empty where there are none.
+    penalties : float or "half_range", optional
+        What a missing pull costs.
+    groups : tuple of int
+        Sizes of the groups, in the order of the arms; empty where there are none.
+    source : str
+        Paper and section.
+    """
+
+    horizon: int = 0
+    quotas: tuple[Fraction, ...] = ()
+    targets: tuple[float, ...] = ()
+    penalties: float | str | None = None
+    groups: tuple[int, ...] = ()
+    source: str = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "quotas", exact("quotas", self.quotas))
+
+
+@dataclass(frozen=True)
+class PublishedInstance(_Published, Instance):
+    """An instance with fixed means that a paper runs."""
+
+
+@dataclass(frozen=True)
+class PublishedRandomInstance(_Published, RandomInstance):
+    """An instance that a paper draws anew for each replicate."""
+
+
+def banditq(law: str = "uniform02") -> PublishedInstance:
+    """Return the five arms of BanditQ's section 5, with targets for the first two.
+
+    Parameters
+    ----------
+    law : {"uniform02", "bernoulli", ...}
+        The paper names none; the released program draws uniform on [0, 2 mu].
+
+    References
+    ----------
+    BanditQ (UAI 2024), section 5; means, targets and law as in the released program.
+    """
+    return PublishedInstance(
+        means=(0.3352, 0.2031, 0.2411, 0.7816, 0.6177),
+        law=law,
+        horizon=2_000_000,
+        targets=(0.1676, 0.0677, 0.0, 0.0, 0.0),
+        source="BanditQ (UAI 2024), section 5, numbers of the released program",
+    )
+
+
+def fair_ucb(number: int = 1, *, other_gaps: bool = False) -> PublishedInstance:
+    """Return Instance 1 or 2 of the paper on Fair-Learn; both are reconstructed.
+
+    Parameters
+    ----------
+    number : {1, 2}
+        Instance 1 has ten arms, each with a quota of 1/20; Instance 2 three, with large quotas.
+    other_gaps : bool
+        The other reading of Instance 1: gaps 0.01 (i - 1) in place of 0.01 i.
+
+    Raises
+    ------
+    ValueError
+        If there is no such instance.
+
+    References
+    ----------
+    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
+    bandit problem", section 6.
+    """
+    checks.one_of("number", number, (1, 2))
+    if number == 2 and other_gaps:
+        raise ValueError("other_gaps is a reading of Instance 1; leave it out for Instance 2")
+    source = f"Fair-Learn (Patil et al.), section 6, Instance {number}, reconstructed"
+    if number == 2:
+        return PublishedInstance(
+            means=(0.7, 0.5, 0.4),
+            horizon=100_000,
+            quotas=("1/5", "3/10", "1/4"),
+            source=source,
+        )
+    others = (0.79, 0.78, 0.77, 0.76, 0.75, 0.74, 0.73, 0.72, 0.71, 0.7)
+    return PublishedInstance(
+        means=(0.8, *(others[:-1] if other_gaps else others[1:])),
+        horizon=1_000_000,
+        quotas=("1/20",) * 10,
+        source=source,
+    )
+
+
+#: Means and penalty rates of Experiment A's cases, and means of those of Experiment B, whose rate
+#: is `PENALTY_B`.
+CASES_A = {
+    1: ((0.9, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.45),
+    2: ((0.95, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.41),
+    3: ((0.9, 0.8, 0.7, 0.6, 0.6, 0.425, 0.4, 0.375, 0.35), 0.45),
+}
+CASES_B = {
+    1: (0.9, 0.86, 0.84, 0.82, 0.6, 0.4, 0.3, 0.2, 0.1),
+    2: (0.95, 0.85, 0.84, 0.83, 0.82, 0.4, 0.3, 0.2, 0.1),
+    3: (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1),
+}
+PENALTY_B = 0.45
+#: Means and quotas of Experiment D's settings.
+SETTINGS_D = {
+    1: ((0.9, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), ("1/16",) * 8),
+    2: ((0.95, 0.7, 0.65, 0.6, 0.2, 0.15, 0.1, 0.05), ("1/10",) * 4 + ("1/25",) * 4),
+}
+
+
+def ht_ucb_a(case: int = 1, law: str = "gaussian") -> PublishedInstance:
+    """Return a case of Experiment A of the paper on hard-threshold UCB: no arm is critical.
+
+    Parameters
+    ----------
+    case : {1, 2, 3}
+        The case.
+    law : str
+        The paper names none; gaussian is that of its Experiments C and D.
+
+    Raises
+    ------
+    ValueError
+        If there is no such case.
+
+    References
+    ----------
+    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
+    Experiment A.
+    """
+    checks.one_of("case", case, tuple(CASES_A))
+    means, penalty = CASES_A[case]
+    return _nine_arms(means, penalty, law, f"Experiment A, case {case}")
+
+
+def ht_ucb_b(case: int = 1, law: str = "gaussian") -> PublishedInstance:
+    """Return a case of Experiment B of the paper on hard-threshold UCB: some arms are critical.
+
+    Parameters
+    ----------
+    case : {1, 2, 3}
+        The case.
+    law : str
+        As in `ht_ucb_a`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such case.
+
+    References
+    ----------
+    As in `ht_ucb_a`, Experiment B.
+    """
+    checks.one_of("case", case, tuple(CASES_B))
+    return _nine_arms(CASES_B[case], PENALTY_B, law, f"Experiment B, case {case}")
+
+
+def ht_ucb_c(n_arms: int = 5, tau: Any = 0.2) -> PublishedRandomInstance:
+    """Return an instance of Experiment C of the paper on hard-threshold UCB.
+
+    Means are uniform on [0, 1], drawn for each replicate; rewards have the standard deviation 1/K,
+    the penalty rate is half the range of the means.
+
+    Parameters
+    ----------
+    n_arms : {5, 20}
+        K.
+    tau : {0.2, 0.4, 0.8}
+        The sum of the quotas, which are all alike.
+
+    Raises
+    ------
+    ValueError
+        If there is no such instance.
+
+    References
+    ----------
+    As in `ht_ucb_a`, Experiment C.
+    """
+    checks.one_of("n_arms", n_arms, (5, 20))
+    _one_of_numbers("tau", tau, (0.2, 0.4, 0.8))
+    return _drawn(n_arms, tau, "gaussian", 1 / n_arms, 16_000, "half_range", "Experiment C")
+
+
+def ht_ucb_d(setting: int = 1) -> PublishedInstance:
+    """Return a setting of Experiment D of the paper on hard-threshold UCB: eight arms.
+
+    Parameters
+    ----------
+    setting : {1, 2}
+        The setting.
+
+    Raises
+    ------
+    ValueError
+        If there is no such setting.
+
+    References
+    ----------
+    As in `ht_ucb_a`, Experiment D.
+    """
+    checks.one_of("setting", setting, tuple(SETTINGS_D))
+    means, quotas = SETTINGS_D[setting]
+    return PublishedInstance(
+        means=means,
+        law="gaussian",
+        spread=1 / 8,
+        horizon=10_000,
+        quotas=quotas,
+        source=f"HT-UCB (ICLR 2022 submission), Experiment D, setting {setting}",
+    )
+
+
+def ht_ucb_e(n_arms: int = 5, tau: Any = 0.2, law: str = "gaussian") -> PublishedRandomInstance:
+    """Return an instance of Experiment E of the paper on hard-threshold UCB.
+
+    Parameters
+    ----------
+    n_arms : {5, 20}
+        K.
+    tau : {0.2, 0.5}
+        The sum of the quotas, which are all alike.
+    law : {"gaussian", "beta", "bernoulli"}
+        The standard deviation of gaussian is 1/K; beta is Beta(mu, 1 - mu).
+
+    Raises
+    ------
+    ValueError
+        If there is no such instance.
+
+    References
+    ----------
+    As in `ht_ucb_a`, Experiment E.
+    """
+    checks.one_of("n_arms", n_arms, (5, 20))
+    _one_of_numbers("tau", tau, (0.2, 0.5))
+    spreads = {"gaussian": 1 / n_arms, "beta": 1.0, "bernoulli": None}
+    checks.one_of("law", law, tuple(spreads))
+    return _drawn(n_arms, tau, law, spreads[law], 10_000, None, "Experiment E")
+
+
+def bf_ucb_high() -> PublishedRandomInstance:
+    """Return the high separation of BF-UCB's paper: 50 arms in the majority, 10 in the minority.
+
+    The paper's quotas are the groups' own, 1/5, 3/10 and 2/5 for either, so that ``quotas``, which
+    are of arms, are empty.
+
+    References
+    ----------
+    BF-UCB (AAMAS 2024), section 6.2, setting 2. The law is the released notebook's.
+    """
+    return PublishedRandomInstance(
+        n_arms=60,
+        low=(0.7,) * 50 + (0.5,) * 10,
+        high=(1.0,) * 50 + (0.8,) * 10,
+        horizon=10_000_000,
+        groups=(50, 10),
+        source="BF-UCB (AAMAS 2024), section 6.2, setting 2",
+    )
+
+
+def bf_ucb_low(*, released: bool = False) -> PublishedRandomInstance:
+    """Return the low separation of BF-UCB's paper: 10 arms in the majority, 5 in the minority.
+
+    Parameters
+    ----------
+    released : bool
+        As the released notebook draws it: means rounded to three digits, and the first of either
+        group the same in every replicate.
+
+    References
+    ----------
+    BF-UCB (AAMAS 2024), section 6.2, setting 1. The law is the released notebook's.
+    """
+    return PublishedRandomInstance(
+        n_arms=15,
+        low=0.6,
+        high=0.85,
+        decimals=3 if released else None,
+        fixed=((1, 0.65), (11, 0.6)) if released else (),
+        horizon=10_000_000,
+        groups=(10, 5),
+        source=f"BF-UCB (AAMAS 2024), {'notebook' if released else 'section 6.2'}, setting 1",
+    )
+
+
+def bf_ucb_notebook() -> PublishedInstance:
+    """Return the one instance whose curves the notebook released with BF-UCB draws.
+
+    References
+    ----------
+    BF-UCB (AAMAS 2024), released notebook, the last of the ten instances that it prints.
+    """
+    majority = (0.65, 0.799, 0.713, 0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621)
+    return PublishedInstance(
+        means=(*majority, 0.6, 0.79, 0.751, 0.703, 0.829),
+        horizon=10_000_000,
+        groups=(10, 5),
+        source="BF-UCB (AAMAS 2024), released notebook",
+    )
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{nearest(name, __all__)}")
+
+
+def _nine_arms(means: Sequence[float], penalty: float, law: str, place: str) -> PublishedInstance:
+    return PublishedInstance(
+        means=means,
+        law=law,
+        spread=1 / 9 if law == "gaussian" else None,
+        horizon=20_000,
+        quotas=("1/20",) * 9,
+        penalties=penalty,
+        source=f"HT-UCB (ICLR 2022 submission), {place}",
+    )
+
+
+def _drawn(
+    n_arms: int,
+    tau: Any,
+    law: str,
+    spread: float | None,
+    horizon: int,
+    penalties: str | None,
+    place: str,
+) -> PublishedRandomInstance:
+    return PublishedRandomInstance(
+        n_arms=n_arms,
+        low=0.0,
+        high=1.0,
+        law=law,
+        spread=spread,
+        horizon=horizon,
+        quotas=(rational("tau", tau) / n_arms,) * n_arms,
+        penalties=penalties,
+        source=f"HT-UCB (ICLR 2022 submission), {place}, {n_arms} arms, quotas of sum {tau}",
+    )
+
+
+def _one_of_numbers(name: str, value: Any, allowed: Sequence[float]) -> None:
+    """Raise ValueError unless `value` is one of some numbers, however it is written."""
+    if rational(name, value) not in [Fraction(str(one)) for one in allowed]:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")

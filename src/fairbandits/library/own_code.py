@@ -1,0 +1,64 @@
+"""A user's own code: a class by the file that it is in, and the place where it failed."""
+
+import sys
+import traceback
+from pathlib import Path
+
+from fairbandits.data.provenance import PACKAGE
+from fairbandits.engine.loops import LOOPS
+from fairbandits.policies import own
+
+
+def importable(name: str, folder: Path) -> str:
+    """Return ``module:Class`` of ``FILE.py:CLASS``, which can be imported from now on.
+
+    Parameters
+    ----------
+    name : str
+        Of a policy: by its file, or already as ``module:Class``.
+    folder : Path
+        From where the file is named.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or another module of its name comes first.
+    """
+    place, _, found = name.rpartition(":")
+    if not place.endswith(".py"):
+        return name
+    file = (folder / place).resolve()
+    if not file.is_file():
+        raise ValueError(f"there is no file {folder / place}")
+    if str(file.parent) not in sys.path:
+        sys.path.insert(0, str(file.parent))
+    home = f"{file.stem}:{found}"
+    if (other := own._file(home).resolve()) != file:
+        raise ValueError(f"{name}: {other} is imported by this name; give {place} another one")
+    return home
+
+
+def place_of(error: Exception) -> str:
+    """Return the replicate and the round that were played when something was raised.
+
+    Replicates are counted from 0, as everywhere. Of compiled code, and of what another process
+    played, nothing is known.
+    """
+    found = []
+    loops = {loop.__name__ for loop in LOOPS.values()}
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        name, known = frame.f_code.co_name, frame.f_locals
+        if name == "_play" and "chosen" in known and "records" in known:
+            found.append(f"replicate {known['chosen'][len(known['records'])]}")
+        elif name in loops and "t" in known:
+            found.append(f"round {known['t']}")
+    return ", ".join(found)
+
+
+def line_of(error: Exception) -> str:
+    """Return the line of one's own file in which something was raised, if it was in one."""
+    for one in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(one.filename)
+        if not file.is_relative_to(PACKAGE) and not file.is_relative_to(sys.prefix):
+            return f" ({file.name}, line {one.lineno})"
+    return ""

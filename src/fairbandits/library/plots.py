@@ -1,0 +1,177 @@
+"""Measures of results by name, and pictures of them: `Result.plot` and `Comparison.plot`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from fairbandits.lookup import nearest
+from fairbandits.measures.summary import summarise
+
+
+class Picture(Figure):
+    """A figure of no window, which a notebook shows once, however its plots are set up."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=100)
+        return image.getvalue()
+
+
+class Metric(NamedTuple):
+    """What a measure by name is called on an axis, what it needs, and how it is worked out."""
+
+    title: str
+    needs: tuple[str, ...]
+    of: Callable[[Any, Any, Any], np.ndarray]
+
+
+#: Measures by name; each is a method of `Result`, given targets and penalties where it needs them.
+METRICS = {
+    "regret": Metric("regret", (), lambda one, targets, penalties: one.regret()),
+    "violation": Metric(
+        "violation", ("quotas or targets",), lambda one, targets, penalties: one.violation(targets)
+    ),
+    "r_regret": Metric(
+        "regret beyond the quotas", ("quotas",), lambda one, targets, penalties: one.r_regret()
+    ),
+    "target_regret": Metric(
+        "regret beyond the targets",
+        ("targets",),
+        lambda one, targets, penalties: one.target_regret(targets),
+    ),
+    "penalised_regret": Metric(
+        "penalised regret",
+        ("quotas", "penalties"),
+        lambda one, targets, penalties: one.penalised_regret(penalties),
+    ),
+    "unfairness": Metric(
+        "unfairness", ("quotas",), lambda one, targets, penalties: one.unfairness()
+    ),
+    "reward": Metric("reward", (), lambda one, targets, penalties: one.reward()),
+}
+
+
+#: How to give what a measure needs.
+EXAMPLES = {
+    "quotas": 'quotas=("1/5", "3/10", ...)',
+    "targets": "targets=(0.1, 0.2, ...)",
+    "penalties": "penalties=0.5",
+    "quotas or targets": 'quotas=("1/5", "3/10", ...) or targets=(0.1, 0.2, ...)',
+}
+
+
+#: Policies whose classes have other names than their curves in the papers' figures.
+SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
+
+
+def plot_of(
+    results: Mapping[str, Any], metrics: Any, targets: Any = None, penalties: Any = None
+) -> Picture:
+    """Return a figure of measures of results that are there, as `Comparison.plot` does."""
+    first = next(iter(results.values()))
+    given = {
+        "quotas": first.quotas,
+        "targets": getattr(first.policy, "targets", None) if targets is None else targets,
+        "penalties": penalties,
+    }
+    curves, titles = curves_of(results, metrics_of(metrics, given), targets, penalties)
+    return picture_of(first.rounds, curves, titles)
+
+
+def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return measures by the names that they have in the table."""
+    if isinstance(metrics, Mapping):
+        named = dict(metrics)
+    else:
+        listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        named = {}
+        for metric in listed:
+            name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
+            if name in named:
+                raise ValueError(f"metrics must have each name once, got {name!r} twice")
+            named[name] = metric
+    if not named:
+        raise ValueError(f"metrics must name at least one of {', '.join(METRICS)}, got none")
+    return {name: _metric(name, metric, given) for name, metric in named.items()}
+
+
+def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
+    if callable(metric):
+        return Metric(name, (), lambda one, targets, penalties: metric(one))
+    if not isinstance(metric, str) or metric not in METRICS:
+        meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
+        raise ValueError(f"metric {metric!r} is unknown{meant}")
+    found = METRICS[metric]
+    for need in found.needs:
+        if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):
+            others = ", ".join(repr(one) for one in METRICS if not METRICS[one].needs)
+            raise ValueError(
+                f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics that "
+                f"need nothing, such as {others}"
+            )
+    return found if name == metric else found._replace(title=name)
+
+
+def curves_of(
+    results: Mapping[str, Any], metrics: Mapping[str, Metric], targets: Any, penalties: Any
+) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, str]]:
+    """Return each measure of each policy, and what the measures are called on an axis."""
+    curves = {}
+    for name, metric in metrics.items():
+        for label, result in results.items():
+            values = np.asarray(metric.of(result, targets, penalties), float)
+            wanted = (result.replicates.size, result.rounds.size)
+            if values.shape != wanted:
+                raise ValueError(
+                    f"metric {name} must return an array of shape (n_replicates, n_checkpoints), "
+                    f"here {wanted}, got {values.shape}; average or sum over arms, not replicates"
+                )
+            curves[name, label] = values
+    return curves, {name: metric.title for name, metric in metrics.items()}
+
+
+def picture_of(
+    rounds: np.ndarray, curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]
+) -> Picture:
+    """Return a figure with a panel for each measure, as `Comparison.plot` does."""
+    from fairbandits.library.style import COLOURS, OTHER_DASHES, PALETTE, dash_of, draw_curve
+
+    labels = list(dict.fromkeys(label for _, label in curves))
+    known = {one: SHOWN.get(one, one) for one in labels if SHOWN.get(one, one) in COLOURS}
+    taken = [COLOURS[name] for name in known.values()]
+    free = [one for one in PALETTE if one not in taken] or PALETTE
+    others = [one for one in labels if one not in known]
+    colours = {one: COLOURS[name] for one, name in known.items()}
+    colours |= {one: free[k % len(free)] for k, one in enumerate(others)}
+    dashes = {one: dash_of(name) for one, name in known.items()}
+    repeats = (k // len(free) % len(OTHER_DASHES) for k in range(len(others)))
+    dashes |= {one: OTHER_DASHES[again] for one, again in zip(others, repeats, strict=True)}
+    n = len(next(iter(curves.values())))
+    style = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
+    with mpl.rc_context(style):
+        figure = Picture(figsize=(5.2 * len(titles), 3.7), layout="constrained")
+        axes = figure.subplots(1, len(titles), squeeze=False)[0]
+        for axis, (name, title) in zip(axes, titles.items(), strict=True):
+            for label in labels:
+                curve = curves[name, label]
+                if n == 1:
+                    look = {"color": colours[label], "ls": dashes[label], "label": label}
+                    axis.plot(rounds, curve[0], **look)
+                    continue
+                look = {"colour": colours[label], "dash": dashes[label]}
+                summary = summarise("", label, rounds, curve)
+                draw_curve(axis, summary, label, one_run=False, spread=False, **look)
+            axis.set_xlabel("number of rounds")
+            axis.set_ylabel(title)
+            axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes[0].legend()
+        shown = "one replicate" if n == 1 else f"means of {n} replicates with 95 % t intervals"
+        figure.suptitle(shown, fontsize="medium")
+    return figure

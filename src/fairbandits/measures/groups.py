@@ -1,0 +1,198 @@
+"""Measures for arms in groups: reward regret, exposure, and the distance to the fair policy.
+
+All take arrays whose last axis is the arm and whose axis before it is the round, as
+`fairbandits.run` records them; `rounds` has shape (n_rounds,), `groups` holds the groups' sizes.
+The merit function is f(x) = x**c, or exp(c x), as in `fairbandits.policies.BFUCB`.
+
+References
+----------
+"Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
+bandits", AAMAS 2024.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairbandits.measures.pulls import floors
+from fairbandits.rationals import common_denominator
+
+
+def merits(means: Sequence[float], merit: str = "power", c: float = 1.0) -> np.ndarray:
+    """Return f(mu_i), shape (n_arms,).
+
+    Raises
+    ------
+    ValueError
+        If there is no merit function of this name.
+    """
+    means = np.asarray(means, float)
+    if merit not in ("power", "exponential"):
+        raise ValueError(f"merit must be one of power, exponential, got {merit!r}")
+    return means**c if merit == "power" else np.exp(c * means)
+
+
+def per_group(values: np.ndarray, groups: Sequence[int]) -> np.ndarray:
+    """Return the sums over the arms of each group, shape (..., n_groups)."""
+    first = np.concatenate([[0], np.cumsum(groups)[:-1]])
+    return np.add.reduceat(values, first, axis=-1)
+
+
+def fair_policy(
+    means: Sequence[float], groups: Sequence[int], merit: str = "power", c: float = 1.0
+) -> np.ndarray:
+    """Return pi*_g(i) = f(mu_i) / sum_{j in g} f(mu_j), shape (n_arms,) (Section 3.2)."""
+    f = merits(means, merit, c)
+    return f / np.repeat(per_group(f, groups), groups)
+
+
+def group_values(
+    means: Sequence[float], groups: Sequence[int], merit: str = "power", c: float = 1.0
+) -> np.ndarray:
+    """Return R*_g = sum_i pi*_g(i) mu_i, shape (n_groups,)."""
+    return per_group(fair_policy(means, groups, merit, c) * np.asarray(means, float), groups)
+
+
+def owed(rounds: np.ndarray, quotas: Sequence) -> np.ndarray:
+    """Return floor(beta_g t), integers of shape (n_rounds, n_groups), exact."""
+    return floors(rounds, *common_denominator("quotas", quotas, np.max(rounds, initial=1)))
+
+
+def fair_optimum(
+    rounds: np.ndarray,
+    means: Sequence[float],
+    groups: Sequence[int],
+    quotas: Sequence,
+    merit: str = "power",
+    c: float = 1.0,
+) -> np.ndarray:
+    """Return R*_beta(t), the reward of the best fair policy, shape (n_rounds,) (Eq. 1).
+
+    Each group g but the best gets floor(beta_g t) rounds, worth R*_g each, the best one the rest.
+    """
+    values = group_values(means, groups, merit, c)
+    return np.asarray(rounds) * values.max() - owed(rounds, quotas) @ (values.max() - values)
+
+
+def reward_regret(
+    rounds: np.ndarray,
+    played: np.ndarray,
+    means: Sequence[float],
+    groups: Sequence[int],
+    quotas: Sequence,
+    merit: str = "power",
+    c: float = 1.0,
+) -> np.ndarray:
+    """Return R*_beta(t) - sum_i played_i mu_i, shape (..., n_rounds) (Definition 5).
+
+    Parameters
+    ----------
+    rounds : ndarray of int, shape (n_rounds,)
+        Rounds t.
+    played : ndarray, shape (..., n_rounds, n_arms)
+        Pulls N_i(t); or the probe ``probability``, the summed probabilities of being drawn: the
+        same on average, with less noise.
+    means : sequence of float, length n_arms
+        True means.
+    groups, quotas : sequence, one per group
+        Sizes, and required fractions of rounds beta_g, exact.
+    merit, c
+        The merit function.
+    """
+    optimum = fair_optimum(rounds, means, groups, quotas, merit, c)
+    return optimum - played @ np.asarray(means, float)
+
+
+def released_regret(
+    rounds: np.ndarray,
+    rewards: np.ndarray,
+    initial_rewards: np.ndarray,
+    means: Sequence[float],
+    groups: Sequence[int],
+    quotas: Sequence,
+) -> np.ndarray:
+    """Return the regret as the released program counts it, shape (..., n_rounds).
+
+    That is R*_beta(t - 1) less the rewards seen since the initial rounds, whose own rewards
+    (`InitialPhase`'s ``initial_reward``) are left out although their rounds are not.
+    """
+    optimum = fair_optimum(np.asarray(rounds) - 1, means, groups, quotas)
+    return optimum - (rewards - initial_rewards).sum(axis=-1)
+
+
+def decomposition(
+    rounds: np.ndarray,
+    plays: np.ndarray,
+    probability: np.ndarray,
+    means: Sequence[float],
+    groups: Sequence[int],
+    quotas: Sequence,
+    merit: str = "power",
+    c: float = 1.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two parts of the reward regret, each of shape (..., n_rounds) (Theorem 4, Eq. 5).
+
+    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, what rounds on worse groups cost beyond
+    the quotas; the second what the policies within the groups cost, R*_g - R_g^s summed over the
+    rounds s <= t. With pulls for `probability` it is that of one path.
+
+    Parameters
+    ----------
+    rounds, means, groups, quotas, merit, c
+        As in `reward_regret`.
+    plays : ndarray, shape (..., n_rounds, n_arms)
+        Pulls, or group's rounds in any split among its arms.
+    probability : ndarray, shape (..., n_rounds, n_arms)
+        Summed probabilities of being drawn.
+    """
+    values = group_values(means, groups, merit, c)
+    served = per_group(plays, groups)
+    between = (served - owed(rounds, quotas)) @ (values.max() - values)
+    earned = per_group(probability * np.asarray(means, float), groups)
+    return between, (served * values - earned).sum(axis=-1)
+
+
+def policy_distance(
+    policy: np.ndarray,
+    means: Sequence[float],
+    groups: Sequence[int],
+    merit: str = "power",
+    c: float = 1.0,
+) -> np.ndarray:
+    """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_groups): the quantity of Fig. 2.
+
+    `policy` holds probabilities within each group, e.g. the probe ``share``, which is that of the
+    last round that drew from the group by merit; before there is one the distance is 1.
+    """
+    return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)
+
+
+def group_deficits(rounds: np.ndarray, group_plays: np.ndarray, quotas: Sequence) -> np.ndarray:
+    """Return floor(beta_g t) - N_g(t), shape (..., n_rounds, n_groups), exact.
+
+    Group exposure is fair where none is above 0 (Definition 2). `group_plays` has the groups on its
+    last axis: `per_group` of the pulls.
+    """
+    return owed(rounds, quotas) - group_plays
+
+
+def pseudo_reward(
+    plays: np.ndarray, means: Sequence[float], initial_plays: np.ndarray | float = 0
+) -> np.ndarray:
+    """Return sum_i mu_i (N_i(t) - initial pulls), shape (..., n_rounds).
+
+    With `InitialPhase`'s ``initial_plays`` only the rounds after the initial ones count.
+    """
+    return (plays - initial_plays) @ np.asarray(means, float)
+
+
+def normalised_reward(reward: np.ndarray, baseline: np.ndarray) -> np.ndarray:
+    """Return reward / baseline run by run, nan before the baseline has any (Fig. 3a)."""
+    reward, baseline = np.broadcast_arrays(np.asarray(reward, float), np.asarray(baseline, float))
+    return np.divide(reward, baseline, out=np.full(reward.shape, np.nan), where=baseline > 0)
+
+
+def jain_index(plays: np.ndarray) -> np.ndarray:
+    """Return (sum N)^2 / (n sum N^2) over the last axis, 1 if all are pulled alike."""
+    plays = np.asarray(plays, float)
+    return plays.sum(axis=-1) ** 2 / (plays.shape[-1] * (plays**2).sum(axis=-1))

@@ -1,0 +1,49 @@
+"""Penalty rates of the arms: what a missing pull costs.
+
+Apart from `fairbandits.library.instance`, so that figures can ask for them without starting Numba.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+#: The penalty rate of all arms that is half the range of the means.
+HALF_RANGE = "half_range"
+
+
+def penalty_rates(penalties: float | Sequence[float] | str, means: np.ndarray) -> np.ndarray:
+    """Return the penalty rates of the arms of one instance, or of one for each replicate.
+
+    Parameters
+    ----------
+    penalties : float, sequence of float, or "half_range"
+        One rate for all arms, one per arm, or (max mu - min mu) / 2 of the instance for all.
+    means : ndarray, shape (..., n_arms)
+        Mean rewards.
+
+    Returns
+    -------
+    ndarray of float, shape (..., n_arms)
+
+    Raises
+    ------
+    ValueError
+        If the penalties are other words, or not as many as the arms.
+
+    Examples
+    --------
+    >>> penalty_rates("half_range", [0.75, 0.5, 0.25])
+    array([0.25, 0.25, 0.25])
+    """
+    means = np.asarray(means, float)
+    if isinstance(penalties, str):
+        if penalties != HALF_RANGE:
+            raise ValueError(f"penalties must be numbers or {HALF_RANGE!r}, got {penalties!r}")
+        rates = (means.max(axis=-1, keepdims=True) - means.min(axis=-1, keepdims=True)) / 2
+    else:
+        rates = np.asarray(penalties, float)
+        if rates.ndim and rates.shape != means.shape[-1:]:
+            raise ValueError(
+                f"penalties must have one entry per arm ({means.shape[-1]}), got {rates.size}"
+            )
+    return np.broadcast_to(rates, means.shape).copy()

@@ -1,1 +1,0 @@
-"""Regrets and fairness measures, from recorded plays and rewards and the true means."""

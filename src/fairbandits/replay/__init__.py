@@ -1,1 +1,0 @@
-"""The authors' own released programs, run again with their own random numbers."""

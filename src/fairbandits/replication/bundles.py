@@ -1,0 +1,354 @@
+"""Which chunks are simulated in one process, and which datasets collected in one.
+
+A process takes a second or more to start, so short experiments share one; long ones are cut into
+several. The workflow plans on every start, so neither Numba nor pandas is imported here.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fairbandits.policies import HOMES
+from fairbandits.policies.own import is_own
+from fairbandits.replication.code import code_of_all
+from fairbandits.settings.config import Config, Experiment, Run
+from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
+from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.spec import RunSpec
+
+#: Priority of what figures wait for.
+SHOWN = 1000
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some replicates of one run: a file.
+
+    Attributes
+    ----------
+    run : Run
+        The run.
+    replicates : str
+        ``first-last``.
+    seconds : float
+        What simulating them is expected to take.
+    """
+
+    run: Run
+    replicates: str
+    seconds: float
+
+    @property
+    def file(self) -> str:
+        """Place in the folder of results."""
+        return self.run.chunk_file(self.replicates)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Experiments whose datasets are collected in one process.
+
+    Attributes
+    ----------
+    paper, name : str
+        `name` says what it is for, or which experiment it is.
+    experiments : tuple of Experiment
+        Whole suites, in the order of the configuration.
+    shown : bool
+        Whether figures show them.
+    parts : tuple of tuple of Chunk
+        What is simulated in one process each.
+    """
+
+    paper: str
+    name: str
+    experiments: tuple[Experiment, ...]
+    shown: bool
+    parts: tuple[tuple[Chunk, ...], ...]
+
+
+def bundles_of(config: Config) -> list[Bundle]:
+    """Return the bundles of a configuration.
+
+    The experiments that figures show and all others are apart, and so are the papers. Those that
+    take longer than a process should are bundles of their own, in several parts: of whole runs, or
+    of the chunks of one run. So is each experiment of a variant, of which few are asked for.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration; its `job_seconds` are those of computing in one process, at most.
+    """
+    most = config.job_seconds
+    units: dict[tuple[str, bool], dict[str, list[Experiment]]] = {}
+    for one in config.experiments:
+        shown = bool(one.figures or one.companion_to)
+        kind = units.setdefault((one.paper, shown), {})
+        kind.setdefault(one.suite or one.name, []).append(one)
+    found = []
+    for (paper, shown), kind in units.items():
+        short = {}
+        for name, unit in kind.items():
+            if _seconds_of(unit) <= most and unit[0].scale != "variant":
+                short[name] = unit
+            else:
+                found.append(Bundle(paper, name, tuple(unit), shown, _parts(unit, most)))
+        for number, units_together in enumerate(_packed(short.values(), _seconds_of, most), 1):
+            together = [one for unit in units_together for one in unit]
+            chunks = tuple(chunk for one in together for run in one.runs for chunk in _chunks(run))
+            name = f"{'figures' if shown else 'evidence'}_{number}"
+            found.append(Bundle(paper, name, tuple(together), shown, (chunks,)))
+    return found
+
+
+def _parts(unit: Sequence[Experiment], most: float) -> tuple[tuple[Chunk, ...], ...]:
+    """Return the chunks of an experiment or suite that is too long for one process."""
+    parts: list[tuple[Chunk, ...]] = []
+    runs = [_chunks(run) for one in unit for run in one.runs]
+    for together in _packed(runs, _seconds, most):
+        chunks = tuple(chunk for run in together for chunk in run)
+        parts += map(tuple, _packed(chunks, lambda chunk: chunk.seconds, most))
+    return tuple(parts)
+
+
+def _packed(
+    items: Iterable[Item], seconds: Callable[[Item], float], most: float
+) -> list[list[Item]]:
+    """Return items in their order, together as long as they take at most so long."""
+    packed: list[list[Item]] = []
+    taken = 0.0
+    for item in items:
+        own = seconds(item)
+        if not packed or taken + own > most:
+            packed.append([])
+            taken = 0.0
+        packed[-1].append(item)
+        taken += own
+    return packed
+
+
+def _chunks(run: Run) -> list[Chunk]:
+    one = seconds_of_replicate(run.spec, run.cost)
+    chunks = []
+    for replicates in run.chunks():
+        first, last = map(int, replicates.split("-"))
+        chunks.append(Chunk(run, replicates, (last - first + 1) * one + WRITTEN))
+    return chunks
+
+
+def _seconds(chunks: Iterable[Chunk]) -> float:
+    return sum(chunk.seconds for chunk in chunks)
+
+
+def _seconds_of(unit: Iterable[Experiment]) -> float:
+    return sum(_seconds(_chunks(run)) for one in unit for run in one.runs)
+
+
+# -------------------------------------------------------------------------------------- jobs
+
+
+@dataclass(frozen=True)
+class Job:
+    """A process that simulates or collects, and what it has to know.
+
+    Attributes
+    ----------
+    name : str
+        Name of its rule.
+    inputs, outputs : list of str
+        Places in the folder of results.
+    shown : bool
+        Whether figures wait for it.
+    seconds : float
+        What it is expected to take.
+    plan : str
+        Place of its plan in the folder of results. The name has a hash of what the plan holds.
+    content : str
+        The plan, as JSON.
+    code : str
+        Fingerprint of the code that its runs go through.
+    """
+
+    name: str
+    inputs: list[str]
+    outputs: list[str]
+    shown: bool
+    seconds: float
+    plan: str
+    content: str
+    code: str
+
+    @property
+    def priority(self) -> int:
+        """The larger, the sooner: what figures wait for first, datasets first, long jobs first."""
+        rank = SHOWN - 1 if self.inputs else min(round(10 * self.seconds), SHOWN - 2)
+        return SHOWN * self.shown + rank
+
+
+def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
+    """Return the jobs that simulate."""
+    jobs = []
+    for bundle in bundles:
+        for number, chunks in enumerate(bundle.parts, 1):
+            name = f"simulate_{bundle.paper}_{bundle.name}"
+            if len(bundle.parts) > 1:
+                name += f"_{number}"
+            tasks = [
+                {
+                    "name": chunk.run.key,
+                    "run": chunk.run.spec.to_json(),
+                    "replicates": chunk.replicates,
+                    "out": f"{config.folders['results']}/{chunk.file}",
+                }
+                for chunk in chunks
+            ]
+            outputs = [chunk.file for chunk in chunks]
+            plan = {"seed": config.seed_of(bundle.paper), "chunks": tasks}
+            content = json.dumps(plan, sort_keys=True)
+            code = code_of_all(chunk.run.spec for chunk in chunks)
+            jobs.append(_job(name, [], outputs, bundle.shown, _seconds(chunks), content, code))
+    return jobs
+
+
+def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
+    """Return the jobs that collect."""
+    results = config.folders["results"]
+    jobs = []
+    for bundle in bundles:
+        inputs = {
+            one.name: [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
+            for one in bundle.experiments
+        }
+        datasets = [
+            {
+                "experiment": one.facts(),
+                "ledger": config.ledger_of(bundle.paper),
+                "chunks": [f"{results}/{file}" for file in inputs[one.name]],
+                "out": f"{results}/{one.dataset}",
+            }
+            for one in bundle.experiments
+        ]
+        name = f"collect_{bundle.paper}_{bundle.name}"
+        files = [file for some in inputs.values() for file in some]
+        outputs = [one.dataset for one in bundle.experiments]
+        plan = {"seed": config.seed_of(bundle.paper), "datasets": datasets}
+        content = json.dumps(plan)  # the order of the runs is that of the configuration
+        code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
+        jobs.append(_job(name, files, outputs, bundle.shown, 0.05 * len(files), content, code))
+    return jobs
+
+
+def _job(
+    name: str,
+    inputs: list[str],
+    outputs: list[str],
+    shown: bool,
+    seconds: float,
+    content: str,
+    code: str,
+) -> Job:
+    digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+    plan = f"cache/plans/{name}-{digest}.json"
+    return Job(name, inputs, outputs, shown, seconds, plan, content, code)
+
+
+def write_plans(config: Config, jobs: Iterable[Job]) -> None:
+    """Write the plans of jobs where they are not yet."""
+    from fairbandits.data.store import (
+        replacing,  # with NumPy, which a start without a run can spare
+    )
+
+    for job in jobs:
+        file = Path(config.folders["results"]) / job.plan
+        if not file.is_file():
+            with replacing(file) as temporary:
+                temporary.write_text(job.content, encoding="utf-8")
+
+
+def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
+    """Return the seed of a plan, and its ``chunks`` or ``datasets``, with ranges and paths as such.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing or no such plan.
+    """
+    keys = {
+        "chunks": ("name", "run", "replicates", "out"),
+        "datasets": ("experiment", "ledger", "chunks", "out"),
+    }
+    try:
+        plan = json.loads(file.read_text(encoding="utf-8"))
+        seed = plan["seed"]
+        entries = [{key: one[key] for key in keys[what]} for one in plan[what]]
+    except FileNotFoundError:
+        raise ConfigError(f"{file} does not exist; the workflow writes it") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{file} cannot be read as a plan: {error}") from error
+    except (KeyError, TypeError):
+        needed = f"seed and {what}, each with {', '.join(keys[what])}"
+        raise ConfigError(f"{file} is no plan: it needs {needed}") from None
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f"{file}: seed must be a whole number of at least 0, got {seed!r}")
+    for entry in entries:
+        entry["out"] = _path(entry["out"], file)
+        if what == "datasets":
+            if not isinstance(entry["chunks"], list):
+                raise ConfigError(
+                    f"{file}: chunks must be a list of files, got {entry['chunks']!r}"
+                )
+            entry["chunks"] = [_path(chunk, file) for chunk in entry["chunks"]]
+            continue
+        if not isinstance(entry["name"], str):
+            raise ConfigError(f"{file}: name must be a text, got {entry['name']!r}")
+        entry["replicates"] = _range(entry["replicates"], file)
+        if not isinstance(entry["run"], dict):
+            raise ConfigError(f"{file}: run must be a JSON object, got {entry['run']!r}")
+        try:
+            entry["run"] = RunSpec.from_json(entry["run"])
+        except ValueError as error:
+            raise ConfigError(f"{file}: {error}") from None
+        policy = entry["run"].policy
+        if not isinstance(policy, str) or not (is_own(policy) or policy in HOMES):
+            raise ConfigError(f"{file}: no policy {policy!r}{meant(str(policy), list(HOMES))}")
+    return seed, entries
+
+
+def _path(place: Any, file: Path) -> Path:
+    if not isinstance(place, str):
+        raise ConfigError(f"{file}: a file must be named by a text, got {place!r}")
+    return Path(place)
+
+
+def chosen(
+    chunks: list[dict[str, Any]], file: Path, name: str | None, replicates: str | None
+) -> list[dict[str, Any]]:
+    """Return the chunks of one run, or of some replicates, of a plan; all by default.
+
+    Raises
+    ------
+    ConfigError
+        If the plan has none.
+    """
+    wanted = None if replicates is None else _range(replicates, "--replicates")
+    known = {one["name"]: None for one in chunks}
+    if name is not None and name not in known:
+        raise ConfigError(f"{file} has no run {name!r}{meant(name, list(known))}")
+    found = [
+        one for one in chunks if name in (None, one["name"]) and wanted in (None, one["replicates"])
+    ]
+    if not found:
+        raise ConfigError(f"{file} has no chunk of the replicates {replicates}")
+    return found
+
+
+def _range(text: str, file: Path | str) -> range:
+    first, _, last = str(text).partition("-")
+    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+        raise ConfigError(f"{file}: replicates must be a range such as 0-49, got {text!r}")
+    return range(int(first), int(last) + 1)

@@ -1,0 +1,94 @@
+"""The fingerprint of the code that a run goes through, and no more.
+
+The workflow asks for it on every start, so neither Numba nor pandas is imported here.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from fairbandits.data import provenance
+from fairbandits.data.provenance import COMPILED, RUNNING, fingerprint_of_use, homes, joint, used_by
+from fairbandits.policies.own import is_own
+from fairbandits.settings.spec import RunSpec
+
+POLICIES, OBSERVERS = provenance.REGISTRIES
+#: What makes the learner inside a policy; a policy that uses it has a field of that name.
+LEARNER = "policies/learner.py"
+
+
+def code_of(spec: RunSpec) -> str:
+    """Return the fingerprint of the code that a run goes through.
+
+    It covers what every run goes through (streams, laws, loops, recording), and what its policy,
+    the learner in that, and its observers are made of: their files, and all that these import. Of
+    the registries it has the run's own lines. A policy of one's own can import anything from the
+    package, so its runs go by all policies and observers; its own file has a hash in the
+    specification.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+    """
+    policies = sorted(set(_policies(spec.policy, {**spec.parameters, **spec.sweep})))
+    observers = sorted(name for name, _ in spec.observe)
+    return _code(tuple(policies), tuple(observers))
+
+
+def code_of_all(specs: Iterable[RunSpec]) -> str:
+    """Return one fingerprint for several runs."""
+    return joint(map(code_of, specs))
+
+
+@cache
+def _code(policies: tuple[str, ...], observers: tuple[str, ...]) -> str:
+    parts, words = list(RUNNING), []
+    for registry, names in ((POLICIES, policies), (OBSERVERS, observers)):
+        for name in names:
+            if is_own(name):
+                parts += COMPILED
+            else:
+                parts.append(_file(registry, name))
+                words.append(f"{registry} {name} {homes(registry)[name]}")
+    return fingerprint_of_use(*dict.fromkeys(parts), words=tuple(words))
+
+
+def _policies(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of a policy and of the learners in it, whatever a sweep makes of them."""
+    yield name
+    if is_own(name) or LEARNER not in used_by(_file(POLICIES, name)):
+        return
+    given = parameters.get("learner", _usual_learner(name))
+    inside = parameters.get("learner_parameters", {})
+    for learner in given if isinstance(given, list | tuple) else [given]:
+        for own in inside if isinstance(inside, list | tuple) else [inside]:
+            yield from _policies(learner, own)
+
+
+def _file(registry: str, name: str) -> str:
+    """Return the file of what is registered under a name.
+
+    Raises
+    ------
+    ValueError
+        If nothing is.
+    """
+    known = homes(registry)
+    if name not in known:
+        raise ValueError(f"{registry} registers no {name!r}; it has {', '.join(known)}")
+    return registry.replace("__init__", known[name].partition(":")[0])
+
+
+@cache
+def _usual_learner(name: str) -> str:
+    """Return the learner that a policy has where none is given, as its source says."""
+    wanted = homes(POLICIES)[name].partition(":")[2]
+    tree = ast.parse((provenance.PACKAGE / _file(POLICIES, name)).read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == wanted:
+            for line in node.body:
+                if isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "learner":
+                    return ast.literal_eval(line.value)
+    raise ValueError(f"policy {name} uses {LEARNER}, so it needs a field `learner` with a default")

@@ -1,0 +1,480 @@
+"""Join chunks into one dataset per experiment, and guard it before anything is made from it."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from fairbandits.data.provenance import joint
+from fairbandits.data.store import (
+    StoreError,
+    content_of,
+    content_of_run,
+    read_footer,
+    read_table,
+    write_tables,
+)
+from fairbandits.rationals import quota_numerators
+from fairbandits.replication.code import code_of
+from fairbandits.replication.recorded import cell_sizes, specs_of
+from fairbandits.settings.config import Experiment
+from fairbandits.settings.schemas import ROOT, paper_file
+from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
+
+#: Columns of every dataset; what each run has besides follows them: the horizon where there are
+#: several, swept parameters, drawn means, deficits and the policies' probes.
+COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
+
+#: What is a sum of what is at least 0, or the largest so far.
+NEVER_FALL = (
+    "plays",
+    "queue_max",
+    "idleness",
+    "probability",
+    "deficit_sup",
+    "squares",
+    "starvation",
+    "plays_sum",
+    "gain_squares",
+    "gain_max",
+    "gain_norm",
+    "eq6_excess",
+    "eq8_excess",
+    "eq11_excess",
+    "eq12_excess",
+    "eq13_excess",
+    "queue_excess",
+    "floor_excess",
+)
+
+#: Columns of deficits, and what is owed of which.
+DEFICITS = {
+    "floor_deficit": "floor(quota * t)",
+    "deficit": "quota * t",
+    "floor_deficit_sup": "",
+    "deficit_sup": "",
+}
+
+#: What a small run has less of.
+SCALED = ("horizon", "horizons", "checkpoints")
+
+#: What says from a footer which rows are wanted.
+Rows = Callable[[dict[str, Any]], pc.Expression]
+
+
+def collect(
+    chunks: Sequence[Path],
+    experiment: dict[str, Any],
+    seed: int,
+    out: Path,
+    ledger: str | None = None,
+) -> None:
+    """Write the dataset of one experiment.
+
+    Parameters
+    ----------
+    chunks : sequence of Path
+        The chunk files, each in a folder named like its run.
+    experiment : dict
+        What figures and audits need to know
+        (`fairbandits.settings.config.Experiment.facts`).
+    seed : int
+        Root seed the chunks must have.
+    out : Path
+        The dataset's file.
+    ledger : str, optional
+        Digest of the ledger that the seed was derived from; of an exploratory seed there is none.
+
+    Raises
+    ------
+    StoreError
+        If a chunk is damaged, foreign, stale or out of place, or an invariant fails.
+    """
+    for file in chunks:
+        if file.parent.name not in experiment["runs"]:
+            raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
+    schemas = [_labelled(_empty(file), "", "", "").schema for file in chunks]
+    names = dict.fromkeys(name for schema in schemas for name in schema.names)
+    unified = pa.unify_schemas(schemas, promote_options="permissive")
+    columns = [*COMMON, *(name for name in names if name not in COMMON)]
+    codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
+    footer = {
+        "kind": "dataset",
+        "seed": seed,
+        "ledger": ledger,
+        "code": joint(codes.values()),
+        "codes": codes,
+        "content": _contents(chunks, experiment),
+    } | experiment
+    schema = pa.schema([unified.field(name) for name in columns])
+    write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
+
+
+def _contents(chunks: Sequence[Path], experiment: dict[str, Any]) -> dict[str, str]:
+    """Return the hash of each run's content, from what the footers of its chunks say."""
+    hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
+    for file in chunks:
+        footer = read_footer(file)
+        expect(footer, {"kind": "chunk"}, file)
+        refuse_stale(footer, file)
+        hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
+    return {
+        name: content_of_run(own[replicate] for replicate in sorted(own))
+        for name, own in hashes.items()
+    }
+
+
+def _runs(
+    chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path
+) -> Iterator[pa.Table]:
+    """Yield the rows of each run, checked; one run at a time is in memory."""
+    drawn = None
+    for name, spec in specs_of(experiment).items():
+        files = [file for file in chunks if file.parent.name == name]
+        replicates, parts = [], []
+        for file in sorted(files, key=lambda path: int(path.stem.partition("-")[0])):
+            with _to_be_deleted(file):
+                footer = read_footer(file)
+                expect(footer, {"kind": "chunk", "run": spec.to_json(), "seed": seed}, file)
+                refuse_stale(footer, file)
+                table = read_table(file)
+                expect_rows(table, spec, footer["replicates"], file)
+                guard(table, spec, file)
+            first, last = footer["replicates"]
+            replicates += range(first, last + 1)
+            parts.append(_labelled(table, name, spec.policy, spec.law))
+        if replicates != list(range(experiment["replicates"])):
+            raise StoreError(
+                f"{out}: the chunks of {name} must hold replicates 0 to "
+                f"{experiment['replicates'] - 1} once each, in order; got {replicates}"
+            )
+        if spec.drawn_means:
+            means = np.concatenate([_drawn(part, spec) for part in parts])
+            drawn = means if drawn is None else drawn
+            if not np.array_equal(means, drawn):
+                raise StoreError(
+                    f"{out}: the replicates of {name} have other means than those of "
+                    f"{next(iter(experiment['runs']))}"
+                )
+        slices = [_cell_slices(part, spec) for part in parts]
+        yield pa.concat_tables(
+            part.slice(*own[cell])
+            for cell in range(len(spec.cells))
+            for part, own in zip(parts, slices, strict=True)
+        )
+
+
+@contextmanager
+def _to_be_deleted(file: Path) -> Iterator[None]:
+    """Add the way out to a StoreError that has none: a chunk that is not there is made anew."""
+    try:
+        yield
+    except StoreError as error:
+        reason, _, way_out = str(error).partition("; ")
+        raise StoreError(f"{reason}; {way_out or f'delete {file} and run again'}") from error
+
+
+def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
+    """Return the first row and the number of rows of each cell in a run's table."""
+    sizes = cell_sizes(table, spec)
+    return list(zip(itertools.accumulate(sizes, initial=0), sizes, strict=False))
+
+
+def _empty(file: Path) -> pa.Table:
+    """Return a chunk's columns without their rows."""
+    read_footer(file)
+    return pq.read_schema(file).empty_table()
+
+
+def load_dataset(
+    file: Path,
+    columns: list[str] | None = None,
+    rows: Rows | None = None,
+) -> tuple[pa.Table, dict[str, Any]]:
+    """Return a dataset and its footer, refused when stale.
+
+    Parameters
+    ----------
+    file : Path
+        The dataset.
+    columns : list of str, optional
+        Those that are wanted and there; all by default.
+    rows : callable, optional
+        Which rows are wanted, from the footer; all by default.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, damaged, foreign, not a dataset, or made by other code.
+    """
+    footer = read_footer(file)
+    expect(footer, {"kind": "dataset"}, file)
+    refuse_stale(footer, file)
+    return read_table(file, columns, None if rows is None else rows(footer)), footer
+
+
+def refuse_stale(footer: dict[str, Any], file: Path) -> None:
+    """Raise StoreError when other code than today's made a chunk, or a run of a dataset."""
+    is_chunk = footer["kind"] == "chunk"
+    runs = {"": footer["run"]} if is_chunk else footer["runs"]
+    codes = {"": footer["code"]} if is_chunk else footer.get("codes", {})
+    for name, run in runs.items():
+        made = codes.get(name, "of an earlier version")
+        try:
+            code = code_of(RunSpec.from_json(run))
+        except ValueError as error:
+            code = f"without it ({error})"
+        if made != code:
+            of = f" {name}" if name else ""
+            raise StoreError(
+                f"{file} is stale: code {made} made{of or ' it'}, this is {code}; "
+                "`fairbandits replicate` makes it anew"
+            )
+
+
+def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
+    """Raise StoreError unless a dataset is of this experiment, at whatever scale, and fresh."""
+    facts = experiment.facts()
+    keys = ("paper", "experiment", "means", "targets", "quotas", "labels")
+    expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
+    refuse_stale(footer, file)
+    ran, configured = (
+        {name: run | dict.fromkeys(SCALED) for name, run in runs.items()}
+        for runs in (footer["runs"], facts["runs"])
+    )
+    if ran != configured:
+        part = "audit" if experiment.audit else "experiments"
+        where = paper_file(experiment.paper, part).relative_to(ROOT)
+        raise StoreError(f"{file} was run with other settings than {where} has")
+
+
+def locked_content(experiment: Experiment, lock: Mapping[str, Any]) -> str:
+    """Return the hash of a dataset's content as the lock has it; empty if a run is not in it."""
+    lines = {run.name: lock["runs"].get(run.key, "").split() for run in experiment.runs}
+    if not all(lines.values()):
+        return ""
+    return content_of({"content": {name: content_of_run(line) for name, line in lines.items()}})
+
+
+def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
+    """Return whether a dataset has other rounds or replicates than the experiment."""
+    ran = footer["horizon"], footer["replicates"]
+    return ran != (experiment.horizon, experiment.replicates)
+
+
+def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
+    """Raise StoreError when a footer does not say what is wanted."""
+    for key, value in wanted.items():
+        if footer.get(key) != value:
+            raise StoreError(
+                f"{file} does not belong here: its {key} is {footer.get(key)!r}, wanted {value!r}"
+            )
+
+
+def _drawn(table: pa.Table, spec: RunSpec) -> np.ndarray:
+    """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
+    _, size = _cell_slices(table, spec)[0]
+    means, replicate = (table[name].to_numpy()[:size] for name in ("mean", "replicate"))
+    n_replicates = replicate[-1] - replicate[0] + 1
+    return means.reshape(n_replicates, -1, spec.n_arms)[:, 0]
+
+
+def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
+    constants = {"run": name, "policy": policy, "law": law}
+    for column, value in constants.items():
+        indices = pa.array(np.zeros(table.num_rows, np.int32))
+        table = table.append_column(
+            column, pa.DictionaryArray.from_arrays(indices, pa.array([value]))
+        )
+    return table
+
+
+def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file: Path) -> None:
+    """Raise StoreError unless a chunk has all arms of the same rounds of each replicate.
+
+    `replicates` are the first and the last. The rounds increase and end with the horizon of their
+    cell.
+    """
+    n_arms, settings = spec.n_arms, spec.cells
+    first, last = replicates
+    columns = {
+        name: table[name].to_numpy()
+        for name in ("replicate", "round", "arm", *settings[0])
+        if name in table.column_names
+    }
+    slices = _cell_slices(table, spec)
+    if sum(size for _, size in slices) != table.num_rows or not all(
+        _is_whole(
+            {name: values[start : start + size] for name, values in columns.items()},
+            {name: swept(value) for name, value in cell.items()},
+            (last - first + 1, -1, n_arms),
+            first,
+            spec.horizon_of(cell),
+        )
+        for cell, (start, size) in zip(settings, slices, strict=True)
+    ):
+        raise StoreError(
+            f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
+            f"{spec.horizon}, of replicates {first} to {last}"
+            + "".join(f", for each {name} of the sweep" for name in settings[0])
+        )
+
+
+def _is_whole(
+    columns: dict[str, np.ndarray],
+    cell: dict[str, float],
+    shape: tuple[int, int, int],
+    first: int,
+    end: int,
+) -> bool:
+    """Return whether a cell's rows are all arms of the same rounds of all replicates, in order."""
+    n_replicates, _, n_arms = shape
+    size = columns["round"].size
+    if size == 0 or size % (n_replicates * n_arms):
+        return False
+    replicate, rounds, arm = (
+        columns[name].reshape(shape) for name in ("replicate", "round", "arm")
+    )
+    return bool(
+        (replicate == np.arange(first, first + n_replicates)[:, None, None]).all()
+        and (rounds == rounds[:1, :, :1]).all()
+        and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
+        and rounds[0, -1, 0] == end
+        and (arm == np.arange(1, n_arms + 1)).all()
+        and all((columns[name] == value).all() for name, value in cell.items())
+    )
+
+
+def expect_all_rows(file: Path) -> None:
+    """Raise StoreError unless a dataset has the rows of each of its runs once, and no others.
+
+    What was recorded in them is not read (`guard_dataset` does that).
+    """
+    footer = read_footer(file)
+    specs = specs_of(footer)
+    swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
+    names = ["run", "policy", "law", "replicate", "round", "arm", *swept_names]
+    table = read_table(file, names)
+    n_rows = 0
+    for name, spec in specs.items():
+        rows = table.filter(pc.equal(table["run"], name))
+        expect_rows(rows, spec, [0, footer["replicates"] - 1], file)
+        for column, wanted in (("policy", spec.policy), ("law", spec.law)):
+            if (found := rows[column].unique().to_pylist()) != [wanted]:
+                raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
+        n_rows += rows.num_rows
+    if n_rows != table.num_rows:
+        raise StoreError(
+            f"{file}: {table.num_rows - n_rows} of its rows are of no run that its footer has"
+        )
+
+
+def guard_dataset(file: Path) -> None:
+    """Check all rows of a dataset as those of its chunks were when it was made.
+
+    Raises
+    ------
+    StoreError
+        If a row is missing or out of place, or an invariant fails.
+    """
+    footer = read_footer(file)
+    for name, spec in specs_of(footer).items():
+        table = read_table(file, rows=pc.equal(pc.field("run"), name))
+        table = table.select(
+            [
+                field.name
+                for field, column in zip(table.schema, table.columns, strict=True)
+                if pa.types.is_primitive(field.type) and not column.null_count
+            ]
+        )
+        expect_rows(table, spec, [0, footer["replicates"] - 1], file)
+        guard(table, spec, file)
+
+
+def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
+    """Check what must hold whatever the policy and the rewards.
+
+    The plays of all arms sum to the round; what is cumulated never falls; every number is finite;
+    where a policy has queues for targets, target * t - reward = queue - idleness (E3 of the
+    fluid equilibrium, exact on every path); where arms have quotas, the deficits follow from the
+    plays, to the last digit of the whole ones; and where means are drawn, each replicate has one
+    set of them, in their range.
+
+    Raises
+    ------
+    StoreError
+        Naming the first row that fails.
+    """
+    n_arms = spec.n_arms
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    grid = {name: values.reshape(-1, n_arms) for name, values in columns.items()}
+    rounds = grid["round"][:, 0]
+
+    def check(holds: np.ndarray, what: str) -> None:
+        failed = np.flatnonzero(~holds.reshape(holds.shape[0], -1).all(axis=1))
+        if failed.size:
+            row = failed[0]
+            raise StoreError(
+                f"{file}: {what} fails first in replicate {grid['replicate'][row, 0]}, "
+                f"round {rounds[row]}"
+            )
+
+    for name, values in grid.items():
+        check(np.isfinite(values), f"that {name} is finite")
+    total = grid["plays"].sum(axis=1)
+    check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
+    later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
+    starts = [start // n_arms for start, _ in _cell_slices(table, spec)]
+    later[np.array(starts[1:], np.int64) - 1] = False  # another cell
+    for name in NEVER_FALL:
+        if name in grid:
+            rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
+            check(np.append(True, rises), f"that {name} never falls")
+    if "idleness" in grid and "queue" in grid:
+        target = _targets(spec, grid)
+        owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
+        gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
+        check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
+    if measured := [name for name in DEFICITS if name in grid]:
+        if "quota" in grid:
+            numerators, denominator = grid["quota"], spec.drawn_quotas["denominator"]
+        else:
+            numerators, denominator = quota_numerators(spec.quotas)
+        owed = np.array(numerators) * rounds[:, None]
+        now = {
+            "floor_deficit": owed // denominator - grid["plays"],
+            "deficit": (owed - denominator * grid["plays"]) / denominator,
+        }
+        for name in measured:
+            current = name.removesuffix("_sup")
+            if name == current:
+                check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
+            else:
+                check(grid[name] >= now[current], f"that {name} is at least {current}")
+    if spec.drawn_means:
+        low, high = map(np.array, spec.ranges)
+        for arm, mean in spec.drawn_means.get("fixed", ()):
+            low[arm - 1] = high[arm - 1] = mean
+        if spec.law == "uniform02_clipped":  # its true means are below those drawn
+            low = -np.inf
+        check((grid["mean"] >= low) & (grid["mean"] <= high), "that means are in their range")
+        replicates, place = np.unique(grid["replicate"][:, 0], return_index=True)
+        own = grid["mean"][place[np.searchsorted(replicates, grid["replicate"][:, 0])]]
+        check(grid["mean"] == own, "that a replicate keeps its means")
+
+
+def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the targets of a run's policy, of each arm or of each row and arm."""
+    nested = spec.parameters.get("learner_parameters", {})
+    given = {**spec.parameters, **nested}["targets"]
+    if given != OF_INSTANCE:
+        return np.array(given, dtype=float)
+    if "mean" in grid:
+        return np.array(spec.targets_for(list(grid["mean"].T))).T
+    return np.array(spec.targets_for(spec.means), dtype=float)

@@ -1,0 +1,139 @@
+"""Datasets as arrays: the runs of an experiment, each cell apart."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairbandits.settings.spec import RunSpec, swept
+
+#: Columns that say which row it is, not what was recorded.
+KEYS = ("run", "policy", "law", "replicate", "round", "arm")
+
+
+class Dataset(NamedTuple):
+    """A dataset and its footer."""
+
+    table: pa.Table
+    footer: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RunData:
+    """One cell of a run of a dataset as arrays.
+
+    Attributes
+    ----------
+    name, policy, law : str
+        The run, its policy's name in the experiment, its reward law.
+    rounds : ndarray, shape (n_rounds,)
+        Recorded rounds.
+    values : dict of str to ndarray, shape (n_replicates, n_rounds, n_arms)
+        ``plays``, ``reward``, deficits and the policy's probes; ``mean`` where means are drawn.
+    cell : dict of str to float
+        Value of each swept parameter, and ``horizon`` where there are several.
+    spec : RunSpec
+        What decided the numbers.
+    """
+
+    name: str
+    policy: str
+    law: str
+    rounds: np.ndarray
+    values: dict[str, np.ndarray]
+    cell: dict[str, float]
+    spec: RunSpec
+
+
+def specs_of(footer: dict[str, Any]) -> dict[str, RunSpec]:
+    """Return the specifications of a dataset's runs, by name."""
+    return {name: RunSpec.from_json(content) for name, content in footer["runs"].items()}
+
+
+def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
+    """Return how many rows of a run's table each of its cells has, in their order.
+
+    Raises
+    ------
+    ValueError
+        If horizons apart, of which each has its own number of rounds, are not told in the table.
+    """
+    n_cells = len(spec.cells)
+    if not spec.apart:
+        return [table.num_rows // n_cells] * n_cells
+    if "horizon" not in table.column_names:
+        raise ValueError(
+            "runs of horizons apart need the column horizon, got "
+            f"{', '.join(table.column_names) or 'none'}"
+        )
+    horizon = table["horizon"].to_numpy()
+    cells_each = n_cells // len(spec.horizons)
+    return [
+        int((horizon == one).sum()) // cells_each
+        for one in spec.horizons
+        for _ in range(cells_each)
+    ]
+
+
+def runs_of(
+    table: pa.Table, footer: dict[str, Any], keep: Callable[[RunSpec], bool] = lambda spec: True
+) -> Iterator[RunData]:
+    """Yield the runs of a dataset in the order of the configuration, each of their cells apart.
+
+    `keep` says which runs are wanted.
+    """
+    blocks = _blocks(table)
+    for name, spec in specs_of(footer).items():
+        if not keep(spec):
+            continue
+        run = blocks.get(name, table.slice(0, 0))
+        policy = name.removesuffix(f"-{spec.law}")
+        shape = (footer["replicates"], -1, spec.n_arms)
+        start = 0
+        for setting, size in zip(spec.cells, cell_sizes(run, spec), strict=True):
+            rows = run.slice(start, size)
+            start += size
+            values = {
+                column: rows[column].to_numpy().reshape(shape)
+                for column in rows.column_names
+                if column not in (*KEYS, *setting) and rows[column].null_count == 0
+            }
+            rounds = rows["round"].to_numpy().reshape(shape)
+            cell = {parameter: swept(value) for parameter, value in setting.items()}
+            yield RunData(name, policy, spec.law, rounds[0, :, 0], values, cell, spec)
+
+
+def _blocks(table: pa.Table) -> dict[str, pa.Table]:
+    """Return the rows of each run; they are not copied where they stand together, as written."""
+    if not table.num_rows:
+        return {}
+    runs = table["run"].dictionary_encode().combine_chunks()
+    codes, names = runs.indices.to_numpy(), runs.dictionary.to_pylist()
+    starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist()]
+    found = [names[codes[start]] for start in starts]
+    if len(set(found)) < len(found):
+        return {name: table.filter(pc.equal(table["run"], name)) for name in set(found)}
+    ends = [*starts[1:], table.num_rows]
+    return {
+        name: table.slice(start, end - start)
+        for name, start, end in zip(found, starts, ends, strict=True)
+    }
+
+
+def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
+    """Yield runs with those that differ in their horizon alone as one, with a round for each."""
+    groups: dict[tuple, list[RunData]] = {}
+    for run in runs:
+        rest = tuple((key, value) for key, value in run.cell.items() if key != "horizon")
+        groups.setdefault((run.name, rest), []).append(run)
+    for (_, rest), parts in groups.items():
+        parts.sort(key=lambda part: part.cell.get("horizon", 0))
+        values = {
+            name: np.concatenate([part.values[name] for part in parts], axis=1)
+            for name in parts[0].values
+        }
+        rounds = np.concatenate([part.rounds for part in parts])
+        yield replace(parts[0], rounds=rounds, values=values, cell=dict(rest))

@@ -1,0 +1,205 @@
+"""Simulate one chunk: a block of replicates of one run, written as one Parquet file."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairbandits.data.store import replicate_hashes, write_table
+from fairbandits.engine.kinds import COMPILING, work
+from fairbandits.engine.streams import RULE
+from fairbandits.library.instance import Instance, RandomInstance, draw_quotas
+from fairbandits.library.simulation import Setting, checkpoint_grid, run, run_each
+from fairbandits.measures.penalties import penalty_rates
+from fairbandits.observers import make_observer
+from fairbandits.policies import make_policy
+from fairbandits.policies.own import ARE_QUOTAS
+from fairbandits.replication.code import code_of
+from fairbandits.settings.spec import RunSpec, depends_on_instance, filled, swept
+
+#: Parameters that are its means under other names.
+ARE_MEANS = ("means", "reference", "shadow_means")
+#: Columns that every run keeps.
+KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
+
+
+def simulate_chunk(
+    spec: RunSpec, seed: int, replicates: Sequence[int], compiled: bool | None = None
+) -> dict[str, np.ndarray]:
+    """Return the tidy columns of some replicates, one cell of the run after the other.
+
+    Parameters
+    ----------
+    spec : RunSpec
+        The run's specification.
+    seed : int
+        Root seed.
+    replicates : sequence of int
+        0-based replicate numbers.
+    compiled : bool, optional
+        As in `fairbandits.run`.
+    """
+    parts = []
+    for cell in spec.cells:
+        results = list(_results(spec, cell, seed, replicates, compiled))
+        kept = [name for name in results[0] if spec.record is None or name in (*KEPT, *spec.record)]
+        columns = {name: np.concatenate([one[name] for one in results]) for name in kept}
+        for name, value in cell.items():
+            if name in columns:
+                raise ValueError(
+                    f"{spec.stream}: policy {spec.policy} reports a column {name!r}, which is also "
+                    "what is swept; the probe needs another name"
+                )
+            columns[name] = np.full(columns["round"].size, swept(value))
+        parts.append(columns)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _results(
+    spec: RunSpec,
+    cell: dict[str, Any],
+    seed: int,
+    replicates: Sequence[int],
+    compiled: bool | None,
+) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the columns of one cell, of all replicates or, where the policy differs, of each."""
+    horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
+    settled = [_settled(spec, cell, seed, one) for one in replicates]
+    settings = []
+    for _, some in groupby(settled):
+        policy, observe, numerators = settled[len(settings)]
+        setting = Setting(
+            make_policy(spec.policy, policy, where=stream, source=spec.policy_source),
+            [make_observer(*one, where=stream) for one in observe.items()],
+            _fractions(spec, numerators) if numerators else spec.quotas or None,
+        )
+        settings += [setting] * len(list(some))
+    shared = {
+        "seed": seed,
+        "checkpoints": recorded_rounds(spec, horizon),
+        "stream": stream,
+        "compiled": compiled,
+    }
+    where = instance_of(spec), horizon, replicates
+    if all(setting is settings[0] for setting in settings):
+        policy, observe, quotas = settings[0]
+        results = [run(policy, *where, quotas=quotas, observe=observe, **shared)]
+    else:
+        results = run_each(settings, *where, **shared)
+    for result, (_, _, numerators) in zip(results, settled, strict=False):
+        columns = result.columns()
+        if numerators:
+            columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
+        yield columns
+
+
+def _settled(
+    spec: RunSpec, cell: dict[str, Any], seed: int, replicate: int
+) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
+    """Return the parameters of policy and observers in one replicate, and its quotas if drawn."""
+    stream = spec.stream_of(cell)
+    parameters, observe = spec.parameters_of(cell), dict(spec.observe)
+    numerators: list[int] = []
+    if spec.drawn_quotas:
+        numerators = draw_quotas(
+            spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=replicate
+        )
+    if not depends_on_instance({"policy": parameters, **observe}):
+        return parameters, observe, numerators
+    instance = instance_of(spec)
+    if isinstance(instance, RandomInstance):
+        instance = instance.draw(seed, stream, replicate)
+    quotas = _fractions(spec, numerators) if numerators else spec.quotas or None
+    known = _from_instance(spec, instance.true_means, quotas)
+    return filled(parameters, known), filled(observe, known), numerators
+
+
+def _fractions(spec: RunSpec, numerators: Sequence[int]) -> list[str]:
+    return [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
+
+
+def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
+    """Return the parameters that a policy can have from an instance with these means."""
+    known: dict[str, Any] = dict.fromkeys(ARE_MEANS, tuple(means.tolist()))
+    known |= dict.fromkeys(ARE_QUOTAS, quotas)
+    known["groups"] = spec.groups
+    if spec.penalties is not None:
+        known["penalties"] = tuple(penalty_rates(spec.penalties, means).tolist())
+    if spec.targets or spec.target_shares:
+        known["targets"] = spec.targets_for(means.tolist())
+    return known
+
+
+def instance_of(spec: RunSpec) -> Instance | RandomInstance:
+    """Return the instance of a run, fixed or to be drawn."""
+    spread = None if spec.spread is None else swept(spec.spread)
+    if spec.drawn_means:
+        return RandomInstance(
+            spec.n_arms,
+            *spec.ranges,
+            law=spec.law,
+            spread=spread,
+            decimals=spec.drawn_means.get("decimals"),
+            fixed=spec.drawn_means.get("fixed", ()),
+        )
+    return Instance(spec.means, law=spec.law, spread=spread)
+
+
+def recorded_rounds(spec: RunSpec, horizon: int) -> np.ndarray:
+    """Return the rounds that a run records in a cell with this horizon.
+
+    One that is run for several horizons records the last round of each, unless they are apart.
+    """
+    if spec.horizons and not spec.apart:
+        return np.array([horizon])
+    if "at" in spec.checkpoints:
+        return np.array(spec.checkpoints["at"])
+    return checkpoint_grid(horizon, **spec.checkpoints)
+
+
+def write_chunk(
+    spec: RunSpec,
+    seed: int,
+    replicates: range,
+    out: Path,
+    compiled: bool | None = None,
+) -> None:
+    """Simulate a chunk and write it with its footer."""
+    columns = simulate_chunk(spec, seed, replicates, compiled)
+    footer = {
+        "kind": "chunk",
+        "run": spec.to_json(),
+        "seed": seed,
+        "seed_rule": RULE,
+        "code": code_of(spec),
+        "replicates": [replicates[0], replicates[-1]],
+        "hashes": list(replicate_hashes(columns).values()),
+    }
+    write_table(out, pa.table(columns), footer)
+
+
+def write_chunks(chunks: Sequence[dict[str, Any]], seed: int) -> Iterator[Path]:
+    """Write several chunks in one process, each a ``run``, ``replicates`` and ``out``.
+
+    What is to be compiled is known beforehand, from all rounds that are to come.
+    """
+    rounds: Counter[tuple] = Counter()
+    for one in chunks:
+        spec = one["run"]
+        rounds[_kind(spec)] += work(spec.total_rounds * len(one["replicates"]), spec.n_arms)
+    for one in chunks:
+        compiled = True if rounds[_kind(one["run"])] > COMPILING else None
+        write_chunk(one["run"], seed, one["replicates"], one["out"], compiled)
+        yield one["out"]
+
+
+def _kind(spec: RunSpec) -> tuple:
+    """Return what tells the loops of a run apart, before there is a policy state."""
+    parameters = spec.parameters
+    learner = parameters.get("learner_parameters", {}).get("learner")
+    observe = tuple(name for name, _ in spec.observe)
+    return spec.policy, parameters.get("feedback"), parameters.get("learner"), learner, observe

@@ -1,0 +1,390 @@
+"""Check every file of a run against its footer, the configuration and the lock of results."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from fairbandits.data.provenance import figure_code, package_versions, replay_code
+from fairbandits.data.store import (
+    StoreError,
+    content_of_run,
+    read_footer,
+    read_table,
+    replacing,
+    replicate_hashes,
+)
+from fairbandits.engine.streams import RULE
+from fairbandits.replication.code import code_of_all
+from fairbandits.replication.datasets import (
+    expect,
+    expect_all_rows,
+    expect_rows,
+    guard,
+    load_dataset,
+    refuse_stale,
+)
+from fairbandits.replication.simulate import simulate_chunk
+from fairbandits.settings.config import LEDGER, Config, Experiment, Run
+from fairbandits.settings.schemas import ConfigError
+
+
+def chunk_path(config: Config, run: Run, chunk: str) -> Path:
+    """Return where a chunk of a run lies."""
+    return Path(config.folders["results"]) / run.chunk_file(chunk)
+
+
+def hash_run(config: Config, run: Run) -> list[str]:
+    """Return the hashes of a run's replicates, in order, after checking each chunk file.
+
+    Raises
+    ------
+    StoreError
+        If a chunk is missing, damaged, foreign, stale, or fails a guard.
+    """
+    hashes, problems = _check_run(config, run)
+    if problems:
+        raise StoreError(problems[0])
+    return list(hashes.values())
+
+
+def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
+    """Return the hashes of a run's replicates, in order, and what is wrong with its chunk files."""
+    hashes: dict[int, str] = {}
+    problems = []
+    data = Path(config.folders["results"]) / config.experiment(run.paper, run.experiment).dataset
+    for chunk in run.chunks():
+        file = chunk_path(config, run, chunk)
+        try:
+            with _named(file):
+                hashes |= _hash_chunk(file, run, config.seed_of(run.paper))
+        except StoreError as error:
+            problem = str(error)
+            if data.exists() and not (file.exists() and "is stale: " in problem):
+                # with the dataset there, the workflow does not look at chunks
+                reason = problem.partition("; ")[0]
+                names = f"{file} and {data}" if file.exists() else data
+                problem = f"{reason}; delete {names}, and `fairbandits replicate` makes both anew"
+            problems.append(problem)
+    if not problems and sorted(hashes) != list(range(run.replicates)):
+        problems.append(
+            f"the chunks of {run.key} must hold replicates 0 to {run.replicates - 1}, "
+            f"got {sorted(hashes)}"
+        )
+    return dict(sorted(hashes.items())), problems
+
+
+def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
+    footer = read_footer(file)
+    wanted = {"kind": "chunk", "run": run.spec.to_json(), "seed": seed, "seed_rule": RULE}
+    expect(footer, wanted, file)
+    refuse_stale(footer, file)
+    table = read_table(file)
+    expect_rows(table, run.spec, footer["replicates"], file)
+    guard(table, run.spec, file)
+    found = replicate_hashes(_columns(table))
+    said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
+    for replicate, value in found.items():
+        if said.get(replicate) != value:
+            raise StoreError(
+                f"{file}: replicate {replicate} has content hash {value}, the footer says "
+                f"{said.get(replicate, 'none')}"
+            )
+    return found
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Make a StoreError with the file's name of whatever a damaged file is the cause of."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OSError, ConfigError, pa.ArrowException) as error:
+        words = " ".join(str(error).split())
+        raise StoreError(
+            f"{file} is damaged ({type(error).__name__}: {words}); delete it and run again"
+        ) from error
+
+
+def write_lock(config: Config, file: Path) -> None:
+    """Write the lock: one line per run with its replicates' content hashes.
+
+    Where the seeds follow from the ledgers it has their digests; with a seed that was chosen, which
+    has no part in the rules, it has none.
+    """
+    runs = {run.key: " ".join(hash_run(config, run)) for run in config.runs}
+    content: dict[str, Any] = {"seed": config.seed, "runs": runs}
+    if not config.exploratory:
+        content["ledgers"] = dict(config.rules)
+    with replacing(file) as temporary:
+        temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
+
+
+def read_lock(file: Path) -> dict[str, Any]:
+    """Return the lock, with the name of its file for messages, or raise StoreError."""
+    try:
+        lock = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{file} cannot be read as a lock of results: {error}") from error
+    if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
+        raise StoreError(f"{file} cannot be read as a lock of results: no seed and runs in it")
+    if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
+        raise StoreError(
+            f"{file} cannot be read as a lock of results: its seeds follow from ledgers, and it "
+            "has no digests of them"
+        )
+    return lock | {"name": file.name}
+
+
+def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
+    """Return what is wrong with the results on disk, nothing when all is well.
+
+    Parameters
+    ----------
+    config : Config
+        What should have been run.
+    lock : dict
+        From `read_lock`.
+    sample : int
+        How many randomly chosen replicates to simulate again.
+    seed : int
+        Chooses them.
+    """
+    if problems := _of_other_seed(config, lock):
+        return problems
+    for run in config.runs:
+        found, wrong = _check_run(config, run)
+        problems += wrong
+        problems += _compare(run.key, found, lock)
+        locked = len(lock["runs"].get(run.key, "").split())
+        if locked > run.replicates:
+            problems.append(
+                f"{run.key}: {lock['name']} has {locked} replicates, the configuration "
+                f"{run.replicates}"
+            )
+    problems += [
+        f"{key} is in {lock['name']} but not in the configuration"
+        for key in lock["runs"]
+        if key not in {run.key for run in config.runs}
+    ]
+    problems += verify_tables(config, lock)
+    generator = np.random.default_rng(seed)
+    for _ in range(sample):
+        run = config.runs[generator.integers(len(config.runs))]
+        replicate = int(generator.integers(run.replicates))
+        columns = simulate_chunk(run.spec, config.seed_of(run.paper), [replicate])
+        again = replicate_hashes(columns)
+        problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
+    return problems
+
+
+def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the datasets, drawn curves and replays on disk, chunks apart.
+
+    Without chunks the content of datasets is compared with the lock all the same.
+    """
+    if problems := _of_other_seed(config, lock):
+        return problems
+    for experiment in config.experiments:
+        problems += _check_dataset(config, experiment, lock)
+    return problems + _check_tables(config)
+
+
+def _of_other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
+    if lock["seed"] != config.seed:
+        return [
+            f"{lock['name']} was made with seed {lock['seed']}, the configuration has {config.seed}"
+        ]
+    return [] if config.exploratory else list(_other_rules(config, lock))
+
+
+def _other_rules(config: Config, lock: dict[str, Any]) -> Iterator[str]:
+    """Yield which ledgers have other rules than those that the locked results' seeds are of."""
+    for paper in dict.fromkeys(one.paper for one in config.experiments):
+        was, now = lock["ledgers"].get(paper, "none"), config.rules.get(paper, "none")
+        if was != now:
+            yield (
+                f"{lock['name']} was made under other rules of {paper}: papers/{paper}/claims.yaml "
+                f"has digest {now}, the lock {was}"
+            )
+
+
+def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
+    file = Path(config.folders["results"]) / experiment.dataset
+    if not file.exists():  # collecting the chunks makes it
+        return []
+    try:
+        with _named(file):
+            table, footer = load_dataset(file)
+            own = {"seed": config.seed_of(experiment.paper)}
+            own["ledger"] = config.ledger_of(experiment.paper)
+            expect(footer, experiment.facts() | own, file)
+            expect_all_rows(file)
+    except StoreError as error:
+        return [str(error)]
+    problems = []
+    for run in experiment.runs:
+        rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
+        empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
+        rows = rows.drop(empty)
+        schema = _schema_of(config, run)
+        if schema and sorted(rows.column_names) != sorted(schema.names):
+            problems.append(
+                f"{file}, {run.name} has columns {', '.join(rows.column_names)}, its chunks have "
+                f"{', '.join(schema.names)}"
+            )
+            continue
+        for types in [schema] if schema else _possible(rows):
+            found = replicate_hashes(_columns(rows.cast(_ordered(types, rows))))
+            other = _compare(f"{file}, {run.name}", found, lock, run.key)
+            if not other:
+                break
+        content, said = content_of_run(found.values()), footer["content"].get(run.name, "none")
+        if not other and content != said:
+            other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
+        problems += other
+    return problems
+
+
+def _ordered(types: pa.Schema, rows: pa.Table) -> pa.Schema:
+    return pa.schema([types.field(name) for name in rows.column_names])
+
+
+def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
+    """Yield the types that a run's chunks can have had.
+
+    Runs with either feedback share a column of plays: pulls, and sums of probabilities.
+    """
+    yield rows.schema
+    plays = rows["plays"]
+    if pa.types.is_floating(plays.type) and pc.all(pc.equal(plays, pc.floor(plays))).as_py():
+        place = rows.schema.get_field_index("plays")
+        yield rows.schema.set(place, pa.field("plays", pa.int64()))
+
+
+def _schema_of(config: Config, run: Run) -> pa.Schema | None:
+    """Return columns and types of a run's own chunks, from the first that can be read."""
+    for chunk in run.chunks():
+        with suppress(OSError, pa.ArrowException):
+            return pq.read_schema(chunk_path(config, run, chunk))
+    return None
+
+
+def _check_tables(config: Config) -> list[str]:
+    """Return what is wrong with the tables of drawn curves and the replays that are on disk."""
+    results = Path(config.folders["results"])
+    wanted = {
+        results / paper / f"{figure}.parquet": {
+            "kind": "figure",
+            "paper": paper,
+            "figure": figure,
+            "code": figure_code(paper),
+        }
+        for paper, figure in config.figures
+    }
+    for one in config.replays:
+        wanted[results / one.table] = {"kind": "replay", "code": replay_code()}
+    problems = []
+    for file, facts in wanted.items():
+        if not file.exists():  # drawing, or replaying, makes it
+            continue
+        try:
+            with _named(file):
+                footer = read_footer(file)
+                expect(footer, facts, file)
+                read_table(file)
+                for drawn in footer.get("datasets", ()):
+                    _expect_fresh(drawn, config, file)
+        except StoreError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
+    """Raise StoreError if a table was drawn from another dataset than there should be."""
+    one = config.experiment(drawn["paper"], drawn["experiment"])
+    now = {
+        "seed": config.seed_of(one.paper),
+        "code": code_of_all(run.spec for run in one.runs),
+    }
+    for key, value in now.items():
+        if drawn[key] != value:
+            raise StoreError(
+                f"{file} is stale: {one.name} had {key} {drawn[key]} when it was drawn, now {value}"
+            )
+
+
+def other_versions(config: Config) -> list[str]:
+    """Return a line for each package of which files of runs were written by another version.
+
+    No problem in itself: what they hold is compared with the lock.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for run in config.runs:
+        for chunk in run.chunks():
+            with suppress(StoreError):
+                packages = read_footer(chunk_path(config, run, chunk)).get("packages", {})
+                found.update((name, packages.get(name, "none")) for name in package_versions())
+    return [
+        f"{count} files were written with {name} {version}, here is {package_versions()[name]}"
+        for (name, version), count in found.items()
+        if version != package_versions()[name]
+    ]
+
+
+#: How many problems of one kind are listed, and of how many kinds.
+LISTED, KINDS = 5, 8
+
+
+def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
+    """Yield a line for each problem; of many of one kind, or of many kinds, only the first.
+
+    They are of one kind if they differ only in words that have a digit, a slash or a hyphen: in
+    files, names and numbers.
+    """
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for problem in problems:
+        words = problem.split()
+        kind = tuple(word for word in words if not re.search(r"[\d/_-]", word))
+        kinds.setdefault(kind, []).append(problem)
+    groups = list(kinds.values())
+    for some in groups[:KINDS]:
+        more = len(some) - listed
+        yield from some if more <= 1 else some[:listed]
+        if more > 1:
+            yield f"... and {more} more like the last"
+    if more := sum(map(len, groups[KINDS:])):
+        yield f"... and {more} more of other kinds; --all lists them"
+
+
+def _compare(
+    what: str, found: dict[int, str], lock: dict[str, Any], key: str | None = None
+) -> list[str]:
+    locked = lock["runs"].get(key or what)
+    if locked is None:
+        return [f"{what} is not in {lock['name']}"]
+    hashes = dict(enumerate(locked.split()))
+    other = [replicate for replicate, value in found.items() if hashes.get(replicate) != value]
+    if not other:
+        return []
+    first = other[0]
+    return [
+        f"{what}: replicate {first} has content hash {found[first]}, {lock['name']} has "
+        f"{hashes.get(first, 'none')}"
+        + (
+            f"; {len(other) - 1} more of its {len(found)} replicates differ"
+            if len(other) > 1
+            else ""
+        )
+    ]
+
+
+def _columns(table: pa.Table) -> dict[str, np.ndarray]:
+    return {name: table[name].to_numpy() for name in table.column_names}

@@ -1,0 +1,249 @@
+"""The page across papers: what several of them say, and which claim rests on which."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from IPython.display import HTML, Markdown
+
+from fairbandits.audit.finding import (
+    DEPENDS,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
+from fairbandits.audit.ledger import Ledger, claims_elsewhere
+from fairbandits.audit.words import readings_in_words
+from fairbandits.report import audit as verdicts
+from fairbandits.report import pages
+from fairbandits.report.audit import Audit, badge
+from fairbandits.report.formulas import typeset
+from fairbandits.report.graph import Mark, draw
+from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, read_yaml
+
+FILE = Path("papers") / "across.yaml"
+NOT_JUDGED = "not judged yet"
+#: How a verdict looks in a graph: its letter, for those who see no colours, and its class.
+MARKS = {
+    REPRODUCED: ("R", "good"),
+    NOT_REPRODUCED: ("N", "off"),
+    DEPENDS: ("D", "part"),
+    INCONCLUSIVE: ("I", "open"),
+    NOT_TESTABLE: ("–", "none"),
+    FAILED: ("F", "failed"),
+    NOT_JUDGED: ("?", "none"),
+}
+#: Verdicts with which a claim does not hold as it is said.
+BROKEN = (NOT_REPRODUCED, DEPENDS)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What several papers say.
+
+    Attributes
+    ----------
+    title, statement : str
+        In a few words; in a sentence, formulas between dollar signs.
+    claims : tuple of str
+        Ids of the claims that say it, or bear on it.
+    """
+
+    title: str
+    statement: str
+    claims: tuple[str, ...]
+
+
+def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, Shared]:
+    """Return what several papers say, by name.
+
+    Parameters
+    ----------
+    ledgers : mapping of str to Ledger
+        Those of the configured papers; claims of others are left out.
+    root : Path
+        Holds papers/across.yaml, and the ledgers of papers that are not configured.
+
+    Raises
+    ------
+    ConfigError
+        For a file that cannot be read, an unknown claim, or a statement of one paper alone.
+    """
+    content = read_yaml(root / FILE)
+    check(content, "across", str(FILE))
+    papers = {key: paper for paper, ledger in ledgers.items() for key in ledger.claims}
+    named = {key for block in content["statements"].values() for key in block["claims"]}
+    elsewhere = claims_elsewhere(ledgers, root) if not named <= set(papers) else []
+    found = {}
+    for name, block in content["statements"].items():
+        place = f"{FILE}: statements.{name}.claims"
+        for key in block["claims"]:
+            if key not in papers and key not in elsewhere:
+                known = [*papers, *elsewhere]
+                raise ConfigError(f"{place}: {key!r} is unknown{meant(key, known)}")
+        own = tuple(key for key in block["claims"] if key in papers)
+        if len(own) == len(block["claims"]) and len({papers[key] for key in own}) < 2:
+            raise ConfigError(f"{place}: all are of {papers[own[0]]!r}; two papers are needed")
+        if own:
+            found[name] = Shared(block["title"], block["statement"], own)
+    return found
+
+
+def outcome(audit: Audit, claim: str) -> str:
+    """Return a claim's verdict, or that there is none yet."""
+    return audit.headlines.get(claim, NOT_JUDGED)
+
+
+def _marked(audit: Audit, claim: str) -> str:
+    """Return a claim's verdict on its colour, with those of its readings where they differ."""
+    judged = claim in audit.headlines
+    return verdicts.headline(audit, claim) if judged else badge(NOT_JUDGED)
+
+
+# ----------------------------------------------------------------------------- what is shared
+
+
+def shared(audit: Audit | None) -> Iterator[HTML | Markdown]:
+    """Yield each statement that several papers make, and a table of its claims."""
+    if audit is None:
+        return
+    for name, one in load_shared(audit.ledgers).items():
+        yield HTML(f'<h3 id="{name}">{escape(one.title)}</h3>')
+        yield Markdown(one.statement)
+        rows = [_row(audit, key) for key in one.claims]
+        header = ["paper", "place", "what is claimed", "verdict", "number"]
+        wide = pages.table({"": rows}, header, f"claims-{name}").data
+        counts = Counter(outcome(audit, key) for key in one.claims)
+        said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
+        yield pages.folded(f"{len(rows)} claims: {said}", wide)
+
+
+def _row(audit: Audit, key: str) -> list[str]:
+    claim = audit.claims[key]
+    verdict, number = badge(NOT_JUDGED), ""
+    if key in audit.headlines:
+        head, *others = audit.in_words(key)
+        verdict = badge(head["verdict"])
+        number = _number(audit, head)
+        if others and head["verdict"] == DEPENDS:
+            verdict += f"<br><small>{verdicts.under_each_reading(audit, claim)}</small>"
+        elif others:
+            verdict += f"<br><small>{escape(readings_in_words([head, *others]))}</small>"
+        if others and not number:
+            each = ((row["reading"], _number(audit, row)) for row in others)
+            number = "<br>".join(f"{escape(reading)}: {value}" for reading, value in each if value)
+    return [
+        escape(audit.ledgers[claim.paper].short_title),
+        escape(claim.place),
+        pages.link_to_claim(key, typeset(claim.statement)),
+        verdict,
+        number,
+    ]
+
+
+def _number(audit: Audit, row: verdicts.Row) -> str:
+    """Return a row's number with its name, unit and limits; empty if it has none."""
+    name, value = verdicts.quantity_of(audit, row), verdicts.numbers(row)
+    return f"{escape(name)}: {value}" if name and value else value
+
+
+# -------------------------------------------------------------------------- what rests on what
+
+
+def resting(audit: Audit) -> dict[str, list[str]]:
+    """Return the claims that rest on each claim, by one step; those without any are not there."""
+    found: dict[str, list[str]] = {}
+    for key, claim in audit.claims.items():
+        for base in claim.bases:
+            if base in audit.claims:  # and not of a paper that is not configured
+                found.setdefault(base, []).append(key)
+    return found
+
+
+def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
+    """Return all claims that rest on a claim, also by way of others, the nearest ones first.
+
+    Parameters
+    ----------
+    claim : str
+        The claim's id.
+    above : mapping of str to list of str
+        Claim -> those that rest on it by one step, as `resting` returns it.
+    """
+    found = dict.fromkeys(above.get(claim, []))
+    queue = list(found)
+    for one in queue:  # grows on the way
+        queue += [key for key in above.get(one, []) if key not in found]
+        found |= dict.fromkeys(queue)
+    return list(found)
+
+
+def legend() -> HTML:
+    """Return what letters and colours of the graphs mean."""
+    marks = "".join(
+        f'<span class="fb-key fb-node-{look}"><b>{letter}</b> {escape(words)}</span> '
+        for words, (letter, look) in MARKS.items()
+    )
+    return HTML(f'<p class="fb-legend">{marks}</p>')
+
+
+def graph(audit: Audit, paper: str) -> HTML:
+    """Return a paper's claims that rest on others, or that others rest on, drawn.
+
+    An arrow leads from a claim to one that rests on it. Claims of other papers are there if they
+    have an arrow to or from one of this paper.
+    """
+    title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
+    bases: dict[str, list[str]] = {}
+    for base, others in resting(audit).items():
+        for key in others:
+            if paper in (audit.claims[base].paper, audit.claims[key].paper):
+                bases.setdefault(base, [])
+                bases.setdefault(key, []).append(base)
+    if not bases:
+        return HTML(f"{title}<p>No claim is recorded to rest on another one.</p>")
+    marks = {key: _mark(audit, key, paper) for key in audit.claims if key in bases}
+    broken = {key for key in marks if outcome(audit, key) in BROKEN}
+    words = f"Claims of {audit.ledgers[paper].short_title} and what they rest on; as a table below"
+    return HTML(f'{title}<div class="fb-scroll">{draw(bases, marks, broken, words)}</div>')
+
+
+def _mark(audit: Audit, key: str, paper: str) -> Mark:
+    claim = audit.claims[key]
+    name = key.partition("-")[2]
+    elsewhere = claim.paper != paper
+    if elsewhere:
+        name = f"{audit.ledgers[claim.paper].short_title}: {name}"
+    letter, look = MARKS[outcome(audit, key)]
+    said = f"{key}, {outcome(audit, key)}: {claim.statement}"
+    return Mark(name, letter, look, said, lambda svg: pages.link_to_claim(key, svg), elsewhere)
+
+
+def taken_along(audit: Audit, paper: str) -> HTML:
+    """Return a paper's claims that do not hold as said, with all that rests on each."""
+    above = resting(audit)
+    title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
+    broken = [key for key in audit.ledgers[paper].claims if outcome(audit, key) in BROKEN]
+    rows = [
+        [
+            f"{pages.link_to_claim(key, escape(key))}<br>{escape(audit.claims[key].statement)}",
+            _marked(audit, key),
+            "<br>".join(
+                f"{pages.link_to_claim(one, escape(one))} {_marked(audit, one)}"
+                for one in carried(key, above)
+            ),
+        ]
+        for key in broken
+        if key in above
+    ]
+    if not rows:
+        judged = any(key in audit.headlines for key in audit.ledgers[paper].claims)
+        said = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
+        return HTML(f"{title}<p>{said}</p>")
+    header = ["does not hold as said", "verdict", "rests on it, also by way of others"]
+    wide = pages.table({"": rows}, header, f"taken-along-{paper}").data
+    return HTML(title + pages.folded(f"{len(rows)} claims that others rest on", wide).data)

@@ -1,0 +1,238 @@
+"""A finished run as one file, and its results out of it, every hash of them verified.
+
+The file is a zip archive and an RO-Crate (`fairbandits.report.crate`): the code, the locks, the
+data, the figures, the verdicts and the site. Chunks are not in it, since datasets have all their
+rows.
+"""
+
+import hashlib
+import os
+import subprocess
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from fairbandits.arena.settings import SLUG
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.run import problems_of
+from fairbandits.data.store import StoreError, replacing
+from fairbandits.replication.verify import summarised, verify_tables
+from fairbandits.report.crate import CRATE, Entry, listed, written
+from fairbandits.settings.config import Config
+
+#: Folder of the results in an archive, wherever they are on disk.
+RESULTS = "results"
+#: What is compressed already.
+COMPRESSED = (".parquet", ".png")
+BLOCK = 1 << 20
+
+
+def tables_of(config: Config) -> list[str]:
+    """Return the tables that a finished run has, relative to its folder of results."""
+    tables = [one.dataset for one in config.experiments]
+    tables += [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
+    tables += [one.table for one in config.replays]
+    if ledgers := load_ledgers(config):
+        tables += [f"audit/{name}.parquet" for name in (*ledgers, "findings", "verdicts")]
+    return list(dict.fromkeys(tables))
+
+
+def write_archive(config: Config, out: Path, root: Path, agent: str | None = None) -> int:
+    """Write the archive of a finished run; return how many files are in it.
+
+    Parameters
+    ----------
+    config : Config
+        What was run; its folder of results has it.
+    out : Path
+        The archive to write.
+    root : Path
+        The project's folder, a git checkout: its tracked files are the code, as they are on disk.
+    agent : str, optional
+        Name of who ran it, for the record.
+
+    Raises
+    ------
+    StoreError
+        If the run is not finished, or the code cannot be told.
+    """
+    results = Path(config.folders["results"])
+    site = results / "site"
+    for file in (*(results / table for table in tables_of(config)), site / "index.html"):
+        if not file.is_file():
+            raise StoreError(f"{file} does not exist; `fairbandits replicate` makes it")
+    members = {place: root / place for place in _tracked(root)}
+    pages = [file for file in sorted(site.rglob("*")) if file.is_file()]
+    arena = sorted((results / SLUG).rglob("*.parquet"))  # if it was run; its page shows them
+    for file in (*(results / table for table in tables_of(config)), *arena, *pages):
+        members[f"{RESULTS}/{file.relative_to(results).as_posix()}"] = file
+    entries = {}
+    with (
+        replacing(out) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for place, file in members.items():
+            info = zipfile.ZipInfo.from_file(file, place, strict_timestamps=False)
+            stored = file.suffix in COMPRESSED
+            info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            with file.open("rb") as source, archive.open(info, "w") as target:
+                entries[place] = _copied(source, target)
+        archive.writestr(CRATE, written(entries, config, agent))
+    return len(entries)
+
+
+def _tracked(root: Path) -> list[str]:
+    """Return the files of the project that are under version control and there."""
+    command = ["git", "ls-files", "-z"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StoreError(
+            f"{root} is no git checkout, so that its code cannot be told from other files"
+        ) from error
+    return [name for name in done.stdout.split("\0") if name and (root / name).is_file()]
+
+
+def fetch(
+    archive: Path,
+    config: Config,
+    lock: dict[str, Any],
+    others: Sequence[tuple[Config, dict[str, Any]]] = (),
+) -> int:
+    """Take the results out of an archive into the configured folder; return how many files.
+
+    Everything is unpacked beside that folder and verified there: each file's hash as the archive's
+    record says, no file more or less, the content of each dataset as the lock of results says, and
+    of each other table as its footer says, all of the present code, settings and rules. Only then
+    it takes its place.
+
+    Parameters
+    ----------
+    archive : Path
+        From `write_archive`.
+    config : Config
+        What the results are to be of.
+    lock : dict
+        The lock of results (`fairbandits.replication.verify.read_lock`).
+    others : sequence of (Config, dict)
+        What else may be in the archive, with its lock: the arena's runs.
+
+    Raises
+    ------
+    StoreError
+        If the archive is damaged, of something else, or of other code, settings, rules or results;
+        or if there are results in the folder. The folder is as it was then.
+    """
+    results = Path(config.folders["results"])
+    wanted = {f"{RESULTS}/{table}" for table in tables_of(config)}
+    with _opened(archive) as found:
+        entries = _listed(found, archive)
+        for place in sorted(wanted - entries.keys()):
+            raise StoreError(f"{archive} is of another run: it lacks {place}")
+        taken = [place for place in entries if place.startswith(f"{RESULTS}/")]
+        _need_room(results, taken)
+        results.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=results.parent) as scratch:
+            folder = Path(scratch)
+            for place, entry in entries.items():
+                _unpack(found, place, entry, folder if place in taken else None, archive)
+            problems = []
+            for one, locked in ((config, lock), *others):
+                staged = replace(one, folders={RESULTS: str(folder / RESULTS)})
+                problems += verify_tables(staged, locked) + problems_of(staged, locked)
+            if problems:
+                # what to delete and make anew is said of results on disk
+                reasons = [line.partition("; ")[0].replace(f"{folder}/", "") for line in problems]
+                lines = summarised(reasons)
+                raise StoreError(f"{archive} is refused:\n" + "\n".join(lines))
+            _move(folder / RESULTS, results)
+    return len(taken)
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(archive) as found:
+            yield found
+    except FileNotFoundError:
+        raise StoreError(f"{archive} does not exist") from None
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError) as error:
+        raise StoreError(f"{archive} is damaged, or no zip archive: {error}") from error
+
+
+def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
+    """Return the files that the record lists, if they are those that are there."""
+    names = found.namelist()
+    if CRATE not in names:
+        raise StoreError(f"{archive} is not one of our archives: it has no {CRATE}")
+    for name in names:
+        if PurePosixPath(name).is_absolute() or ".." in name.split("/") or "\\" in name:
+            raise StoreError(f"{archive} has {name!r}, which leads out of the archive")
+        if names.count(name) > 1:
+            raise StoreError(f"{archive} has {name} more than once")
+    entries = listed(found.read(CRATE), archive)
+    for name in names:
+        if name not in entries and name != CRATE:
+            raise StoreError(f"{archive} has {name}, which its record does not list")
+    for name in entries:
+        if name not in names:
+            raise StoreError(f"{archive} is damaged: it lacks {name}")
+    return entries
+
+
+def _need_room(results: Path, places: Sequence[str]) -> None:
+    """Raise StoreError if something is where the results are to go."""
+    for top in dict.fromkeys(place.split("/")[1] for place in places):
+        if (results / top).exists():
+            raise StoreError(
+                f"{results / top} is there already; move it away, or name another folder with "
+                "--results"
+            )
+
+
+def _unpack(
+    found: zipfile.ZipFile, place: str, entry: Entry, folder: Path | None, archive: Path
+) -> None:
+    """Compare a file with its hash, and write it below a folder, if there is one."""
+    target = Path(os.devnull) if folder is None else folder / place
+    if folder is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with found.open(place) as source, target.open("wb") as file:
+            same = _copied(source, file) == entry
+    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+        raise StoreError(f"{archive} is damaged: {place} ({error})") from error
+    if not same:
+        raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
+
+
+def _copied(source: IO[bytes], target: IO[bytes]) -> Entry:
+    """Copy a file, and return its size and hash."""
+    digest, size = hashlib.sha256(), 0
+    while block := source.read(BLOCK):
+        digest.update(block)
+        size += len(block)
+        target.write(block)
+    return Entry(size, digest.hexdigest())
+
+
+def _move(staged: Path, results: Path) -> None:
+    """Put what is in one folder into another, or nothing when a part cannot be."""
+    now = os.stat(staged).st_mtime
+    for file in staged.rglob("*"):  # nothing is older than what it was made from
+        os.utime(file, (now, now))
+    results.mkdir(exist_ok=True)
+    moved: list[Path] = []
+    try:
+        for one in sorted(staged.iterdir()):
+            one.rename(results / one.name)
+            moved.append(results / one.name)
+    except BaseException:  # an interruption too
+        for one in moved:
+            one.rename(staged / one.name)
+        raise

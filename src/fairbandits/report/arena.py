@@ -1,0 +1,386 @@
+"""What the page of the arena is made with."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from IPython.display import HTML, Markdown
+
+from fairbandits.arena import picture, report
+from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
+from fairbandits.arena.entrant import enter, entrant_of
+from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
+from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
+from fairbandits.arena.standings import KEPT
+from fairbandits.data.store import StoreError, read_footer, read_table
+from fairbandits.replication.datasets import expect
+from fairbandits.report.formulas import typeset
+from fairbandits.report.pages import (
+    CONFIG,
+    Cell,
+    NotReady,
+    data_table,
+    folded,
+    listed,
+    number,
+    other_scale,
+    shown,
+    span,
+    table,
+)
+from fairbandits.settings.schemas import read_yaml
+
+#: Letters of the configuration, as formulas are written.
+GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
+#: Whose rivals are asked for by name, and the contract that it was made for.
+BANDITQ, REWARDS = "BanditQ", "minimum_reward"
+#: Columns of two measures in a thousand rounds.
+PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
+#: A cell with two lines.
+CELL = '<span style="white-space:normal">{}<br><small>{}</small></span>'
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The arena, its tables by name with their folder, and their scale if it is another one."""
+
+    arena: Arena
+    tables: dict[str, pd.DataFrame]
+    scale: str
+    folder: Path
+
+    def of(self, name: str, contract: str) -> pd.DataFrame:
+        """Return the rows of a table that are of one contract."""
+        found = self.tables[name]
+        return found[found["contract"] == contract]
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of all policies on pages."""
+        return list(self.tables["standings"]["label"].unique())
+
+
+def open_arena(results: str | Path) -> Shown:
+    """Return the arena's tables, all of them there and made by the present code.
+
+    Raises
+    ------
+    NotReady
+        If one is missing or stale, with the way out.
+    """
+    folder = Path(results) / SLUG
+    tables, scale = {}, ""
+    try:
+        for name in TABLES:
+            file = folder / f"{name}.parquet"
+            footer = read_footer(file)
+            expect(footer, {"kind": "arena", "table": name, "code": arena_code()}, file)
+            tables[name] = read_table(file).to_pandas()
+            scale = footer.get("scale", "")
+    except StoreError as error:
+        reason = str(error).partition("; ")[0]
+        raise NotReady(f"{reason}; `fairbandits replicate arena` makes it") from None
+    return Shown(load_arena(arena_config(read_yaml(CONFIG), str(CONFIG))), tables, scale, folder)
+
+
+def said(words: str) -> str:
+    """Return words as HTML, their formulas as mathematics."""
+    for letter, name in GREEK.items():
+        words = words.replace(letter, name)
+    return typeset(words)
+
+
+def of_words(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
+    """Return a table whose cells are words, which may take several lines."""
+    return HTML(f'<div class="fb-wrap">{table(groups, header, name).data}</div>')
+
+
+def banner(found: Shown) -> HTML | None:
+    """Return what is said first of another scale than the configured one."""
+    return other_scale(found.scale, "") if found.scale else None
+
+
+def _titled(terms: Terms) -> str:
+    return escape(terms.title[0].upper() + terms.title[1:])
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count} of {total}"
+
+
+def decision(found: Shown) -> HTML:
+    """Return which policy to use: for each contract, by what is demanded and known."""
+    groups: dict[str, list[list[str]]] = {}
+    for terms in found.arena.terms:
+        lines = groups.setdefault(f"{_titled(terms)}. {said(terms.says)}", [])
+        for one in choices(found.arena, found.of("standings", terms.name)):
+            lack = thousandths(one.rows, "worst_shortfall" if one.always else "shortfall")
+            regret = thousandths(one.rows, "contract_regret")
+            name = f"<strong>{escape(one.rows['label'].iloc[0])}</strong>"
+            kept = f"kept on {_of(one.kept, one.total)}, cheapest on {one.least}"
+            cells = (
+                ("in every round" if one.always else "at the end", f"T {one.horizon}"),
+                (name if one.kept == one.total else f"none; nearest is {name}", kept),
+                (number(regret.mean(), 2), span(regret.min(), regret.max(), 2)),
+                (f"{number(lack.mean(), 2)} {terms.unit}", f"at most {number(lack.max(), 2)}"),
+            )
+            lines.append([CELL.format(*both) for both in cells])
+    header = ("the contract must hold", "use", *PER_THOUSAND)
+    return of_words(groups, header, "decision")
+
+
+def rule(found: Shown) -> Markdown:
+    """Return in words by which rule the decision table is made."""
+    rows = found.tables["standings"]
+    end, always = (f"{1 / part:,.0f}".replace(",", "\u202f") for _, part in KEPT.values())
+    return Markdown(
+        f"A policy keeps a contract *at the end* if its shortfall after the last round is at most "
+        f"1 in {end} rounds, and *in every round* if its shortfall in the worst round is at most 1 "
+        f"in {always}, each by the upper end of the 95\u00a0% interval of the mean. The worst "
+        "round is that of all rounds for *minimum pulls*, else of the recorded ones. Of the "
+        "policies that keep the contract on all instances the table names the one with the least "
+        "mean rank by contract regret; *cheapest* counts where it has the least of all that keep "
+        "the contract. Where no policy does, it says *none*, and names the one "
+        "that is least short of those that keep it on most instances. No policy here knows the "
+        "true means; where the number of rounds T is not known, policies that need it are left "
+        "out. Numbers are means over instances, below them their range; "
+        f"{number(rows['horizon'].max())} rounds, "
+        f"{rows['replicates'].max()} replicates."
+    )
+
+
+def overview(found: Shown) -> HTML:
+    """Return one picture of all contracts: contract regret against shortfall."""
+    panels = []
+    for terms in found.arena.terms:
+        rows = found.of("standings", terms.name)
+        panels.append(picture.overview(terms, rows, picture.looks_under(found.labels, rows)))
+    return HTML(f'<div id="overview">{picture.grid(panels, "24rem")}</div>')
+
+
+def each_contract(found: Shown) -> Iterator[HTML]:
+    """Yield for each contract what each policy gives, and the pictures of its instances, folded."""
+    for terms in found.arena.terms:
+        rows = found.of("standings", terms.name)
+        lines = summary(rows)
+        yield HTML(f'<h3 id="{terms.name}">{_titled(terms)}</h3><p>{_headline(lines)}</p>')
+        yield _summary(terms, lines)
+        look = picture.looks_under(found.labels, rows)
+        panels = [
+            picture.panel(one.title, rows[rows["instance"] == one.instance], look, terms.unit)
+            for one in found.arena.instances(terms.name)
+        ]
+        pictures = f"{picture.legend(look)}{picture.grid(panels)}<p>{CAPTION}</p>"
+        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
+
+
+def _headline(lines: pd.DataFrame) -> str:
+    """Return the first finding under a contract, and who is dominated everywhere."""
+    total = lines["instances"].max()
+    if lines["kept"].any():
+        best = lines.loc[lines["least"].idxmax()]
+        words = (
+            f"{best['label']} keeps the contract at the end on {_of(best['kept'], total)} "
+            f"instances, and on {best['least']} it has the least contract regret of all policies "
+            "that keep the contract there."
+        )
+    else:
+        best = lines.loc[lines["shortfall"].idxmin()]
+        words = (
+            f"No policy keeps the contract on any instance. {best['label']} is least short, and is "
+            f"dominated on {_of(total - best['pareto'], total)}."
+        )
+    made = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)]
+    worse = [
+        f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in made.itertuples()
+    ]
+    return escape(words + (f" Dominated on every instance: {listed(worse)}." if worse else ""))
+
+
+def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
+    rows = []
+    for one in lines.itertuples():
+        ignores = one.kind == CONTROL
+        rows.append(
+            [
+                escape(one.label) + (" <em>(ignores the contract)</em>" if ignores else ""),
+                _of(one.kept, one.instances),
+                _of(one.kept_always, one.instances),
+                number(one.contract_regret, 2),
+                number(one.shortfall, 2),
+                _of(one.least, one.instances),
+                _of(one.pareto, one.instances)
+                + (f", {one.breaking} by breaking it" if one.breaking else ""),
+                ", ".join(
+                    f"{escape(name) if name != one.label else 'its other settings'} {count}"
+                    for name, count in one.by.most_common()
+                ),
+            ]
+        )
+    header = (
+        *("policy", "keeps it at the end on", "in every round on", PER_THOUSAND[0]),
+        PER_THOUSAND[1].replace("shortfall", f"shortfall, {terms.unit}"),
+        *("least regret of those that keep it on", "Pareto-optimal on", "else dominated by"),
+    )
+    return of_words({"": rows}, header, f"summary_{terms.name}")
+
+
+CAPTION = (
+    "Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
+    "bars are 95\u00a0% t intervals. Large marks are usual settings, small ones the others of the "
+    f"sweep, joined. {report.PICTURES}"
+)
+
+
+def banditq(found: Shown) -> HTML:
+    """Return BanditQ beside each other policy under the contract that it was made for.
+
+    The policy that the decision table names is first, and in words.
+    """
+    pairs = found.of("pairs", REWARDS)
+    kinds = found.of("standings", REWARDS).set_index("label")["kind"]
+    less = {
+        measure: surely_less(pairs[pairs["measure"] == measure])
+        for measure in ("contract_regret", "shortfall")
+    }
+    both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
+    others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
+    named = next(choices(found.arena, found.of("standings", REWARDS))).rows["label"].iloc[0]
+    rows = {
+        other: [
+            both[others == other]["instance"].nunique(),
+            *(
+                counts[pair]
+                for counts in less.values()
+                for pair in ((BANDITQ, other), (other, BANDITQ))
+            ),
+        ]
+        for other in dict.fromkeys([named, *others])
+        if other != BANDITQ and ORACLE not in set(kinds[[other]])
+    }
+    words = ""
+    if named in rows:
+        total, cheaper, dearer, fairer, unfairer = rows[named]
+        words = (
+            f"<p>Beside {escape(named)}, on {total} instances: BanditQ has less contract regret on "
+            f"{cheaper} and more on {dearer}, and less shortfall on {fairer} and more on "
+            f"{unfairer}.</p>"
+        )
+    header = ("BanditQ beside", "instances", "less contract regret", "more contract regret")
+    header += ("less shortfall", "more shortfall")
+    lines = [[escape(other), *map(str, counts)] for other, counts in rows.items()]
+    return HTML(words + table({"": lines}, header, "beside_banditq").data)
+
+
+def contracts(found: Shown) -> HTML:
+    """Return what each contract says, and how each policy meets it, folded."""
+    header = ("policy", *(escape(one.title) for one in found.arena.terms), "needs T")
+    labels = {
+        policy: label
+        for one in found.arena.config.experiments
+        for policy, label in one.labels.items()
+    }
+    rows = []
+    for policy in found.arena.terms[0].roles:
+        cells = [escape(labels[policy])]
+        for one in found.arena.terms:
+            role = one.roles[policy]
+            kind = f"<strong>{role.kind}</strong>" if role.applies else f"<em>{role.kind}</em>"
+            cells.append(kind if role.kind == "own" else f"{kind}: {said(role.says)}")
+        rows.append([*cells, escape(found.arena.needs_horizon.get(policy, ""))])
+    html = of_words({"": rows}, header, "translations").data
+    return folded("How each of the policies meets each contract", html)
+
+
+def instances(found: Shown) -> HTML:
+    """Return the instances: what the contracts cost there, and why each is here."""
+    groups: dict[str, list[list[str]]] = {}
+    for suite in dict.fromkeys(one.suite for one in found.arena.terms):
+        terms = [one for one in found.arena.terms if one.suite == suite]
+        lines = groups.setdefault(" / ".join(map(_titled, terms)), [])
+        for one in found.arena.config.named(SLUG, suite):
+            facts = [f"{one.runs[0].spec.n_arms} arms", *one.laws]
+            facts += [f"groups of {listed([*map(str, one.groups)])}"] if one.groups else []
+            prices = [
+                _price(rows[rows["instance"] == one.instance].iloc[0])
+                for rows in (found.of("standings", each.name) for each in terms)
+            ]
+            reason = escape(found.arena.reasons[one.instance])
+            price = " / ".join(dict.fromkeys(prices))
+            lines.append([escape(one.title), ", ".join(facts), price, reason])
+    header = ("instance", "size and law", "price of fairness", "why it is here")
+    return of_words(groups, header, "instances")
+
+
+def _price(row: pd.Series) -> str:
+    share = 100 * row["price"] / (row["price"] + row["optimum"])
+    return f"{number(1000 * row['price'], 1)} ({share:.0f}\u00a0%)"
+
+
+def all_standings(found: Shown) -> HTML:
+    """Return the standings of all policies at their usual settings, to sort and to filter."""
+    rows = found.tables["standings"]
+    rows = rows[rows["usual"]]
+    titles = {one.instance: one.title for one in found.arena.config.experiments}
+    terms = {one.name: one for one in found.arena.terms}
+    measured = ("contract_regret", "shortfall", "worst_shortfall")
+    ranks = ("contract_regret_rank", "shortfall_rank")
+    header = (
+        *("contract", "instance", "policy", "kind", "keeps it at the end", "shortfall counts"),
+        *("contract regret, reward", "shortfall", "worst shortfall"),
+        *("rank by contract regret", "rank by shortfall", "dominated by"),
+    )
+    lines = [
+        [
+            *(terms[one.contract].title, titles[one.instance], one.label, one.kind),
+            *("yes" if one.kept else "no", terms[one.contract].unit),
+            *(_measured(one, name) for name in (*measured, *ranks)),
+            one.dominated_by,
+        ]
+        for one in rows.itertuples()
+    ]
+    html = data_table(header, lines, "standings", selects=header[:5])
+    return folded(f"All {len(lines)} standings", html)
+
+
+def _measured(one, name: str) -> Cell:
+    """Return a mean with half of its interval."""
+    mean, high = getattr(one, name), getattr(one, f"{name}_high")
+    digits = 1 if max(abs(mean), high - mean) < 1000 else 0
+    return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
+
+
+def cost(found: Shown) -> HTML:
+    """Return what a round of each policy costs, on the machine where the tables were made."""
+    rows = found.tables["costs"].sort_values("nanoseconds")
+    rows = rows.drop_duplicates("label")
+    lines = [
+        [one.label, Cell(number(one.nanoseconds), float(one.nanoseconds))]
+        for one in rows.itertuples()
+    ]
+    html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
+    return folded("Time of a round of each policy, on the machine that made these tables", html)
+
+
+def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTML:
+    """Run a class in the arena on one instance, and return where it stands among the stored ones.
+
+    It is what `fairbandits arena` takes from a file; `results` is the folder of the results.
+    """
+    config = arena_config(read_yaml(CONFIG), str(CONFIG))
+    config = replace(config, folders=config.folders | {"results": str(results)})
+    arena = load_arena(config)
+    entrant = entrant_of(policy.__name__, policy)
+    outcome = enter(arena, entrant, [contract], [instance])
+    for words in outcome.failures.values():
+        raise ValueError(words)
+    return HTML(report.body(arena, outcome))
+
+
+def files(found: Shown) -> HTML:
+    """Return where the tables are."""
+    places = ", ".join(f"<code>{shown(found.folder / f'{name}.parquet')}</code>" for name in TABLES)
+    return HTML(f"<p>Tables: {places}.</p>")

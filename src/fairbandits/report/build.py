@@ -1,0 +1,406 @@
+"""Execute the notebooks, and build the report site of them.
+
+Both are reproducible to the byte: what papermill and the kernel write of times, random ids and
+places is taken out of an executed notebook, and the site is built from nothing else than those
+notebooks, the verdicts and the drawn figures.
+"""
+
+import base64
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from fairbandits.data.store import replacing
+from fairbandits.report.audit import open_audit
+from fairbandits.report.claims import BODY, TITLE, Page, write_pages
+from fairbandits.report.pages import GENERATED
+from fairbandits.settings.schemas import meant
+
+HERE = Path(__file__).resolve().parent
+#: Where the site keeps what its pages were made by.
+SOURCES = "made_by"
+#: The header: a page, or several in a menu. A page that stands nowhere else is that of a paper.
+MENU: dict[str, str | tuple[str, ...]] = {
+    "Findings": "index",
+    "Papers": ("across",),
+    "Claims": "claims",
+    "Arena": "arena",
+    "Library": "library",
+    "Docs": ("audit", "robustness", "your_own_policy"),
+}
+
+#: What a page shows of a figure and links to; `build` puts the site's own places in.
+_FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
+_PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
+#: What an image ends with, if it is whole.
+_LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
+#: Of a page search shows the text; sections stay, to which it leads.
+_NO_SECTION = re.compile(r"<(script|style)\b.*?</\1>|<(?!/?section\b)[^>]*>|\s+", re.DOTALL)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def execute(source: Path, out: Path, parameters: dict[str, str]) -> None:
+    """Execute a notebook in its own folder, and write it with its outputs.
+
+    Parameters
+    ----------
+    source : Path
+        The notebook; it has a cell tagged ``parameters``.
+    out : Path
+        The executed notebook; it appears whole or not at all.
+    parameters : dict of str to str
+        Folders for the notebook's parameters, relative ones to the working directory. The executed
+        notebook names them as given, so that it does not depend on where the project lies.
+
+    Raises
+    ------
+    ValueError
+        If the notebook cannot be read, its kernel is not installed, it has no such parameter, or
+        one of its cells fails.
+    """
+    notebook = _read(source)
+    _need_kernel(notebook, source)
+    _need_parameters(notebook, source, parameters)
+    folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
+    executed = _run(source, folders)
+    given = {
+        spelt: parameters[name]
+        for name, folder in folders.items()
+        for spelt in (folder, _in_source(folder))
+    }
+    text = nbformat.writes(_normalised(executed))
+    for folder in sorted(given, key=len, reverse=True):  # a folder comes before the one it is in
+        text = text.replace(folder, given[folder])
+    with replacing(out) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _in_source(folder: str) -> str:
+    """Return a folder as a notebook's file has it where it is in a parameter: letters escaped."""
+    return json.dumps(folder.encode("unicode_escape").decode("ascii"))[1:-1]
+
+
+def _read(source: Path) -> NotebookNode:
+    try:
+        notebook = nbformat.read(source, as_version=4)
+        nbformat.validate(notebook)
+    except FileNotFoundError:
+        raise ValueError(f"{source} does not exist") from None
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
+    return notebook
+
+
+def _need_kernel(notebook: NotebookNode, source: Path) -> None:
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    name = notebook.metadata.get("kernelspec", {}).get("name")
+    installed = sorted(KernelSpecManager().find_kernel_specs())
+    if name not in installed:
+        raise ValueError(
+            f"{source} needs the Jupyter kernel {name!r}, which is not installed here (installed: "
+            f"{', '.join(installed) or 'none'}); install it with "
+            f"`{sys.executable} -m ipykernel install --sys-prefix --name {name}`"
+        )
+
+
+def _need_parameters(notebook: NotebookNode, source: Path, parameters: dict[str, str]) -> None:
+    cells = [c.source for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
+    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
+    for name in parameters:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
+
+
+def _run(source: Path, folders: dict[str, str]) -> NotebookNode:
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    from fairbandits.report.kernels import forked
+
+    try:
+        with forked() as manager:
+            return papermill.execute_notebook(
+                source.resolve(),
+                None,
+                parameters=folders,
+                cwd=source.resolve().parent,
+                progress_bar=False,
+                extra_arguments=["--log-level=CRITICAL"],  # of the kernel, about itself
+                kernel_manager_class=manager,
+            )
+    except PapermillExecutionError as error:
+        shown = error.source.strip().splitlines()
+        raise ValueError(
+            f"{source}: cell [{error.exec_count}], {shown[0] if shown else ''!r}, failed: "
+            f"{error.ename}: {error.evalue}"
+        ) from None
+
+
+def _normalised(notebook: NotebookNode) -> NotebookNode:
+    """Take out what differs from one execution to the next."""
+    notebook.metadata.pop("papermill", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    for cell in notebook.cells:
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+            cell.metadata["tags"] = ["injected-parameters", "remove-cell"]
+    return notebook
+
+
+def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None = None) -> None:
+    """Build the site: a page per notebook, and if there are verdicts, one per claim.
+
+    Parameters
+    ----------
+    notebooks : list of Path
+        Executed notebooks in the order of the menu; one of them is ``index.ipynb``.
+    figures : Path
+        Folder of the drawn figures, ``PAPER/FIGURE.svg`` and ``.png``.
+    out : Path
+        The site's folder; it is replaced whole, or stays as it is when something fails.
+    results : Path, optional
+        Folder of the results, whose verdicts the pages of claims show; without it there are none.
+
+    Raises
+    ------
+    ValueError
+        If a notebook is missing, was not executed, or shows another figure than the one in
+        `figures`, or if Sphinx has anything to say.
+    """
+    names = [notebook.stem for notebook in notebooks]
+    if "index" not in names or len(set(names)) < len(names):
+        raise ValueError(f"pages must be index and others, each once; got {', '.join(names)}")
+    out = out.resolve()  # Sphinx takes relative paths from its own folder
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
+        source.mkdir()
+        pages = _claims(results, out, source)
+        places = Places((*names, *(GENERATED if pages else ())), frozenset(pages))
+        for notebook in notebooks:
+            page = _page(notebook, places, figures, extra)
+            nbformat.write(page, source / notebook.name)
+        _keep_sources(notebooks, extra / SOURCES)
+        for file in source.glob("*.md"):
+            text = file.read_text(encoding="utf-8")
+            file.write_text(places.put_in(text, file.name), encoding="utf-8")
+        extra.mkdir(exist_ok=True)
+        _sphinx(source, extra, site, Path(scratch) / "doctrees", places.pages, pages)
+        _fill(site / "claims", pages, places)
+        (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
+        (site / "_sources").rmdir()  # empty
+        _take_place(site, out, Path(scratch) / "before")
+
+
+def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
+    """Return the header for the pages with these titles: a page, or several in a menu."""
+    apart = {
+        one for names in MENU.values() for one in ([names] if isinstance(names, str) else names)
+    }
+    papers = [name for name in titles if name not in apart]
+    menu: dict[str, str | dict[str, str]] = {}
+    for head, names in MENU.items():
+        if not isinstance(names, str):
+            several = [*(papers if head == "Papers" else ()), *names]
+            menu[head] = {name: titles[name] for name in several if name in titles}
+        elif names in titles:
+            menu[head] = names
+    return {head: names for head, names in menu.items() if names}
+
+
+def _claims(results: Path | None, out: Path, source: Path) -> dict[str, Page]:
+    """Return a page for each claim; write what Sphinx makes."""
+    audit = None if results is None else open_audit(results)
+    if results is None or audit is None:
+        return {}
+    data = os.path.relpath(results.resolve(), out / "claims")
+    return write_pages(audit, Path(data).as_posix(), source)
+
+
+@dataclass(frozen=True)
+class Places:
+    """What links can lead to: pages, in the order of the menu, and claims that have one."""
+
+    pages: tuple[str, ...]
+    claims: frozenset[str]
+
+    def put_in(self, text: str, where: str, up: str = "") -> str:
+        """Return HTML with the site's own places in its links.
+
+        Parameters
+        ----------
+        text : str
+            The HTML.
+        where : str
+            Its file, for the message.
+        up : str
+            What leads from its folder to the site's.
+        """
+
+        def link(found: re.Match[str]) -> str:
+            folder, name, anchor = found.groups(default="")
+            known = self.claims if folder else self.pages
+            if name not in known:
+                raise ValueError(
+                    f"{where} links to page {folder + name!r}{meant(name, sorted(known))}"
+                )
+            return f'href="{up}{folder}{name}.html{anchor}"'
+
+        return _PAGE.sub(link, text)
+
+
+def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> NotebookNode:
+    """Return a notebook with the site's own places; what it shows goes into folder `extra`."""
+    page = _read(notebook)
+    code = [cell for cell in page.cells if cell.cell_type == "code" and cell.source]
+    if any(cell.execution_count is None for cell in code):
+        raise ValueError(f"{notebook} was not executed; `fairbandits notebook` does it")
+
+    def figure(found: re.Match[str]) -> str:
+        name, attribute, value = found.groups()
+        file = figures / name
+        if not file.is_file():
+            raise ValueError(f"{notebook} shows {file}, which does not exist; draw it first")
+        if not file.read_bytes().rstrip().endswith(_LAST[file.suffix]):
+            raise ValueError(
+                f"{file} is not whole; delete it, and `fairbandits replicate` draws it anew"
+            )
+        if attribute == "src" and base64.b64decode(value.partition(",")[2]) != file.read_bytes():
+            raise ValueError(f"{notebook} shows an older {file}; execute the notebook again")
+        (extra / "figures" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, extra / "figures" / name)
+        return f'{attribute}="figures/{name}"'
+
+    for cell in code:
+        if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
+            cell.metadata["tags"] = ["remove-input"]
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "text/html" in data:
+                markup = _FIGURE.sub(figure, data["text/html"])
+                data["text/html"] = places.put_in(markup, str(notebook))
+    if notebook.stem == "index":
+        others = "\n".join(name for name in places.pages if name != "index")
+        menu = nbformat.v4.new_markdown_cell(
+            f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
+        )
+        page.cells.append(menu)
+    return page
+
+
+def _keep_sources(notebooks: Sequence[Path], folder: Path) -> None:
+    """Write what the pages were made by: notebooks without what they showed, and one module."""
+    folder.mkdir(parents=True)
+    for file in notebooks:
+        notebook = _read(file)
+        notebook.cells = [
+            cell
+            for cell in notebook.cells
+            if "injected-parameters" not in cell.metadata.get("tags", [])
+        ]
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        nbformat.write(notebook, folder / file.name)
+    shutil.copyfile(HERE / "claims.py", folder / "claims.py")
+
+
+def _made_by(page: str, pages: Container[str]) -> str:
+    """Return the file in the project that made a page; empty for the page of search."""
+    if page.partition("/")[0] in GENERATED:
+        return "src/fairbandits/report/claims.py"
+    return f"notebooks/{page}.ipynb" if page in pages else ""
+
+
+def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
+    """Make the page of each claim from the one that Sphinx made for all."""
+    if not pages:
+        return
+    template = folder / "claim.html"
+    text = template.read_text(encoding="utf-8")
+    template.unlink()
+    for name, page in pages.items():
+        body = places.put_in(page.body, f"the page of {name}", "../")
+        whole = text.replace(TITLE, name).replace(BODY, body)
+        (folder / f"{name}.html").write_text(whole, encoding="utf-8")
+
+
+def _sphinx(
+    source: Path,
+    extra: Path,
+    site: Path,
+    doctrees: Path,
+    names: Sequence[str],
+    claims: Mapping[str, Page],
+) -> None:
+    from sphinx.application import Sphinx
+    from sphinx.errors import SphinxError
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    said = io.StringIO()
+    texts = {f"claims/{name}": f"<p>{escape(one.statement)}</p>" for name, one in claims.items()}
+
+    def add(app: Any, page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
+        titles = {name: app.env.titles[name].astext() for name in names}
+        context |= {"menu": _menu(titles), "made_by": _made_by(page, titles)}
+        if page in titles:
+            texts[page] = _NO_SECTION.sub(" ", context["body"])
+
+    try:
+        with patch_docutils(HERE), docutils_namespace():
+            settings = {"html_extra_path": [str(extra)]}
+            app = Sphinx(source, HERE, site, doctrees, "html", settings, None, said, freshenv=True)
+            app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
+            app.connect("html-page-context", add, priority=400)  # before the theme
+            app.build()
+    except SphinxError as error:
+        said.write(f"{error.category}: {error}")
+    if words := _COLOUR.sub("", said.getvalue()).strip():
+        raise ValueError(f"Sphinx did not build the site: {words}".replace(f"{source}/", ""))
+    with (site / "searchindex.js").open("a", encoding="utf-8") as index:
+        index.write(f";Search.texts={json.dumps(texts, sort_keys=True)}")
+
+
+def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
+    """Put the claims into the index of the site's search; there are no pages for Sphinx to make."""
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    app.env.all_docs.pop("claims/claim", None)  # the index drops what is not among these
+    for name, page in pages.items():
+        document = new_document(name)
+        title, words = nodes.title(text=name), nodes.paragraph(text=page.statement)
+        document += nodes.section("", title, words)
+        place = f"claims/{name}"
+        app.env.all_docs[place], app.env.titles[place] = 0, title
+        app.builder.indexer.feed(place, f"{place}.md", name, document)
+    return []
+
+
+def _take_place(new: Path, out: Path, before: Path) -> None:
+    """Put folder `new` in the place of `out`, or leave `out` as it is."""
+    if out.exists():
+        out.rename(before)
+    try:
+        new.rename(out)
+    except OSError:
+        if before.exists():
+            before.rename(out)
+        raise

@@ -1,0 +1,257 @@
+"""All cases of a claim in one picture: each number with its limits, beside what is claimed.
+
+It is part of the page, with its letters and colours, and as wide: places are in per cent.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
+from fairbandits.audit.ledger import Test
+from fairbandits.audit.quantities import Quantity
+from fairbandits.audit.show import number
+from fairbandits.audit.words import against
+from fairbandits.report.formulas import typeset
+
+Row = Mapping[str, Any]
+
+#: How a verdict looks: the class of its colour, and its mark for those who see none.
+MARKS = {
+    REPRODUCED: ("good", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
+    NOT_REPRODUCED: ("off", '<rect x="{x}%" y="{y}" width="{wide}" height="{wide}"/>'),
+    INCONCLUSIVE: ("open", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
+}
+#: More cases than these have no names beside them, and stand by what they say against the claim.
+NAMED = 60
+#: What the limits of a number are where they are not each one-sided.
+LIMITS = {
+    "prediction_interval": "interval for one further run",
+    "curve_inside": "of the runs deviate so much at most",
+}
+#: Pixels of a row without a name.
+THIN = 4
+#: The most ticks of an axis, and how far apart they may be.
+TICKS, STEPS = 5, [1, 2, 2.5, 5, 10]
+#: A range that is this many times the usual distance from the reference is not drawn evenly.
+UNEVEN = 50.0
+
+
+def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
+    """Return findings as picture and table have them: of many, what speaks most against first."""
+    place = {test.name: number for number, test in enumerate(tests)}
+    if len(found) <= NAMED:
+        return sorted(found, key=lambda one: place[one["test"]])
+    return sorted(found, key=lambda one: (place[one["test"]], against(one)))
+
+
+def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> str:
+    """Return the findings of a claim's tests as HTML; empty where no finding has a number.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        The tests of the claim.
+    found : sequence of mapping
+        Their findings (`fairbandits.audit.records.read_verdicts`), by `in_order`.
+    named : mapping of str to Quantity
+        What the number of each test is.
+    """
+    rows = {test.name: [one for one in found if one["test"] == test.name] for test in tests}
+    return "".join(
+        _panel(test, rows[test.name], named[test.name], len(found) > NAMED, len(tests) == 1)
+        for test in tests
+        if any(map(_drawable, rows[test.name]))
+    )
+
+
+def _drawable(one: Row) -> bool:
+    return one["verdict"] != FAILED and math.isfinite(one["statistic"])
+
+
+def claimed(row: Row) -> tuple[float, float]:
+    """Return from where to where a row's number is as is claimed."""
+    reference, against, settings = row["reference"], row["against"], row["settings"]
+    below, above = (-math.inf, reference), (reference, math.inf)
+    match row["procedure"]:
+        case "growth_exponent":
+            margin = against["margin"]
+            both = reference - margin, reference + margin
+            sides = {"at most": (-math.inf, both[1]), "at least": (both[0], math.inf)}
+            return sides.get(settings["claim"], both)
+        case "equivalence" | "proportionality":
+            return against["smallest"], against["largest"]
+        case "bound" | "proportion":
+            return below if settings["side"] == "at most" else above
+        case "paired_comparison" | "shape" | "spread_comparison" | "universal_comparison":
+            return above
+        case "printed_number" | "prediction_interval":
+            return reference, reference
+    return below
+
+
+def _panel(test: Test, rows: Sequence[Row], what: Quantity, thin: bool, alone: bool) -> str:
+    drawn = [one for one in rows if _drawable(one)]
+    scale = _scale(drawn)
+    readings = len({one["reading"] for one in rows}) > 1
+    names = {k: _name(one, readings) for k, one in enumerate(rows)}
+    if thin:
+        height = THIN * len(drawn)
+        like = {(claimed(one), one["reference"]): one for one in drawn}
+        parts = [_ground(one, scale, 0, height) for one in like.values() if len(like) == 1]
+        for k, one in enumerate(drawn):
+            parts += [_ground(one, scale, THIN * k, THIN)] * (len(like) > 1)
+            parts.append(_mark(one, scale, f"{THIN * (k + 0.5):g}", 1.5))
+        body = f'<li><svg style="height:{height}px">{"".join(parts)}</svg></li>'
+    else:
+        body = "".join(
+            f"<li><span>{escape(names[k])}</span><svg>"
+            + (
+                _ground(one, scale, 0, "100%") + _mark(one, scale, "50%", 4)
+                if _drawable(one)
+                else f'<text x="4" y="14">{escape(one["message"] or "no number")}</text>'
+            )
+            + "</svg></li>"
+            for k, one in enumerate(rows)
+        )
+    ticks = "".join(f'<text x="{scale.at(at)}%" y="14">{said}</text>' for at, said in scale.ticks)
+    title = "" if alone else f"<h3>{typeset(heading(test))}</h3>"
+    unnamed = " fb-unnamed" * (thin or not any(names.values())) + " fb-thin" * thin
+    return (
+        f'<figure class="fb-forest{unnamed}">{title}<p>{escape(_axis(drawn, what))}</p>'
+        f'<ol role="img" aria-label="{escape(_alt(drawn, what))}">{body}'
+        f'<li class="fb-axis"><span></span><svg>{ticks}</svg></li></ol>'
+        f"<figcaption>{escape(_caption(rows, drawn, thin))}</figcaption></figure>"
+    )
+
+
+def heading(test: Test) -> str:
+    """Return what a test asks, as a heading."""
+    said = test.meaning or f"Test “{test.name.replace('_', ' ')}”"
+    return said[:1].upper() + said[1:] + ("" if test.decides else " (qualifies the verdict only)")
+
+
+def _ground(one: Row, scale: "Scale", top: int, height: int | str) -> str:
+    """Return where a case's number is as is claimed, and what it is judged against."""
+    low, high = map(scale.at, claimed(one))
+    line = scale.at(one["reference"])
+    end = height if isinstance(height, str) else top + height
+    return (
+        f'<rect class="fb-claimed" x="{low}%" y="{top}" width="{high - low:.4g}%" '
+        f'height="{height}"/><line x1="{line}%" x2="{line}%" y1="{top}" y2="{end}"/>'
+    )
+
+
+def _mark(one: Row, scale: "Scale", middle: str, size: float) -> str:
+    """Return a case's number with its limits."""
+    look, mark = MARKS[one["verdict"]]
+    ends = [scale.at(one[end]) for end in ("low", "high") if not math.isnan(one[end])]
+    line = ""
+    if len(set(ends)) == 2:
+        line = f'<line x1="{ends[0]}%" x2="{ends[1]}%" y1="{middle}" y2="{middle}"/>'
+    place = scale.at(one["statistic"])
+    at = mark.format(x=place, y=middle, size=size, wide=2 * size - 1)
+    return f'<g class="fb-mark-{look}">{line}{at}</g>'
+
+
+def _axis(drawn: Sequence[Row], what: Quantity) -> str:
+    """Return what the axis is, and which way is more."""
+    references = {one["reference"] for one in drawn}
+    line = number(references.pop()) if len(references) == 1 else "the line"
+    above = f"; right of {line}: {what.above}" if what.above else ""
+    return f"{str(what)[:1].upper()}{str(what)[1:]}{above}."
+
+
+def _alt(drawn: Sequence[Row], what: Quantity) -> str:
+    values = [one["statistic"] for one in drawn]
+    counts = Counter(one["verdict"] for one in drawn)
+    said = ", ".join(f"{counts[one]} {one}" for one in MARKS if counts[one])
+    return f"{len(drawn)} cases, {number(min(values))} to {number(max(values))}: {what}; {said}"
+
+
+def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
+    first = drawn[0]
+    level = first["settings"].get("level")
+    counts = Counter(one["verdict"] for one in rows)
+    signs = {REPRODUCED: "●", NOT_REPRODUCED: "◆", INCONCLUSIVE: "○"}
+    words = ", ".join(f"{sign} {counts[one]} {one}" for one, sign in signs.items() if counts[one])
+    low, high = claimed(first)
+    words += "; shaded: as is claimed" if low < high else ""
+    names = {next(iter(one["against"]), "") for one in drawn}
+    words += f"; line: {names.pop().replace('zero', '0') or 'the reference'}" if names else ""
+    if any(one["low"] != one["high"] for one in drawn) and level:
+        kind = LIMITS.get(first["procedure"], "limits, each one-sided")
+        words += f"; bars: {100 * level:g}\u00a0% {kind}"
+    if any(math.isinf(one[name]) for one in drawn for name in ("low", "high")):
+        words += "; a bar to the edge has no limit there"
+    if thin:
+        words += "; what speaks most against the claim stands first, as in the table"
+    missing = len(rows) - len(drawn)
+    return words + (f"; {missing} without a number" if missing else "") + "."
+
+
+class Scale(NamedTuple):
+    """How numbers become places on an axis, and its ticks with their words."""
+
+    low: float
+    high: float
+    usual: float
+    ticks: list[tuple[float, str]]
+
+    def of(self, value: float) -> float:
+        """Return a number as it is, or its logarithm where it is beyond the usual distance."""
+        if not self.usual:
+            return value
+        size = abs(value) / self.usual
+        return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
+
+    def at(self, value: float) -> float:
+        """Return a number's place in per cent; beyond the ends the edge."""
+        if math.isinf(value):
+            return 0.0 if value < 0 else 100.0
+        low, high = self.of(self.low), self.of(self.high)
+        return round(min(max(100 * (self.of(value) - low) / (high - low), 0.0), 100.0), 1)
+
+
+def _scale(rows: Sequence[Row]) -> Scale:
+    """Return the scale of an axis: even, or logarithmic where that would hide what is near."""
+    values = [one[name] for one in rows for name in ("statistic", "low", "high", "reference")]
+    values += [edge for one in rows for edge in claimed(one)]
+    finite = np.array([value for value in values if math.isfinite(value)])
+    low, high = float(finite.min()), float(finite.max())
+    distances = np.abs([one["statistic"] - one["reference"] for one in rows])
+    usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
+    if usual and high - low > UNEVEN * usual:
+        usual = 10.0 ** math.floor(math.log10(usual if low <= 0 else low))
+        low, high = (low / 1.3 if low > 0 else 1.3 * low - 0.3 * usual), 1.3 * high + 0.3 * usual
+        return Scale(low, high, usual, list(_powers(low, high, usual)))
+    margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
+    low, high = low - margin, high + margin
+    found = [float(tick) for tick in MaxNLocator(TICKS, steps=STEPS).tick_values(low, high)]
+    return Scale(low, high, 0.0, [(one, _label(one)) for one in found if low <= one <= high])
+
+
+def _powers(low: float, high: float, least: float) -> Iterator[tuple[float, str]]:
+    """Yield powers of ten between two numbers as ticks, from `least` on, and zero."""
+    found = [0.0] if low <= 0 <= high else []
+    for sign, end in ((-1.0, -low), (1.0, high)):
+        if end > least:
+            first, last = math.ceil(math.log10(least)), math.floor(math.log10(end))
+            step = math.ceil((last - first + 1) / (TICKS - 2)) or 1
+            found += [sign * 10.0**power for power in range(last, first - 1, -step)]
+    yield from ((one, _label(one)) for one in sorted(found) if low <= one <= high)
+
+
+def _label(value: float) -> str:
+    words = f"{0.0 if abs(value) < 1e-12 else value:.10g}".replace("e-0", "e-").replace("e+0", "e")
+    return words.replace("-", "−")
+
+
+def _name(one: Row, readings: bool) -> str:
+    reading = one["reading"].replace("_", " ") if readings else ""
+    return ", ".join(part for part in (reading, one["each"]) if part)

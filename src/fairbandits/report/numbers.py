@@ -1,0 +1,328 @@
+"""The numbers of README and of docs/figures.md, from the tables that they come from.
+
+These pages mark each number, invisibly for readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
+stands in papers/SLUG/numbers.yaml: a row of a figure's table, of the arena's summary or of the
+audit's findings, a column, a unit and a format; or a count of findings. `fairbandits numbers`
+works them out, writes them into the pages and into the committed table `audit/numbers.csv`; a test
+compares the pages with that table, and the findings' numbers with the committed findings. See
+docs/adding-a-paper.md.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairbandits.arena.settings import SLUG as ARENA
+from fairbandits.audit.committed import FINDINGS_TABLE, VERDICTS_TABLE, read_findings_csv
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.records import read_csv
+from fairbandits.audit.show import tally
+from fairbandits.audit.totals import Totals
+from fairbandits.data.store import read_table, replacing
+from fairbandits.library import style
+from fairbandits.report import overview
+from fairbandits.report.findings import FILE as FINDINGS_FILE
+from fairbandits.report.findings import load_findings, refuse
+from fairbandits.report.findings import written as with_findings
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
+
+MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
+PAGES = ("README.md", "docs/figures.md")
+TABLE = "numbers.csv"
+#: Stands in place of a paper for the totals of all.
+ALL = "all"
+#: The picture of the totals, in the folder of the figures.
+OVERVIEW = "verdicts"
+COLUMNS = ("name", "value", "text", "source")
+#: Where a number is from, and what else an entry may say of it.
+SOURCES = {
+    "table": ("unit", "column", "times", "format"),
+    "finding": ("unit", "column", "times", "format"),
+    "arena": ("unit", "column", "times", "format"),
+    "count": ("unit", "format"),
+}
+#: The column that is meant if none is named.
+COLUMN = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
+FINDINGS = "audit/findings.csv"
+#: Significant digits of a value in the table.
+DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number: its value, as pages have it, where it comes from, and its unit."""
+
+    name: str
+    value: float
+    text: str
+    source: str
+    unit: str
+
+
+def numbers_of(
+    paper: str,
+    results: Path,
+    findings: Sequence[Mapping[str, Any]],
+    root: Path,
+    only: Collection[str] | None = None,
+) -> Iterator[Number]:
+    """Yield the numbers of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        Its slug, or that of the arena.
+    results : Path
+        Folder of the results, with the figures' tables.
+    findings : sequence of mapping
+        The audit's findings.
+    root : Path
+        Holds papers/SLUG/numbers.yaml.
+    only : collection of str, optional
+        Names of the numbers that are wanted; without it all.
+
+    Raises
+    ------
+    ConfigError
+        If what is named does not exist, or is not one row.
+    """
+    file = paper_file(paper, "numbers", root)
+    if not file.is_file():
+        return
+    where = f"papers/{paper}/numbers.yaml"
+    for name, entry in read_yaml(file).items():
+        if only is not None and name not in only:
+            continue
+        place = f"{where}: {name}"
+        kind = _kind(entry, place)
+        if kind == "table":
+            source, row = _of_table(entry["table"], results, place)
+        elif kind == "finding":
+            source, row = _of_findings(entry["finding"], findings, place)
+        elif kind == "arena":
+            source, row = _of_arena(entry["arena"], results, place)
+        else:
+            source, row = _count(entry["count"], findings, place)
+        column = entry.get("column", COLUMN[kind])
+        if column not in row:
+            raise ConfigError(f"{place}: no column {column!r}{meant(column, list(row))}")
+        value = _value(row[column], f"{place}: {column}") * entry.get("times", 1)
+        text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
+        yield Number(name, value, text, f"{source}, {column}", entry["unit"])
+
+
+def _kind(entry: Mapping[str, Any], place: str) -> str:
+    """Return which of `SOURCES` an entry has; one, with nothing that does not belong to it."""
+    kinds = [key for key in entry if key in SOURCES]
+    if len(kinds) != 1:
+        raise ConfigError(
+            f"{place} must have one of {', '.join(SOURCES)}; got {', '.join(entry) or 'nothing'}"
+        )
+    (kind,) = kinds
+    if others := [key for key in entry if key != kind and key not in SOURCES[kind]]:
+        raise ConfigError(
+            f"{place} may have {', '.join(SOURCES[kind])} beside {kind}; got {', '.join(others)}"
+        )
+    if not isinstance(entry.get("unit"), str) or not entry["unit"]:
+        raise ConfigError(f"{place} must have a unit, got {entry.get('unit', 'none')!r}")
+    return kind
+
+
+def _value(cell: Any, place: str) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise ConfigError(f"{place} must be a number, got {cell!r}") from None
+
+
+def _of_table(
+    chosen: Mapping[str, Any], results: Path, place: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return where a row of a figure's table is from, and the row."""
+    table = read_table(results / f"{chosen['file']}.parquet").to_pandas()
+    return _one(_rows(table, chosen, place), f"{chosen['file']}.parquet", chosen, place)
+
+
+def _of_arena(
+    chosen: Mapping[str, Any], results: Path, place: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return what the arena says of a policy under a contract (`arena.decisions.summary`)."""
+    from fairbandits.arena.decisions import summary
+
+    file = f"{ARENA}/standings.parquet"
+    table = read_table(results / file).to_pandas()
+    found = _rows(table, {"contract": chosen["contract"]}, place)
+    rest = {key: value for key, value in chosen.items() if key != "contract"}
+    return _one(_rows(summary(found), rest, place), file, chosen, place)
+
+
+def _of_findings(
+    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
+) -> tuple[str, Mapping[str, Any]]:
+    return _one(_matching(chosen, findings, place), FINDINGS, chosen, place)
+
+
+def _matching(
+    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
+) -> pd.DataFrame:
+    """Return the findings with these values in these columns."""
+    return _rows(pd.DataFrame([dict(one) for one in findings]), chosen, place)
+
+
+def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
+    """Return the rows of a table with these values in these columns.
+
+    In place of a value, "first" and "last" are the least and the largest among the rows that the
+    keys before it leave, and ``{from: 1000}`` is 1000 or more.
+    """
+    for key, value in chosen.items():
+        if key == "file":
+            continue
+        if key not in table.columns:
+            raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
+        if isinstance(value, Mapping):
+            table = table[table[key] >= value["from"]]
+            continue
+        ends = {"first": table[key].min, "last": table[key].max}
+        table = table[table[key] == (ends[value]() if value in ends else value)]
+    return table
+
+
+def _count(
+    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return how many findings of a test have an outcome, or how many there are without one."""
+    if missing := [key for key in ("claim", "test") if key not in chosen]:
+        raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
+    rest = {key: value for key, value in chosen.items() if key != "outcome"}
+    found = _matching(rest, findings, place)
+    if found.empty:  # a name that is wrong would be counted as 0
+        raise ConfigError(f"{place}: {FINDINGS} must have rows with {_words(rest)}, got none")
+    if "outcome" in chosen:
+        if chosen["outcome"] not in OUTCOMES:
+            raise ConfigError(
+                f"{place}: no outcome {chosen['outcome']!r}{meant(chosen['outcome'], OUTCOMES)}"
+            )
+        found = found[found["verdict"] == chosen["outcome"]]
+    return f"{FINDINGS}: {_words(chosen)}", {COLUMN["count"]: len(found)}
+
+
+def _one(
+    table: pd.DataFrame, file: str, chosen: Mapping[str, Any], place: str
+) -> tuple[str, Mapping[str, Any]]:
+    words = _words(chosen)
+    if len(table) != 1:
+        raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(table)}")
+    return f"{file}: {words}", table.iloc[0].to_dict()
+
+
+def _words(chosen: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
+
+
+def csv_of(numbers: Sequence[Number]) -> str:
+    """Return numbers as the text of the committed table."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in numbers:
+        writer.writerow([one.name, f"{one.value:.{DIGITS}g}", one.text, one.source])
+    return out.getvalue()
+
+
+def texts_of(file: Path) -> dict[str, str]:
+    """Return the numbers of the committed table as pages have them, by name."""
+    with file.open(encoding="utf-8", newline="") as opened:
+        return {row["name"]: row["text"] for row in csv.DictReader(opened)}
+
+
+def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
+    """Return the text of a page with its marked numbers.
+
+    Raises
+    ------
+    ConfigError
+        If a mark names no number.
+
+    Examples
+    --------
+    >>> written("ends at <!--n:regret-->?<!--/n--> pulls", {"regret": "4 012"})
+    'ends at <!--n:regret-->4 012<!--/n--> pulls'
+    """
+
+    def of(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name not in numbers:
+            raise ConfigError(f"{page}: no number {name!r}{meant(name, list(numbers))}")
+        return f"<!--n:{name}-->{numbers[name]}<!--/n-->"
+
+    return MARK.sub(of, text)
+
+
+def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") -> list[str]:
+    """Return a line for each marked number of a page that is not as it should be."""
+    written(text, numbers, page)
+    return [
+        f"{name}: {page} has {value!r}, it is {numbers[name]!r}"
+        for name, value in MARK.findall(text)
+        if value != numbers[name]
+    ]
+
+
+def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> list[str]:
+    """Write the numbers of pages and their table, or with `check` only say which differ.
+
+    Returns
+    -------
+    list of str
+        What was done, or a line for each number that differs.
+    """
+    results = results or root / config.folders["results"]
+    table = root / config.folders["audit"] / TABLE
+    ledgers = load_ledgers(config, root)
+    verdicts = read_csv(table.with_name(VERDICTS_TABLE), ledgers)
+    findings = read_findings_csv(table.with_name(FINDINGS_TABLE), ledgers)
+    notable = load_findings(ledgers, root)
+    refuse(notable, ledgers, verdicts, findings)
+    counted = {paper: tally(row for row in verdicts if row["paper"] == paper) for paper in ledgers}
+    found = list(totals_of(counted | {ALL: tally(verdicts)}))
+    papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
+    found += [one for paper in papers for one in numbers_of(paper, results, findings, root)]
+    texts = {one.name: one.text for one in found}
+    pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
+    marked = sum(len(MARK.findall(text)) for text in pages.values())
+    wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
+    files = {page: written(text, texts, page) for page, text in wanted.items()}
+    if check:
+        others = [line for page, text in pages.items() for line in differing(text, texts, page)]
+        if not others and files["README.md"] != pages["README.md"]:
+            others = [f"README.md: its findings are not those of {FINDINGS_FILE}"]
+        return others or [f"all {marked} numbers are as they are"]
+    for file, text in {table: csv_of(found), **{root / k: v for k, v in files.items()}}.items():
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    style.apply_style()
+    images = root / config.folders["figures"] / OVERVIEW
+    drawn = overview.verdicts({ledgers[key].short_title: one for key, one in counted.items()})
+    style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
+    return [
+        f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
+        f"{OVERVIEW} in {config.folders['figures']}"
+    ]
+
+
+def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
+    """Yield the totals of each paper, e.g. banditq_not_reproduced, and of all, e.g. all_claims."""
+    for name, one in counted.items():
+        counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
+        for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
+            key = f"{name}_{what.replace(' ', '_')}"
+            yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}", "claims")

@@ -1,0 +1,82 @@
+"""How many claims that the audited text makes have which verdict, in one picture."""
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from fairbandits.audit.finding import (
+    DEPENDS,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    OUTCOMES,
+    REPRODUCED,
+)
+from fairbandits.audit.totals import Totals
+from fairbandits.library.style import PALETTE
+
+#: From what holds to what cannot be said.
+COLOURS = {
+    REPRODUCED: PALETTE[2],
+    NOT_REPRODUCED: PALETTE[3],
+    DEPENDS: PALETTE[8],
+    INCONCLUSIVE: "0.65",
+    NOT_TESTABLE: "0.88",
+    FAILED: "black",
+}
+WHAT = "number of claims that the audited text makes"
+
+
+def verdicts(totals: Mapping[str, Totals]) -> Figure:
+    """Return a bar for each paper, its claims in parts by their verdicts.
+
+    Parameters
+    ----------
+    totals : mapping of str to Totals
+        Title of a paper -> its totals.
+    """
+    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
+    at = range(len(totals))
+    left = [0] * len(totals)
+    for verdict in OUTCOMES:
+        widths = [one.counted.get(verdict, 0) for one in totals.values()]
+        if not any(widths):
+            continue
+        colour = COLOURS[verdict]
+        bars = axis.barh(at, widths, left=left, color=colour, height=0.62, label=verdict)
+        dark = verdict in (REPRODUCED, NOT_REPRODUCED, FAILED)
+        labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
+        axis.bar_label(
+            bars, labels, label_type="center", color="white" if dark else "black", fontsize="small"
+        )
+        left = [before + width for before, width in zip(left, widths, strict=True)]
+    axis.set_yticks(at, [f"{title}\n{_printed(one)}" for title, one in totals.items()])
+    axis.invert_yaxis()
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+    axis.set_xlabel(WHAT)
+    figure.legend(loc="outside upper center", ncols=len(OUTCOMES), handlelength=1, columnspacing=1)
+    return figure
+
+
+def _printed(one: Totals) -> str:
+    return f"{one.printed} of {one.claims} on printed words"
+
+
+def in_words(totals: Mapping[str, Totals]) -> str:
+    """Return the same in words.
+
+    Examples
+    --------
+    >>> in_words({"BanditQ": Totals({"reproduced": 59, "not reproduced": 3}, 60, {})})
+    'Number of claims that the audited text makes. BanditQ: 59 reproduced, 3 not reproduced; 60 of \
+62 on printed words.'
+    """
+    papers = [
+        f"{title}: {', '.join(f'{count} {verdict}' for verdict, count in one.counted.items())}; "
+        f"{_printed(one)}."
+        for title, one in totals.items()
+    ]
+    return " ".join([f"{WHAT.capitalize()}.", *papers])

@@ -1,0 +1,1 @@
+"""From YAML to checked settings: schemas, defaults, errors, variants."""

@@ -1,0 +1,277 @@
+"""Experiments with other settings than the published ones, without an edit of what is committed."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairbandits.policies.own import is_own
+from fairbandits.settings.schemas import ConfigError, meant, parse_yaml, read_yaml, schema_of
+
+#: What a variant's folder has besides what a run makes.
+FILE = "variant.yaml"
+#: Folders of a run in those of the results, whatever the papers are.
+TAKEN = ("audit", "cache", "notebooks", "site")
+
+#: What is said of the paper, and is no setting.
+FACTS = ("published_replicates",)
+
+
+class Changes:
+    """Settings that experiments have in place of their own.
+
+    Parameters
+    ----------
+    values : mapping of str
+        ``EXPERIMENT.SETTING`` or ``EXPERIMENT.POLICY.PARAMETER`` -> value. An experiment can be a
+        suite, which is all of its instances, and can come after its paper and a dot.
+    where : str
+        Names them in messages.
+    """
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self._values = values
+        self._where = where
+        self._homes: dict[str, dict[str, None]] = {name: {} for name in values}
+        self._having: dict[str, list[str]] = {name: [] for name in values}
+        self._known: dict[str, set[str]] = {}
+
+    def of(
+        self, paper: str, names: Iterable[str], block: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return an experiment's block with what is changed of it, and that in words.
+
+        Parameters
+        ----------
+        paper : str
+            Its paper.
+        names : iterable of str
+            What it is called: itself, and the suite that it is in.
+        block : dict
+            As in the paper's file.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such setting; it names the nearest and all.
+        """
+        names = list(filter(None, names))
+        self._known.setdefault(paper, set()).update(names)
+        words = []
+        for name, value in self._values.items():
+            experiment, _, setting = name.removeprefix(f"{paper}.").partition(".")
+            if experiment not in names:
+                if block.get("figures") and name in settings_of(block):
+                    self._having[name].append(f"{names[0]}.{name}")
+                continue
+            self._homes[name][paper] = None
+            known = settings_of(block)
+            if setting not in known:
+                near = meant(setting, list(known)).partition("; known")[0]
+                raise ConfigError(
+                    f"{self._where}: {experiment} has no setting {setting!r}{near}"
+                    f"{' It' if near else '; it'} has {', '.join(known)}"
+                )
+            place = known[setting]
+            old = _at(block, place)
+            if old is not None and old["value"] == value:
+                raise ConfigError(f"{self._where}: {name} is {_shown(value)} already")
+            new = {"value": value, "provenance": "chosen", "source": self._where}
+            if old is not None and len(place) == 1:
+                block = _replaced(block, old, new)
+            else:
+                block = _with(block, place, new)
+            was = "the policy's own" if old is None else _shown(old["value"])
+            words.append(f"{setting} = {_shown(value)} in place of {was}")
+        return block, words
+
+    def check_found(self) -> None:
+        """Raise ConfigError unless each of the changes was one of one paper's experiments."""
+        for name, papers in self._homes.items():
+            first, _, rest = name.partition(".")
+            if having := self._having[name]:
+                raise ConfigError(
+                    f"{self._where}: {name!r} names no experiment; write {' or '.join(having)}"
+                )
+            if not papers:
+                word, among = first, sorted(set().union(*self._known.values()))
+                if first in self._known:
+                    word, among = rest.partition(".")[0], sorted(self._known[first])
+                raise ConfigError(
+                    f"{self._where}: {name!r} is of no experiment{meant(word, among)}"
+                )
+            if len(papers) > 1:
+                longer = " or ".join(f"{paper}.{name}" for paper in papers)
+                raise ConfigError(
+                    f"{self._where}: several papers have an experiment {first!r}; write {longer}"
+                )
+
+
+def settings_of(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the settings of an experiment, each with the keys that lead to it.
+
+    A policy has all its parameters, those too that have the policy's own value.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for key, entry in block.items():
+        if key in FACTS or not isinstance(entry, dict):
+            continue
+        if "value" in entry:
+            found[key] = (key,)
+        elif key != "policies":
+            inside = (name for name, one in entry.items() if isinstance(one, dict))
+            found |= {f"{key}.{name}": (key, name) for name in inside}
+    for label, policy in block["policies"].items():
+        own = "policies", label
+        swept = policy.get("sweep", {})
+        for name in dict.fromkeys([*policy["parameters"], *_parameters(policy["policy"])]):
+            found[f"{label}.{name}"] = *own, "parameters", name
+        for name in swept:
+            found[f"{label}.{name}"] = *own, "sweep", name
+        if "horizons" in policy:
+            found[f"{label}.horizons"] = *own, "horizons"
+    return found
+
+
+def _parameters(policy: str) -> Iterable[str]:
+    """Return the parameters of a registered policy, as its schema has them."""
+    known = schema_of("policies")["$defs"]
+    return () if is_own(policy) else known.get(policy, {}).get("properties", ())
+
+
+def _at(block: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any] | None:
+    found: Any = block
+    for key in place:
+        found = found.get(key)
+        if found is None:
+            return None
+    return found
+
+
+def _with(node: Mapping[str, Any], place: tuple[str, ...], new: Any) -> dict[str, Any]:
+    """Return a mapping with something else at one place, and at no other that shares it."""
+    first, *rest = place
+    return {**node, first: _with(node[first], tuple(rest), new) if rest else new}
+
+
+def _replaced(node: Any, old: Any, new: Any) -> Any:
+    """Return a tree with something else wherever one node of it stands, by its aliases too.
+
+    Targets of an experiment are then also those that its policies are given.
+    """
+    if node is old:
+        return new
+    if isinstance(node, dict):
+        return {key: _replaced(one, old, new) for key, one in node.items()}
+    return [_replaced(one, old, new) for one in node] if isinstance(node, list) else node
+
+
+def _shown(value: Any) -> str:
+    """Return a value as words, cut where it is long."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# ------------------------------------------------------------------------------ the command line
+
+
+def settings_of_variant(
+    changes: Sequence[str], replicates: int | None, folder: str
+) -> dict[str, Any]:
+    """Return the configuration of a variant, to be laid over another.
+
+    Parameters
+    ----------
+    changes : sequence of str
+        Each a setting, ``=`` and its value in YAML.
+    replicates : int, optional
+        Of every experiment.
+    folder : str
+        Where everything is written.
+
+    Raises
+    ------
+    ConfigError
+        If a change has no value, or a setting stands there twice.
+    """
+    found: dict[str, Any] = {}
+    for one in changes:
+        name, equals, text = one.partition("=")
+        if not (name and equals and text.strip()):
+            raise ConfigError(
+                f"--set needs a setting and its value, such as oracle_lfg.banditq.V_exponent=0.6, "
+                f"got {one!r}"
+            )
+        if name in found:
+            raise ConfigError(f"--set has {name} twice; give it once")
+        found[name] = parse_yaml(text, f"--set {name}")
+    logs = f"{folder}/logs"
+    folders = {"figures": f"{folder}/figures", "audit": f"{folder}/audit", "logs": logs}
+    settings: dict[str, Any] = {"scale": "variant"}
+    settings |= {"changes": found} if found else {}
+    settings |= {"replicates": replicates} if replicates else {}
+    return settings | {
+        "pathvars": {"results": folder, **folders, "benchmarks": f"{logs}/benchmarks"}
+    }
+
+
+def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:
+    """Return a variant's folder, as the workflow is to call it.
+
+    Parameters
+    ----------
+    out : Path
+        The folder that was asked for.
+    root : Path
+        The project's folder.
+    results : str
+        The folder of the published scale's results.
+    papers : iterable of str
+        All papers.
+
+    Raises
+    ------
+    ConfigError
+        If something else stands there, or could.
+    """
+    out, root = out.resolve(), root.resolve()
+    home = root / results
+    inside = out.is_relative_to(root)
+    if inside:
+        taken = (*TAKEN, *papers, *(one.stem for one in root.glob("config/*.yaml")))
+        if not out.is_relative_to(home) or out == home or out.relative_to(home).parts[0] in taken:
+            raise ConfigError(
+                f"--out {out} can hold other files; inside the project it must be a folder of its "
+                f"own in {home}, such as {home / 'v06'}"
+            )
+    if out.is_dir() and any(out.iterdir()) and not (out / FILE).is_file():
+        raise ConfigError(f"--out {out} has files of something else; name a new folder")
+    return str(out.relative_to(root) if inside else out)
+
+
+def write_variant(settings: Mapping[str, Any], folder: Path) -> Path:
+    """Write a variant's configuration into its folder, unless it is there.
+
+    Raises
+    ------
+    ConfigError
+        If that of another variant is there.
+    """
+    file = folder / FILE
+    if file.is_file():
+        if read_yaml(file) != settings:
+            raise ConfigError(
+                f"{folder} has another variant, as {file} says; name a new folder, or remove it"
+            )
+        return file
+    from fairbandits.data.store import replacing  # with NumPy, which other commands can spare
+
+    with replacing(file) as temporary:
+        temporary.write_text(
+            "# Made by `fairbandits replicate`; given after config.yaml.\n"
+            + yaml.safe_dump(dict(settings), sort_keys=False),
+            encoding="utf-8",
+        )
+    return file

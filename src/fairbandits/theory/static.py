@@ -1,0 +1,59 @@
+"""The static benchmark of BanditQ: the best fixed distribution that meets the targets."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fairbandits.checks import load
+
+
+class StaticBenchmark(NamedTuple):
+    """The distribution x*, shape (n_arms,), and its mean reward per round b*."""
+
+    distribution: np.ndarray
+    reward: float
+
+
+def static_benchmark(means: Sequence[float], targets: Sequence[float]) -> StaticBenchmark:
+    """Return the reward-maximising distribution with x_i mu_i >= lambda_i for all arms.
+
+    Parameters
+    ----------
+    means : sequence of float, length n_arms
+        Mean rewards mu.
+    targets : sequence of float, length n_arms
+        Target reward rates lambda, 0 for unprotected arms.
+
+    Returns
+    -------
+    StaticBenchmark
+
+    Raises
+    ------
+    ValueError
+        If no distribution meets the targets.
+
+    Notes
+    -----
+    Mass beyond an arm's requirement is worth most on the best arm (lowest index on ties), so the
+    others get exactly lambda_i / mu_i. The released program gives the best arm no more than its
+    own requirement when it is itself protected; this does not.
+
+    References
+    ----------
+    BanditQ, Eqs 1-3.
+    """
+    means, targets = np.asarray(means, float), np.asarray(targets, float)
+    needed = load(means, targets)
+    if needed > 1 + 1e-9:
+        raise ValueError(
+            f"targets cannot be met: sum of target / mean must be at most 1, got {needed:.4f}"
+        )
+    distribution = np.zeros(means.size)
+    wanted = targets > 0
+    distribution[wanted] = targets[wanted] / means[wanted]
+    best = int(np.argmax(means))
+    distribution[best] = 0.0
+    distribution[best] = max(0.0, 1.0 - distribution.sum())
+    return StaticBenchmark(distribution, float(distribution @ means))

@@ -1,0 +1,339 @@
+"""The code's fingerprint, and the folder of Numba's cache that is named after it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numba
+import pytest
+
+from fairbandits import engine, policies
+from fairbandits.data import provenance
+from fairbandits.engine import protocol
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return the folder of a copy of the package, to which fingerprints refer."""
+    package = copy_package(tmp_path)
+    monkeypatch.setattr(provenance, "PACKAGE", package)
+    forget()
+    yield package
+    forget()
+
+
+def forget():
+    for cached in (provenance.fingerprint, provenance.fingerprint_of_text, provenance._contents):
+        cached.cache_clear()
+
+
+def copy_package(folder):
+    package = folder / "fairbandits"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(provenance.PACKAGE, package, ignore=ignored)
+    return package
+
+
+def fresh(*parts):
+    forget()
+    return provenance.fingerprint(*parts)
+
+
+def of_text(text):
+    """Return the fingerprint of a file that has this text."""
+    (provenance.PACKAGE / "engine" / "one.py").write_text(text, encoding="utf-8")
+    return fresh("engine/one.py")
+
+
+def test_fingerprint_is_that_of_the_contents(copied):
+    assert len(fresh("engine")) == 16
+    assert int(fresh("engine"), 16) >= 0
+    first = fresh(*provenance.COMPILED)
+    (copied / "engine" / "laws.py").touch()
+    (copied / "engine" / "notes.txt").write_text("not code")
+    assert fresh(*provenance.COMPILED) == first
+    assert first != fresh("engine") != fresh("policies")
+
+
+def test_fingerprint_changes_with_every_file(copied):
+    files = [path for part in provenance.COMPILED for path in (copied / part).rglob("*.py")]
+    assert len(files) > 10
+    seen = {fresh(*provenance.COMPILED)}
+    for path in files:
+        whole = path.read_text(encoding="utf-8")
+        for changed in (whole + "A\n", whole + "A = 1\n", whole + "(A)\n", "A = 1\n"):
+            path.write_text(changed, encoding="utf-8")
+            seen.add(fresh(*provenance.COMPILED))
+        path.write_text(whole, encoding="utf-8")
+    assert len(seen) == 1 + 4 * len(files)
+
+
+TEXT = '''"""A module."""
+
+import math  # a library
+
+
+class Thing:
+    """A thing."""
+
+    #: Its size.
+    size = 1
+
+    async def method(self):
+        "Return ä."; return "ä"
+
+
+def f(a, b=2):
+    """Return a text.
+
+    # not a comment
+    """
+    # a comment
+    if a:
+        return f"{a!r:>{b}} {{}} {'#'} {f'{b}'}" "?"
+    g = [
+        1,  # the first
+    ]
+    return f"""{a
+        + b}
+    """ + g
+'''
+#: The docstrings and comments of it left out, and set otherwise.
+BARE = '''import math
+class Thing:
+  size = 1
+  async def method(self):
+   ("Other "
+    "words."); return "ä"
+def f( a,b = 2 ):
+
+    if a:
+# at another place
+            return f"{a!r:>{b}} {{}} {'#'} {f'{b}'}" \\
+                "?"
+    g = [1,
+    # the last
+    ]
+    return f"""{a
+        + b}
+    """ + g
+'''
+
+
+def test_comments_docstrings_and_blank_lines_do_not_count(copied):
+    assert of_text(TEXT) == of_text(BARE)
+
+
+def test_fingerprint_is_the_same_on_every_python(copied):
+    assert of_text(TEXT) == "43211b211015558f"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("size = 1", "size = 2"),
+        ("b=2", "b=02.0"),
+        ('"?"', "'?'"),
+        ("{'#'}", "{'# '}"),
+        ("        + b}", "       + b}"),
+        ("    g = [", "    'no docstring'\n    g = ["),
+        ("    g = [", "        g = ["),
+        ("    # a comment\n    if a", "    f'no docstring'\n    if a"),
+        ("    #: Its size.\n    size = 1", "    size = 1\n    'no docstring'"),
+        ('"""A module."""', '1\n"""A module."""'),
+        ('"""A module."""', 'b"""A module."""'),
+        ("1,  # the first", "1  # the first"),
+    ],
+)
+def test_a_token_counts(copied, old, new):
+    assert TEXT.count(old) == 1
+    assert of_text(TEXT) != of_text(TEXT.replace(old, new))
+
+
+def test_pages_go_by_every_byte(copied):
+    before = provenance.fingerprint_of_text("engine/laws.py", "report/site.js")
+    with (copied / "engine" / "laws.py").open("a") as stream:
+        stream.write("# a note\n")
+    forget()
+    assert provenance.fingerprint_of_text("engine/laws.py", "report/site.js") != before
+
+
+def test_fingerprint_changes_with_names_and_borders(copied):
+    folder = copied / "engine"
+    (folder / "one.py").write_bytes(b"a = 1\n")
+    (folder / "two.py").write_bytes(b"b = 2\n")
+    seen = {fresh("engine")}
+    (folder / "one.py").rename(folder / "onetwo.py")
+    seen.add(fresh("engine"))
+    (folder / "onetwo.py").rename(folder / "one.py")
+    (folder / "one.py").write_bytes(b"")
+    (folder / "two.py").write_bytes(b"a = 1\nb = 2\n")
+    seen.add(fresh("engine"))
+    (folder / "one.py").unlink()
+    seen.add(fresh("engine"))
+    assert len(seen) == 4
+
+
+def test_fingerprint_of_one_file(copied):
+    before = fresh("engine/laws.py"), fresh("engine/loops.py")
+    with (copied / "engine" / "laws.py").open("a") as stream:
+        stream.write("A = 1\n")
+    after = fresh("engine/laws.py"), fresh("engine/loops.py")
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
+def test_fingerprint_of_nothing_is_refused(copied):
+    with pytest.raises(FileNotFoundError, match=r"no source files below .*none"):
+        fresh("engine", "none")
+
+
+def test_compiled_code_must_be_inside_the_fingerprinted_folders(monkeypatch):
+    monkeypatch.setattr(protocol, "_FUNCTIONS", {})
+
+    class State(tuple):
+        pass
+
+    def choose(state, t, coin):
+        return 0
+
+    for module in (__name__, "fairbanditsplus.policies", "fairbandits.settings", "fairbandits"):
+        choose.__module__ = module
+        with pytest.raises(TypeError, match=rf"choose of {module} cannot be compiled.*methods"):
+            protocol.implements("choose", State)(choose)
+    choose.__module__ = "fairbandits.policies.mine"
+    assert protocol.implements("choose", State)(choose) is choose
+    assert protocol.choose(State(), 1, 0) == 0
+
+
+def test_everything_registered_is_inside_the_fingerprinted_folders():
+    assert all(policies.POLICIES[name] for name in policies.POLICIES)  # imported on first use
+    folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
+    modules = {function.__module__ for function in protocol._FUNCTIONS.values()}
+    modules.discard("fairbandits.library.compiling")  # a user's policy, which no experiment has
+    assert modules
+    assert {module for module in modules if not module.startswith(folders)} == set()
+
+
+def test_cache_folder_carries_the_fingerprint():
+    name = f"numba-{numba.__version__}-{provenance.fingerprint(*provenance.COMPILED)}"
+    assert os.path.basename(numba.config.CACHE_DIR) == name
+    assert os.path.isdir(numba.config.CACHE_DIR)
+
+
+def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "a"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
+    assert provenance.cache_root() == tmp_path / "a"
+    monkeypatch.delenv("FAIRBANDITS_CACHE_DIR")
+    assert provenance.cache_root() == tmp_path / "b" / "fairbandits"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "c"))
+    assert provenance.cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
+
+
+def test_without_a_cache_that_can_be_written_a_process_has_its_own(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))
+    own = provenance.cache_root()
+    assert own.is_dir()
+    assert own != tmp_path / "file"
+    assert provenance.cache_root() == own
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("The cache cannot be used (")
+    assert str(tmp_path / "file") in line
+
+
+def test_a_user_without_a_home_has_a_cache_too(monkeypatch, capsys):
+    for name in ("FAIRBANDITS_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as where nobody is known
+    assert provenance.cache_root().is_dir()
+    assert "(there is no home folder)" in capsys.readouterr().err
+
+
+def test_old_cache_folders_are_dropped(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path))
+    now = time.time()
+    for age in range(1, 8):
+        old = tmp_path / f"numba-0.0-{age}"
+        (old / "inside").mkdir(parents=True)
+        os.utime(old, (now - 60 * age, now - 60 * age))
+    (tmp_path / "other").mkdir()
+    engine._set_cache_folder(keep=4)
+    ours = os.path.basename(numba.config.CACHE_DIR)
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert kept == {ours, "numba-0.0-1", "numba-0.0-2", "numba-0.0-3", "other"}
+
+
+def test_a_cache_folder_that_cannot_be_made_is_no_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))
+    engine._set_cache_folder()
+
+
+SCRIPT = """
+import json, sys
+from fairbandits.data import provenance
+if len(sys.argv) > 1:
+    provenance.fingerprint = lambda *parts: sys.argv[1]
+from fairbandits import UCB1, Instance, run
+from fairbandits.engine.loops import bandit_rounds
+result = run(UCB1(), Instance((0.5, 0.6)), 200, 2, checkpoints=[50, 200], compiled=True)
+stats = bandit_rounds.stats
+print(json.dumps({
+    "file": provenance.__file__,
+    "plays": result.plays.tolist(),
+    "rewards": result.rewards.tolist(),
+    "hits": sum(stats.cache_hits.values()),
+    "misses": sum(stats.cache_misses.values()),
+}))
+"""
+
+
+def in_another_process(folder, *arguments):
+    """Run the script on the package in `folder`, with a Numba cache beside it."""
+    environment = os.environ | {
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "FAIRBANDITS_CACHE_DIR": str(folder / "cache"),
+    }
+    command = [sys.executable, "-c", SCRIPT, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report.pop("file").startswith(str(folder))
+    return report
+
+
+@compiled_only
+def test_a_changed_callee_is_compiled_anew(tmp_path):
+    package = copy_package(tmp_path)
+    first = in_another_process(tmp_path)
+    assert (first["hits"], first["misses"]) == (0, 1)
+    second = in_another_process(tmp_path)
+    assert (second["hits"], second["misses"]) == (1, 0)
+    assert second["rewards"] == first["rewards"]
+
+    (cache,) = (tmp_path / "cache").glob("numba-*")
+    laws = package / "engine" / "laws.py"
+    text = laws.read_text(encoding="utf-8")
+    edited = text.replace("where(unit(w) < first, 1.0,", "where(unit(w) < first, 2.0,")
+    assert edited != text
+    laws.write_text(edited, encoding="utf-8")
+    third = in_another_process(tmp_path)
+    assert (third["hits"], third["misses"]) == (0, 1)
+    assert all(reward % 2 == 0 for reward in third["rewards"][0][0])
+    assert third["rewards"] != first["rewards"]
+
+    # the same folder for both, as Numba by itself would have it, brings the old numbers back
+    stale = in_another_process(tmp_path, cache.name.rpartition("-")[2])
+    assert (stale["hits"], stale["misses"]) == (1, 0)
+    assert stale["rewards"] == first["rewards"]

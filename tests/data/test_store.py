@@ -1,0 +1,381 @@
+"""Parquet files: what they say of themselves, that they are whole, that anyone can read them."""
+
+import json
+import subprocess
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fairbandits.data import provenance
+from fairbandits.data.provenance import git_commit, package_versions
+from fairbandits.data.store import (
+    KEY,
+    SCHEMA_VERSION,
+    StoreError,
+    content_hash,
+    read_footer,
+    read_table,
+    replacing,
+    table_hash,
+    write_table,
+)
+
+ROWS = 300
+
+
+def example(rng):
+    """Return a table with every type of column that our files have."""
+    name = pa.DictionaryArray.from_arrays(pa.array(np.zeros(ROWS, np.int32)), pa.array(["one-law"]))
+    return pa.table(
+        {
+            "run": name,
+            "replicate": np.arange(ROWS, dtype=np.int32) // 10,
+            "round": np.arange(ROWS, dtype=np.int64) * 10**9,
+            "reward": rng.normal(size=ROWS),
+            "queue": np.round(rng.normal(size=ROWS)),
+        }
+    )
+
+
+@pytest.fixture
+def table(rng):
+    return example(rng)
+
+
+@pytest.fixture
+def file(tmp_path, table):
+    path = tmp_path / "folder" / "data.parquet"
+    write_table(path, table, {"kind": "chunk", "block": {"means": [0.1, 0.2]}, "seed": 3})
+    return path
+
+
+def numeric(table):
+    """Return the numeric columns as arrays."""
+    return {name: table[name].to_numpy() for name in table.column_names if name != "run"}
+
+
+def refusal(path):
+    """Return the message with which a file is refused: one line that names it."""
+    with pytest.raises(StoreError) as error:
+        read_table(path)
+    text = str(error.value)
+    assert text.startswith(str(path))
+    assert "\n" not in text
+    return text
+
+
+def test_round_trip(file, table):
+    again = read_table(file)
+    assert again.schema.remove_metadata() == table.schema
+    assert again.equals(table)
+    assert read_table(file, ["reward", "round"]).column_names == ["reward", "round"]
+
+
+def test_footer_says_what_made_the_file(file):
+    footer = read_footer(file)
+    assert footer == {
+        "schema": SCHEMA_VERSION,
+        "kind": "chunk",
+        "block": {"means": [0.1, 0.2]},
+        "seed": 3,
+        "packages": package_versions(),
+        "commit": git_commit(),
+    }
+    assert {"fairbandits", "numba", "numpy", "pyarrow"} == footer["packages"].keys()
+    assert json.loads(pq.read_schema(file).metadata[KEY]) == footer
+
+
+def test_same_table_gives_same_bytes(file, table, tmp_path):
+    write_table(
+        tmp_path / "again.parquet",
+        table,
+        {"kind": "chunk", "block": {"means": [0.1, 0.2]}, "seed": 3},
+    )
+    assert (tmp_path / "again.parquet").read_bytes() == file.read_bytes()
+
+
+def test_commit_is_unknown_without_a_checkout_or_git(tmp_path, monkeypatch):
+    commit = provenance.git_commit.__wrapped__
+    monkeypatch.setattr(provenance, "CHECKOUT", tmp_path)
+    assert commit() == "unknown"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@localhost"]
+    for words in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "--message=first"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    assert len(commit()) == 40
+    monkeypatch.setattr(
+        provenance, "CHECKOUT", tmp_path / "lib"
+    )  # in a repository that is not ours
+    (tmp_path / "lib").mkdir()
+    assert commit() == "unknown"
+    monkeypatch.setattr(provenance, "CHECKOUT", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))  # no git at all
+    assert commit() == "unknown"
+
+
+# ------------------------------------------------------------------------- whole or not at all
+
+
+@pytest.mark.parametrize("existed", [True, False])
+def test_failed_writing_leaves_all_as_it_was(tmp_path, existed):
+    path = tmp_path / "data.parquet"
+    if existed:
+        path.write_bytes(b"old")
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_bytes(b"half")
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        fail()
+    assert [entry.name for entry in tmp_path.iterdir()] == (["data.parquet"] if existed else [])
+    if existed:
+        assert path.read_bytes() == b"old"
+
+
+def test_table_that_cannot_be_written_leaves_the_old_file(file, table, monkeypatch):
+    before = file.read_bytes()
+
+    def stop_half_way(writer, table, **options):
+        write(writer, table.slice(0, table.num_rows // 2), **options)
+        raise OSError("No space left on device")
+
+    write = pq.ParquetWriter.write_table
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", stop_half_way)
+    with pytest.raises(OSError, match="No space left"):
+        write_table(file, table, {"kind": "chunk"})
+    assert file.read_bytes() == before
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_nothing_is_seen_at_the_path_before_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "data.txt"
+    with replacing(path) as temporary:
+        temporary.write_text("all")
+        assert temporary.parent == path.parent
+        assert temporary.suffix == path.suffix
+        assert not path.exists()
+    assert path.read_text() == "all"
+    assert list(path.parent.iterdir()) == [path]
+
+
+# ---------------------------------------------------------------------- files that are refused
+
+
+def test_missing_file(tmp_path):
+    path = tmp_path / "none.parquet"
+    assert refusal(path) == f"{path} does not exist; `fairbandits replicate` makes it"
+
+
+@pytest.mark.parametrize("left", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_truncated_file(file, left):
+    content = file.read_bytes()
+    file.write_bytes(content[: int(left * len(content))])
+    text = refusal(file)
+    assert "is not a readable Parquet file" in text
+    assert text.endswith("delete it and run again")
+
+
+@pytest.mark.parametrize("size", [1, 8, 1000])
+def test_random_bytes(file, rng, size):
+    file.write_bytes(rng.bytes(size))
+    assert "is not a readable Parquet file" in refusal(file)
+
+
+def test_folder_in_its_place(tmp_path):
+    assert "is not a readable Parquet file" in refusal(tmp_path)
+
+
+def test_damaged_data(file):
+    content = bytearray(file.read_bytes())
+    content[4:200] = bytes(196)  # the first pages; the footer at the end stays
+    file.write_bytes(content)
+    assert read_footer(file)["kind"] == "chunk"
+    text = refusal(file)
+    assert "is damaged" in text
+    assert text.endswith("delete it and run again")
+
+
+def test_no_flipped_bit_goes_unseen(file, rng):
+    """Pages have checksums: doubles that do not compress would give another number."""
+    content = file.read_bytes()
+    length = pq.ParquetFile(file).metadata.serialized_size + 8
+    wanted = content_hash(numeric(read_table(file)))
+    unseen = 0
+    for place in rng.choice(len(content) - length, 200, replace=False):
+        spoilt = bytearray(content)
+        spoilt[place] ^= 1 << int(rng.integers(8))
+        file.write_bytes(spoilt)
+        try:
+            table = read_table(file)
+        except StoreError:
+            continue
+        unseen += 1  # it was in what pages say of themselves, not in their data
+        assert content_hash(numeric(table)) == wanted
+    assert unseen < 50
+
+
+@pytest.mark.parametrize("record", [b"not JSON", b"\xff", b"[]", b"3", b'"text"'])
+def test_damaged_footer(tmp_path, table, record):
+    path = tmp_path / "damaged.parquet"
+    pq.write_table(table.replace_schema_metadata({KEY: record}), path)
+    refusal(path)
+
+
+@pytest.mark.parametrize("metadata", [None, {b"pandas": b"{}"}])
+def test_foreign_file(tmp_path, table, metadata):
+    path = tmp_path / "foreign.parquet"
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    assert "was not written by fairbandits" in refusal(path)
+
+
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1, "1", None])
+def test_other_schema_version(tmp_path, table, version):
+    path = tmp_path / "other.parquet"
+    record = json.dumps({"schema": version, "kind": "chunk"}).encode()
+    pq.write_table(table.replace_schema_metadata({KEY: record}), path)
+    text = refusal(path)
+    assert f"has schema version {version!r}, this code reads {SCHEMA_VERSION}" in text
+
+
+# ------------------------------------------------------------------------------ content hashes
+
+
+def test_hash_is_of_the_content_only(table, tmp_path):
+    columns = numeric(table)
+    wanted = content_hash(columns)
+    assert len(wanted) == 64
+    assert content_hash(dict(reversed(columns.items()))) == wanted
+    assert content_hash({name: np.repeat(v, 2)[::2] for name, v in columns.items()}) == wanted
+    big = {name: v.astype(v.dtype.newbyteorder(">")) for name, v in columns.items()}
+    assert content_hash(big) == wanted
+    chunked = pa.concat_tables([table.slice(0, 7), table.slice(7)])
+    assert chunked["reward"].num_chunks == 2
+    assert content_hash(numeric(chunked)) == wanted
+    options = [
+        {},
+        {"compression": "none", "use_dictionary": False},
+        {"compression": "gzip", "row_group_size": 11, "data_page_version": "2.0"},
+        {"column_encoding": {"reward": "BYTE_STREAM_SPLIT"}, "use_dictionary": ["run"]},
+    ]
+    for k, chosen in enumerate(options):
+        pq.write_table(table, tmp_path / f"{k}.parquet", **chosen)
+        assert content_hash(numeric(pq.read_table(tmp_path / f"{k}.parquet"))) == wanted
+    write_table(tmp_path / "ours.parquet", table, {})
+    assert content_hash(numeric(read_table(tmp_path / "ours.parquet"))) == wanted
+
+
+def one_ulp(columns):
+    columns["reward"][ROWS // 2] = np.nextafter(columns["reward"][ROWS // 2], np.inf)
+
+
+def swapped_rows(columns):
+    columns["round"][[0, 1]] = columns["round"][[1, 0]]
+
+
+def renamed(columns):
+    columns["rewards"] = columns.pop("reward")
+
+
+def names_exchanged(columns):
+    columns["queue"], columns["reward"] = columns["reward"], columns["queue"]
+
+
+def narrower(columns):
+    columns["queue"] = columns["queue"].astype(np.float32)
+
+
+def integers(columns):
+    columns["queue"] = columns["queue"].astype(np.int64)
+
+
+def longer_integers(columns):
+    columns["replicate"] = columns["replicate"].astype(np.int64)
+
+
+def column_dropped(columns):
+    del columns["queue"]
+
+
+def row_dropped(columns):
+    columns |= {name: values[:-1] for name, values in columns.items()}
+
+
+def row_moved_to_the_next_column(columns):
+    columns["queue"] = np.append(columns["queue"], columns["reward"][0])
+    columns["reward"] = columns["reward"][1:]
+
+
+CHANGES = [
+    one_ulp,
+    swapped_rows,
+    renamed,
+    names_exchanged,
+    narrower,
+    integers,
+    longer_integers,
+    column_dropped,
+    row_dropped,
+    row_moved_to_the_next_column,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_hash_sees_every_change(table, change):
+    columns = {name: values.copy() for name, values in numeric(table).items()}
+    before = content_hash(columns)
+    change(columns)
+    assert content_hash(columns) != before
+
+
+def test_a_table_has_the_same_hash_after_it_was_read(tmp_path):
+    given = pa.table(
+        {
+            "word": pa.array(["a", None, "ü"]).dictionary_encode(),
+            "flag": [True, False, None],
+            "real": [0.1, None, -0.0],
+            "whole": pa.array([1, 2, 3], pa.int16()),
+        }
+    )
+    file = tmp_path / "table.parquet"
+    write_table(file, given, {"kind": "any", "content": table_hash(given)})
+    assert read_table(file).num_rows == 3  # it would be refused
+    for name in given.column_names:
+        place = given.column_names.index(name)
+        other = given.set_column(place, name, given[name].take(pa.array([1, 0, 2])))
+        write_table(file, other, read_footer(file))
+        with pytest.raises(StoreError, match=f"{file} was changed: its content has hash"):
+            read_table(file)
+        assert read_table(file, ["whole"]).num_rows == 3  # a part has no hash
+
+
+# ------------------------------------------------------------------------------- other readers
+
+
+def with_pandas(file):
+    return {name: column.to_numpy() for name, column in pd.read_parquet(file).items()}
+
+
+def with_polars(file):
+    return {column.name: column.to_numpy() for column in pl.read_parquet(file)}
+
+
+def with_duckdb(file):
+    return duckdb.connect().read_parquet(str(file)).fetchnumpy()
+
+
+@pytest.mark.parametrize(
+    "reader", [with_pandas, with_polars, with_duckdb], ids=["pandas", "polars", "duckdb"]
+)
+def test_others_read_the_same_numbers(file, table, reader):
+    columns = reader(file)
+    assert list(columns) == table.column_names
+    assert set(np.asarray(columns.pop("run")).astype(str)) == {"one-law"}
+    assert content_hash({name: np.asarray(v) for name, v in columns.items()}) == content_hash(
+        numeric(table)
+    )

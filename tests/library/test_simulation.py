@@ -1,0 +1,684 @@
+"""The public call: a user's own policy, the shape of results, determinism, and error messages."""
+
+import doctest
+import importlib
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairbandits
+import naive
+from fairbandits import (
+    BFUCB,
+    EXP3,
+    HTUCB,
+    LFG,
+    UCB1,
+    BanditQ,
+    FairLearn,
+    GroupOracle,
+    Hedge,
+    Instance,
+    RandomInstance,
+    SmallestDeficit,
+    Starvation,
+    Static,
+    checkpoint_grid,
+    run,
+    unit,
+)
+from fairbandits.rationals import rational
+
+FOUR = Instance((0.3352, 0.2031, 0.7816, 0.6177), "uniform02")
+TARGETS = (0.1, 0.05, 0, 0)
+ROUNDS = 120
+EVERY = range(1, ROUNDS + 1)
+BANDITS = [
+    BanditQ(TARGETS),
+    BanditQ(TARGETS, subroutine="exp3p"),
+    EXP3(1.6),
+    LFG(("1/3", 0.1, 0, 0)),
+    Static((0.25, 0.25, 0.25, 0.25)),
+    UCB1(1.6),
+]
+FULL = [BanditQ(TARGETS, feedback="full"), Hedge()]
+
+
+def name_of(policy):
+    return f"{type(policy).__name__}-{getattr(policy, 'subroutine', policy.feedback)}"
+
+
+# Policies as a user writes them.
+
+
+class PlainUCB1:
+    """UCB1 in plain Python."""
+
+    feedback = "bandit"
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def start(self, n_arms, horizon):
+        state = PlainUCB1(self.scale)
+        state.pulls, state.sums = [0] * n_arms, [0.0] * n_arms
+        state.horizon = horizon
+        return state
+
+    def choose(self, t, coin):
+        if 0 in self.pulls:
+            return self.pulls.index(0)
+        indices = [
+            total / n + math.sqrt(2 * math.log(t) / n)
+            for total, n in zip(self.sums, self.pulls, strict=True)
+        ]
+        return int(np.argmax(indices))
+
+    def learn(self, t, action, reward):
+        self.pulls[action] += 1
+        self.sums[action] += reward / self.scale
+
+
+class PlainStatic:
+    """A fixed distribution, sampled by the round's coin, that keeps a diary."""
+
+    feedback = "bandit"
+    probes = ("diary", "latest")
+
+    def __init__(self, x):
+        self.x = np.array(x)
+
+    def start(self, n_arms, horizon):
+        state = PlainStatic(self.x)
+        state.seen = self.seen = []
+        return state
+
+    def choose(self, t, coin):
+        return np.searchsorted(np.cumsum(self.x[:-1]), unit(coin), side="right")
+
+    def learn(self, t, action, reward):
+        self.seen.append((t, action, reward))
+
+    def probe(self, out):
+        out[0] = len(self.seen)
+        out[1] = self.seen[-1][0]
+
+
+class PlainAscent:
+    """Online gradient ascent on the rewards, under full information."""
+
+    feedback = "full"
+
+    def start(self, n_arms, horizon):
+        state = PlainAscent()
+        state.x, state.squares = np.full(n_arms, 1 / n_arms), 0.0
+        return state
+
+    def choose(self, t, coin):
+        return self.x
+
+    def learn(self, t, action, reward):
+        self.squares += sum(gain * gain for gain in reward)
+        rate = math.sqrt(0.5 / self.squares)
+        self.x = naive.project_simplex((self.x + rate * reward).tolist())
+
+
+class Scripted:
+    """Returns what it is told to, whatever that is."""
+
+    def __init__(self, answer, feedback="bandit", at=1):
+        self.answer, self.feedback, self.at = answer, feedback, at
+
+    def start(self, n_arms, horizon):
+        self.n_arms = n_arms
+        return self
+
+    def choose(self, t, coin):
+        if t >= self.at:
+            return self.answer
+        return 0 if self.feedback == "bandit" else np.full(self.n_arms, 1 / self.n_arms)
+
+    def learn(self, t, action, reward):
+        pass
+
+
+def assert_same(a, b):
+    assert a.plays.tobytes() == b.plays.tobytes()
+    assert a.rewards.tobytes() == b.rewards.tobytes()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.6])
+def test_plain_ucb1_plays_like_ucb1(scale):
+    options = {"seed": 3, "checkpoints": EVERY}
+    plain = run(PlainUCB1(scale), FOUR, ROUNDS, 3, **options)
+    assert_same(plain, run(UCB1(scale), FOUR, ROUNDS, 3, **options))
+    assert plain.plays.dtype == np.int64
+    assert plain.probes == {}
+
+
+def test_plain_static_plays_like_static():
+    x = (0.1, 0.2, 0.3, 0.4)
+    options = {"seed": 3, "checkpoints": EVERY, "stream": "a name"}
+    plain = PlainStatic(x)
+    result = run(plain, FOUR, ROUNDS, 2, **options)
+    assert_same(result, run(Static(x), FOUR, ROUNDS, 2, **options))
+    assert list(result.probes) == ["diary", "latest"]
+    for values in result.probes.values():
+        assert (values == np.arange(1, ROUNDS + 1)[:, None]).all()
+    assert [t for t, _, _ in plain.seen] == list(EVERY)
+
+
+def test_plain_ascent_plays_like_banditq_without_targets():
+    options = {"seed": 3, "checkpoints": EVERY}
+    plain = run(PlainAscent(), FOUR, ROUNDS, 2, **options)
+    ours = run(BanditQ((0,) * 4, feedback="full", V=1), FOUR, ROUNDS, 2, **options)
+    np.testing.assert_allclose(plain.plays, ours.plays, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(plain.rewards, ours.rewards, rtol=0, atol=1e-11)
+    assert plain.plays.dtype == ours.plays.dtype == np.float64
+
+
+def test_a_policy_sees_its_own_action():
+    class Recorder(Scripted):
+        def learn(self, t, action, reward):
+            self.actions = [*getattr(self, "actions", []), np.copy(action)]
+
+    recorder = Recorder(np.int64(2))
+    run(recorder, FOUR, 10)
+    assert [int(action) for action in recorder.actions] == [2] * 10
+    recorder = Recorder([0.5, 0.25, 0.25, 0.0], feedback="full")
+    run(recorder, FOUR, 10)
+    assert [action.tolist() for action in recorder.actions] == [recorder.answer] * 10
+
+
+def test_start_is_given_the_arms_and_the_horizon():
+    class Started(Scripted):
+        def start(self, n_arms, horizon):
+            calls.append((n_arms, horizon))
+            return Scripted(1).start(n_arms, horizon)
+
+    calls = []
+    run(Started(1), FOUR, 17, 3)
+    assert calls == [(4, 17)] * 3
+
+
+@pytest.mark.parametrize("answer", [-1, 4, 10**6, 1.0, None, "2", np.float64(1.0), [1]])
+def test_a_wrong_arm_is_refused(answer):
+    got = re.escape(repr(answer))
+    expected = rf"Scripted.choose must return an arm in 0..3, got {got} in round 5"
+    with pytest.raises(ValueError, match=expected):
+        run(Scripted(answer, at=5), FOUR, ROUNDS)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [0.5, 0.5],
+        0.25,
+        [0.5, 0.5, 0.5, -0.5],
+        [0.25, 0.25, 0.25, 0.25001],
+        [math.nan, 0.5, 0.25, 0.25],
+        [[0.25, 0.25, 0.25, 0.25]],
+        None,
+    ],
+)
+def test_wrong_probabilities_are_refused(answer):
+    expected = r"Scripted.choose must return 4 probabilities that sum to 1, got (.|\n)* in round 5"
+    with pytest.raises(ValueError, match=expected):
+        run(Scripted(answer, "full", at=5), FOUR, ROUNDS)
+
+
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+@pytest.mark.parametrize("missing", ["choose", "learn", "probe"])
+def test_missing_methods_are_named(feedback, missing):
+    class State:
+        pass
+
+    class Incomplete:
+        probes = ("one",)
+
+        def start(self, n_arms, horizon):
+            return State()
+
+    Incomplete.feedback = feedback
+    for method in {"choose", "learn", "probe"} - {missing}:
+        setattr(State, method, lambda self, *arguments: 0)
+    with pytest.raises(TypeError, match=rf"Incomplete.start .* a method {missing}; State has none"):
+        run(Incomplete(), FOUR, ROUNDS)
+
+
+def test_a_policy_needs_feedback_and_start():
+    for broken in (object(), Scripted(0, "semi"), Scripted(0, None), Scripted):
+        with pytest.raises(TypeError, match=r"feedback attribute, 'bandit' or 'full'; \w+ has"):
+            run(broken, FOUR, ROUNDS)
+
+
+# The arguments of run.
+
+
+@pytest.mark.parametrize("horizon", [0, -5, 2.0, "10", True, None, math.nan])
+def test_horizon_must_be_whole(horizon):
+    with pytest.raises(ValueError, match=rf"horizon .* at least 1, got {re.escape(repr(horizon))}"):
+        run(UCB1(), FOUR, horizon)
+
+
+@pytest.mark.parametrize("horizon", [2**53 + 1, 2**63, 10**400])
+def test_horizon_has_an_end(horizon):
+    with pytest.raises(ValueError, match=rf"horizon must be at most 2\*\*53, got {horizon}"):
+        run(UCB1(), FOUR, horizon, checkpoints=[4])
+
+
+def test_horizon_must_reach_every_arm():
+    with pytest.raises(ValueError, match=r"at least the number of arms \(4\), got 3"):
+        run(UCB1(), FOUR, 3)
+    assert run(UCB1(), FOUR, 4).plays[0, -1].tolist() == [1, 1, 1, 1]
+    assert run(UCB1(), FOUR, np.int32(4)).horizon == 4
+
+
+@pytest.mark.parametrize("replicates", [0, -1, True, [], [0, 0], [-1], [0.5], [True], ["a"]])
+def test_replicates_must_be_distinct_whole_numbers(replicates):
+    with pytest.raises(ValueError, match=rf"replicates must .*, got {re.escape(repr(replicates))}"):
+        run(UCB1(), FOUR, ROUNDS, replicates)
+
+
+@pytest.mark.parametrize("replicates", [[2**31], [0, 2**33], np.array([2**63], np.uint64)])
+def test_numbers_of_replicates_fit_their_column(replicates):
+    with pytest.raises(ValueError, match=rf"numbers below 2\*\*31, got {max(replicates)}"):
+        run(UCB1(), FOUR, ROUNDS, replicates)
+    with pytest.raises(ValueError, match=r"replicates must be at most 2\*\*31, got 8589934592"):
+        run(UCB1(), FOUR, ROUNDS, 2**33)
+    last = run(UCB1(), FOUR, 4, [2**31 - 1]).columns()["replicate"]
+    assert set(last.tolist()) == {2**31 - 1}
+
+
+@pytest.mark.parametrize(
+    "checkpoints", [[], [0], [ROUNDS + 1], [2, 1], [3, 3], [1.0, 2.0], [[1, 2]], 5, ["a"], [True]]
+)
+def test_checkpoints_must_be_increasing_rounds(checkpoints):
+    expected = rf"checkpoints must .* in 1\.\.{ROUNDS}, got {re.escape(repr(checkpoints))}"
+    with pytest.raises(ValueError, match=expected):
+        run(UCB1(), FOUR, ROUNDS, checkpoints=checkpoints)
+
+
+def test_unsigned_checkpoints_are_checked_too():
+    rising = run(UCB1(), FOUR, ROUNDS, checkpoints=np.array([3, 5], np.uint64))
+    assert rising.rounds.tolist() == [3, 5]
+    with pytest.raises(ValueError, match="checkpoints must be increasing"):
+        run(UCB1(), FOUR, ROUNDS, checkpoints=np.array([5, 3], np.uint64))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        BanditQ((0.1, 0.1)),
+        BanditQ((0.1,) * 5, feedback="full"),
+        LFG((0.1, 0.1)),
+        LFG((0.1,) * 4, weights=(1, 1)),
+        LFG((0.1,) * 4, weights=()),
+        Static((0.5, 0.5)),
+    ],
+)
+def test_parameters_must_fit_the_number_of_arms(policy):
+    with pytest.raises(ValueError, match=r"must have one entry per arm \(4\), got [025]"):
+        run(policy, FOUR, ROUNDS)
+
+
+# What comes back.
+
+
+def test_result_has_the_shapes_of_its_documentation():
+    policy = BanditQ(TARGETS)
+    result = run(policy, FOUR, ROUNDS, [5, 2, 9], seed=4, checkpoints=[3, 50], stream="s")
+    assert (result.policy, result.instance, result.horizon) == (policy, FOUR, ROUNDS)
+    assert (result.seed, result.stream) == (4, "s")
+    assert result.replicates.tolist() == [5, 2, 9]
+    assert result.rounds.tolist() == [3, 50]
+    assert result.plays.shape == result.rewards.shape == (3, 2, 4)
+    assert result.plays.sum(axis=2).tolist() == [[3, 50]] * 3
+    assert list(result.probes) == list(policy.probes)
+    assert {values.shape for values in result.probes.values()} == {(3, 2, 4)}
+    assert result.plays.dtype == result.replicates.dtype == result.rounds.dtype == np.int64
+
+
+@pytest.mark.parametrize("policy", [*BANDITS, *FULL], ids=name_of)
+def test_frame_is_the_tidy_form_of_the_result(policy):
+    result = run(policy, FOUR, ROUNDS, [5, 2], checkpoints=[3, 50, 100])
+    frame = result.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == ["replicate", "round", "arm", "plays", "reward", *policy.probes]
+    assert len(frame) == 2 * 3 * 4
+    assert (frame.dtypes["replicate"], frame.dtypes["arm"]) == (np.int32, np.int32)
+    for row in frame.itertuples():
+        where = ([5, 2].index(row.replicate), [3, 50, 100].index(row.round), row.arm - 1)
+        assert row.plays == result.plays[where]
+        assert row.reward == result.rewards[where]
+        for name in policy.probes:
+            assert getattr(row, name) == result.probes[name][where]
+    assert frame[["replicate", "round", "arm"]].duplicated().sum() == 0
+
+
+def test_checkpoint_grid():
+    grid = checkpoint_grid(2_000_000)
+    assert grid.dtype == np.int64
+    assert (np.diff(grid) > 0).all()
+    assert (grid[0], grid[-1]) == (1, 2_000_000)
+    assert np.isin(np.arange(1000, 2_000_001, 1000), grid).all()
+    assert 2100 < grid.size < 2200
+    ratio = grid[1:] / grid[:-1]
+    assert ratio[grid[:-1] > 30].max() < 1.1
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 7, 1999, 2000, 2001, 4001, 12_345])
+def test_checkpoint_grid_ends_at_the_horizon(horizon):
+    grid = checkpoint_grid(horizon)
+    assert (grid[0], grid[-1]) == (1, horizon)
+    assert (np.diff(grid) > 0).all()
+    if horizon < 4000:
+        assert grid.tolist() == list(range(1, horizon + 1))
+    default = run(Static((0.5, 0.5)), Instance((0.5, 0.5)), max(horizon, 2)).rounds
+    assert default.tolist() == checkpoint_grid(max(horizon, 2)).tolist()
+
+
+def test_checkpoints_do_not_change_the_numbers():
+    for policy in BANDITS + FULL:
+        every = run(policy, FOUR, ROUNDS, checkpoints=EVERY)
+        some = run(policy, FOUR, ROUNDS, checkpoints=[7, 50, ROUNDS])
+        pick = [6, 49, ROUNDS - 1]
+        assert every.plays[:, pick].tobytes() == some.plays.tobytes()
+        assert every.rewards[:, pick].tobytes() == some.rewards.tobytes()
+        for name in policy.probes:
+            assert every.probes[name][:, pick].tobytes() == some.probes[name].tobytes()
+
+
+# Determinism.
+
+
+@pytest.mark.parametrize("policy", [*BANDITS, *FULL], ids=name_of)
+def test_replicates_do_not_depend_on_their_company(policy):
+    options = {"seed": 8, "checkpoints": [1, 40, ROUNDS]}
+    together = run(policy, FOUR, ROUNDS, 6, **options)
+    reversed_ = run(policy, FOUR, ROUNDS, [5, 4, 3, 2, 1, 0], **options)
+    some = run(policy, FOUR, ROUNDS, np.array([4, 1]), **options)
+    for name in ("plays", "rewards"):
+        whole = getattr(together, name)
+        assert whole[::-1].tobytes() == getattr(reversed_, name).tobytes()
+        assert whole[[4, 1]].tobytes() == getattr(some, name).tobytes()
+    for name in policy.probes:
+        assert together.probes[name][[4, 1]].tobytes() == some.probes[name].tobytes()
+    assert len({together.rewards[k].tobytes() for k in range(6)}) == 6
+
+
+def test_seed_and_stream_change_the_rewards():
+    def rewards(**options):
+        return run(UCB1(), FOUR, ROUNDS, **options).rewards.tobytes()
+
+    distinct = [{}, {"seed": 1}, {"stream": "other"}, {"replicates": [1]}]
+    assert len({rewards(**options) for options in distinct}) == 4
+    assert rewards() == rewards(seed=0, stream="run", replicates=[0])
+
+
+def rewards_by_pull(result):
+    """Return, per arm, the accrued reward after each of its pulls."""
+    pulls = np.diff(result.plays[0], axis=0, prepend=0)
+    return [result.rewards[0, pulls[:, arm] == 1, arm] for arm in range(pulls.shape[1])]
+
+
+@pytest.mark.parametrize("law", ["uniform02", "bernoulli", "beta", "gaussian"])
+def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy(law):
+    instance = Instance(FOUR.means, law)
+    runs = [rewards_by_pull(run(p, instance, ROUNDS, checkpoints=EVERY)) for p in BANDITS]
+    for arm in range(4):
+        longest = max((pulled[arm] for pulled in runs), key=len)
+        assert len({len(pulled[arm]) for pulled in runs}) > 1
+        for pulled in runs:
+            assert pulled[arm].tobytes() == longest[: len(pulled[arm])].tobytes()
+
+
+def test_full_information_pays_the_same_in_every_round():
+    class Watcher(Scripted):
+        def learn(self, t, action, reward):
+            self.seen = [*getattr(self, "seen", []), reward.tolist()]
+
+    uniform, greedy = Watcher([0.25] * 4, "full"), Watcher([0, 0, 1, 0], "full")
+    run(uniform, FOUR, ROUNDS)
+    run(greedy, FOUR, ROUNDS)
+    assert uniform.seen == greedy.seen
+    assert len({tuple(row) for row in uniform.seen}) == ROUNDS
+    result = run(BanditQ(TARGETS, feedback="full"), FOUR, ROUNDS, checkpoints=EVERY)
+    x = np.diff(result.plays[0], axis=0, prepend=0)
+    np.testing.assert_allclose(result.rewards[0], np.cumsum(x * uniform.seen, axis=0), rtol=1e-12)
+
+
+def test_first_pulls_are_the_first_round_of_full_information():
+    class Watcher(Scripted):
+        def learn(self, t, action, reward):
+            self.first = getattr(self, "first", reward.tolist())
+
+    watcher = Watcher([0.25] * 4, "full")
+    run(watcher, FOUR, 4)
+    assert run(UCB1(), FOUR, 4, checkpoints=[4]).rewards[0, 0].tolist() == watcher.first
+
+
+# The names of the package, its examples, and its registry.
+
+
+def test_public_names_are_there():
+    assert fairbandits.__all__ == sorted(fairbandits.__all__)
+    for name in fairbandits.__all__:
+        assert getattr(fairbandits, name) is not None
+        assert name in dir(fairbandits)
+    with pytest.raises(AttributeError, match="no attribute 'UCB2'"):
+        fairbandits.UCB2  # noqa: B018
+
+
+def modules_with_examples():
+    root = Path(fairbandits.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        if ">>>" in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(root.parent).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("module", list(modules_with_examples()))
+def test_examples_in_docstrings(module):
+    results = doctest.testmod(importlib.import_module(module))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def test_public_modules_have_examples():
+    found = set(modules_with_examples())
+    assert {
+        "fairbandits",
+        "fairbandits.library.simulation",
+        "fairbandits.library.instance",
+    } <= found
+
+
+class Counted(NamedTuple):
+    """A user's state that happens to be a named tuple."""
+
+    seen: list
+
+    def choose(self, t, coin):
+        return 0
+
+    def learn(self, t, action, reward):
+        self.seen.append((action, reward))
+
+
+class OfNamedTuple:
+    """A user's policy whose state is a named tuple."""
+
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        return Counted([])
+
+
+class Keeping:
+    """A user's policy for full information that keeps what it is given."""
+
+    feedback = "full"
+
+    def start(self, n_arms, horizon):
+        fresh = Keeping()
+        fresh.kept = self.kept = []
+        return fresh
+
+    def choose(self, t, coin):
+        return [t % 2, 1 - t % 2]
+
+    def learn(self, t, action, reward):
+        self.kept.append((action, reward))
+
+
+def test_a_state_that_is_a_named_tuple_runs_in_the_interpreter():
+    result = run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, checkpoints=[10])
+    assert result.plays.tolist() == [[[10, 0]]]
+
+
+def test_what_a_policy_is_given_stays_as_it_was():
+    policy = Keeping()
+    run(policy, Instance((0.2, 0.4), law="uniform02"), horizon=5)
+    actions, rewards = (np.array(part) for part in zip(*policy.kept, strict=True))
+    assert actions.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [1, 0]]
+    assert len(np.unique(rewards)) == 10
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(ValueError, match="seed must be a whole number of at least 0, got"):
+        run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, seed=seed)
+
+
+def test_replicates_that_are_no_number_of_them():
+    with pytest.raises(ValueError, match="replicates must be"):
+        run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, replicates=2.0)
+
+
+def test_beta_needs_some_spread():
+    with pytest.raises(ValueError, match=r"spread of beta must be at least 0.1, got 0.01"):
+        Instance((0.5, 0.5), law="beta", spread=0.01)
+
+
+# What would be silently wrong.
+
+
+FINE = (f"1/{2**31 - 1}", 0)
+TWO = Instance((0.9, 0.1))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        FairLearn(FINE),
+        HTUCB(FINE, 1.0),
+        LFG(FINE),
+        SmallestDeficit(FINE),
+        BFUCB(groups=(1, 1), quotas=FINE),
+        GroupOracle(groups=(1, 1), quotas=FINE, means=(0.9, 0.1)),
+    ],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_products_of_quotas_and_rounds_stay_within_64_bits(policy):
+    policy.start(2, 2**31)
+    expected = "denominator of at most 536870912 in 8589934592 rounds, got 2147483647"
+    with pytest.raises(ValueError, match=expected):
+        run(policy, TWO, 2**33, checkpoints=[1])
+    with pytest.raises(ValueError, match=expected):
+        run(UCB1(), TWO, 2**33, checkpoints=[1], quotas=FINE)
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+def test_a_method_that_would_not_be_called_is_refused(compiled):
+    class Mine(UCB1):
+        def choose(self, t, coin):
+            return 1
+
+    expected = r"Mine has a method choose that would never be called: .* methods choose and learn"
+    with pytest.raises(TypeError, match=expected):
+        run(Mine(), TWO, 10, compiled=compiled)
+
+    class Seeing(Starvation):
+        def watch(self, state, t, action, reward):
+            pass
+
+    with pytest.raises(TypeError, match="Seeing has a method watch that would never be called"):
+        run(UCB1(), TWO, 10, observe=[Seeing()], compiled=compiled)
+
+
+def test_a_derived_policy_without_methods_of_its_own_is_played():
+    class Mine(UCB1):
+        pass
+
+    assert_same(run(Mine(), TWO, 50), run(UCB1(), TWO, 50))
+
+
+@pytest.mark.parametrize("name", [*fairbandits.library.simulation.TAKEN, "deficit"])
+def test_a_probe_cannot_have_the_name_of_a_column(name):
+    class Probing(Scripted):
+        probes = ("free", name)
+
+    with pytest.raises(ValueError, match=rf"Probing.probes must have other names.* got '{name}'"):
+        run(Probing(0), TWO, 10)
+
+
+@pytest.mark.parametrize("probes", ["ab", (1,)])
+def test_probes_are_names(probes):
+    class Probing(Scripted):
+        def probe(self, out):
+            pass
+
+    Probing.probes = probes
+    with pytest.raises(TypeError, match=r"Probing.probes must be a tuple of names, got"):
+        run(Probing(0), TWO, 10)
+
+
+def test_each_replicate_starts_afresh():
+    class Keen:
+        """Pulls arm 0 until it has learnt ten times."""
+
+        feedback = "bandit"
+        pulls = 0
+
+        def start(self, n_arms, horizon):
+            return self
+
+        def choose(self, t, coin):
+            return int(self.pulls >= 10)
+
+        def learn(self, t, action, reward):
+            self.pulls += 1
+
+    assert run(Keen(), TWO, 10, checkpoints=[10]).plays.tolist() == [[[10, 0]]]
+    with pytest.raises(TypeError, match=r"Keen.start must return a fresh object for each repl"):
+        run(Keen(), TWO, 10, 2)
+
+
+def test_targets_that_nobody_can_meet_are_said():
+    with pytest.warns(UserWarning, match=r"targets cannot be met .* at most 1, got 10.0000"):
+        run(BanditQ((0.9, 0.9)), TWO, 10)
+    drawn = RandomInstance(2, low=0.5)
+    with pytest.warns(UserWarning, match="targets cannot be met"):
+        run(BanditQ((0.5, 0.5), feedback="full"), drawn, 10, 3)
+    run(BanditQ((0.45, 0.05)), TWO, 10)  # need every round: no warning
+
+
+def test_a_float_that_is_a_fraction_is_said_to_be_one():
+    with pytest.raises(ValueError, match=r'; write "1/3" in place of 0.3333333333333333'):
+        run(UCB1(), TWO, 10, quotas=[1 / 3, 0.1])
+    with pytest.raises(ValueError, match=r"at most 2\*\*31, got \d+$"):
+        FairLearn((0.1234567890123456, 0.1))
+
+
+@pytest.mark.parametrize("value", ["1e999999999", "1e-400", 10**400, "1e301", "1/1" + "0" * 301])
+def test_numbers_beyond_all_measure_are_refused_at_once(value):
+    with pytest.raises(ValueError, match=r"x must be 0, or between 1e-300 and 1e300 in size"):
+        rational("x", value)
+    assert rational("x", "1e-300") == Fraction(1, 10**300)

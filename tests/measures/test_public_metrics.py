@@ -1,0 +1,140 @@
+"""What `fairbandits.metrics` offers: by which names, with which shapes, without a run's code."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fairbandits as fb
+from fairbandits.data import provenance
+
+ROUNDS = np.array([10, 40, 60])
+QUOTAS = ("1/5", "3/10", "1/4")
+TARGETS = (0.1, 0.05, 0.0)
+N_REPLICATES, N_ARMS = 4, 3
+
+
+@pytest.fixture
+def plays(rng):
+    """Pulls of all arms that sum to the rounds."""
+    drawn = [rng.multinomial(t, [0.5, 0.3, 0.2], N_REPLICATES) for t in ROUNDS]
+    return np.stack(drawn, axis=1)
+
+
+def calls(plays, means, rewards):
+    """Return each measure of the round, called as its documentation says."""
+    metrics = fb.metrics
+    groups, of_groups = (2, 1), ("1/5", "3/10")
+    return {
+        "regret": metrics.regret(plays, means),
+        "r_regret": metrics.r_regret(ROUNDS, plays, means, QUOTAS),
+        "target_regret": metrics.target_regret(ROUNDS, plays, means, TARGETS),
+        "realised_regret": metrics.realised_regret(ROUNDS, rewards, means, TARGETS),
+        "target_violation": metrics.target_violation(ROUNDS, rewards, TARGETS),
+        "group_regret": metrics.group_regret(ROUNDS, plays, means, groups, of_groups),
+        "violation": metrics.violation(ROUNDS, plays, QUOTAS),
+        "unfairness": metrics.unfairness(ROUNDS, plays, QUOTAS),
+        "mean_reward": metrics.mean_reward(plays, means),
+        "penalised_loss": metrics.penalised_loss(ROUNDS, plays, means, QUOTAS, 0.3),
+        "penalised_regret": metrics.penalised_regret(ROUNDS, plays, means, QUOTAS, 0.3),
+        "jain_index": metrics.jain_index(plays),
+    }
+
+
+@pytest.mark.parametrize("drawn", [False, True], ids=["one instance", "one for each"])
+def test_measures_of_the_round_have_one_shape(plays, rng, drawn):
+    means = rng.uniform(0.4, 0.9, (N_REPLICATES, N_ARMS) if drawn else N_ARMS)
+    rewards = plays * means[:, None, :] if drawn else plays * means
+    found = calls(plays, means, rewards)
+    for name, values in found.items():
+        assert values.shape == (N_REPLICATES, ROUNDS.size), name
+    for r in range(N_REPLICATES):
+        alone = calls(plays[r], means[r] if drawn else means, rewards[r])
+        for name, values in found.items():
+            assert alone[name].shape == (ROUNDS.size,), name
+            np.testing.assert_allclose(values[r], alone[name], rtol=1e-12, atol=1e-12)
+
+
+def test_measures_of_arms_have_their_axis(plays):
+    shape = (N_REPLICATES, ROUNDS.size, N_ARMS)
+    assert fb.metrics.unfairness_levels(ROUNDS, plays, QUOTAS).shape == shape
+    assert fb.metrics.reward_rates(ROUNDS, plays).shape == shape
+    assert fb.metrics.per_group(plays, (2, 1)).shape == (*shape[:2], 2)
+    lacks = fb.metrics.group_deficits(ROUNDS, plays, (2, 1), ("1/2", "1/5"))
+    assert lacks.tolist() == [
+        [[t // 2 - a - b, t // 5 - c] for t, (a, b, c) in zip(ROUNDS.tolist(), one, strict=True)]
+        for one in plays.tolist()
+    ]
+
+
+def test_distances_of_groups_go_by_the_means_of_their_replicate(rng):
+    share = rng.dirichlet([1, 1, 1], (N_REPLICATES, ROUNDS.size))
+    means = rng.uniform(0.4, 0.9, (N_REPLICATES, N_ARMS))
+    found = fb.metrics.policy_distance(share, means, (2, 1))
+    assert found.shape == (N_REPLICATES, ROUNDS.size, 2)
+    for one, mu, values in zip(share, means, found, strict=True):
+        np.testing.assert_allclose(values, fb.metrics.policy_distance(one, mu, (2, 1)))
+        fair = np.array([*(mu[:2] / mu[:2].sum()), 1.0])
+        apart = np.abs(one - fair)
+        np.testing.assert_allclose(values, np.stack([apart[:, :2].sum(1), apart[:, 2]], axis=1))
+
+
+def test_violation_of_pulls_is_that_of_a_result():
+    result = fb.run(fb.UCB1(), fb.Instance((0.7, 0.5, 0.4)), 60, 3, quotas=QUOTAS)
+    found = fb.metrics.violation(result.rounds, result.plays, QUOTAS)
+    assert found.tolist() == result.violation().tolist()
+    with pytest.raises(ValueError, match=r"quotas must have one entry per arm \(3\), got 2"):
+        fb.metrics.violation(result.rounds, result.plays, QUOTAS[:2])
+
+
+def test_all_names_are_there_and_documented():
+    assert fb.metrics.__all__ == sorted(fb.metrics.__all__)
+    for name in fb.metrics.__all__:
+        found = getattr(fb.metrics, name)
+        assert name in dir(fb.metrics)
+        assert inspect.getdoc(found)
+    for module in ("groups", "penalised", "penalties", "pulls", "rates"):
+        assert inspect.ismodule(getattr(fb.metrics, module))
+    with pytest.raises(AttributeError, match=r"'fairbandits.measures' has no attribute 'bounds'"):
+        fb.metrics.bounds  # noqa: B018
+
+
+def test_means_must_fit(plays):
+    with pytest.raises(ValueError, match="means must have one entry per arm"):
+        fb.metrics.regret(plays, [0.5, 0.4])
+    with pytest.raises(ValueError, match=r"means must have shape \(n_arms,\), or \(n_replicates"):
+        fb.metrics.regret(plays, [[0.5, 0.4, 0.3]] * 3)
+    with pytest.raises(ValueError, match=r"means must have shape \(n_arms,\), or \(n_replicates"):
+        fb.metrics.regret(plays[0], [[0.5, 0.4, 0.3]] * 3)
+
+
+IMPORTING = """
+import sys
+import fairbandits as fb
+assert "numba" not in sys.modules and "numpy" not in sys.modules
+import fairbandits.measures
+from fairbandits.measures import rates
+assert fairbandits.measures is fb.metrics and fb.metrics.rates is rates
+from fairbandits.measures import regret
+import fairbandits.measures as metrics
+assert metrics.regret is regret and fb.store.read_table and fb.instances.banditq
+print("fine")
+"""
+
+
+def test_names_are_there_in_whatever_order_they_are_imported():
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_the_library_is_part_of_no_run_and_no_verdict():
+    parts = (*provenance.RUNNING, *provenance.COMPILED, *provenance.AUDIT, "figures")
+    used = set(provenance.used_by(*parts))
+    for file in ("comparison", "compiling", "instances", "plots", "results", "running"):
+        assert (provenance.PACKAGE / "library" / f"{file}.py").is_file()
+        assert f"library/{file}.py" not in used
+    assert "measures/regrets.py" not in used

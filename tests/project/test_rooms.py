@@ -1,0 +1,180 @@
+"""The rooms of the package: imports run one way between them, and nowhere in a circle."""
+
+import ast
+import sys
+
+import pytest
+
+from fairbandits.data.provenance import PACKAGE
+
+#: Rooms from the ground up. A room imports only from those before it; rooms of one line know
+#: nothing of each other. The package's face, which is what `import fairbandits` runs, is "face".
+FLOORS = (
+    ("checks", "lookup", "rationals"),
+    ("data", "theory"),
+    ("engine", "measures"),
+    ("policies",),
+    ("observers",),
+    ("library", "settings"),
+    ("face", "replication"),
+    ("arena", "audit", "figures"),
+    ("report",),
+    ("cli",),
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+#: What the library and all below it do without: the workflow, the notebooks, the report.
+NOT_IN_LIBRARY = ("snakemake", "jupyter", "nbformat", "nbclient", "papermill", "sphinx", "myst_nb")
+
+
+def sources(package):
+    """Return the package's modules by name, the face as ``fairbandits``."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path):
+    """Yield what a file imports, as ``module.name``, and the line; those in functions too."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from ((one.name, node.lineno) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((f"{node.module}.{one.name}", node.lineno) for one in node.names)
+
+
+def arrows(package):
+    """Return module -> module that it imports -> line."""
+    modules = sources(package)
+    found = {name: {} for name in modules}
+    for name, path in modules.items():
+        for place, line in imported(path):
+            while place and place not in modules:
+                place = place.rpartition(".")[0]
+            if place and place != name:
+                found[name].setdefault(place, line)
+    return found
+
+
+def room(module):
+    """Return the room of a module."""
+    return [*module.split("."), "face"][1]
+
+
+def arrows_up(found):
+    """Return the imports that do not run down from room to room."""
+    return [
+        f"{one}, line {line}: {other}"
+        for one, others in found.items()
+        for other, line in others.items()
+        if room(one) != room(other) and FLOOR[room(one)] <= FLOOR[room(other)]
+    ]
+
+
+def circles(found):
+    """Return the modules that import each other, one circle for each import that closes one."""
+    begun, done, closed = [], set(), []
+
+    def follow(name):
+        begun.append(name)
+        for other in found[name]:
+            if other in begun:
+                closed.append(" -> ".join([*begun[begun.index(other) :], other]))
+            elif other not in done:
+                follow(other)
+        done.add(begun.pop())
+
+    for name in found:
+        if name not in done:
+            follow(name)
+    return closed
+
+
+FOUND = arrows(PACKAGE)
+
+
+def test_every_module_has_a_room():
+    assert {room(name) for name in FOUND} == FLOOR.keys()
+    assert len(list(PACKAGE.glob("*.py"))) <= 5
+
+
+def test_imports_run_down():
+    assert arrows_up(FOUND) == []
+
+
+def test_nothing_imports_in_a_circle():
+    assert circles(FOUND) == []
+
+
+def test_the_library_needs_no_workflow_and_no_report():
+    below = [name for name in FOUND if FLOOR[room(name)] <= FLOOR["library"]]
+    assert len(below) > 50
+    modules = sources(PACKAGE)
+    found = [
+        f"{name}, line {line}: {place}"
+        for name in below
+        for place, line in imported(modules[name])
+        if place.startswith(NOT_IN_LIBRARY)
+    ]
+    assert found == []
+
+
+def test_a_measure_is_imported_from_its_file():
+    """A fingerprint follows imports: it cannot see what a package looks up by name."""
+    found = [
+        f"{name}, line {line}: {place}"
+        for name, path in sources(PACKAGE).items()
+        for place, line in imported(path)
+        if place.rpartition(".")[0] == "fairbandits.measures" and place not in FOUND
+    ]
+    assert found == []
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """Return a function that writes a package of these files and returns its arrows."""
+
+    def write(files):
+        for place, text in files.items():
+            path = tmp_path / "fairbandits" / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return arrows(tmp_path / "fairbandits")
+
+    return write
+
+
+def test_what_runs_up_or_across_is_found(toy):
+    found = toy(
+        {
+            "engine/loops.py": "def f():\n    from fairbandits.library import run\n",
+            "library/run.py": "from fairbandits.engine.loops import f\n",
+            "audit/judge.py": "import fairbandits.figures.draw\n",
+            "figures/draw.py": "import sys\n",
+        }
+    )
+    assert arrows_up(found) == [
+        "fairbandits.audit.judge, line 1: fairbandits.figures.draw",
+        "fairbandits.engine.loops, line 2: fairbandits.library.run",
+    ]
+    assert circles(found) == [
+        "fairbandits.engine.loops -> fairbandits.library.run -> fairbandits.engine.loops"
+    ]
+
+
+def test_circles_of_any_length_are_found(toy):
+    files = {
+        "audit/a.py": "from fairbandits.audit import b\n",
+        "audit/b.py": "from fairbandits.audit.c import x\n",
+        "audit/c.py": "def f():\n    import fairbandits.audit.a\n",
+        "audit/d.py": "from fairbandits.audit import a, b\n",
+    }
+    assert len(circles(toy(files))) == 1
+    assert arrows_up(toy(files)) == []
+
+
+def test_no_module_of_pythons_is_hidden():
+    assert not {name.rpartition(".")[2] for name in FOUND if name.count(".") == 1} & set(
+        sys.stdlib_module_names
+    )

@@ -1,0 +1,225 @@
+"""Bundles: each chunk and dataset is made once, in jobs of about a minute, on every machine."""
+
+import itertools
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+import real
+import shrunk
+from fairbandits.engine.vectors import LANES
+from fairbandits.observers import OBSERVERS
+from fairbandits.policies import POLICIES
+from fairbandits.replication.bundles import (
+    bundles_of,
+    collections,
+    read_plan,
+    simulations,
+    write_plans,
+)
+from fairbandits.settings.config import build_config, load_config
+from fairbandits.settings.costs import BLOCK, COSTS, MOST, OBSERVING, fitting_chunk
+from fairbandits.settings.schemas import ROOT
+
+FILES = {"paper": ["config.yaml"], "smoke": ["config.yaml", "smoke.yaml"]}
+
+
+@pytest.fixture(scope="module", params=FILES)
+def config(request):
+    return load_config([ROOT / "config" / file for file in FILES[request.param]])
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    return load_config([ROOT / "config" / file for file in FILES["smoke"]])
+
+
+def changed(config, key, **changes):
+    """Return the configuration with other settings in the specification of one run."""
+    found = config.run(key)
+    other = replace(found, spec=replace(found.spec, **changes))
+    experiments = [
+        replace(one, runs=tuple(other if run is found else run for run in one.runs))
+        for one in config.experiments
+    ]
+    return replace(config, experiments=tuple(experiments))
+
+
+def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
+    bundles = bundles_of(config)
+    files = Counter(file for job in simulations(config, bundles) for file in job.outputs)
+    assert set(files.values()) == {1}
+    assert set(files) == {run.chunk_file(chunk) for run in config.runs for chunk in run.chunks()}
+    jobs = collections(config, bundles)
+    assert Counter(file for job in jobs for file in job.outputs) == Counter(
+        one.dataset for one in config.experiments
+    )
+    assert sorted(file for job in jobs for file in job.inputs) == sorted(files)
+
+
+def test_names_of_jobs_are_their_own(config):
+    bundles = bundles_of(config)
+    names = [job.name for job in simulations(config, bundles) + collections(config, bundles)]
+    assert len(names) == len(set(names))
+
+
+def test_a_job_is_of_one_paper_and_of_what_figures_show_or_of_all_else(config):
+    for bundle in bundles_of(config):
+        assert {one.paper for one in bundle.experiments} == {bundle.paper}
+        shown = {bool(one.figures or one.companion_to) for one in bundle.experiments}
+        assert shown == {bundle.shown}
+
+
+def test_suites_are_collected_whole(config):
+    home = {(one.paper, one.suite): set() for one in config.experiments if one.suite}
+    for bundle in bundles_of(config):
+        for one in bundle.experiments:
+            if one.suite:
+                home[one.paper, one.suite].add(bundle.name)
+    assert {len(names) for names in home.values()} == {1}
+
+
+def test_jobs_take_about_a_minute():
+    config = real.config()
+    bundles = bundles_of(config)
+    jobs = simulations(config, bundles)
+    for job in jobs:
+        assert job.seconds <= MOST or len(job.outputs) == 1, job.name
+        assert job.seconds <= 1.5 * MOST, f"{job.name}: its chunk should have fewer replicates"
+    # cut and packed well enough: not many more jobs than there are minutes
+    assert len(jobs) < 2 * sum(job.seconds for job in jobs) / MOST
+    for bundle in bundles:
+        if len(bundle.parts) > 1:
+            total = sum(chunk.seconds for part in bundle.parts for chunk in part)
+            assert total > MOST
+            assert len({one.suite or one.name for one in bundle.experiments}) == 1
+
+
+@pytest.mark.parametrize(
+    ("chunk", "replicates", "seconds", "fits"),
+    [
+        (50, 50, 1.0, 50),  # one file, whatever is in it
+        (100, 50, 0.5, 100),
+        (50, 50, 2.0, 24),  # 29 would fit
+        (20, 50, 1.0, 16),
+        (50, 50, 9.0, 6),  # less than a block
+        (50, 50, 100.0, 1),
+        (3, 50, 1.0, 3),
+    ],
+)
+def test_files_hold_whole_blocks_of_replicates(chunk, replicates, seconds, fits):
+    assert fitting_chunk(chunk, replicates, seconds, most=60) == fits
+    assert BLOCK == LANES
+
+
+def test_a_small_run_is_a_job_or_two_for_each_paper(smoke):
+    jobs = simulations(smoke, bundles_of(smoke))
+    papers = {one.paper for one in smoke.experiments}
+    assert len(jobs) <= 2 * len(papers)
+
+
+def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
+    key = "banditq/oracle_lfg/lfg-uniform02"
+    other = changed(config, key, parameters={"eta": 3})
+    for made in (simulations, collections):
+        before, after = (
+            {job.name: job.plan for job in made(one, bundles_of(one))} for one in (config, other)
+        )
+        assert before.keys() == after.keys()
+        differ = [name for name in before if before[name] != after[name]]
+        assert len(differ) == 1
+
+
+def test_a_seed_changes_every_plan(smoke):
+    other = replace(smoke, seed=smoke.seed_of("banditq") + 1)
+    for made in (simulations, collections):
+        plans = [{job.plan for job in made(one, bundles_of(one))} for one in (smoke, other)]
+        assert plans[0].isdisjoint(plans[1])
+
+
+def test_long_runs_are_cut_into_chunks(smoke):
+    bundles = bundles_of(replace(smoke, job_seconds=0.05))
+    jobs = simulations(smoke, bundles)
+    assert len(jobs) > 50
+    files = sorted(itertools.chain.from_iterable(job.outputs for job in jobs))
+    assert files == sorted(run.chunk_file(chunk) for run in smoke.runs for chunk in run.chunks())
+
+
+def test_what_figures_wait_for_comes_first(config):
+    bundles = bundles_of(config)
+    jobs = simulations(config, bundles)
+    collecting = collections(config, bundles)
+    shown = [job.priority for job in jobs if job.shown]
+    others = [job.priority for job in jobs + collecting if not job.shown]
+    assert min(shown) > max(others)
+    assert min(job.priority for job in collecting if job.shown) > max(shown)
+    by_length = sorted((job for job in jobs if job.shown), key=lambda job: -job.seconds)
+    priorities = [job.priority for job in by_length]
+    assert priorities == sorted(priorities, reverse=True)
+
+
+def test_plans_say_what_is_to_be_done(smoke, tmp_path):
+    config = replace(smoke, folders=smoke.folders | {"results": str(tmp_path)})
+    bundles = bundles_of(config)
+    simulating, collecting = simulations(config, bundles), collections(config, bundles)
+    write_plans(config, [*simulating, *collecting])
+    for job in simulating:
+        seed, chunks = read_plan(tmp_path / job.plan, "chunks")
+        (paper,) = {one["out"].relative_to(tmp_path).parts[1] for one in chunks}
+        assert seed == config.seed_of(paper)
+        assert [one["out"] for one in chunks] == [tmp_path / file for file in job.outputs]
+        for one in chunks:
+            run = config.run("/".join(one["out"].relative_to(tmp_path).parts[1:4]))
+            assert one["run"] == run.spec
+            replicates = one["replicates"]
+            assert f"{replicates[0]}-{replicates[-1]}" == one["out"].stem
+    for job in collecting:
+        seed, datasets = read_plan(tmp_path / job.plan, "datasets")
+        assert [one["out"] for one in datasets] == [tmp_path / file for file in job.outputs]
+        facts = {one.dataset: one.facts() for one in config.experiments}
+        for one in datasets:
+            wanted = facts[str(one["out"].relative_to(tmp_path))]
+            assert one["experiment"] == json.loads(json.dumps(wanted))
+            assert list(one["experiment"]["runs"]) == list(wanted["runs"])  # also their order
+
+
+def test_costs_are_of_policies_that_exist():
+    assert {name.partition(",")[0] for name in COSTS} <= POLICIES.keys()
+    assert OBSERVING.keys() <= OBSERVERS.keys()
+
+
+def with_one_ledger():
+    """Return the configuration of two papers, as if one had no ledger."""
+    config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
+    return replace(config, rules={"banditq": config.rules["banditq"]})
+
+
+def test_jobs_have_the_seeds_of_their_ledgers():
+    config = with_one_ledger()
+    bundles = bundles_of(config)
+    jobs = [*simulations(config, bundles), *collections(config, bundles)]
+    plans = {job.name: json.loads(job.content) for job in jobs}
+    assert {plan["seed"] for name, plan in plans.items() if "banditq" in name} == {
+        config.seed_of("banditq")
+    }
+    assert {plan["seed"] for name, plan in plans.items() if "ht_ucb" in name} == {
+        config.seed_of("ht_ucb")
+    }
+    ledgers = {
+        one["experiment"]["paper"]: one["ledger"]
+        for plan in plans.values()
+        for one in plan.get("datasets", [])
+    }
+    assert ledgers == {"banditq": config.rules["banditq"], "ht_ucb": None}
+
+
+def test_other_rules_plan_the_runs_of_their_paper_anew():
+    config = with_one_ledger()
+    other = replace(config, rules={"banditq": "0" * 16})
+    plans = [
+        {job.name: job.plan for job in simulations(one, bundles_of(one))} for one in (config, other)
+    ]
+    changed = {name for name in plans[0] if plans[0][name] != plans[1][name]}
+    assert changed == {name for name in plans[0] if name.startswith("simulate_banditq_")}

@@ -1,0 +1,260 @@
+"""What a run's fingerprint covers: the code that the run goes through, and no more."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+import real
+import shrunk
+from fairbandits.data import provenance
+from fairbandits.data.provenance import RUNNING, joint, used_by
+from fairbandits.replication import code
+from fairbandits.replication.code import code_of, code_of_all
+from fairbandits.replication.simulate import simulate_chunk
+from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.spec import RunSpec
+
+CONFIG = real.config()
+EVERY = {run.key for run in CONFIG.runs}
+CACHED = ("fingerprint", "used_by", "homes", "_imports", "_contents", "_read_before")
+
+
+def forget():
+    for name in CACHED:
+        getattr(provenance, name).cache_clear()
+    code._code.cache_clear()
+    code._usual_learner.cache_clear()
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return the folder of a copy of the package, to which fingerprints refer."""
+    package = tmp_path / "fairbandits"
+    shutil.copytree(provenance.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(provenance, "PACKAGE", package)
+    forget()
+    yield package
+    monkeypatch.undo()
+    forget()
+
+
+def codes():
+    """Return the fingerprint of every configured run, of the files as they are now."""
+    forget()
+    return {run.key: code_of(run.spec) for run in CONFIG.runs}
+
+
+def changed(package, file, old="", new="A = 1\n"):
+    """Return the runs whose fingerprint changes with a file; the change stays."""
+    before = codes()
+    path = package / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1) if old else text + new, encoding="utf-8")
+    after = codes()
+    return {key for key in before if before[key] != after[key]}
+
+
+def runs_with(*names):
+    """Return the configured runs that have a policy, a learner or an observer of these."""
+
+    def has(spec):
+        own = {spec.policy, *(name for name, _ in spec.observe)}
+        parameters = spec.parameters
+        while parameters:
+            own.add(parameters.get("learner", ""))
+            parameters = parameters.get("learner_parameters", {})
+        return own & set(names)
+
+    return {run.key for run in CONFIG.runs if has(run.spec)}
+
+
+def test_a_new_policy_leaves_all_runs_as_they_are(copied):
+    before = codes()
+    (copied / "policies" / "mine.py").write_text("from fairbandits.engine import laws\n")
+    table = copied / "policies" / "__init__.py"
+    text = table.read_text(encoding="utf-8")
+    line = '    "mixture": "mixture:Mixture",\n'
+    assert line in text
+    table.write_text(text.replace(line, f'{line}    "mine": "mine:Mine",\n'), encoding="utf-8")
+    (copied / "observers" / "mine.py").write_text("from fairbandits.engine import laws\n")
+    assert codes() == before
+    assert provenance.homes(code.POLICIES)["mine"] == "mine:Mine"
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("policies/mixture.py", ["mixture"]),
+        ("policies/t_fair_learn.py", ["t_fair_learn"]),
+        (
+            "policies/bf_ucb_sums.py",
+            ["bf_ucb", "fairx_ucb", "optional_pulls", "group_deficits", "merit_regret"],
+        ),
+        ("policies/thompson.py", ["thompson"]),
+        ("policies/group_ucb.py", ["group_ucb", "optional_pulls", "group_deficits"]),
+        ("observers/starvation.py", ["starvation"]),
+    ],
+)
+def test_a_change_reaches_the_runs_that_use_it(copied, file, names):
+    wanted = runs_with(*names)
+    assert 0 < len(wanted) < len(CONFIG.runs)
+    assert changed(copied, file) == wanted
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "engine/laws.py",
+        "engine/loops.py",
+        "library/simulation.py",
+        "policies/own.py",
+        "library/instance.py",
+    ],
+)
+def test_what_all_runs_go_through_reaches_all(copied, file):
+    assert changed(copied, file) == EVERY
+
+
+def test_words_about_the_code_make_nothing_stale(copied):
+    def all_codes():
+        given = [provenance.audit_code(), provenance.collect_code(), provenance.replay_code()]
+        return [codes(), *given, provenance.figure_code("banditq")]
+
+    before = all_codes()
+    for path in copied.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        quotes = text.index('"""')
+        text = f'# a comment\n\n{text[:quotes]}"""More words: {text[quotes + 3 :]}# another\n'
+        path.write_text(text, encoding="utf-8")
+    assert all_codes() == before
+
+
+def test_a_registry_counts_but_for_its_table(copied):
+    assert changed(copied, "policies/__init__.py") == EVERY
+    line = '"ht_ucb": "ht_ucb:HTUCB"'
+    found = changed(copied, "policies/__init__.py", line, '"ht_ucb": "ht_ucb:Other"')
+    assert found == runs_with("ht_ucb")
+
+
+@pytest.mark.parametrize(
+    "file", ["data/store.py", "data/provenance.py", "cli/main.py", "audit/judge.py"]
+)
+def test_what_no_number_depends_on(copied, file):
+    assert changed(copied, file) == set()
+
+
+def test_the_learner_that_is_not_named_counts(copied):
+    spec = RunSpec(
+        stream="s", policy="mixture", parameters={}, law="beta", horizon=9, checkpoints={}
+    )
+    named = replace(spec, parameters={"learner": "ucb1"})
+    other = replace(spec, parameters={"learner": "thompson"})
+    swept = replace(spec, sweep={"learner": ["ucb1", "thompson"]})
+    nested = {"learner": "resampled", "learner_parameters": {"learner": "thompson"}}
+    inside = replace(spec, parameters=nested)
+    forget()
+    before = [code_of(one) for one in (spec, named, other, swept, inside)]
+    assert before[0] == before[1]
+    assert len(set(before)) == 4
+    (copied / "policies" / "thompson.py").write_text("# nothing\n")
+    forget()
+    after = [code_of(one) for one in (spec, named, other, swept, inside)]
+    assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, False, False]
+
+
+def test_a_policy_of_ones_own_goes_by_all_policies(copied):
+    spec = RunSpec(
+        stream="s", policy="mine:Mine", parameters={}, law="beta", horizon=9, checkpoints={}
+    )
+    forget()
+    before = code_of(spec)
+    (copied / "policies" / "another.py").write_text("A = 1\n")
+    forget()
+    assert code_of(spec) != before
+
+
+def test_what_is_not_registered_is_refused():
+    spec = RunSpec(stream="s", policy="none", parameters={}, law="beta", horizon=9, checkpoints={})
+    with pytest.raises(ValueError, match=r"policies/__init__\.py registers no 'none'; it has"):
+        code_of(spec)
+
+
+def test_relative_imports_are_refused(copied):
+    (copied / "policies" / "mixture.py").write_text("from . import checks\n")
+    forget()
+    with pytest.raises(ValueError, match=r"mixture\.py, line 1: an import inside .* absolute"):
+        used_by("policies/mixture.py")
+
+
+def test_imports_are_followed_in_every_form(copied):
+    (copied / "one.py").write_text(
+        "import fairbandits.rationals\n"
+        "def f():\n    from fairbandits.policies import UCB1; from fairbandits import checks\n"
+        "    from fairbandits.engine.laws import inner\n"
+    )
+    forget()
+    found = used_by("one.py")
+    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(found)
+    assert "policies/bf_ucb.py" not in found
+
+
+def test_one_code_for_several_runs():
+    one, other = CONFIG.runs[0].spec, CONFIG.runs[-1].spec
+    assert code_of_all([one, one]) == code_of(one)
+    assert code_of_all([one, other]) == code_of_all([other, one, one]) != code_of(one)
+    assert joint([]) == ""
+
+
+def kinds():
+    """Return a small run for each kind of policy, learner and observers, of every law once."""
+    found = {}
+    for paper in dict.fromkeys(one.paper for one in CONFIG.experiments):
+        for one in shrunk.config([paper], 1, horizon=60, replicates=1, chunk=1).runs:
+            parameters = one.spec.parameters
+            kind = one.spec.policy, parameters.get("learner"), parameters.get("feedback")
+            found.setdefault((*kind, tuple(name for name, _ in one.spec.observe)), one.spec)
+    return found
+
+
+def test_a_run_goes_through_no_other_code():
+    """Every function of the package that a run calls is in a file that its fingerprint has."""
+    package = str(provenance.PACKAGE)
+    for kind, spec in kinds().items():
+        called = set()
+
+        def note(frame, event, argument, called=called):
+            if event == "call" and frame.f_code.co_filename.startswith(package):
+                called.add(frame.f_code.co_filename[len(package) + 1 :])
+
+        cut = replace(spec, sweep={key: values[:1] for key, values in spec.sweep.items()})
+        sys.setprofile(note)
+        try:
+            simulate_chunk(cut, 1, [0], compiled=False)
+        finally:
+            sys.setprofile(None)
+        policies = code._policies(spec.policy, {**spec.parameters, **spec.sweep})
+        parts = [code._file(code.POLICIES, name) for name in policies]
+        parts += [code._file(code.OBSERVERS, name) for name, _ in spec.observe]
+        known = {*used_by(*RUNNING, *parts), "__init__.py"}
+        assert "library/simulation.py" in called
+        assert called <= known, (kind, called - known)
+
+
+def test_fingerprints_need_no_numba():
+    script = (
+        "import sys; from fairbandits.settings.config import load_config;"
+        "from fairbandits.replication.code import code_of_all;"
+        "from fairbandits.data.provenance import audit_code, collect_code;"
+        "from fairbandits.data.provenance import figure_code, replay_code;"
+        f"config = load_config([{str(ROOT / 'config' / 'config.yaml')!r}]);"
+        "print(code_of_all(run.spec for run in config.runs), audit_code(), collect_code(),"
+        " figure_code('banditq'), replay_code());"
+        "assert not {'numba', 'pandas', 'numpy'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(set(done.stdout.split())) == 5

@@ -1,0 +1,491 @@
+"""Drawn means, penalties, spreads, horizons: from configuration to dataset, and refused."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+
+import naive
+import real
+import shrunk
+from fairbandits import (
+    HTUCB,
+    LFG,
+    UCB1,
+    Instance,
+    Prophet,
+    RandomInstance,
+    penalty_rates,
+    run,
+)
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.replication.datasets import collect, load_dataset
+from fairbandits.replication.recorded import joined, runs_of
+from fairbandits.replication.simulate import instance_of, simulate_chunk
+from fairbandits.replication.verify import replicate_hashes
+from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import ROOT, ConfigError
+
+SEED = 20240911
+REPLICATES = 3
+HORIZON = 1200
+FILE = ROOT / "papers" / "ht_ucb" / "experiments.yaml"
+QUOTAS = ("1/25",) * 5
+#: Experiments of each kind: fixed means and three laws; drawn ones, with horizons; both.
+REGRET, FRONTIER, PULLS = "regret_5_02", "frontier_5_02", "non_critical_1"
+
+
+def experiment_of(name, chunk=2, horizon=HORIZON):
+    return shrunk.experiment_of("ht_ucb", name, SEED, horizon=horizon, chunk=chunk)
+
+
+def run_of(experiment, name):
+    return next(one for one in experiment.runs if one.name == name)
+
+
+def drawn_naively(stream, replicate, arms):
+    """Return the means that the documentation of `RandomInstance` says a replicate has."""
+    words = [naive.draw(SEED, stream, replicate, "instance", 0, k) for k in range(1, arms + 1)]
+    return [naive.open_unit(word) for word in words]
+
+
+# ------------------------------------------------------------------------------ random instances
+
+
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli", "beta"])
+def test_means_come_from_the_documented_stream(law):
+    arms = RandomInstance(4, law=law)
+    for replicate in (0, 7):
+        drawn = arms.draw(SEED, "mine", replicate)
+        assert list(drawn.means) == drawn_naively("mine", replicate, 4)
+        assert (drawn.law, drawn.spread) == (law, Instance((0.5, 0.5), law).spread)
+    between = RandomInstance(4, 2, 5, law="gaussian").draw(SEED, "mine", 7)
+    assert list(between.means) == [2 + 3 * u for u in drawn_naively("mine", 7, 4)]
+
+
+def test_means_differ_between_replicates_streams_and_seeds():
+    arms = RandomInstance(3)
+    draws = [arms.draw(*one).means for one in [(1, "a", 0), (1, "a", 1), (1, "b", 0), (2, "a", 0)]]
+    assert len({mean for means in draws for mean in means}) == 12
+
+
+def test_means_are_uniform():
+    means = [mean for k in range(400) for mean in RandomInstance(5).draw(SEED, "u", k).means]
+    counts = np.histogram(means, bins=20, range=(0, 1))[0]
+    assert ((counts - 100) ** 2 / 100).sum() < 43.8  # 0.999 quantile of chi-square, 19 degrees
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((1,), "n_arms must be a whole number of at least 2, got 1"),
+        ((2.5,), "n_arms must be a whole number of at least 2, got 2.5"),
+        ((3, 1, 1), "low must be below high, both finite; got 1, 1"),
+        ((3, 0, float("inf")), "low must be below high, both finite; got 0, inf"),
+        ((3, 0, 2), "means under law bernoulli must be in"),
+        ((3, -1, 1), "means under law bernoulli must be in"),
+        ((3, 0, 1, "normal"), "law must be one of"),
+        ((3, 0, 1, "gaussian", 0), "spread must be a finite number above 0, got 0"),
+    ],
+)
+def test_random_instance_is_refused(arguments, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        RandomInstance(*arguments)
+
+
+def test_a_run_meets_the_instance_of_each_replicate():
+    arms = RandomInstance(5, law="gaussian", spread=0.2)
+    checkpoints = [10, 100]
+    both = run(UCB1(), arms, 100, [3, 1], seed=SEED, stream="s", checkpoints=checkpoints)
+    assert both.means.tolist() == [drawn_naively("s", k, 5) for k in (3, 1)]
+    columns = both.columns()
+    assert columns["mean"].reshape(2, 2, 5).tolist() == [
+        [drawn_naively("s", k, 5)] * 2 for k in (3, 1)
+    ]
+    for place, replicate in enumerate((3, 1)):
+        fixed = Instance(drawn_naively("s", replicate, 5), "gaussian", 0.2)
+        alone = run(UCB1(), fixed, 100, [replicate], seed=SEED, stream="s", checkpoints=checkpoints)
+        assert np.array_equal(alone.plays[0], both.plays[place])
+        assert np.array_equal(alone.rewards[0], both.rewards[place])
+        assert alone.means is None
+        assert "mean" not in alone.columns()
+
+
+def test_column_has_true_means():
+    arms = RandomInstance(3, 0, 1, law="uniform02_clipped")
+    result = run(UCB1(), arms, 10, 2, seed=SEED, stream="s", checkpoints=[10])
+    for k in range(2):
+        assert result.means[k].tolist() == arms.draw(SEED, "s", k).true_means.tolist()
+
+
+# ------------------------------------------------------------------------------------- penalties
+
+
+def test_penalty_rates():
+    means = np.array([[0.2, 0.8, 0.4], [0.5, 0.5, 0.5]])
+    np.testing.assert_allclose(penalty_rates("half_range", means), [[0.3] * 3, [0] * 3])
+    assert penalty_rates(0.45, means[0]).tolist() == [0.45] * 3
+    assert penalty_rates([1, 2, 3], means).tolist() == [[1, 2, 3]] * 2
+    with pytest.raises(ValueError, match="penalties must be numbers or 'half_range', got 'range'"):
+        penalty_rates("range", means)
+    with pytest.raises(ValueError, match=r"penalties must have one entry per arm \(3\), got 2"):
+        penalty_rates([1, 2], means)
+
+
+@pytest.mark.parametrize("name", ["ht_ucb-gaussian", "soft-gaussian", "prophet-gaussian"])
+def test_policies_have_the_penalties_and_means_of_their_replicate(name):
+    spec = run_of(experiment_of(REGRET), name).spec
+    columns = simulate_chunk(spec, SEED, [0, 2])
+    ends = columns["round"] == HORIZON
+    plays = columns["plays"][ends].reshape(2, 5)
+    for place, replicate in enumerate((0, 2)):
+        means = drawn_naively(spec.stream, replicate, 5)
+        rate = (max(means) - min(means)) / 2
+        if name.startswith("prophet"):
+            policy = Prophet(means, QUOTAS, rate)
+        else:
+            policy = HTUCB(QUOTAS, rate, threshold=spec.parameters["threshold"])
+        arms = Instance(means, "gaussian", 0.2)
+        alone = run(policy, arms, HORIZON, [replicate], seed=SEED, stream=spec.stream)
+        assert alone.plays[0, -1].tolist() == plays[place].tolist()
+
+
+def test_fixed_means_have_the_penalties_of_the_experiment():
+    spec = run_of(experiment_of(PULLS), "ht_ucb-bernoulli").spec
+    columns = simulate_chunk(spec, SEED, [1])
+    arms = Instance(spec.means, "bernoulli")
+    policy = HTUCB(spec.quotas, 0.45)
+    alone = run(policy, arms, HORIZON, [1], seed=SEED, stream=spec.stream)
+    assert columns["plays"].tolist() == alone.plays[0, -1].tolist()
+    assert "mean" not in columns
+
+
+# --------------------------------------------------------------------------- spreads and horizons
+
+
+def test_spread_is_that_of_the_law():
+    specs = {one.name: one.spec for one in experiment_of(FRONTIER).runs}
+    assert specs["ht_ucb-gaussian"].spread == "1/5"
+    assert instance_of(specs["ht_ucb-gaussian"]).spread == 0.2
+    assert instance_of(specs["flearn-beta"]).spread == 1
+    assert specs["lfg-bernoulli"].spread is None
+    fixed = run_of(experiment_of(PULLS), "ht_ucb-gaussian").spec
+    assert instance_of(fixed).spread == 1 / 9
+
+
+def test_each_horizon_is_a_run_of_its_own():
+    spec = run_of(experiment_of(REGRET), "lfg-gaussian").spec
+    assert spec.horizons == (500, 1000, 1200)
+    assert spec.total_rounds == 2 * 2700
+    columns = simulate_chunk(spec, SEED, [1])
+    cells = spec.cells
+    size = columns["round"].size // len(cells)
+    assert size == 5
+    for place, cell in enumerate(cells):
+        arms = Instance(drawn_naively(spec.stream, 1, 5), "gaussian", 0.2)
+        weight = cell["horizon"] ** cell["eta_exponent"]
+        policy = LFG(QUOTAS, eta=weight, constant=2, arrivals="before")
+        alone = run(policy, arms, cell["horizon"], [1], seed=SEED, stream=spec.stream)
+        part = slice(place * size, (place + 1) * size)
+        assert columns["plays"][part].tolist() == alone.plays[0, -1].tolist()
+        assert set(columns["horizon"][part]) == set(columns["round"][part]) == {cell["horizon"]}
+        assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}
+
+
+def test_weight_of_lfg_from_the_horizon():
+    for exponent, weight in ((0.5, 900**0.5), (1, 900), (0, 1), (0.25, 900.0**0.25)):
+        by_rule = LFG(QUOTAS, eta_exponent=exponent).start(5, 900).weights
+        assert by_rule.tolist() == LFG(QUOTAS, eta=weight).start(5, 900).weights.tolist()
+    assert LFG(QUOTAS).start(5, 900).weights.tolist() == [100] * 5
+    with pytest.raises(ValueError, match="only one of eta and eta_exponent can be given, got 3"):
+        LFG(QUOTAS, eta=3, eta_exponent=1)
+    with pytest.raises(ValueError, match="eta_exponent must be finite, got inf"):
+        LFG(QUOTAS, eta_exponent=float("inf"))
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [
+        (60, [60]),
+        (500, [500]),
+        (700, [500, 700]),
+        (16000, [500, 1000, 2000, 4000, 8000, 16000]),
+        (10**9, [500, 1000, 2000, 4000, 8000, 16000]),
+    ],
+)
+def test_small_runs_cut_horizons_and_listed_rounds(limit, kept):
+    experiment = experiment_of(REGRET, horizon=limit)
+    assert experiment.horizon == kept[-1]
+    for one in experiment.runs:
+        assert one.spec.checkpoints == {"at": kept}
+        assert one.spec.horizons in ((), tuple(kept))
+
+
+def test_published_number_of_replicates_is_known():
+    facts = real.config().experiment("ht_ucb", REGRET).facts()
+    assert facts["replicates"] > facts["published_replicates"] == 50
+    assert experiment_of(REGRET).facts()["published_replicates"] == REPLICATES
+    assert "published_replicates" not in experiment_of("regret_long_5_02").facts()
+
+
+# -------------------------------------------------------------------------------------- datasets
+
+
+# in the interpreter a hundred cells take minutes
+@pytest.mark.parametrize("name", [REGRET, pytest.param("paths_1", marks=pytest.mark.slow), PULLS])
+def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
+    tables = []
+    for chunk in (1, 2, 3):
+        experiment = experiment_of(name, chunk, 600)
+        out = tmp_path / f"{chunk}.parquet"
+        files = shrunk.chunks_of(experiment, tmp_path / str(chunk), SEED)
+        collect(files[::-1], experiment.facts(), SEED, out)
+        tables.append(load_dataset(out)[0])
+    assert tables[0].equals(tables[1])
+    assert tables[0].equals(tables[2])
+
+
+def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
+    experiment = experiment_of(REGRET)
+    out = tmp_path / "data.parquet"
+    collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
+    rows = load_dataset(out)[0].to_pandas()
+    for (replicate, arm), part in rows.groupby(["replicate", "arm"]):
+        assert set(part["mean"]) == {drawn_naively("ht_ucb/regret_5_02", replicate, 5)[arm - 1]}
+    found = {(one.policy, *one.cell.values()): one for one in joined(runs_of(*load_dataset(out)))}
+    assert list(found) == [
+        ("ht_ucb",),
+        ("lfg", 0.5),
+        ("lfg", 1.0),
+        ("flearn",),
+        ("ucb1",),
+        ("soft",),
+        ("prophet",),
+    ]
+    for one in found.values():
+        assert one.rounds.tolist() == [500, 1000, 1200]
+        assert one.values["mean"].shape == one.values["plays"].shape == (REPLICATES, 3, 5)
+        assert (one.values["plays"].sum(axis=2) == one.rounds).all()
+
+
+def test_laws_share_the_means():
+    experiment = experiment_of(FRONTIER, horizon=60)
+    means = [simulate_chunk(one.spec, SEED, [0, 1])["mean"][:10] for one in experiment.runs]
+    assert all(np.array_equal(one, means[0]) for one in means)
+
+
+def test_hash_of_a_replicate_does_not_depend_on_its_chunk():
+    for name in ("lfg-gaussian", "ht_ucb-gaussian", "prophet-gaussian"):
+        spec = run_of(experiment_of(REGRET), name).spec
+        together = replicate_hashes(simulate_chunk(spec, SEED, range(REPLICATES)))
+        for replicate, value in together.items():
+            assert replicate_hashes(simulate_chunk(spec, SEED, [replicate])) == {replicate: value}
+
+
+def other_mean(columns):
+    columns["mean"][-1] = 0.5
+    return columns
+
+
+def outside(columns):
+    columns["mean"][:] = 1.5
+    return columns
+
+
+def other_instances(columns):
+    columns["mean"][:] = 0.5
+    return columns
+
+
+def horizons_swapped(columns):
+    columns["horizon"] = columns["horizon"][::-1].copy()
+    return columns
+
+
+def last_horizon_missing(columns):
+    keep = columns["horizon"] != HORIZON
+    return {name: values[keep] for name, values in columns.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        (
+            "ucb1-gaussian",
+            other_mean,
+            "that a replicate keeps its means fails first in replicate 2",
+        ),
+        ("ucb1-gaussian", outside, "that means are in their range fails first in replicate 0"),
+        ("ucb1-gaussian", other_instances, "the replicates of ucb1-gaussian have other means than"),
+        ("lfg-gaussian", horizons_swapped, "for each horizon of the sweep, for each eta_exponent"),
+        ("lfg-gaussian", last_horizon_missing, "for each horizon of the sweep"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_spoilt_chunks_are_refused(name, change, words, tmp_path):
+    experiment = experiment_of(REGRET, 3)
+    files = shrunk.chunks_of(experiment, tmp_path, SEED)
+    (file,) = (one for one in files if one.parent.name == name)
+    table = read_table(file)
+    columns = {key: table[key].to_numpy().copy() for key in table.column_names}
+    write_table(file, pa.table(change(columns)), read_footer(file))
+    with pytest.raises(StoreError) as error:
+        collect(files, experiment.facts(), SEED, tmp_path / "data.parquet")
+    assert words in str(error.value)
+
+
+# ------------------------------------------------------------------------ refused configurations
+
+
+def sourced(value):
+    return {"value": value, "provenance": "chosen", "source": "test"}
+
+
+def refused(tmp_path, change, name):
+    """Return the message for a changed configuration of this paper."""
+    content = json.loads(json.dumps(yaml.safe_load(FILE.read_text())))  # shares no parts
+    change(content["experiments"][name])
+    place = tmp_path / "papers" / "ht_ucb" / "experiments.yaml"
+    place.parent.mkdir(parents=True)
+    place.write_text(yaml.safe_dump(content))
+    settings = shrunk.settings(["ht_ucb"], SEED) | {"scale": "paper"}
+    del settings["limits"]
+    with pytest.raises(ConfigError) as error:
+        build_config(settings, "test", Path(tmp_path))
+    return str(error.value)
+
+
+def drawn(**changes):
+    return lambda block: block["drawn_means"].update(
+        {key: sourced(value) for key, value in changes.items()}
+    )
+
+
+def of_policy(name, **changes):
+    return lambda block: block["policies"][name].update(changes)
+
+
+def parameter(policy, **changes):
+    return lambda block: block["policies"][policy]["parameters"].update(
+        {key: sourced(value) for key, value in changes.items()}
+    )
+
+
+CHANGES = {
+    "both means": (
+        lambda block: block.update(means=sourced([0.5] * 5)),
+        "means and drawn_means exclude each other; give one of them",
+    ),
+    "no means": (lambda block: block.pop("drawn_means"), "'means' is a required property"),
+    "one arm": (drawn(arms=1), "drawn_means.arms.value: 1 is less than the minimum of 2"),
+    "range": (drawn(low=1), "drawn_means.low must be below high (1), got 1"),
+    "law": (
+        lambda block: (drawn(high=2)(block), block.update(laws=sourced(["gaussian", "beta"]))),
+        "drawn_means must be in [0, 1] under law beta, got 0 to 2",
+    ),
+    "unknown key": (
+        lambda block: block["drawn_means"].update(lo=sourced(0)),
+        "drawn_means: unknown key 'lo'; did you mean 'low'?",
+    ),
+    "quotas": (
+        lambda block: block.update(quotas=sourced(["1/25"] * 4)),
+        "quotas must have one entry per mean (5), got 4",
+    ),
+    "targets": (
+        lambda block: block.update(targets=sourced([0.1] * 5)),
+        "targets need fixed means; give target_shares of drawn ones",
+    ),
+    "spread of another law": (
+        lambda block: block["spread"].update(beta=sourced(1)),
+        "spread.beta: the experiment has no such law; it has gaussian",
+    ),
+    "spread 0": (
+        lambda block: block["spread"].update(gaussian=sourced(0)),
+        "spread.gaussian must be above 0, got 0",
+    ),
+    "spread in words": (
+        lambda block: block["spread"].update(gaussian=sourced("small")),
+        "spread.gaussian must be a number such as 0.05 or \"1/3\", got 'small'",
+    ),
+    "penalties in words": (
+        lambda block: block.update(penalties=sourced("range")),
+        "penalties.value: 'range' does not match '^half_range$'",
+    ),
+    "negative penalties": (
+        lambda block: block.update(penalties=sourced(-1)),
+        "penalties.value: -1 is less than the minimum of 0",
+    ),
+    "length of penalties": (
+        lambda block: block.update(penalties=sourced([0.1, 0.2])),
+        "penalties must have one entry per arm (5), got 2",
+    ),
+    "no penalties": (
+        lambda block: block.pop("penalties"),
+        "policies.ht_ucb.parameters.penalties: the experiment has no penalties; give them there",
+    ),
+    "of the instance": (
+        parameter("lfg", weights="instance"),
+        "weights: only means, penalties, reference, shadow_means, groups, targets, quotas and "
+        "fractions can be those of the instance",
+    ),
+    "horizons in disorder": (
+        of_policy("lfg", horizons=sourced([1000, 500])),
+        "policies.lfg.horizons must increase, got 1000, 500",
+    ),
+    "horizon too long": (
+        of_policy("lfg", horizons=sourced([500, 16001])),
+        "policies.lfg.horizons must be whole numbers in 5..16000, got 16001",
+    ),
+    "horizon too short": (
+        of_policy("lfg", horizons=sourced([4, 16000])),
+        "policies.lfg.horizons must be whole numbers in 5..16000, got 4",
+    ),
+    "no whole horizon": (
+        of_policy("lfg", horizons=sourced([500.5])),
+        "horizons.value.0: 500.5 is not of type 'integer'",
+    ),
+    "rounds in disorder": (
+        lambda block: block.update(checkpoints={"at": [500, 500, 16000]}),
+        "checkpoints.at must increase, got 500, 500, 16000",
+    ),
+    "rounds end early": (
+        lambda block: block.update(checkpoints={"at": [500]}),
+        "checkpoints.at must end with the horizon (16000), got 500",
+    ),
+    "rounds both ways": (
+        lambda block: block["checkpoints"].update(linear=3),
+        "checkpoints: give either at, or linear and log",
+    ),
+    "no rounds": (
+        lambda block: block.update(checkpoints={"log": 3}),
+        "checkpoints: 'linear' is a required property",
+    ),
+    "swept words": (
+        of_policy("lfg", sweep={"eta_exponent": sourced(["half"])}),
+        "policies.lfg.sweep.eta_exponent must be a number such as 0.05 or \"1/3\", got 'half'",
+    ),
+    "published replicates": (
+        lambda block: block.update(published_replicates=sourced(501)),
+        "published_replicates must be at most replicates (500), got 501",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_configuration_is_refused(name, tmp_path):
+    change, words = CHANGES[name]
+    message = refused(tmp_path, change, REGRET)
+    assert words in message
+    assert re.match(r"papers/ht_ucb/experiments\.yaml: experiments\.regret_5_02", message)
+    assert "\n" not in message
+
+
+def test_beta_needs_some_spread(tmp_path):
+    message = refused(
+        tmp_path, lambda block: block["spread"].update(beta=sourced("1/20")), FRONTIER
+    )
+    assert message.endswith("spread.beta must be at least 0.1, got 1/20")

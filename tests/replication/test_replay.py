@@ -1,0 +1,234 @@
+"""The released program, run again: against the naive twin, and where the published curve ends."""
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+from numba import config
+
+import naive
+from fairbandits.cli.main import main
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import read_footer, read_table
+from fairbandits.replication import banditq_uai2024 as program
+from fairbandits.replication.banditq_uai2024 import HORIZONS, draw_start, replay, write_replay
+from fairbandits.settings.schemas import paper_file, read_yaml
+
+#: What the naive twin of each program plays; arms, rounds to compare after.
+TWINS = {"full": naive.replay_banditq_full, "bandit": naive.replay_banditq_bandit}
+ROUNDS = {5: (1, 10, 100, 1000), 1000: (1, 10, 100)}
+FEW = 300 if config.DISABLE_JIT else 2500
+cases = pytest.mark.parametrize(
+    ("arms", "feedback"), [(arms, feedback) for arms in ROUNDS for feedback in TWINS]
+)
+
+
+def same(one, other):
+    """Assert that two replays are equal to the last bit."""
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="two million rounds need the compiled loop")
+def test_bandit_replay_ends_where_the_published_curve_does():
+    found = replay(5, "bandit")
+    assert found["round"][-1] == 2_000_000
+    assert found["queue_1"][-1] == pytest.approx(1637.08, abs=0.01)
+    assert found["queue_2"][-1] == pytest.approx(3509.34, abs=0.01)
+    # highest points of the published curves, as read off them; every thousandth round is recorded
+    for name, height, place in (("queue_1", 4488, 130_000), ("queue_2", 7634, 116_000)):
+        highest = found[name].argmax()
+        assert found[name][highest] == pytest.approx(height, rel=0.01)
+        assert found["round"][highest] == pytest.approx(place, abs=5000)
+
+
+@cases
+def test_first_rounds_equal_the_naive_twin(arms, feedback):
+    found = replay(arms, feedback, rounds=ROUNDS[arms][-1])
+    assert found["round"].tolist() == list(range(1, ROUNDS[arms][-1] + 1))
+    for rounds in ROUNDS[arms]:
+        wanted, _ = TWINS[feedback](rounds, arms=arms, horizon=HORIZONS[arms])
+        queues = [found["queue_1"][rounds - 1], found["queue_2"][rounds - 1]]
+        np.testing.assert_allclose(queues, wanted, rtol=1e-9)
+
+
+def history_of(arms, feedback, rounds):
+    """Return the naive history of a replay, drawing one number at a time."""
+    source, means = naive.replay_source(arms)
+    targets, weight = naive.replay_targets(means), HORIZONS[arms] ** 0.5
+
+    def reward_at(_t, arm):
+        return 2 * means[arm] * float(source.random_sample())
+
+    def reward_of_all(t, _n, pulled):
+        return [reward_at(t, arm) for arm in range(arms)][pulled]
+
+    def coin(_t):
+        return float(source.random_sample())
+
+    if feedback == "full":
+        twin = naive.BanditQFull(targets, weight)
+        return naive.play_full(twin, arms, rounds, reward_at)
+    twin = naive.BanditQBandit(targets, weight, tol=1e-5)
+    return naive.play_bandit(twin, arms, rounds, reward_of_all, coin)
+
+
+@cases
+def test_regret_and_rates_equal_the_naive_twin(arms, feedback):
+    rounds = 50
+    found = replay(arms, feedback, rounds=rounds)
+    history = history_of(arms, feedback, rounds)
+    _, means = naive.replay_source(arms)
+    _, benchmark = naive.static_benchmark(means, naive.replay_targets(means))
+    regret = naive.regret_realised(history, benchmark)
+    np.testing.assert_allclose(found["regret"], regret, rtol=0, atol=1e-9)
+    for k in (0, 1):
+        rates = [record["accrued"][k] / record["t"] for record in history]
+        np.testing.assert_allclose(found[f"rate_{k + 1}"], rates, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("arms", [5, 1000])
+def test_means_and_first_draws(arms):
+    generator = np.random.RandomState(100)
+    means = draw_start(generator, arms)
+    wanted, twin = (naive.CODE4, None) if arms == 5 else naive.replay_first_draws_1000(7)
+    assert means.tolist() == list(wanted)
+    if arms == 1000:
+        assert means[:2].round(8).tolist() == [0.54340494, 0.27836939]
+        assert generator.random_sample(7).tolist() == twin
+    else:
+        source, _ = naive.replay_source(5)
+        assert generator.random_sample(7).tolist() == source.random_sample(7).tolist()
+
+
+@pytest.mark.parametrize("arms", [5, 1000])
+def test_progress_bar_takes_three_triples(arms):
+    plain = np.random.RandomState(100)
+    plain.random_sample((0 if arms == 5 else arms) + 9)
+    moved = np.random.RandomState(100)
+    draw_start(moved, arms)
+    assert moved.random_sample(5).tolist() == plain.random_sample(5).tolist()
+
+
+@pytest.mark.parametrize("block", [1, 60, 333, 10**6])
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_size_of_the_blocks_does_not_matter(monkeypatch, feedback, block):
+    whole = replay(5, feedback, rounds=FEW)
+    monkeypatch.setattr(program, "BLOCK", block)
+    same(replay(5, feedback, rounds=FEW), whole)
+
+
+def test_progress_is_reported_and_ends_at_the_last_round(monkeypatch):
+    monkeypatch.setattr(program, "BLOCK", 600)
+    done = []
+    replay(5, "bandit", rounds=250, progress=done.append)
+    assert done == [100, 200, 250]
+
+
+@pytest.mark.parametrize("rounds", [1, 7, 100, 300, 1999, 2000, 2001, 3999, 4000, 9999])
+def test_recorded_rounds_are_even_and_end_with_the_last(rounds):
+    if config.DISABLE_JIT and rounds > 300:
+        pytest.skip("long runs need the compiled loop")
+    found = replay(5, "full", rounds=rounds)
+    assert list(found) == ["round", "regret", "queue_1", "queue_2", "rate_1", "rate_2"]
+    assert {values.size for values in found.values()} == {found["round"].size}
+    assert found["round"].size >= min(rounds, 2000)
+    assert found["round"].size <= 4000
+    assert found["round"][-1] == rounds
+    assert len(set(np.diff(found["round"]))) <= 1
+    assert found["round"][0] <= max(1, 2 * (rounds // 2000))
+
+
+def test_published_rounds_are_those_that_values_were_read_off_at():
+    file = paper_file("banditq", "published")
+    figures = read_yaml(file)["figures"]
+    found = program.published_rounds(figures, HORIZONS[1000])
+    wanted = {
+        one["round"]
+        for name in ("fig8", "fig9", "fig10", "fig11", "fig12", "fig13")
+        for one in figures[name]["values"]
+    }
+    assert found == sorted(wanted)
+    assert found[-1] == 3_000_000
+    assert len(found) > 40
+    # extremes of a curve are at no recorded round, and other figures are of other runs
+    assert program.published_rounds(figures, HORIZONS[5]) == [2_000_000]
+
+
+@pytest.mark.parametrize(("also", "rounds"), [([7, 2501, 4997], 5000), ([3, 3, 9], 10), ([], 20)])
+def test_rounds_are_recorded_besides_the_even_ones(also, rounds):
+    if config.DISABLE_JIT and rounds > 300:
+        pytest.skip("long runs need the compiled loop")
+    even = replay(5, "bandit", rounds=rounds)
+    found = replay(5, "bandit", rounds=rounds, also=[*also, rounds + 1])
+    assert found["round"].tolist() == sorted({*even["round"].tolist(), *also})
+    assert found["round"].dtype == even["round"].dtype
+    kept = np.isin(found["round"], even["round"])
+    same({name: values[kept] for name, values in found.items()}, even)
+
+
+def test_rounds_before_the_first_are_refused():
+    with pytest.raises(ValueError, match="also must be rounds of at least 1, got 0"):
+        replay(5, "full", rounds=10, also=[3, 0])
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_what_is_recorded_does_not_change_the_run(feedback):
+    """V is that of the whole horizon, so a shorter run is the beginning of a longer one."""
+    short, longer = (replay(5, feedback, rounds=rounds) for rounds in (100, 150))
+    same(short, {name: values[:100] for name, values in longer.items()})
+
+
+@pytest.mark.parametrize(
+    ("arms", "feedback", "text"),
+    [
+        (6, "full", "arms must be one of 5, 1000, got 6"),
+        ("5", "full", "arms must be one of 5, 1000, got '5'"),
+        (5, "half", "feedback must be one of bandit, full, got 'half'"),
+    ],
+)
+def test_there_are_no_other_programs(arms, feedback, text):
+    with pytest.raises(ValueError, match="must be one of") as error:
+        replay(arms, feedback)
+    assert str(error.value) == text
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def test_replay_command(monkeypatch, tmp_path, feedback):
+    monkeypatch.setitem(HORIZONS, 5, 300)
+    out = tmp_path / "folder" / "replay.parquet"
+    words = ["banditq-uai2024", "--arms", "5", "--feedback", feedback, "--out", str(out)]
+    result = CliRunner().invoke(main, ["replay", *words])
+    assert result.exit_code == 0, result.output
+    table = read_table(out)
+    same({name: table[name].to_numpy() for name in table.column_names}, replay(5, feedback))
+    assert table["round"][-1].as_py() == 300
+    footer = read_footer(out)
+    assert footer["kind"] == "replay"
+    assert (footer["arms"], footer["feedback"], footer["horizon"]) == (5, feedback, 300)
+    assert footer["code"] == replay_code()
+    assert footer["means"] == list(naive.CODE4)
+    assert footer["targets"] == [naive.CODE4[0] / 2, naive.CODE4[1] / 3, 0, 0, 0]
+
+
+def test_replay_command_records_published_rounds_and_can_stop_early(tmp_path):
+    out, read = tmp_path / "replay.parquet", tmp_path / "published.yaml"
+    value = {"series": "regret", "quantity": "value", "round": 4321, "value": 1.5}
+    figures = {"fig1": {"horizon": HORIZONS[5], "values": [value, value | {"round": 123}]}}
+    read.write_text(yaml.safe_dump({"figures": figures}))
+    words = ["--arms", "5", "--feedback", "full", "--rounds", "300", "--published", str(read)]
+    words = ["replay", "banditq-uai2024", *words, "--out", str(out)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    table = read_table(out)
+    assert table["round"].to_pylist() == list(range(1, 301))
+    assert read_footer(out)["horizon"] == HORIZONS[5]
+
+
+def test_writing_the_replay_again_gives_the_same_bytes(monkeypatch, tmp_path):
+    monkeypatch.setitem(HORIZONS, 5, 100)
+    files = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
+    for file in files:
+        write_replay(5, "bandit", file, lambda done: None)
+    assert files[0].read_bytes() == files[1].read_bytes()

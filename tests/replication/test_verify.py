@@ -1,0 +1,624 @@
+"""The lock of results: it holds for good results, and names what is wrong with others."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import shrunk
+from fairbandits.arena.settings import arena_config
+from fairbandits.cli.main import main
+from fairbandits.data import store
+from fairbandits.data.provenance import figure_code, package_versions, replay_code
+from fairbandits.data.store import (
+    DIGITS,
+    StoreError,
+    content_of,
+    content_of_run,
+    read_footer,
+    read_table,
+    table_hash,
+    write_table,
+)
+from fairbandits.replication.code import code_of, code_of_all
+from fairbandits.replication.datasets import collect, locked_content
+from fairbandits.replication.simulate import simulate_chunk, write_chunk
+from fairbandits.replication.verify import (
+    chunk_path,
+    hash_run,
+    other_versions,
+    read_lock,
+    replicate_hashes,
+    summarised,
+    verify,
+    write_lock,
+)
+from fairbandits.settings.config import build_config
+
+SEED = 20240717
+REPLICATES = 3
+RUN = "banditq/bandit_feedback/banditq-bernoulli"
+
+
+def config_in(folder, **changes):
+    """Return the small configuration itself."""
+    return build_config(
+        shrunk.settings(["banditq"], **{"seed": SEED, "folder": folder} | changes), "test"
+    )
+
+
+def simulate_all(config):
+    """Write the chunks of all runs."""
+    for run in config.runs:
+        for chunk in run.chunks():
+            first, last = map(int, chunk.split("-"))
+            write_chunk(
+                run.spec,
+                config.seed_of(run.paper),
+                range(first, last + 1),
+                chunk_path(config, run, chunk),
+            )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with all results of the small run and their lock."""
+    folder = tmp_path_factory.mktemp("made")
+    config = config_in(folder)
+    simulate_all(config)
+    write_lock(config, folder / "results.lock")
+    return folder
+
+
+@pytest.fixture
+def config(made, tmp_path):
+    """Return the small configuration, with a copy of its results that a test may spoil."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return config_in(tmp_path)
+
+
+@pytest.fixture
+def lock(made):
+    return read_lock(made / "results.lock")
+
+
+@pytest.fixture
+def chunk(config):
+    """Return the second chunk file of one run: its replicate 2."""
+    return chunk_path(config, config.run(RUN), "2-2")
+
+
+def rewritten(file, change=None, **footer):
+    """Write a chunk again with changed columns and their hashes, or another footer."""
+    table = read_table(file)
+    columns = {name: table[name].to_numpy().copy() for name in table.column_names}
+    if change:
+        change(columns)
+        footer = {"hashes": list(replicate_hashes(columns).values())} | footer
+    write_table(file, pa.table(columns), read_footer(file) | footer)
+
+
+def of_run(lock, key=RUN):
+    """Return the locked hashes of a run."""
+    return lock["runs"][key].split()
+
+
+# -------------------------------------------------------------------------------------- the lock
+
+
+def test_good_results_agree_with_their_lock(config, lock):
+    assert verify(config, lock, sample=3, seed=0) == []
+
+
+def test_lock_has_a_line_per_run_and_a_hash_per_replicate(config, lock, made):
+    assert lock["seed"] == SEED
+    assert lock["runs"].keys() == {run.key for run in config.runs}
+    for run in config.runs:
+        hashes = lock["runs"][run.key].split()
+        assert len(set(hashes)) == REPLICATES
+        assert all(len(value) == DIGITS for value in hashes)
+        assert hash_run(config, run) == hashes
+    lines = (made / "results.lock").read_text().splitlines()
+    assert sum(run.key in line for run in config.runs for line in lines) == len(config.runs)
+
+
+def test_lock_is_the_same_whenever_it_is_written(config, made, tmp_path):
+    write_lock(config, tmp_path / "again.lock")
+    assert (tmp_path / "again.lock").read_bytes() == (made / "results.lock").read_bytes()
+
+
+def test_hashes_do_not_depend_on_the_size_of_the_chunks(config, lock):
+    spec = config.run(RUN).spec
+    together = replicate_hashes(simulate_chunk(spec, SEED, range(REPLICATES)))
+    assert [together[k] for k in range(REPLICATES)] == of_run(lock)
+    for k in range(REPLICATES):
+        assert replicate_hashes(simulate_chunk(spec, SEED, [k])) == {k: together[k]}
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_other_chunks_agree_with_the_lock(tmp_path, lock, size):
+    config = config_in(tmp_path, chunk=size)
+    simulate_all(config)
+    assert verify(config, lock, sample=0, seed=0) == []
+
+
+def test_hashes_see_the_smallest_change(config):
+    columns = simulate_chunk(config.run(RUN).spec, SEED, range(REPLICATES))
+    before = replicate_hashes(columns)
+    for name, values in columns.items():
+        if name == "replicate":
+            continue
+        row = np.flatnonzero(columns["replicate"] == 1)[7]
+        spoilt = values.copy()
+        upwards = np.nextafter(spoilt[row], np.inf) if spoilt.dtype.kind == "f" else spoilt[row] + 1
+        spoilt[row] = upwards
+        after = replicate_hashes(columns | {name: spoilt})
+        assert {k for k in before if before[k] != after[k]} == {1}, name
+
+
+# --------------------------------------------------------------------------------- what is found
+
+
+def test_changed_value_is_found(config, lock, chunk):
+    def change(columns):
+        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
+
+    rewritten(chunk, change)
+    table = read_table(chunk)
+    found = replicate_hashes({name: table[name].to_numpy() for name in table.column_names})[2]
+    assert verify(config, lock, 0, 0) == [
+        f"{RUN}: replicate 2 has content hash {found}, results.lock has {of_run(lock)[2]}"
+    ]
+
+
+def test_value_that_cannot_be_is_found(config, lock, chunk):
+    def change(columns):
+        columns["reward"][-1] = np.nan
+
+    rewritten(chunk, change)
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk}: that reward is finite fails first in replicate 2, round 40"
+    ]
+
+
+def test_deleted_chunk_is_found(config, lock, chunk):
+    chunk.unlink()
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not exist; `fairbandits replicate` makes it"
+    ]
+
+
+def test_truncated_chunk_is_found(config, lock, chunk):
+    chunk.write_bytes(chunk.read_bytes()[:-10])
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{chunk} is not a readable Parquet file")
+
+
+def test_stale_chunk_is_found(config, lock, chunk):
+    code = code_of(config.run(RUN).spec)
+    rewritten(chunk, code="0123456789abcdef")
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} is stale: code 0123456789abcdef made it, this is {code}; "
+        "`fairbandits replicate` makes it anew"
+    ]
+
+
+def test_chunk_of_another_seed_rule_is_found(config, lock, chunk):
+    rewritten(chunk, seed_rule="other")
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not belong here: its seed_rule is 'other', wanted 'fairbandits-1'"
+    ]
+
+
+def test_every_damaged_file_is_named(config, lock, chunk):
+    data, _ = collected(config)
+    others = [chunk.with_name("0-1.parquet"), data]
+    for file in (chunk, *others):
+        file.write_bytes(b"PAR1")
+    problems = verify(config, lock, 0, 0)
+    assert [line.split()[0] for line in problems] == [str(others[0]), str(chunk), str(data)]
+    assert all("is not a readable Parquet file" in line for line in problems)
+    assert problems[1].endswith(
+        f"; delete {chunk} and {data}, and `fairbandits replicate` makes both anew"
+    )
+
+
+def test_the_way_out_of_a_missing_chunk_is_one_that_the_workflow_takes(config, lock, chunk):
+    """With the dataset there, it has nothing to do."""
+    data, _ = collected(config)
+    chunk.unlink()
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not exist; delete {data}, and `fairbandits replicate` makes both anew"
+    ]
+
+
+def test_a_damaged_chunk_does_not_hide_what_else_is_wrong(config, lock, chunk):
+    collected(config)
+    chunk.with_name("0-1.parquet").write_bytes(b"PAR1")
+    chunk.unlink()
+    lock["runs"].pop("banditq/oracle_lfg/lfg-uniform02")
+    problems = verify(config, lock, 0, 0)
+    assert len(problems) == 3
+    assert problems[-1] == "banditq/oracle_lfg/lfg-uniform02 is not in results.lock"
+
+
+@pytest.mark.parametrize("key", ["hashes", "replicates"])
+def test_a_footer_with_a_gap_is_named(config, lock, chunk, key):
+    footer = read_footer(chunk)
+    del footer[key]
+    write_table(chunk, read_table(chunk), footer)
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} is damaged (KeyError: '{key}'); delete it and run again"
+    ]
+
+
+def test_chunk_of_another_block_is_found(config, lock, chunk):
+    run = config.run(RUN).spec.to_json()
+    rewritten(chunk, run=run | {"horizon": 41})
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk} does not belong here: its run is {run | {'horizon': 41}!r}, wanted {run!r}"
+    ]
+
+
+def test_chunk_with_other_replicates_is_found(config, lock, chunk):
+    def change(columns):
+        columns["replicate"][:] = 1
+
+    rewritten(chunk, change)
+    assert verify(config, lock, 0, 0) == [
+        f"{chunk}: its rows must be arms 1 to 5 of the same rounds, up to 40, of replicates 2 to 2"
+    ]
+
+
+def test_chunk_in_place_of_another_is_found(config, lock, chunk):
+    shutil.copy(chunk.with_name("0-1.parquet"), chunk)
+    assert verify(config, lock, 0, 0) == [
+        f"the chunks of {RUN} must hold replicates 0 to 2, got [0, 1]"
+    ]
+
+
+def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock):
+    right = of_run(lock)
+    wrong = ["0" * DIGITS] * REPLICATES
+    lock["runs"][RUN] = " ".join(wrong)
+    problems = verify(config, lock, sample=0, seed=0)
+    assert problems == [
+        f"{RUN}: replicate 0 has content hash {right[0]}, results.lock has {wrong[0]}; "
+        "2 more of its 3 replicates differ"
+    ]
+    again = verify(config, lock, sample=150, seed=1)[1:]
+    assert again
+    for problem in again:
+        assert problem.startswith(f"{RUN}, simulated again: replicate ")
+        assert problem.endswith(f"results.lock has {wrong[0]}")
+
+
+def test_a_changed_value_is_found_by_the_footer(config, chunk, lock, tmp_path):
+    hashes = read_footer(chunk)["hashes"]
+
+    def change(columns):
+        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
+
+    rewritten(chunk, change, hashes=hashes)
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{chunk}: replicate 2 has content hash ")
+    assert problem.endswith(f"the footer says {hashes[0]}")
+    with pytest.raises(StoreError, match="replicate 2 has content hash"):
+        write_lock(config, tmp_path / "none.lock")
+
+
+def test_a_dataset_with_another_hash_is_found(config, lock):
+    data, footer = collected(config)
+    content = footer["content"] | {"banditq-bernoulli": "0" * 16}
+    write_table(data, read_table(data), footer | {"content": content})
+    (problem,) = verify(config, lock, 0, 0)
+    right = content_of_run(of_run(lock))
+    assert problem == (
+        f"{data}, banditq-bernoulli has content hash {right}, the footer says {'0' * 16}"
+    )
+
+
+def without_a_replicate(table):
+    return table.filter(pc.less(table["replicate"], REPLICATES - 1))
+
+
+def of_another_law(table):
+    laws = pa.array(["beta"] * table.num_rows).dictionary_encode()
+    return table.set_column(table.column_names.index("law"), "law", laws)
+
+
+def without_a_column(table):
+    return table.drop(["reward"])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (without_a_replicate, ": its rows must be arms 1 to 5 of the same rounds"),
+        (of_another_law, ": the law of banditq-uniform02 must be 'uniform02', got ['beta']"),
+        (without_a_column, ", banditq-uniform02 has columns replicate, round, arm, "),
+    ],
+)
+def test_a_dataset_of_another_form_is_found(config, lock, change, says):
+    """Its footer agrees with what it holds."""
+    data, footer = collected(config)
+    table = change(read_table(data))
+    rows = table.filter(pc.equal(table["run"], "banditq-bernoulli"))
+    rows = rows.drop(["run", "policy", "law"])
+    columns = {name: rows[name].to_numpy() for name in rows.column_names}
+    content = {"banditq-bernoulli": content_of_run(replicate_hashes(columns).values())}
+    write_table(data, table, footer | {"content": footer["content"] | content})
+    problem = verify(config, lock, 0, 0)[0]
+    assert problem.startswith(f"{data}{says}")
+
+
+def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
+    one = config.experiment("banditq", "bandit_feedback")
+    drawn = {"paper": one.paper, "experiment": one.name, "seed": SEED}
+    drawn["code"] = code_of_all(run.spec for run in one.runs)
+    table = pa.table({"round": [1, 2], "mean": [0.5, None]})
+    content = {"content": table_hash(table)}
+    figure = tmp_path / "banditq" / "fig4.parquet"
+    right = {"kind": "figure", "paper": "banditq", "figure": "fig4", "datasets": [drawn]}
+    right |= {"code": figure_code("banditq")} | content
+    write_table(figure, table, right)
+    replay = tmp_path / config.replays[0].table
+    write_table(replay, table, {"kind": "replay", "code": replay_code()} | content)
+    assert verify(config, lock, 0, 0) == []
+
+    write_table(replay, table.slice(1), {"kind": "replay", "code": replay_code()} | content)
+    for change in ({"figure": "fig5"}, {"code": "a" * 16}, {"datasets": [drawn | {"seed": 1}]}):
+        write_table(figure, table, right | change)
+        first, second = verify(config, lock, 0, 0)
+        assert first.startswith(f"{figure} ")
+        assert str(*change.values()) in first or "had seed 1 when it was drawn" in first
+        assert second.startswith(f"{replay} was changed: its content has hash ")
+
+
+def test_other_versions_of_packages_are_told(config, chunk, monkeypatch):
+    assert other_versions(config) == []
+    now = package_versions()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "package_versions", lambda: now | {"numpy": "1.0"})
+        rewritten(chunk)
+    assert other_versions(config) == [
+        f"1 files were written with numpy 1.0, here is {now['numpy']}"
+    ]
+
+
+def test_many_problems_of_one_kind_are_summarised():
+    many = [f"{paper}/one/run-{k}: is not in results.lock" for paper in "ab" for k in range(9)]
+    problems = [*many[:4], "other words", *many[4:]]
+    assert list(summarised(problems)) == [*many[:5], "... and 13 more like the last", "other words"]
+    assert list(summarised(problems[:7], 5)) == [*many[:6], "other words"]  # one more has a line
+
+
+def test_many_kinds_of_problems_are_summarised():
+    problems = [f"{word} is wrong" for word in "abcdefghij"] + ["a is wrong"]
+    more = "... and 2 more of other kinds; --all lists them"
+    assert list(summarised(problems)) == ["a is wrong", *problems[:8], more]
+
+
+def test_a_dataset_has_the_hash_that_the_lock_gives(config, lock):
+    _, footer = collected(config)
+    experiment = config.experiment("banditq", "bandit_feedback")
+    assert content_of(footer) == locked_content(experiment, lock) != ""
+    assert locked_content(experiment, {"runs": {RUN: "01234567"}}) == ""
+
+
+def test_the_lock_of_the_ledgers_seeds(config, lock, tmp_path):
+    other = replace(config, seed="ledger", rules={"banditq": "a" * 16})
+    assert verify(other, lock, 0, 0) == [
+        f"results.lock was made with seed {SEED}, the configuration has ledger"
+    ]
+    with_rules = {"seed": "ledger", "ledgers": {"banditq": "b" * 16}, "runs": {}}
+    with_rules["name"] = "results.lock"
+    assert verify(other, with_rules, 0, 0) == [
+        "results.lock was made under other rules of banditq: papers/banditq/claims.yaml has digest "
+        f"{'a' * 16}, the lock {'b' * 16}"
+    ]
+    file = tmp_path / "without.lock"
+    file.write_text(json.dumps({"seed": "ledger", "runs": {}}))
+    with pytest.raises(StoreError, match="its seeds follow from ledgers, and it has no digests"):
+        read_lock(file)
+
+
+def test_results_under_the_ledgers_seeds_agree_with_their_lock(tmp_path):
+    config = config_in(tmp_path, seed="ledger", horizon=20, replicates=2)
+    one = config.experiment("banditq", "bandit_feedback")
+    config = replace(config, experiments=(one,))
+    simulate_all(config)
+    data, footer = collected(config)
+    assert footer["ledger"] == config.rules["banditq"]
+    assert footer["seed"] == config.seed_of("banditq")
+    write_lock(config, tmp_path / "results.lock")
+    lock = read_lock(tmp_path / "results.lock")
+    assert (lock["seed"], lock["ledgers"]) == ("ledger", dict(config.rules))
+    assert verify(config, lock, sample=1, seed=0) == []
+    write_table(data, read_table(data), footer | {"ledger": "a" * 16})
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{data} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
+
+
+def test_forged_results_are_found_by_simulating_again(config, chunk, tmp_path):
+    """Files and lock agree with each other, but not with the program."""
+
+    def change(columns):
+        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
+
+    rewritten(chunk, change)
+    write_lock(config, tmp_path / "forged.lock")
+    forged = read_lock(tmp_path / "forged.lock")
+    assert verify(config, forged, sample=0, seed=0) == []
+    problems = verify(config, forged, sample=150, seed=1)
+    assert problems
+    for problem in problems:
+        assert problem.startswith(f"{RUN}, simulated again: replicate 2 has content hash")
+
+
+def test_lock_with_fewer_replicates_is_found(config, lock):
+    right = of_run(lock)
+    lock["runs"][RUN] = " ".join(right[:2])
+    assert verify(config, lock, 0, 0) == [
+        f"{RUN}: replicate 2 has content hash {right[2]}, results.lock has none"
+    ]
+
+
+def test_lock_with_more_replicates_is_found(config, lock):
+    lock["runs"][RUN] += " 01234567"
+    assert verify(config, lock, 0, 0) == [
+        f"{RUN}: results.lock has 4 replicates, the configuration 3"
+    ]
+
+
+def test_run_without_a_line_in_the_lock_is_found(config, lock):
+    del lock["runs"][RUN]
+    assert verify(config, lock, 0, 0) == [f"{RUN} is not in results.lock"]
+
+
+def test_line_without_a_run_is_found(config, lock):
+    lock["runs"]["banditq/bandit_feedback/other-bernoulli"] = "0" * DIGITS
+    assert verify(config, lock, 0, 0) == [
+        "banditq/bandit_feedback/other-bernoulli is in results.lock but not in the configuration"
+    ]
+
+
+def test_lock_of_another_seed(made, lock):
+    assert verify(config_in(made, seed=5), lock, 0, 0) == [
+        f"results.lock was made with seed {SEED}, the configuration has 5"
+    ]
+
+
+def test_no_lock_is_written_of_bad_results(config, chunk, tmp_path):
+    chunk.unlink()
+    before = (tmp_path / "results.lock").read_bytes()
+    with pytest.raises(StoreError, match="does not exist"):
+        write_lock(config, tmp_path / "results.lock")
+    assert (tmp_path / "results.lock").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"{", b"seed: 3", b"\xff", b"{}", b"[]", b'{"seed": 3, "runs": []}']
+)
+def test_lock_that_cannot_be_read(tmp_path, content):
+    file = tmp_path / "broken.lock"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(StoreError) as error:
+        read_lock(file)
+    text = str(error.value)
+    assert text.startswith(f"{file} cannot be read as a lock of results: ")
+    assert "\n" not in text
+
+
+# ------------------------------------------------------------------------------- from the shell
+
+
+@pytest.fixture
+def command(config, tmp_path):
+    """Return a function that runs a command on the small configuration."""
+    file = tmp_path / "config.yaml"
+    file.write_text(yaml.safe_dump(shrunk.settings(["banditq"], SEED, tmp_path)))
+
+    def run(*words):
+        return CliRunner().invoke(main, [words[0], "--config", str(file), *map(str, words[1:])])
+
+    return run
+
+
+def test_verify_command(command, config, tmp_path):
+    result = command("verify", "--lock", tmp_path / "results.lock")
+    assert result.exit_code == 0, result.output
+    runs = len(config.runs)
+    said = f"{runs} runs agree with results.lock; 2 replicates simulated again agree"
+    assert result.output.startswith(f"{said}; --sample-seed ")
+    seeds = {result.output.split()[-6]}
+    seeds.add(command("verify", "--lock", tmp_path / "results.lock").output.split()[-6])
+    assert len(seeds) == 2  # one in a million times they are the same
+    result = command("verify", "--lock", tmp_path / "results.lock", "--sample-seed", 7)
+    assert result.output == f"{said}; --sample-seed 7 chooses the same replicates again\n"
+
+
+def test_verify_command_compares_the_arena_where_it_has_run(command, tmp_path):
+    """With the arena.lock beside the other lock."""
+    arena = tmp_path / "arena.lock"
+    arena.write_bytes((tmp_path / "results.lock").read_bytes())
+    lock = ("--lock", tmp_path / "results.lock")
+    assert command("verify", *lock).exit_code == 0  # there is nothing of the arena
+    config = arena_config(shrunk.settings(["banditq"], SEED, tmp_path), "test")
+    file = Path(config.folders["results"], config.experiments[0].dataset)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"damaged")
+    result = command("verify", *lock, "--all")
+    assert result.exit_code == 1
+    assert str(file) in result.stderr
+    assert "arena/arms_fair_ucb_1/ucb1-bernoulli is not in arena.lock" in result.stderr
+    assert command("verify", "--lock", arena).exit_code == 0  # is that of the papers here
+
+
+def test_verify_command_lists_all_problems_and_fails(command, chunk, tmp_path):
+    lock = json.loads((tmp_path / "results.lock").read_text())
+    lock["runs"].pop("banditq/oracle_lfg/lfg-uniform02")
+    (tmp_path / "results.lock").write_text(json.dumps(lock))
+    chunk.unlink()
+    result = command("verify", "--lock", tmp_path / "results.lock", "--sample", 0)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        f"{chunk} does not exist; `fairbandits replicate` makes it",
+        "banditq/oracle_lfg/lfg-uniform02 is not in results.lock",
+        "Error: 2 problems",
+    ]
+
+
+def test_verify_command_without_a_lock(command, tmp_path):
+    result = command("verify", "--lock", tmp_path / "none.lock")
+    assert result.exit_code == 1
+    (line,) = result.output.splitlines()
+    assert line.startswith(f"Error: {tmp_path / 'none.lock'} cannot be read as a lock of results")
+
+
+def test_lock_command(command, config, tmp_path):
+    result = command("lock", "--out", tmp_path / "new.lock")
+    assert result.exit_code == 0, result.output
+    assert result.output == f"{tmp_path / 'new.lock'}: {len(config.runs)} runs\n"
+    assert (tmp_path / "new.lock").read_bytes() == (tmp_path / "results.lock").read_bytes()
+
+
+def test_lock_command_refuses_bad_results(command, chunk, tmp_path):
+    chunk.write_bytes(b"PAR1")
+    result = command("lock", "--out", tmp_path / "new.lock")
+    assert result.exit_code == 1
+    (line,) = result.output.splitlines()
+    assert line.startswith(f"Error: {chunk} is not a readable Parquet file")
+    assert not (tmp_path / "new.lock").exists()
+
+
+def collected(config):
+    """Return a dataset made of its chunks, and its footer."""
+    experiment = config.experiment("banditq", "bandit_feedback")
+    chunks = [chunk_path(config, run, chunk) for run in experiment.runs for chunk in run.chunks()]
+    data = Path(config.folders["results"]) / experiment.dataset
+    own = config.seed_of("banditq"), data, config.ledger_of("banditq")
+    collect(chunks, experiment.facts(), *own)
+    return data, read_footer(data)
+
+
+def test_an_edited_dataset_is_found(config, lock):
+    data, footer = collected(config)
+    assert verify(config, lock, 0, 0) == []
+
+    table = read_table(data)
+    reward = table["reward"].to_numpy().copy()
+    reward[-1] += 1
+    place = table.column_names.index("reward")
+    write_table(data, table.set_column(place, "reward", pa.array(reward)), footer)
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{data}, banditq-bernoulli: replicate {REPLICATES - 1} has content")

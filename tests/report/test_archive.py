@@ -1,0 +1,407 @@
+"""A finished run as one file, its record, and the results out of it: all verified, or none."""
+
+import json
+import shutil
+import subprocess
+import zipfile
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from fairbandits.cli.main import main
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.replication.datasets import collect
+from fairbandits.replication.simulate import write_chunk
+from fairbandits.replication.verify import read_lock, write_lock
+from fairbandits.report import crate
+from fairbandits.report.archive import fetch, write_archive
+from fairbandits.report.crate import CRATE, PROFILES, WORKFLOW
+from fairbandits.settings.config import build_config
+
+#: One experiment with either feedback, whose datasets share a column of plays.
+PAPER = """
+paper: toy
+title: Toy
+experiments:
+  two_arms:
+    title: Two arms
+    figures: []
+    horizon: {value: 20, provenance: chosen, source: short}
+    replicates: {value: 2, provenance: chosen, source: few}
+    means: {value: [0.9, 0.6], provenance: chosen, source: a gap}
+    laws: {value: [bernoulli], provenance: chosen, source: the unit interval}
+    checkpoints: {linear: 4, log: 2}
+    chunk: 2
+    policies:
+      ucb1: {policy: ucb1, label: UCB1, parameters: {}}
+      banditq:
+        policy: banditq
+        label: BanditQ
+        parameters:
+          targets: {value: [0.1, 0.2], provenance: chosen, source: some}
+          feedback: {value: full, provenance: chosen, source: the other}
+"""
+DATA = "results/toy/two_arms.parquet"
+
+
+def config_in(root):
+    settings = {"seed": 20261122, "scale": "paper", "papers": ["toy"]}
+    folders = {name: str(root / name) for name in ("results", "figures", "audit", "logs")}
+    folders["benchmarks"] = str(root / "logs" / "benchmarks")
+    return build_config(settings | {"pathvars": folders}, "test", root)
+
+
+def git(root, *words):
+    subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return the folder of a project of one experiment after a whole run."""
+    root = tmp_path_factory.mktemp("finished")
+    files = {
+        WORKFLOW: "rule all:\n",
+        "uv.lock": "version = 1\n",
+        "config/config.yaml": "papers: [toy]\n",
+        "papers/toy/experiments.yaml": PAPER,
+        "src/some code.py": "x = 1\n",
+    }
+    untracked = {
+        "results/site/index.html": "<html></html>\n",
+        "results/cache/none.txt": "a chunk\n",
+        "logs/benchmarks/one.tsv": "s\th:m:s\n2.5\t0:00:02\n",
+        "logs/benchmarks/two.tsv": "s\th:m:s\n10\t0:00:10\n",
+    }
+    for name, text in (files | untracked).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    git(root, "init", "--quiet")
+    config = config_in(root)
+    (one,) = config.experiments
+    results = root / "results"
+    chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
+    for run, file in zip(one.runs, chunks, strict=True):
+        write_chunk(run.spec, config.seed, range(run.replicates), file, compiled=False)
+    collect(chunks, one.facts(), config.seed, results / one.dataset)
+    write_lock(config, root / "results.lock")
+    git(root, "add", *files, "results.lock")
+    return root
+
+
+@pytest.fixture(scope="module")
+def made(finished, tmp_path_factory):
+    out = tmp_path_factory.mktemp("made") / "run.zip"
+    write_archive(config_in(finished), out, finished, agent="A. Person")
+    return out
+
+
+@pytest.fixture
+def elsewhere(finished, tmp_path):
+    """Return the configuration of the same project in a folder without results."""
+    results = str(tmp_path / "elsewhere" / "results")
+    return replace(config_in(finished), folders={"results": results})
+
+
+def fetched(file, config, finished):
+    return fetch(file, config, read_lock(finished / "results.lock"))
+
+
+def refused(file, config, finished, message):
+    """Assert that an archive is refused with its name, and that nothing is left of the attempt."""
+    with pytest.raises(StoreError, match=message) as error:
+        fetched(file, config, finished)
+    assert str(file) in str(error.value)
+    folder = Path(config.folders["results"]).parent
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+def changed(made, out, change):
+    """Copy an archive with other content, `change` being applied to {name: bytes}."""
+    with zipfile.ZipFile(made) as source:
+        files = {name: source.read(name) for name in source.namelist()}
+    change(files)
+    with zipfile.ZipFile(out, "w") as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return out
+
+
+def as_listed(files, name, content):
+    """Put a file into an archive together with its hash."""
+    graph = json.loads(files[CRATE])
+    entry = crate.Entry(len(content), sha256(content).hexdigest())
+    for one in graph["@graph"]:
+        if one["@id"] == name:
+            one |= {"contentSize": str(entry.size), "sha256": entry.sha256}
+    files |= {name: content, CRATE: json.dumps(graph).encode()}
+
+
+def test_results_come_back_as_they_were(finished, made, elsewhere):
+    assert fetched(made, elsewhere, finished) == 2
+    folder = Path(elsewhere.folders["results"])
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["results"]
+    for name in ("toy/two_arms.parquet", "site/index.html"):
+        assert (folder / name).read_bytes() == (finished / "results" / name).read_bytes()
+    assert len({path.stat().st_mtime for path in folder.rglob("*") if path.is_file()}) == 1
+
+
+def test_the_archive_has_code_lock_data_site_and_record(finished, made):
+    with zipfile.ZipFile(made) as found:
+        names = set(found.namelist())
+    code = {WORKFLOW, "uv.lock", "results.lock", "src/some code.py", "config/config.yaml"}
+    assert names == code | {
+        CRATE,
+        DATA,
+        "papers/toy/experiments.yaml",
+        "results/site/index.html",
+    }
+
+
+# ------------------------------------------------------------------------------- the record
+
+
+@pytest.fixture(scope="module")
+def graph(made):
+    with zipfile.ZipFile(made) as found:
+        record = json.loads(found.read(CRATE))
+    assert record["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
+    entities = {one["@id"]: one for one in record["@graph"]}
+    assert len(entities) == len(record["@graph"])
+    return entities
+
+
+def references(value):
+    """Yield the ids that an entity refers to."""
+    if isinstance(value, dict):
+        if set(value) == {"@id"}:
+            yield value["@id"]
+    elif isinstance(value, list):
+        for one in value:
+            yield from references(one)
+
+
+def test_the_record_is_an_ro_crate(graph):
+    descriptor, root = graph[CRATE], graph["./"]
+    assert descriptor["@type"] == "CreativeWork"
+    assert descriptor["about"] == {"@id": "./"}
+    versions = [one["@id"] for one in descriptor["conformsTo"]]
+    assert versions[0] == "https://w3id.org/ro/crate/1.1"
+    assert root["@type"] == "Dataset"
+    assert {"name", "description", "datePublished", "license"} <= root.keys()
+    for one in graph.values():
+        assert {"@id", "@type"} <= one.keys()
+        for key, value in one.items():
+            for other in references(value) if key != "@id" else ():
+                known = other in graph or other.startswith(("http://", "https://"))
+                assert known, f"{one['@id']}: {key} refers to {other}"
+
+
+def test_the_record_is_a_workflow_run_crate(graph):
+    root = graph["./"]
+    assert [one["@id"] for one in root["conformsTo"]] == list(PROFILES)
+    for one in PROFILES:
+        assert graph[one]["@type"] == "CreativeWork"
+        assert {"name", "version"} <= graph[one].keys()
+    workflow = graph[root["mainEntity"]["@id"]]
+    assert workflow["@id"] == WORKFLOW
+    assert workflow["@type"] == ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
+    language = graph[workflow["programmingLanguage"]["@id"]]
+    assert language["@type"] == "ComputerLanguage"
+    assert language["name"] == "Snakemake"
+    (mentioned,) = root["mentions"]
+    action = graph[mentioned["@id"]]
+    assert action["@type"] == "CreateAction"
+    assert action["instrument"] == {"@id": WORKFLOW}
+    begin, end = (datetime.fromisoformat(action[key]) for key in ("startTime", "endTime"))
+    assert 9 <= (end - begin).total_seconds() <= 60  # the longer job took 10 s
+    assert graph[action["agent"]["@id"]]["name"] == "A. Person"
+    assert {"@id": "papers/toy/experiments.yaml"} in action["object"]
+    assert {"@id": "uv.lock"} in action["object"]
+    assert {"@id": DATA} in action["result"]
+
+
+def test_the_record_has_every_file_and_its_hash(made, graph):
+    parts = [one["@id"] for one in graph["./"]["hasPart"]]
+    assert "src/some%20code.py" in parts
+    with zipfile.ZipFile(made) as found:
+        assert len(parts) == len(found.namelist()) - 1
+        for one in parts:
+            content = found.read(one.replace("%20", " "))
+            assert graph[one]["sha256"] == sha256(content).hexdigest()
+            assert graph[one]["contentSize"] == str(len(content))
+
+
+def test_who_ran_it_is_not_invented(finished, tmp_path):
+    out = tmp_path / "run.zip"
+    write_archive(config_in(finished), out, finished)
+    with zipfile.ZipFile(out) as found:
+        assert b'"agent"' not in found.read(CRATE)
+
+
+# ------------------------------------------------------------------------------- refusals
+
+
+def other_byte(files):
+    files[DATA] = files[DATA][:100] + bytes([files[DATA][100] ^ 1]) + files[DATA][101:]
+
+
+def one_more(files):
+    files["results/toy/more.parquet"] = b"more"
+
+
+def one_less(files):
+    del files["src/some code.py"]
+
+
+def no_record(files):
+    del files[CRATE]
+
+
+def damaged_record(files):
+    files[CRATE] = files[CRATE][:100]
+
+
+def of_something_else(files):
+    files[CRATE] = files[CRATE].replace(b"fairbandits 0", b"other 0")
+
+
+def of_another_run(files):
+    record = files.pop(CRATE).replace(b"two_arms", b"six_arms")
+    files |= {DATA.replace("two", "six"): files.pop(DATA), CRATE: record}
+
+
+def leading_out(files):
+    files["../outside.txt"] = b"out"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (other_byte, f"is damaged: {DATA} has another hash than its record says"),
+        (one_more, "has results/toy/more.parquet, which its record does not list"),
+        (one_less, "is damaged: it lacks src/some code.py"),
+        (no_record, f"is not one of our archives: it has no {CRATE}"),
+        (damaged_record, f"{CRATE} is damaged, or not ours"),
+        (of_something_else, "is an archive of something else: 'other 0"),
+        (of_another_run, f"is of another run: it lacks {DATA}"),
+        (leading_out, "has '../outside.txt', which leads out of the archive"),
+    ],
+)
+def test_a_changed_archive_is_refused(finished, made, elsewhere, tmp_path, change, message):
+    refused(changed(made, tmp_path / "bad.zip", change), elsewhere, finished, message)
+
+
+def test_other_files_are_refused(finished, made, elsewhere, tmp_path):
+    half = tmp_path / "half.zip"
+    half.write_bytes(made.read_bytes()[:-300])
+    refused(half, elsewhere, finished, "is damaged, or no zip archive")
+    refused(tmp_path / "none.zip", elsewhere, finished, "does not exist")
+
+
+def test_a_bit_of_a_compressed_file_is_noticed(finished, made, elsewhere, tmp_path):
+    with zipfile.ZipFile(made) as found:
+        info = found.getinfo("papers/toy/experiments.yaml")
+    content = bytearray(made.read_bytes())
+    content[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 255
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(content)
+    refused(bad, elsewhere, finished, "is damaged: papers/toy/experiments.yaml")
+
+
+@pytest.mark.parametrize(
+    ("footer", "add", "message"),
+    [
+        ({}, 1.0, "two_arms.parquet, ucb1-bernoulli: replicate 0 has content hash"),
+        ({"codes": {}}, 0.0, "two_arms.parquet is stale: code of an earlier version made"),
+        ({"title": "Another"}, 0.0, "two_arms.parquet does not belong here: its title is"),
+    ],
+)
+def test_forged_results_are_refused(finished, made, elsewhere, tmp_path, footer, add, message):
+    """Also with the right hash in the record: the lock and the footers decide."""
+    data = finished / DATA
+    table = read_table(data)
+    place = table.column_names.index("reward")
+    values = table["reward"].to_numpy() + add
+    forged = tmp_path / "forged.parquet"
+    write_table(forged, table.set_column(place, "reward", [values]), read_footer(data) | footer)
+
+    def change(files):
+        as_listed(files, DATA, forged.read_bytes())
+
+    refused(changed(made, tmp_path / "bad.zip", change), elsewhere, finished, message)
+
+
+def test_what_has_a_lock_of_its_own_is_compared_with_that(finished, made, elsewhere):
+    lock = read_lock(finished / "results.lock")
+    name = "toy/two_arms/ucb1-bernoulli"
+    other = lock | {"runs": lock["runs"] | {name: "00000000 00000000"}}
+    with pytest.raises(StoreError, match=r"two_arms\.parquet, ucb1-bernoulli: replicate 0 has"):
+        fetch(made, elsewhere, lock, [(elsewhere, other)])
+    assert fetch(made, elsewhere, lock, [(elsewhere, lock)]) == 2
+
+
+def test_the_arena_is_in_the_archive_where_it_has_run(finished, made, tmp_path):
+    table = "results/arena/arms/fair_ucb_1.parquet"
+    with zipfile.ZipFile(made) as without:
+        assert table not in without.namelist()
+    (finished / table).parent.mkdir(parents=True)
+    try:
+        (finished / table).write_bytes((finished / DATA).read_bytes())
+        out = tmp_path / "with_arena.zip"
+        write_archive(config_in(finished), out, finished)
+    finally:
+        shutil.rmtree(finished / "results" / "arena")
+    with zipfile.ZipFile(out) as found:
+        assert found.read(table) == (finished / DATA).read_bytes()
+
+
+def test_results_that_are_there_stay(finished, made, elsewhere):
+    own = Path(elsewhere.folders["results"], "toy", "own.txt")
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+    with pytest.raises(StoreError, match="toy is there already; move it away"):
+        fetched(made, elsewhere, finished)
+    assert [path for path in own.parents[2].rglob("*") if path.is_file()] == [own]
+
+
+def test_nothing_is_left_when_a_move_fails(finished, made, elsewhere, monkeypatch):
+    rename = Path.rename
+
+    def full(path, target):
+        if path.name == "toy":
+            raise OSError("disk full")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(OSError, match="disk full"):
+        fetched(made, elsewhere, finished)
+    assert [*Path(elsewhere.folders["results"]).parent.rglob("*")] == [
+        Path(elsewhere.folders["results"])
+    ]
+
+
+@pytest.mark.parametrize("gone", [DATA, "results/site/index.html"])
+def test_an_unfinished_run_is_not_archived(finished, tmp_path, gone):
+    root = shutil.copytree(finished, tmp_path / "copy")
+    (root / gone).unlink()
+    with pytest.raises(StoreError, match=f"{gone} does not exist; `fairbandits replicate`"):
+        write_archive(config_in(root), tmp_path / "run.zip", root)
+    assert not (tmp_path / "run.zip").exists()
+
+
+def test_without_a_checkout_or_records_of_jobs_nothing_is_archived(finished, tmp_path):
+    root = shutil.copytree(finished, tmp_path / "copy")
+    shutil.rmtree(root / "logs")
+    with pytest.raises(StoreError, match="has no records of finished jobs"):
+        write_archive(config_in(root), tmp_path / "run.zip", root)
+    shutil.rmtree(root / ".git")
+    with pytest.raises(StoreError, match="is no git checkout"):
+        write_archive(config_in(root), tmp_path / "run.zip", root)
+    assert not (tmp_path / "run.zip").exists()
+
+
+def test_the_commands_are_there():
+    assert {"archive", "fetch"} <= main.commands.keys()

@@ -1,0 +1,342 @@
+"""The page of the audit: every claim once, its evidence in numbers and in a picture."""
+
+import dataclasses
+import html
+import math
+import re
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import pytest
+
+import small
+from fairbandits.audit import totals, words
+from fairbandits.audit.committed import read_findings_csv
+from fairbandits.audit.finding import (
+    DEPENDS,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.quantities import Quantity
+from fairbandits.report import audit, deviations, evidence, pages
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import ROOT
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small.audited(tmp_path_factory) / "results"
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    return audit.open_audit(folder)
+
+
+def plain(markup):
+    """Return the text of some HTML."""
+    return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
+
+
+def badges(markup):
+    return re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', markup)
+
+
+# --------------------------------------------------------------------------------- opened
+
+
+def test_missing_verdicts_name_the_way_out(tmp_path):
+    with pytest.raises(pages.NotReady, match=r"verdicts\.parquet does not exist; `make audit`"):
+        audit.open_audit(tmp_path)
+
+
+def test_stale_verdicts_are_refused(folder, monkeypatch):
+    from fairbandits.audit import records
+
+    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
+        audit.open_audit(folder)
+
+
+def test_without_a_ledger_there_is_nothing_to_show(monkeypatch):
+    monkeypatch.setattr(audit, "load_ledgers", lambda config: {})
+    none = audit.open_audit("nowhere")
+    assert none is None
+    for function in (audit.banner, audit.tally, audit.consequential):
+        assert function(none) is None
+    assert audit.summary(none, "banditq") is None
+    assert audit.for_each_paper(none, deviations.deviations) is None
+    assert audit.links(none) is None
+
+
+def test_a_paper_without_a_ledger_has_no_verdicts(found):
+    assert audit.summary(found, "toy") is None
+
+
+def test_small_runs_are_marked(found):
+    assert "smoke scale: not results" in audit.banner(found).data
+    preview = dataclasses.replace(found, scale="preview")
+    assert "preview scale: not results" in audit.banner(preview).data
+    large = plain(audit.banner(dataclasses.replace(found, scale="large")).data)
+    assert large.startswith("large scale: larger than published More rounds and replicates")
+    assert "smoke" not in large
+    rows = [row | {"seed": "ledger"} for row in found.rows]
+    assert audit.banner(dataclasses.replace(found, scale="paper", rows=rows)) is None
+    rows = [found.rows[0] | {"seed": "7"}]
+    exploratory = dataclasses.replace(found, scale="paper", rows=rows)
+    assert "Exploratory: the data have seed 7, which" in audit.banner(exploratory).data
+
+
+# -------------------------------------------------------------------------------- the whole
+
+
+def test_tally_counts_every_claim_that_counts_once(found):
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", audit.tally(found).data)
+    cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows]
+    counting = [one for one in found.claims.values() if not totals.left_out(one)]
+    assert sum(int(row[0]) for row in cells) == len(counting)
+    assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)
+    for row in cells:
+        assert sum(int(cell) for cell in row[2:] if cell) == int(row[0])
+    heads = re.findall(r'<th scope="col">(.*?)</th>', audit.tally(found).data)
+    order = [REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED]
+    assert heads == ["", "claims", "on printed words", *order]
+    total = sum(int(row[3]) for row in cells if row[3])
+    wanted = [r["verdict"] for r in found.rows if r["headline"] and not r["left_out"]]
+    assert total == wanted.count(NOT_REPRODUCED)
+
+
+def test_what_is_left_out_is_said(found):
+    rows = (totals.standing(one) | {"verdict": ""} for one in found.claims.values())
+    assert totals.totals(rows).left_out in plain(audit.tally(found).data)
+    for paper in found.ledgers:
+        said = totals.totals(found.of(paper)).left_out
+        assert f"({said})" in plain(audit.summary(found, paper).data)
+
+
+def test_the_consequential_are_chosen_by_rule(found):
+    markup = audit.consequential(found).data
+    links = re.findall(r'data-page="claims/([^"]+)" href="../results/site/claims/\1.html"', markup)
+    primary = [r for r in found.rows if r["headline"] and r["primary"] and not r["left_out"]]
+    order = (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
+    counted = [[r["claim"] for r in primary if r["verdict"] == one] for one in order]
+    assert all(counted)
+    assert [name for name in links if not totals.left_out(found.claims[name])] == [
+        name for some in counted for name in some
+    ]
+    said = plain(markup)
+    names = pages.listed([one.title.partition(":")[0] for one in found.ledgers.values()])
+    assert f"{names} stand on {len(primary)} primary claims, each finding counted" in said
+    assert f"{len(counted[0])} not reproduced" in said
+    for name in links:
+        if found.under_readings(name)[1:]:
+            assert words.readings_in_words(found.in_words(name)) in said
+
+
+def judged_by_others(found, judge, *, primary=True):
+    """Return an audit in which only a judge and the claim that it judges are not reproduced."""
+    claim = next(one for one in found.claims.values() if one.judged_by and one.primary)
+    judge = judge or claim.judged_by[0]
+    ledger = found.ledgers[claim.paper]
+    claims = ledger.claims | {claim.id: dataclasses.replace(claim, judged_by=(judge,))}
+    ledgers = found.ledgers | {claim.paper: dataclasses.replace(ledger, claims=claims)}
+    rows = [
+        row
+        | {"verdict": NOT_REPRODUCED if row["claim"] in (judge, claim.id) else REPRODUCED}
+        | ({"primary": primary} if row["claim"] == judge else {})
+        for row in found.rows
+    ]
+    return dataclasses.replace(found, ledgers=ledgers, rows=rows), claim.id, judge
+
+
+@pytest.mark.parametrize("primary", [True, False])
+def test_no_finding_is_listed_twice(found, primary):
+    """A claim that others judge stands for them where they are not primary, and else they do."""
+    changed, claim, judge = judged_by_others(found, "", primary=primary)
+    markup = audit.consequential(changed).data
+    links = re.findall(r'data-page="claims/([^"]+)"', markup)
+    assert links == ([judge] if primary else [claim])
+    total = sum(r["headline"] and r["primary"] and not r["left_out"] for r in changed.rows)
+    assert f"stand on {total} primary claims" in plain(markup)
+
+
+def test_nothing_consequential_is_said_in_short(found):
+    rows = [row | {"verdict": REPRODUCED} for row in found.rows]
+    markup = audit.consequential(dataclasses.replace(found, rows=rows)).data
+    assert "<table" not in markup
+    assert plain(markup).endswith("reproduced.")
+
+
+# ---------------------------------------------------------------------------- claim by claim
+
+
+def test_a_verdict_that_depends_on_the_reading_gives_both(found):
+    name = next(r["claim"] for r in found.rows if r["headline"] and r["verdict"] == DEPENDS)
+    said = plain(audit.headline(found, name))
+    assert said.startswith(DEPENDS)
+    for row in found.in_words(name)[1:]:
+        assert row["verdict"] in said
+        assert row["reading"] in said
+
+
+def test_paper_page_links_to_the_evidence(found):
+    markup = audit.summary(found, "fair_ucb").data
+    links = re.findall(r'data-page="claims/([^"]+)"', markup)
+    assert links == [row["claim"] for row in found.of("fair_ucb") if row["primary"]]
+    assert 'data-page="claims?paper=Fair-UCB"' in markup
+    assert 'href="#fig3"' in markup
+
+
+# ------------------------------------------------------------------------------- the picture
+
+
+def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
+    return {
+        "test": "mean",
+        "decides": True,
+        "verdict": verdict,
+        "reading": "",
+        "each": "an arm",
+        "procedure": "bound",
+        "settings": {"level": 0.99, "side": "at most"},
+        "statistic": statistic,
+        "low": statistic - half,
+        "high": statistic + half,
+        "reference": reference,
+        "against": {"limit": reference},
+        "p": 0.001,
+    } | more
+
+
+def drawn(rows):
+    """Return the picture of some findings of one test."""
+    tests = [SimpleNamespace(name="mean", decides=True, meaning="")]
+    named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
+    return evidence.picture(tests, evidence.in_order(tests, rows), named)
+
+
+def test_a_picture_shows_each_case():
+    markup = drawn([row(k, each=f"arm {k}") for k in range(3)])
+    for k in range(3):
+        assert f"<span>arm {k}</span>" in markup
+    assert "<p>Pulls of A minus that of B, in pulls; right of 0: A has more.</p>" in markup
+    said = "3 cases, 0 to 2: pulls of A minus that of B, in pulls; 3 reproduced"
+    assert f'role="img" aria-label="{said}"' in markup
+    assert "● 3 reproduced; shaded: as is claimed; line: limit; bars: 99\u00a0%" in markup
+    assert len(markup) < 2000
+
+
+def test_many_cases_have_no_names_and_stand_by_what_they_say_against_the_claim():
+    many = [row(k, each=f"arm {k}", p=0.0001 * k) for k in range(evidence.NAMED + 1)]
+    many[5] |= {"verdict": NOT_REPRODUCED, "p": 0.0}
+    many[7] |= {"verdict": INCONCLUSIVE, "p": 0.4}
+    markup = drawn(many)
+    assert "arm 5" not in markup
+    looks = re.findall('<g class="fb-mark-([a-z]+)">', markup)
+    assert looks == ["off", "open", *["good"] * (evidence.NAMED - 1)]
+    assert "● 59 reproduced, ◆ 1 not reproduced, ○ 1 inconclusive" in markup
+    assert "stands first, as in the table" in markup
+    assert len(markup) < 150 * len(many)
+
+
+def test_a_case_without_a_number_says_so():
+    nothing = row(math.nan, half=0.0)
+    failed = row(1.0, message="too few") | {"verdict": FAILED, "statistic": None}
+    assert drawn([nothing | {"message": ""}, failed]) == ""
+    markup = drawn([row(1.0), nothing | {"message": ""}, failed])
+    assert markup.count("<g class=") == 1
+    assert ">no number<" in markup
+    assert ">too few<" in markup
+    assert "; 2 without a number." in markup
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row(1e-6, half=1e-8, reference=1e-6), row(1e9, half=1e3, reference=1e-6)],
+        [row(-1e9), row(0.001), row(1e9)],
+        [row(0.0, half=0.0)],
+        [row(5.0, half=math.inf)],
+        [row(1.0, reference=1.0), row(2.0, reference=3.0)],
+        [row(0.7, procedure="growth_exponent", against={"exponent": 0.75, "margin": 0.03},
+             settings={"level": 0.99, "claim": "equal"}, reference=0.75)],
+    ],
+    ids=["positive", "signs", "one point", "no limits", "own references", "margins"],
+)  # fmt: skip
+def test_any_size_can_be_drawn(rows):
+    markup = drawn(rows)
+    assert markup == drawn(rows)
+    assert markup.count("an arm") == len(rows)
+    for number in re.findall(r'(?:c?x|x[12])="([^"]+)%"', markup):
+        assert 0 <= float(number) <= 100
+    for image in re.findall("<svg.*?</svg>", markup):
+        ElementTree.fromstring(image)
+    ticks = re.findall('<text x="([^"]+)%" y="14">', markup)
+    assert 2 <= len(ticks) <= evidence.TICKS + 3
+    assert ticks == sorted(ticks, key=float)
+
+
+def test_what_has_no_limit_goes_to_the_edge():
+    for ends, places in (({"high": math.inf}, ("", "100.0")), ({"low": -math.inf}, ("0.0", ""))):
+        markup = drawn([row(5.0) | ends])
+        assert "; a bar to the edge has no limit there." in markup
+        first, last = re.search('<g class.*?x1="([^"]+)%" x2="([^"]+)%"', markup).groups()
+        assert (places[0] or first, places[1] or last) == (first, last)
+        assert 0 < float(last if places[0] else first) < 100
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"),
+        (1e-17, "0"),
+        (0.30000000000000004, "0.3"),
+        (-2.5, "−2.5"),
+        (100.25, "100.25"),
+        (2_000_000.0, "2000000"),
+        (1e-6, "1e−6"),
+    ],
+)
+def test_ticks_are_told_apart(value, said):
+    assert evidence._label(value) == said
+
+
+def test_what_is_shaded_is_where_the_verdicts_are():
+    """Of all committed findings those that are reproduced are where it is claimed, and no other."""
+    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
+    count = 0
+    for one in read_findings_csv(ROOT / "audit" / "findings.csv", ledgers):
+        of_a_point = one["procedure"] in ("printed_number", "prediction_interval")
+        decided = one["verdict"] in (REPRODUCED, NOT_REPRODUCED) and one["statistic"] is not None
+        if decided and not of_a_point and "ROUNDING" not in one["tags"]:
+            low, high = evidence.claimed(one)
+            assert (low <= one["statistic"] <= high) == (one["verdict"] == REPRODUCED), one
+            count += 1
+    assert count > 1000
+
+
+# -------------------------------------------------------------------------------- for reading
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, ""),
+        (math.nan, ""),
+        (0.0, "0"),
+        (3.0, "3"),
+        (-13982.4, "−13\u202f982"),
+        (0.123456, "0.1235"),
+        (0.000123456, "0.0001235"),
+        (1.5e-9, "1.500·10^−9"),
+        (2.5e15, "2.500·10^15"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+    ],
+)
+def test_numbers_have_four_digits(value, words):
+    assert audit.significant(value) == words

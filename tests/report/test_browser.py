@@ -1,0 +1,375 @@
+"""The site in a real Chromium: nothing asked of the network, no script error, all of it works."""
+
+import functools
+import http.server
+import math
+import os
+import re
+import shutil
+import threading
+from urllib.parse import quote
+
+import pytest
+
+import real
+import small
+from fairbandits.report.pages import CONFIG, GENERATED
+from fairbandits.settings.config import load_config
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx10Warning"),
+    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning"),
+]
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
+CLAIM = "claims/fairucb-thm2-bound"
+CLAIM_ID = "banditq-prop2-violation"
+STATEMENT = real.ledgers()["banditq"].claims[CLAIM_ID].statement
+#: Pixels of a page, at 1280 of width.
+LONGEST = 15_000
+each_page = pytest.mark.parametrize("name", [*small.PAGES, *GENERATED, CLAIM])
+#: The lower of two contrasts of text with its ground, as WCAG has it.
+CONTRAST = """
+    (selector) => Math.min(...[...document.querySelectorAll(selector)].map((element) => {
+        const light = (colour) => {
+            const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+                const c = part / 255
+                return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+            })
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        }
+        let ground = element
+        while (/, 0\\)$|transparent/.test(getComputedStyle(ground).backgroundColor)) {
+            ground = ground.parentElement
+        }
+        const pair = [
+            light(getComputedStyle(element).color),
+            light(getComputedStyle(ground).backgroundColor),
+        ]
+        return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)
+    }))
+"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site_folder(tmp_path_factory):
+    if CHROMIUM is None:
+        if os.environ.get("FAIRBANDITS_REQUIRE_BROWSER") == "1":
+            pytest.fail("FAIRBANDITS_REQUIRE_BROWSER is 1, and there is no chromium on the path")
+        pytest.skip("no chromium on the path")
+    return small.built_site(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def site_url(site_folder):
+    handler = functools.partial(Quiet, directory=str(site_folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser(site_url):  # the site first: its notebooks cannot run beside playwright's event loop
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """A page in the browser, and what went wrong on it."""
+
+    def __init__(self, browser, url, disk):
+        self.url, self.disk = url, disk
+        self.page = browser.new_page(viewport=WIDE)
+        self.page.set_default_timeout(120_000)  # of a machine that has other work as well
+        self.wrong = []
+        self.page.route("**/*", self._only_the_site)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("requestfailed", self._failed)
+        self.page.on("console", self._console)
+        self.page.on("response", self._response)
+
+    def _only_the_site(self, route):
+        if route.request.url.startswith((self.url, self.disk, "data:", "blob:")):
+            route.continue_()
+        else:
+            self.wrong.append(f"elsewhere: {route.request.url}")
+            route.abort()
+
+    def _failed(self, request):
+        if request.failure != "net::ERR_ABORTED":  # what a page that is left has not loaded yet
+            self.wrong.append(f"{request.failure}: {request.url[:100]}")
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"{message.type}: {message.text}")
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.wrong.append(f"{response.status}: {response.url}")
+
+    def open(self, name, theme="light", size=WIDE):
+        """Open a page, and wait until its figures, tables and formulas are there."""
+        self.page.set_viewport_size(size)
+        self.page.add_init_script(
+            f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
+        )
+        self.page.goto(f"{self.url}/{name}.html")
+        self.page.locator("article table tbody tr").first.wait_for(state="attached")
+        if name not in ("index", "audit", "claims", "robustness", "library"):
+            self.page.locator("mjx-container svg").first.wait_for(state="attached")
+        self.page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager' })")
+        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_function("[...document.images].every(image => image.complete)")
+        return self.page
+
+
+@pytest.fixture
+def visit(browser, site_url, site_folder):
+    visit = Visit(browser, site_url, site_folder.as_uri())
+    yield visit
+    visit.page.close()
+    assert visit.wrong == []
+
+
+@pytest.mark.parametrize("name", ["index", *small.PAPERS])
+def test_figures_are_shown(visit, name):
+    page = visit.open(name)
+    widths = page.eval_on_selector_all(
+        "img[src^='figures/']", "images => images.map(image => image.naturalWidth)"
+    )
+    drawn = load_config([CONFIG]).figures
+    figures = [figure for paper, figure in drawn if name == paper]
+    assert len(widths) == (len(figures) or len(small.PAPERS))
+    assert min(widths) > 0
+
+
+def test_formulas_are_set(visit):
+    page = visit.open("banditq")
+    assert page.locator("mjx-container svg").count() >= 20
+    assert page.locator("mjx-merror").count() == 0
+    text = page.locator("article").inner_text()
+    assert "\\(" not in text
+    assert "$" not in text
+
+
+def test_small_run_is_marked(visit):
+    shown = [name for name in small.PAGES if name not in small.LIBRARY_PAGES]
+    for name in (*shown, *GENERATED, CLAIM):
+        assert visit.open(name).get_by_text("smoke scale: not results").first.is_visible()
+
+
+def test_table_filters_and_sorts(visit):
+    page = visit.open("claims")
+    rows = page.locator("#claims tbody tr:visible")
+    status = page.locator(".fb-count")
+    total = page.locator("#claims tbody tr").count()
+    column = {
+        name: page.locator(f"#claims td:visible:nth-child({place})")
+        for name, place in (("claim", 1), ("paper", 2), ("verdict", 7), ("number", 9))
+    }
+    page.get_by_role("button", name="reproduced", exact=False).first.focus()
+    page.keyboard.press("Enter")  # of two that have the word, the one that says just that
+    assert {one.split("\n")[0] for one in column["verdict"].all_inner_texts()} == {"reproduced"}
+    page.get_by_label("paper", exact=True).select_option("Fair-UCB")
+    assert set(column["paper"].all_inner_texts()) == {"Fair-UCB"}
+    assert status.inner_text() == f"{rows.count()} of {total} rows"
+    word = column["claim"].first.inner_text()
+    page.get_by_role("searchbox", name="search", exact=True).fill(word.upper())
+    assert 0 < rows.count() < 20
+    assert all(word in one for one in rows.all_inner_texts())
+    page.goto(f"{visit.url}/claims.html?verdict=not reproduced")
+    assert set(column["verdict"].all_inner_texts()) == {"not reproduced"}
+    for direction in ("ascending", "descending"):
+        page.get_by_role("button", name="number").click()
+        page.locator(f"#claims thead th[aria-sort={direction}]").wait_for()
+        values = column["number"].evaluate_all("all => all.map(one => one.dataset.value)")
+        there = [float(one) for one in values if one]
+        assert there == sorted(there, reverse=direction == "descending")
+        assert values[: len(there)] == [one for one in values if one]
+
+
+def test_settings_can_be_searched(visit):
+    page = visit.open("banditq")
+    page.get_by_text(re.compile(r"All \d+ settings")).click()
+    page.get_by_role("searchbox", name="search", exact=True).fill("reconstructed")
+    rows = page.locator("#settings tbody tr:visible")
+    assert 0 < rows.count() < page.locator("#settings tbody tr").count()
+    assert all("reconstructed" in one for one in rows.all_inner_texts())
+
+
+@pytest.mark.parametrize("anchor", ["banditq-eq12", "claim-banditq-eq12"])
+def test_every_claim_lands(visit, anchor):
+    visit.page.goto(f"{visit.url}/audit.html#{anchor}")
+    visit.page.wait_for_url("**/claims/banditq-eq12.html")
+
+
+def test_a_long_table_has_pages(visit):
+    page = visit.open("claims")
+    rows = page.locator("#claims tbody tr")
+    first = rows.locator("visible=true").first.get_attribute("id")
+    assert rows.locator("visible=true").count() == 50
+    pages = page.get_by_role("navigation", name="pages of the table")
+    assert pages.get_by_role("button").count() == math.ceil(rows.count() / 50)
+    pages.get_by_role("button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".fb-count").inner_text().endswith(", here 51 to 100")
+    assert page.locator(f"#{first}").is_hidden()
+    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "page"
+    page.get_by_role("searchbox", name="search", exact=True).fill(first)
+    assert page.locator(f"#{first}").is_visible()
+    last = rows.last.get_attribute("id")
+    page.goto(f"{visit.url}/claims.html#{last}")
+    page.reload()
+    assert page.locator(f"#{last}").is_visible()
+
+
+def test_pages_are_not_long(visit):
+    """But for the reference of the library."""
+    heights = {}
+    for name in {*small.PAGES, *GENERATED} - {"library"}:
+        page = visit.open(name)
+        heights[name] = page.evaluate("document.documentElement.scrollHeight")
+    assert {name: height for name, height in heights.items() if height > LONGEST} == {}
+
+
+def test_header_is_one_row_of_menus(visit):
+    page = visit.open("index")
+    items = page.locator(".bd-header .navbar-nav > li")
+    heads = ["Findings", "Papers", "Claims", "Arena", "Library", "Docs"]
+    assert [one.strip() for one in items.all_inner_texts()] == heads
+    spans = items.evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(box => [box.top, box.bottom])"
+    )
+    assert max(top for top, _ in spans) < min(bottom for _, bottom in spans)
+    page.get_by_role("button", name="Papers").click()
+    page.locator(".bd-header").get_by_role("link", name="Across papers").click()
+    page.wait_for_url("**/across.html")
+    page = visit.open("index", size=NARROW)
+    page.get_by_role("button", name="Site navigation").click()
+    page.get_by_role("dialog").get_by_role("link", name="Across papers").click()
+    page.wait_for_url("**/across.html")
+
+
+def test_a_claim_has_evidence_formulas_and_a_command_to_copy(visit):
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit.open("claims/banditq-prop2-violation")
+    picture = page.locator(".fb-forest ol").first.bounding_box()
+    for mark in page.locator(".fb-forest").first.locator("circle, g rect").all():
+        box = mark.bounding_box()
+        assert box["width"] > 3
+        assert picture["x"] < box["x"] < picture["x"] + picture["width"]
+    assert page.locator("mjx-container svg").count() > 3
+    assert page.locator("mjx-merror").count() == 0
+    page.get_by_role("button", name="copy").first.click()
+    page.get_by_role("button", name="copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "fairbandits claims banditq-prop2-violation"
+
+
+def test_formulas_of_all_claims_are_set(visit):
+    """All that the pages of the claims typeset is put on one page, so that it takes seconds."""
+    page = visit.open("claims/banditq-eq12")
+    wrong = page.evaluate(
+        """async (names) => {
+            const texts = await Promise.all(names.map(async (name) => (await fetch(name)).text()))
+            const found = texts.flatMap((text) =>
+                [...new DOMParser().parseFromString(text, 'text/html').querySelectorAll('.math')])
+            const place = document.createElement('div')
+            place.append(...new Map(found.map((one) => [one.textContent, one])).values())
+            document.body.append(place)
+            await MathJax.typesetPromise([place])
+            return [...place.querySelectorAll('mjx-merror')].map((one) => one.textContent)
+        }""",
+        [f"{name}.html" for name in small.claims()],
+    )
+    assert wrong == []
+
+
+def test_what_is_consequential_leads_to_its_evidence(visit):
+    page = visit.open("audit")
+    link = page.locator("#consequential a").first
+    link.click()
+    page.wait_for_url("**/claims/*.html")
+    assert page.locator(".fb-lead").is_visible()
+    page.locator(".fb-place a").first.click()
+    page.locator("table#verdict-table").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "shown"),
+    [
+        ("queue", "BanditQ", "queue"),
+        (CLAIM_ID, CLAIM_ID, STATEMENT),
+        ("full information violation order", CLAIM_ID, STATEMENT),
+    ],
+)
+@pytest.mark.parametrize("served", [True, False], ids=["served", "from disk"])
+def test_search_finds_and_shows_what(visit, site_folder, words, found, shown, served):
+    place = visit.url if served else site_folder.as_uri()
+    visit.page.goto(f"{place}/search.html?q={quote(words)}")
+    first = visit.page.locator("#search-results li").first
+    first.locator(".context").wait_for()
+    assert first.locator("a").first.inner_text() == found
+    assert shown.lower() in first.locator(".context").inner_text().lower()
+    first.locator("a").first.click()
+    visit.page.locator("article h1").wait_for()
+    assert visit.page.locator("article h1").inner_text().strip("#") == found
+
+
+def test_cards_lead_to_papers(visit):
+    page = visit.open("index")
+    cards = page.locator(".fb-gallery > div")
+    assert cards.count() == len(small.PAPERS)
+    cards.first.get_by_role("link", name="BanditQ").click()
+    page.wait_for_url("**/banditq.html")
+
+
+@each_page
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_layout_holds(visit, name, theme, size):
+    page = visit.open(name, theme, size)
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.fb-scroll, .fb-figure, .fb-smoke, .fb-gallery')]"
+        ".map(element => element.getBoundingClientRect()).map(box => [box.left, box.right])"
+    )
+    for left, right in boxes:
+        assert 0 <= left < right <= size["width"]
+    for text in (
+        "article p",
+        ".fb-table td, .fb-table th",
+        "table.fb-data td",
+        ".fb-filters button, .fb-filters label",
+        ".fb-badge",
+        ".fb-facts dd",
+        ".fb-facts dt",
+    ):
+        if page.locator(text).count():
+            assert page.evaluate(CONTRAST, text) >= 4.5, text

@@ -1,0 +1,233 @@
+"""The pages of the claims, the table of all of them, and the table of what verdicts turn on."""
+
+import dataclasses
+import html
+import math
+import re
+
+import pytest
+import yaml
+
+import small
+from fairbandits.audit import words
+from fairbandits.audit.finding import DEPENDS, FAILED, TAGS
+from fairbandits.audit.quantities import quantity
+from fairbandits.report import audit, claims, evidence
+from fairbandits.report.formulas import typeset
+from fairbandits.settings.schemas import ROOT, ConfigError
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("claims")
+    small.write_audit(folder)
+    return audit.open_audit(folder / "results")
+
+
+@pytest.fixture(scope="module")
+def made(found):
+    return claims.Claims(found, "../..")
+
+
+@pytest.fixture(scope="module")
+def pages(found, made):
+    """Return the page of each claim."""
+    return {key: made.page(one) for key, one in found.claims.items()}
+
+
+def plain(markup):
+    """Return the text of some HTML."""
+    return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
+
+
+def badges(markup):
+    return re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', markup)
+
+
+def test_a_page_says_what_a_verdict_rests_on(found, pages):
+    for name, page in pages.items():
+        claim, said = found.claims[name], plain(page)
+        row, *others = found.under_readings(name)
+        assert claim.place in said
+        assert " ".join(claim.statement.split()) in said  # as it stands in the ledger
+        assert badges(page)[0] == row["verdict"]
+        assert row["message"] in said
+        assert {one["verdict"] for one in others} <= set(badges(page))
+        if row["statistic"] is not None:
+            assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
+            assert f": {audit.significant(row['statistic'])}" in said
+            assert audit.quantity_of(found, row) in said
+            assert f"n {row['n']}" in said
+            assert words.endless(row) in said
+        for one in (row, *others):
+            for tag in one["tags"]:
+                assert TAGS[tag] in said
+        for other in (*claim.judged_by, *claim.rests_on):
+            assert f'data-page="claims/{other}"' in page
+        assert f"<pre>fairbandits claims {name}</pre>" in page
+
+
+def test_what_a_verdict_hangs_on_is_said(found, made):
+    name = next(r["claim"] for r in found.rows if r["headline"] and r["verdict"] == DEPENDS)
+    said = made.only_if(found.claims[name])
+    assert any("only if:" in one or "Does not hold if:" in one for one in said)
+    lost = next(one for one in found.claims.values() if one.basis != "printed")
+    assert any("Only as reconstructed" in one for one in made.only_if(lost))
+
+
+def test_every_tested_claim_has_its_evidence_its_cases_and_its_record(found, pages):
+    for name, page in pages.items():
+        tested = found.tested(name)
+        can_be_drawn = any(
+            one["decides"] and one["verdict"] != FAILED and math.isfinite(one["statistic"])
+            for one in found.found(name)
+        )
+        assert ('<section id="evidence">' in page) == can_be_drawn
+        assert ('<section id="cases">' in page) == bool(tested.tests)
+        if found.claims[name].tests:
+            record = words.record(found.claims[name], found.ledgers[tested.paper])
+            assert html.escape(record) in page
+            cases = re.search('<section id="cases">(.*?)</section>', page, re.DOTALL)[1]
+            assert cases.count("<tr>") == 1 + len(found.found(name))
+
+
+def test_every_case_with_a_number_is_in_the_picture(found, pages):
+    for name, page in pages.items():
+        drawn = [
+            one
+            for one in found.found(name)
+            if one["verdict"] != FAILED and math.isfinite(one["statistic"])
+        ]
+        tests = {one["test"] for one in drawn}
+        assert page.count("<g class=") == len(drawn)
+        assert page.count('<figure class="fb-forest') == len(tests)
+        places = [float(one) for one in re.findall(r'(?:c?x|x[12])="([\d.-]+)%"', page)]
+        assert all(0 <= one <= 100 for one in places)
+
+
+def test_many_cases_stand_as_in_the_table_the_worst_first(found):
+    name = max(found.claims, key=lambda key: len(found.found(key)))
+    tested = found.tested(name)
+    many = found.found(name) * (1 + evidence.NAMED // len(found.found(name)))
+    rows = evidence.in_order(tested.tests, many)
+    assert len(many) > evidence.NAMED
+    for test in tested.tests:
+        own = [words.against(one) for one in rows if one["test"] == test.name]
+        assert own == sorted(own)
+    named = {test.name: quantity(test, found.ledgers[tested.paper]) for test in tested.tests}
+    assert evidence.picture(tested.tests, rows, named).count("<span>") == len(
+        {one["test"] for one in rows}
+    )
+
+
+def test_qualifying_tests_stand_beside_the_verdict(found, pages):
+    for name, page in pages.items():
+        top = page.partition("<section")[0]
+        tests = [one.name for one in found.tested(name).tests if not one.decides]
+        asked = {one["test"] for one in found.found(name)} & set(tests)
+        assert top.count("Qualified by:") == len(asked)
+
+
+def test_data_are_links_to_the_results(pages, found):
+    name = next(r["claim"] for r in found.rows if r["headline"] and r["data"])
+    paper = found.claims[name].paper
+    assert f'<a href="../../{paper}/some.parquet">{paper}/some.parquet</a>' in pages[name]
+
+
+def test_what_rests_on_what_is_said_both_ways(found, made, pages):
+    for base, others in made.above.items():
+        for other in others:
+            assert f'data-page="claims/{other}"' in pages[base]
+            assert f'data-page="claims/{base}"' in pages[other]
+
+
+def test_pages_are_light(pages):
+    assert max(map(len, pages.values())) < 250_000
+
+
+def test_the_table_has_every_claim_with_numbers_to_sort_by(found, made):
+    markup = made.all_of_them()
+    assert re.findall(r'<tr id="([^"]+)">', markup) == list(found.claims)
+    assert len(markup) < 280_000
+    for name in ("paper", "kind", "role", "basis"):
+        assert f'<th scope="col" data-filter="select">{name}</th>' in markup
+    assert 'data-filter="reproduced|not reproduced|' in markup
+    for value in re.findall(r'class="fb-number" data-value="([^"]*)"', markup):
+        assert value == "" or float(value) is not None
+
+
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_robustness_has_each_verdict_under_each_reading(found, made, paper):
+    markup = made.robustness(paper)
+    rows = dict(
+        re.findall(r'<tr><th scope="row"><a data-page="claims/([^"]+)".*?</th>(.*?)</tr>', markup)
+    )
+    for name, claim in found.ledgers[paper].claims.items():
+        head, *others = found.under_readings(name)
+        if claim.tests and others:
+            marks = re.findall(r'title="([^"]+)"', rows[name])
+            assert marks[0] == head["verdict"]
+            assert sorted(marks[1:]) == sorted(one["verdict"] for one in others)
+
+
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_readings_are_called_by_what_they_say(found, made, paper):
+    ledger, markup = found.ledgers[paper], made.robustness(paper)
+    names = [ledger.reading(key) for key in ledger.readings]
+    assert len(set(names)) == len(names)
+    table = markup.index("<table")
+    for key, said in ledger.readings.items():
+        if f">{html.escape(ledger.reading(key))}</abbr>" in markup:
+            assert f'<abbr title="{html.escape(said)}">' in markup
+            assert markup.index(typeset(said)) < table
+        assert "_" not in ledger.reading(key).replace("r_i", "")
+    assert markup.count("<abbr") >= markup[:table].count("<li>") > 0
+
+
+def test_what_is_reconstructed_is_marked(made):
+    markup = made.robustness("fair_ucb")
+    assert "rests on it" in markup
+    assert "rests on, reconstructed" in markup
+
+
+# ------------------------------------------------------------------------------ the glossaries
+
+
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_a_statement_can_be_read_alone(found, made, paper):
+    """Each symbol of a statement of a paper is in its glossary, but those that are common."""
+    glossary = made.glossaries[paper]
+    assert glossary.setting
+    common = {"i", "j", "k", "g", "e", "b", "c", "pi", "ln", "log", "max", "min", "sum", "sqrt"}
+    common |= {"exp", "floor", "ceil", "O", "f", "C", "E", "n", "p", "gap"}
+    known = set().union(*(claims.names(term) for term in glossary.terms))
+    for claim in found.ledgers[paper].claims.values():
+        used = {one for one in claims.names(claim.statement) if len(one) < 9} - common
+        missing = {one for one in used - known if claim.kind != "inconsistency"}
+        assert not missing, (claim.id, missing)
+
+
+def test_formulas_are_of_claims(tmp_path):
+    folder = tmp_path / "papers" / "banditq"
+    folder.mkdir(parents=True)
+    content = {"setting": "s", "terms": {"T": "rounds"}, "formulas": {"banditq-thm": "x"}}
+    (folder / "glossary.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(ConfigError, match=r"glossary\.yaml: formulas: no claim 'banditq-thm'; did"):
+        claims.load_glossary("banditq", ["banditq-thm1"], tmp_path)
+    assert claims.load_glossary("other", [], tmp_path).terms == {}
+
+
+def test_terms_are_those_that_a_text_uses(made):
+    terms = made.glossaries["banditq"].of("A queue is never above lambda_i t.")
+    assert {"lambda", "queue", "t"} <= set(terms)
+    assert "simplex" not in terms
+    assert "N" not in terms
+
+
+def test_an_audit_of_some_papers_has_pages_for_these(found, tmp_path):
+    rows = [row for row in found.rows if row["paper"] == "banditq"]
+    some = dataclasses.replace(found, rows=rows)
+    made = claims.write_pages(some, "../..", tmp_path)
+    assert list(made) == list(found.ledgers["banditq"].claims)
+    assert claims.BODY in (tmp_path / "claims" / "claim.md").read_text()
+    assert ROOT not in tmp_path.parents

@@ -1,0 +1,304 @@
+"""The findings that matter most: in README, and on the first page of the report."""
+
+import dataclasses
+import re
+import shutil
+
+import pytest
+import yaml
+
+import real
+import small
+from fairbandits.audit.committed import read_findings_csv
+from fairbandits.audit.records import read_csv
+from fairbandits.report import audit, findings, landing
+from fairbandits.report.numbers import MARK, texts_of
+from fairbandits.settings.schemas import ROOT, ConfigError
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    return audit.open_audit(small.audited(tmp_path_factory) / "results")
+
+
+@pytest.fixture(scope="module")
+def committed(found):
+    """The committed verdicts, and what every test found."""
+    folder = ROOT / "audit"
+    rows = read_csv(folder / "verdicts.csv", found.ledgers)
+    return rows, read_findings_csv(folder / "findings.csv", found.ledgers)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a function from findings to a copy of the project that has these."""
+    for file in ROOT.glob("papers/*/numbers.yaml"):
+        (tmp_path / "papers" / file.parent.name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, tmp_path / "papers" / file.parent.name)
+    (tmp_path / "figures").symlink_to(ROOT / "figures")
+
+    def write(*blocks):
+        text = yaml.safe_dump({"findings": blocks}, allow_unicode=True)
+        (tmp_path / findings.FILE).write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+def blocks():
+    return yaml.safe_load((ROOT / findings.FILE).read_text(encoding="utf-8"))["findings"]
+
+
+def test_readme_has_the_findings_of_the_file(found):
+    all_of_them = findings.load_findings(found.ledgers)
+    assert 5 <= len(all_of_them) <= 7
+    again = findings.written(README, all_of_them)
+    assert MARK.sub(r"\1", again) == MARK.sub(r"\1", README)
+    for part in ("*Setting.*", "*What speaks against it.*"):
+        assert again.count(part) == len(all_of_them)
+
+
+def test_no_finding_leaves_out_what_its_claims_say(found, committed):
+    all_of_them = findings.load_findings(found.ledgers)
+    findings.refuse(all_of_them, found.ledgers, *committed)
+    assert sum(len(one.qualified_by) for one in all_of_them) > 3
+
+
+def test_every_number_of_a_finding_is_known(found):
+    known = texts_of(ROOT / "audit" / "numbers.csv")
+    names = {name for one in findings.load_findings(found.ledgers) for name in one.numbers}
+    assert len(names) > 20
+    assert names <= known.keys()
+
+
+#: Sentences that README once had, none of which its claims' pages bear out.
+OLD = {
+    "better than its theorems": {
+        "says": "With full information the reward that an arm misses grows as "
+        "T<sup>{banditq_fixed}</sup>, where T<sup>3/4</sup> is claimed.",
+        "figure": "banditq/fig2",
+        "shows": "the reward that an arm misses",
+        "claims": {"banditq-prop2-violation": "reproduced"},
+    },
+    "LFG always does": {
+        "says": "Fair-UCB never misses a pull, LFG always does: its violation does not go to 0, as "
+        "claimed: an arm is {fairucb_lfg_violation} pulls behind.",
+        "figure": "fair_ucb/fig4",
+        "shows": "violation",
+        "claims": {
+            "fairucb-thm1-alpha0": "reproduced",
+            "fairucb-fig4-lfg-to-zero": "not reproduced",
+        },
+    },
+    "the control that is left out": {
+        "says": "Its penalised regret is below LFG's in {htucb_less_than_lfg} of {htucb_cells} "
+        "cells, and above that of plain UCB1 in {htucb_more_than_ucb1}.",
+        "figure": "ht_ucb/fig2",
+        "shows": "penalised regret",
+        "claims": {
+            "htucb-expC-vs-lfg": "reproduced",
+            "htucb-expC-good-under-penalty": "not reproduced",
+        },
+    },
+    "contradicted by its lower bound": {
+        "says": "A factor Δ is missing in Eq. 13; with it the bound holds where we ran it.",
+        "claims": {
+            "htucb-thm2-eq13-printed": "not reproduced",
+            "htucb-thm2-eq13-corrected": "reproduced",
+        },
+    },
+    "another width": {
+        "says": "It earns {bfucb_of_ucb} % of what UCB earns, and regrets like the "
+        "{bfucb_released_04} of the authors' notebook are {bfucb_printed_04} as printed.",
+        "figure": "bf_ucb/fig3a",
+        "shows": "of the authors' notebook",
+        "claims": {
+            "bf-abs-no-significant-drop": "not reproduced",
+            "bf-notebook-magnitudes": "depends on the reading",
+        },
+    },
+}
+NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
+
+
+@pytest.mark.parametrize(
+    ("name", "misnamed", "left_out"),
+    [
+        (
+            "better than its theorems",
+            [
+                NO_UNIT.format("banditq_fixed", "exponent"),
+                "banditq/fig2 does not show 'the reward that an arm misses'",
+            ],
+            ["banditq-prop2-violation: its test hard_family is inconclusive", "carries TRIVIAL"],
+        ),
+        (
+            "LFG always does",
+            [],
+            [
+                "fairucb-thm1-alpha0: it carries CONDITIONAL (the statement is recalled",
+                "fairucb-fig4-lfg-to-zero: it carries CONDITIONAL",
+                "fairucb-fig4-lfg-to-zero: its test gone_per_round is reproduced",
+                "its test fixed_point is reproduced and inconclusive",
+            ],
+        ),
+        (
+            "the control that is left out",
+            [],
+            [
+                "htucb-expC-vs-lfg: its test uncut_twice_n is reproduced and inconclusive",
+                "htucb-expC-good-under-penalty: it is an extension",
+            ],
+        ),
+        (
+            "contradicted by its lower bound",
+            [],
+            [
+                "htucb-thm2-eq13-printed: its test fixed_gaps is reproduced",
+                "htucb-thm2-eq13-printed: its test stress is inconclusive",
+                "htucb-thm2-eq13-corrected: it is an extension",
+            ],
+        ),
+        (
+            "another width",
+            [
+                NO_UNIT.format("bfucb_released_04", "reward"),
+                NO_UNIT.format("bfucb_printed_04", "reward"),
+                "bf_ucb/fig3a does not show",
+            ],
+            ["bf-notebook-magnitudes: its verdict depends on the reading"],
+        ),
+    ],
+)
+def test_old_sentences_are_refused(name, misnamed, left_out, found, committed, project):
+    old = OLD[name]
+    with pytest.raises(ConfigError, match="'setting' is a required property"):
+        findings.load_findings(found.ledgers, project(old))
+    block = old | {"setting": "As the paper has it.", "against": "Nothing."}
+    root, one = project(block), findings.Notable(**block)
+    said = list(findings._misnamed(one, list(found.claims), findings._units(ROOT), ROOT))
+    assert len(said) == len(misnamed)
+    for line, words in zip(said, misnamed, strict=True):
+        assert words in line
+    if misnamed:
+        with pytest.raises(ConfigError, match=re.escape(f"finding 1: {misnamed[0]}")):
+            findings.load_findings(found.ledgers, root)
+    with pytest.raises(ConfigError) as error:
+        findings.refuse([one], found.ledgers, *committed)
+    assert str(error.value).startswith(f"{findings.FILE}: finding 1: ")
+    for words in left_out:
+        assert words in str(error.value)
+    assert str(error.value).count("the finding does not name") == len(left_out)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"figure": "banditq/fig99", "shows": "regret"}, "no figure 'banditq/fig99'"),
+        ({"figure": "banditq/fig2"}, "shows"),
+        (
+            {"figure": "banditq/fig2", "shows": "queue length"},
+            "is to show 'queue length', of which the sentence does not speak",
+        ),
+        ({"claims": {"banditq-prop2-violation": "reprodused"}}, "did you mean 'reproduced'"),
+        ({"claims": {"banditq-prop2-violatio": "reproduced"}}, "did you mean 'banditq-prop2-"),
+        ({"claims": {}}, "claims"),
+        ({"remark": "more"}, "remark"),
+        ({"against": ""}, "against"),
+        ({"setting": "n = {banditq_hard_m}"}, "no number 'banditq_hard_m'; did you mean"),
+        ({"setting": "Of {banditq_hard_n} runs."}, NO_UNIT.format("banditq_hard_n", "n =")),
+        (
+            {"qualified_by": {"banditq-prop2-violation": {"hard_family": "it is worse"}}},
+            "banditq-prop2-violation: hard_family: it does not say 'it is worse'",
+        ),
+        ({"qualified_by": {"banditq-prop6": {"TRIVIAL": "says"}}}, "does not stand on"),
+    ],
+)
+def test_what_is_refused(found, project, changes, said):
+    with pytest.raises(ConfigError) as error:
+        findings.load_findings(found.ledgers, project(blocks()[0] | changes))
+    assert str(findings.FILE) in str(error.value)
+    assert said in str(error.value)
+
+
+def test_a_number_must_have_a_unit(found, project):
+    root = project(blocks()[0])
+    file = root / "papers" / "banditq" / "numbers.yaml"
+    file.write_text(file.read_text().replace("unit: exponent", "times: 1"))
+    with pytest.raises(ConfigError, match=r"banditq_hard stands without a unit \(it has none\)"):
+        findings.load_findings(found.ledgers, root)
+
+
+def test_a_finding_stands_on_its_verdicts(found, committed):
+    one, *_ = findings.load_findings(found.ledgers)
+    (claim,) = one.claims
+    rows, tests = committed
+    rows = [row | ({"verdict": "inconclusive"} if row["claim"] == claim else {}) for row in rows]
+    with pytest.raises(ConfigError, match=f"{claim} is 'inconclusive', not 'reproduced'"):
+        findings.refuse([one], found.ledgers, rows, tests)
+
+
+def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
+    one, *_ = findings.load_findings(found.ledgers)
+    (claim,) = one.claims
+    named = {claim: one.qualified_by[claim] | {"PRE-ASYMPTOTIC": one.says}}
+    other = dataclasses.replace(one, qualified_by=named)
+    lines = findings.missing(other, found.ledgers, *committed)
+    assert lines == [f"{claim}: it does not carry 'PRE-ASYMPTOTIC'"]
+
+
+def test_findings_about_claims_that_are_not_there_are_left_out(found):
+    ledgers = {"banditq": found.ledgers["banditq"]}
+    shown = [one for one in findings.load_findings(ledgers) if one.claims]
+    assert [list(one.claims) for one in shown] == [["banditq-prop2-violation"]]
+
+
+def test_a_small_run_has_the_picture_and_no_findings(found):
+    shown = landing.first_screen(found).data
+    words = re.search(r'alt="([^"]+)"', shown)[1]
+    for ledger in found.ledgers.values():
+        assert f"{ledger.title.partition(':')[0]}: " in words
+    assert "<ol" not in shown
+
+
+def test_findings_are_shown_with_numbers_figures_and_verdicts(found, project):
+    key = "banditq-prop2-violation"
+    rows = [row | {"verdict": "reproduced", "tags": []} if row["claim"] == key else row
+            for row in found.rows]  # fmt: skip
+    (number, *_) = (one for one in found.findings if one["claim"] == key)
+    others = [one for one in found.findings if one["claim"] != key] + [number | {"tags": []}]
+    block = {
+        "says": "The queue length has the exponent T<sup>{one_number}</sup>, if 1 < 2.",
+        "setting": "Set.",
+        "against": "Against.",
+        "figure": "banditq/fig2",
+        "shows": "queue length",
+        "claims": {key: "reproduced"},
+    }
+    chosen = {name: number[name] for name in ("claim", "test", "reading", "each")}
+    root = project(block)
+    file = root / "papers" / "banditq" / "numbers.yaml"
+    entry = {"finding": chosen, "format": ".3f", "unit": "exponent"}
+    file.write_text(yaml.safe_dump({"one_number": entry}))
+    judged = dataclasses.replace(found, rows=rows, findings=others, scale="paper")
+    shown = landing.first_screen(judged, root).data
+    assert f"T<sup>{number['statistic']:,.3f}</sup>, if 1 &lt; 2." in shown
+    assert "Set." in shown
+    assert "Against." in shown
+    assert 'data-page="banditq#fig2"' in shown
+    assert "Figure 2: queue length" in shown
+    assert f'data-page="claims/{key}"' in shown
+    assert 'fb-good">reproduced<' in shown
+    tagged = [row | ({"tags": ["TRIVIAL"]} if row["claim"] == key else {}) for row in rows]
+    other = dataclasses.replace(judged, rows=tagged)
+    assert "<ol" not in landing.first_screen(other, root).data
+
+
+def test_the_picture_of_the_totals_is_committed():
+    folder = ROOT / real.config().folders["figures"]
+    drawn = (folder / "verdicts.svg").read_text(encoding="utf-8")
+    numbers = texts_of(ROOT / "audit" / "numbers.csv")
+    for paper in ("banditq", "fair_ucb", "ht_ucb", "bf_ucb"):
+        assert f">{numbers[f'{paper}_reproduced']}</text>" in drawn

@@ -1,0 +1,73 @@
+"""The page of the library: every public name with its docstring, whole."""
+
+import inspect
+import re
+from html import unescape
+
+import pytest
+
+import fairbandits as fb
+import small
+from fairbandits.report import library
+
+
+def text_of(shown):
+    """Return what a reader sees, with single spaces."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown.data)).split())
+
+
+def words_of(docstring):
+    """Return the words of a docstring without its signs."""
+    return re.sub(r"[`]|^-+$", " ", docstring, flags=re.MULTILINE).split()
+
+
+NAMES = ["compare", "run", "join", "Instance", "metrics.regret", "instances.ht_ucb_c", "FairUCB"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_has_the_whole_docstring(name):
+    one = fb
+    for part in name.split("."):
+        one = getattr(one, part)
+    found = text_of(library.reference(name)).split()
+    left = iter(found)
+    missing = [word for word in words_of(inspect.getdoc(one)) if word not in left]
+    assert not missing
+    assert f"fb.{name}" in found
+    parameters = [key for key in inspect.signature(one).parameters if key != "self"]
+    assert all(re.search(rf"\b{key}\b", " ".join(found)) for key in parameters)
+
+
+def test_methods_of_a_class_are_shown():
+    found = text_of(library.reference("Result"))
+    for method in ("regret", "violation", "penalised_regret", "plot"):
+        assert f" {method} (" in found
+    assert " self" not in found.replace("itself", "")
+
+
+@pytest.mark.parametrize("name", ["metrics", "instances"])
+def test_a_module_has_all_its_functions(name):
+    found = library.module(name).data
+    functions = [one for one in getattr(fb, name).__all__ if one[0].islower()]
+    assert re.findall(r'id="fb-([\w.]+)"', found) == [f"{name}.{one}" for one in functions]
+
+
+def test_page_shows_every_public_name():
+    source = (small.NOTEBOOKS / "library.ipynb").read_text(encoding="utf-8")
+    calls = re.findall(r"library\.(reference|module)\((.*)\)", source)
+    shown = {name for _, given in calls for name in re.findall(r'\\"([\w.]+)\\"', given)}
+    for home in ("policies", "observers"):
+        assert f"*sorted(fb.{home}.CLASSES)" in source
+        shown |= set(getattr(fb, home).CLASSES)
+    shown |= set(fb.metrics.__all__)
+    assert set(fb.__all__) - shown == {"contracts", "store"}
+    assert {"store.read_table", "store.read_footer"} <= shown
+    for one in fb.contracts.CONTRACTS.values():
+        assert f"contracts.{one.__name__}" in source
+    for name in (*fb.policies.CLASSES, *fb.observers.CLASSES, "unit", "store.read_footer"):
+        assert f"fb.{name}" in text_of(library.reference(name))
+
+
+def test_signs_of_markup_are_shown_as_they_are():
+    found = library._inline("a < b, `x & y` and ``z``")
+    assert found == "a &lt; b, <code>x &amp; y</code> and <code>z</code>"

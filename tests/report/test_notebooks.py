@@ -1,0 +1,302 @@
+"""The notebooks: committed clean, run by themselves, give equal bytes, and fail in one line."""
+
+import ast
+import re
+import shutil
+
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import real
+import small
+from fairbandits.cli.main import main
+from fairbandits.report.build import _run, execute
+from fairbandits.report.pages import NotReady, open_paper
+
+COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
+each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
+
+
+def notebook_of(*sources, kernel="python3"):
+    """Return a notebook of a parameters cell and other code cells."""
+    cells = [nbformat.v4.new_code_cell("results = '../results'", id="parameters")]
+    cells[0].metadata["tags"] = ["parameters"]
+    cells += [nbformat.v4.new_code_cell(text, id=f"c{k}") for k, text in enumerate(sources)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
+    return notebook
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return a function that writes a notebook of such cells."""
+
+    def write(*sources, **options):
+        path = tmp_path / "page.ipynb"
+        nbformat.write(notebook_of(*sources, **options), path)
+        return path
+
+    return write
+
+
+def refused(source, out, parameters=None):
+    """Execute what must fail; return what is said, and see that nothing was written."""
+    with pytest.raises(ValueError, match=re.escape(str(source))) as caught:
+        execute(source, out, parameters or {})
+    assert not out.exists()
+    assert not [path for path in out.parent.iterdir() if path.name.startswith(".")]
+    return str(caught.value)
+
+
+def output_of(notebook):
+    """Return all text and HTML that a notebook shows."""
+    return "\n".join(
+        output.get("data", {}).get(kind, "")
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        for kind in ("text/html", "text/markdown", "text/plain")
+    )
+
+
+# as committed
+
+
+def test_each_page_has_a_notebook():
+    assert sorted(path.stem for path in COMMITTED) == sorted(small.PAGES)
+
+
+@each_notebook
+def test_is_committed_clean(source):
+    text = source.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    assert nbformat.writes(notebook) + "\n" == text, "not as Jupyter writes it"
+    assert notebook.metadata.kernelspec.name == "python3"
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.outputs for cell in code] == [[]] * len(code)
+    assert [cell.execution_count for cell in code] == [None] * len(code)
+
+
+@each_notebook
+def test_starts_with_its_parameters_and_hides_its_code(source):
+    notebook = nbformat.read(source, as_version=4)
+    first, *others = (cell for cell in notebook.cells if cell.cell_type == "code")
+    assert first.metadata.tags == ["parameters", "remove-cell"]
+    assert first.source == 'results = "../results"\nfigures = "../figures"'
+    teaching = [
+        cell.id == "hand-2" or source.stem == "your_own_policy" or "fb.compare(" in cell.source
+        for cell in others
+    ]
+    tags = [tuple(cell.metadata.get("tags", ())) for cell in others]
+    assert tags == [() if teaches else ("hide-input",) for teaches in teaching]
+    assert sum(teaching) == 1 or source.stem not in small.PAPERS
+
+
+def test_pages_link_to_claims_of_their_own_ledgers():
+    ledgers = real.ledgers()
+    for slug in ("ht_ucb", "bf_ucb"):
+        notebook = nbformat.read(small.NOTEBOOKS / f"{slug}.ipynb", as_version=4)
+        calls = [
+            node
+            for cell in notebook.cells
+            if cell.cell_type == "code"
+            for node in ast.walk(ast.parse(cell.source))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "comparison.judged"
+        ]
+        claims = [claim.value for call in calls for claim in call.args[1:]]
+        assert len(claims) > 8
+        for name in claims:
+            claim = ledgers[slug].claims[ledgers[slug].claims[name].alias_of or name]
+            assert not claim.untestable
+            assert claim.tests
+
+
+@each_notebook
+def test_each_paper_has_figures_then_verdicts_then_settings(source):
+    if source.stem not in small.PAPERS:
+        return
+    notebook = nbformat.read(source, as_version=4)
+    sections = [c.source.splitlines()[0] for c in notebook.cells if c.source.startswith("## ")]
+    assert sections[0] == "## What the paper does"
+    assert sections.index("## Verdicts") + 1 == sections.index("## What was run")
+    assert len(sections[1 : sections.index("## Verdicts")]) >= 3
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert f'audit.summary(audit.open_audit(results), "{source.stem}")' in code
+
+
+@each_notebook
+def test_types_no_results(source):
+    """Numbers of more than three digits on a page are computed, or part of a name."""
+    notebook = nbformat.read(source, as_version=4)
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    found = re.findall(r"\d[\d.,]{3,}\d|\d{4,}", text)
+    assert set(found) <= {"2022", "2024", "3227", "3284", "3244", "1000", "3.11"}
+
+
+# executed
+
+
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_what_is_computed_by_hand_is_what_is_drawn(paper, tmp_path_factory):
+    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
+    (cell,) = (cell for cell in notebook.cells if cell.id == "hand-2")
+    *before, last = ast.parse(cell.source).body
+    names = {"results": small.small_results(tmp_path_factory) / "results"}
+    exec(compile(ast.Module(before, []), paper, "exec"), names)
+    found = eval(compile(ast.Expression(last.value), paper, "eval"), names)
+    assert list(found.columns) == ["by hand", "as drawn"]
+    np.testing.assert_allclose(found["by hand"], found["as drawn"], rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_two_executions_give_the_same_bytes(tmp_path_factory, tmp_path):
+    first, *_ = small.executed_pages(tmp_path_factory)
+    again = tmp_path / first.name
+    small.execute_in(small.small_results(tmp_path_factory), again)
+    assert again.read_bytes() == first.read_bytes()
+
+
+def test_a_kernel_has_no_figures_and_no_style_of_the_process_that_executes_it(written):
+    source = written("import matplotlib.pyplot as plt", "plt.rcParams['font.size']")
+    with plt.rc_context({"font.size": 31.0}):
+        plt.figure()
+        done = _run(source, {"results": "a"})
+        plt.close("all")
+    outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
+    assert [one["data"]["text/plain"] for one in outputs] == ["10.0"]
+
+
+@pytest.mark.slow
+def test_folders_are_named_as_given(tmp_path_factory):
+    folder = small.small_results(tmp_path_factory)
+    for page in small.executed_pages(tmp_path_factory):
+        assert str(folder) not in page.read_text(encoding="utf-8")
+        notebook = nbformat.read(page, as_version=4)
+        tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
+        injected = notebook.cells[tags.index(["injected-parameters", "remove-cell"])]
+        assert injected.source.splitlines()[1:] == ['results = "results"', 'figures = "figures"']
+        of_page = {
+            "fair_ucb": "fair_ucb/r_regret_long",
+            "ht_ucb": "ht_ucb/regret_long_20_08",
+            "bf_ucb": "bf_ucb/high_variants",
+            "arena": "arena/standings",
+        }
+        if page.stem in ("index", "across", "audit", *small.LIBRARY_PAGES):  # no files of results
+            continue
+        shown = of_page.get(page.stem, "banditq/oracle_lfg")
+        assert f"results/{shown}.parquet" in output_of(notebook)
+
+
+def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):
+    inside = tmp_path / "prøve λ"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    execute(written("print(results)"), inside / "out.ipynb", {"results": "results"})
+    text = (inside / "out.ipynb").read_text(encoding="utf-8")
+    assert "ve " not in text
+    assert 'results = \\"results\\"' in text
+
+
+@pytest.mark.slow
+def test_runs_by_itself_from_the_folder_of_notebooks(tmp_path_factory, tmp_path):
+    folder = small.small_results(tmp_path_factory)
+    for name in ("results", "figures"):
+        (tmp_path / name).symlink_to(folder / name)
+    (tmp_path / "notebooks").mkdir()
+    source = tmp_path / "notebooks" / "banditq.ipynb"
+    shutil.copy(small.NOTEBOOKS / source.name, source)
+    out = tmp_path / "executed.ipynb"
+    execute(source, out, {})
+    page = small.executed_page(tmp_path_factory, "banditq")
+    alone, given = (nbformat.read(file, as_version=4) for file in (out, page))
+    links = re.compile(r'href="[^"]*figures/')
+    assert links.sub("", output_of(alone)) == links.sub("", output_of(given))
+    assert 'href="../figures/banditq/fig1.svg"' in output_of(alone)
+
+
+@pytest.mark.slow
+def test_small_runs_are_marked_on_each_page(tmp_path_factory):
+    for page in small.executed_pages(tmp_path_factory):
+        if page.stem in small.LIBRARY_PAGES:
+            continue
+        notebook = nbformat.read(page, as_version=4)
+        assert "smoke scale: not results" in output_of(notebook), page.name
+        of_page = {
+            "fair_ucb": ("1\u202f000\u202f000", 100),
+            "ht_ucb": ("20\u202f000", 500),
+            "bf_ucb": ("10\u202f000\u202f000", 50),
+        }
+        if page.stem in ("audit", "across", "arena"):  # of all experiments, or of none of a paper
+            continue
+        rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 200))
+        words = f"300 rounds and 3 replicates instead of {rounds} and {replicates}"
+        assert words in output_of(notebook)
+
+
+@pytest.mark.slow
+def test_page_of_banditq_shows_all_it_should(tmp_path_factory):
+    page = small.executed_page(tmp_path_factory, "banditq")
+    shown = output_of(nbformat.read(page, as_version=4))
+    for n in range(1, 8):
+        assert shown.count(f'<figure class="fb-figure" id="fig{n}">') == 1
+        assert f'data-figure="banditq/fig{n}.svg" src="data:image/svg+xml;base64,' in shown
+        assert f'id="values-fig{n}"' in shown
+    assert shown.count("could be one more run of ours is judged as claim") == 7
+    assert shown.count("Thick line: mean over 3 replicates of 300 rounds") == 7
+    assert "NaN" not in shown
+    assert "nan" not in re.sub(r"base64,[\w+/=]*", "", shown).split()
+
+
+# refused
+
+
+def test_kernel_that_is_not_installed(written, tmp_path):
+    source = written("1 + 1", kernel="python-that-is-not")
+    said = refused(source, tmp_path / "o.ipynb")
+    assert "needs the Jupyter kernel 'python-that-is-not', which is not installed" in said
+    assert "-m ipykernel install --sys-prefix --name python-that-is-not" in said
+
+
+def test_unknown_parameter(written, tmp_path):
+    said = refused(written("1"), tmp_path / "o.ipynb", {"result": "results"})
+    assert said.endswith("has no parameter 'result'; it has: results")
+
+
+def test_no_notebook(tmp_path):
+    assert refused(tmp_path / "page.ipynb", tmp_path / "o.ipynb").endswith("does not exist")
+    (tmp_path / "page.ipynb").write_text("{]")
+    assert "is not a notebook" in refused(tmp_path / "page.ipynb", tmp_path / "o.ipynb")
+
+
+def test_failing_cell_is_named(written, tmp_path):
+    source = written("x = 1", "# half\nx / 0", "print('never')")
+    said = refused(source, tmp_path / "o.ipynb")
+    assert said == f"{source}: cell [3], '# half', failed: ZeroDivisionError: division by zero"
+
+
+@pytest.mark.slow
+def test_missing_results_say_what_to_do(tmp_path):
+    source = small.NOTEBOOKS / "banditq.ipynb"
+    folders = {"results": str(tmp_path / "results"), "figures": str(tmp_path / "figures")}
+    said = refused(source, tmp_path / "o.ipynb", folders)
+    assert "failed: NotReady: " in said
+    assert "results/banditq/full_information.parquet" in said
+    assert "Run `make replicate`" in said
+    assert "\n" not in said
+
+
+def test_missing_results_in_jupyter_are_one_line(tmp_path):
+    with pytest.raises(NotReady) as caught:
+        open_paper("banditq", tmp_path, tmp_path)
+    assert caught.value._render_traceback_() == [f"NotReady: {caught.value}"]
+
+
+def test_command_prints_one_line(written, tmp_path):
+    source = written("1", kernel="python-that-is-not")
+    result = CliRunner().invoke(main, ["notebook", str(source), str(tmp_path / "o.ipynb")])
+    assert result.exit_code == 1
+    assert result.output.startswith(f"Error: {source} needs the Jupyter kernel")
+    assert result.output.count("\n") == 1

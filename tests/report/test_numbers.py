@@ -1,0 +1,222 @@
+"""Numbers of pages: worked out from tables, written between their marks, and those committed."""
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+import yaml
+
+import real
+from fairbandits.arena.settings import arena_config
+from fairbandits.audit.committed import read_findings_csv
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.data.store import write_table
+from fairbandits.figures.draw import PAPERS
+from fairbandits.report.numbers import (
+    ALL,
+    ARENA,
+    MARK,
+    PAGES,
+    _kind,
+    csv_of,
+    differing,
+    numbers_of,
+    texts_of,
+    written,
+)
+from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
+
+LEDGERS = real.ledgers()
+#: Each number that pages can cite -> its paper.
+KNOWN = {
+    name: paper
+    for paper in (*LEDGERS, ALL, ARENA)
+    for name in (
+        *(read_yaml(ROOT / "papers" / paper / "numbers.yaml") if paper != ALL else ()),
+        *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
+        *(f"{paper}_claims", f"{paper}_printed"),
+    )
+}
+COMMITTED = {row["claim"] for row in read_findings_csv(ROOT / "audit" / "findings.csv", LEDGERS)}
+JUDGED = {paper for paper, ledger in LEDGERS.items() if COMMITTED & ledger.claims.keys()}
+JUDGED |= {ALL, ARENA}
+
+FINDINGS = [
+    dict(zip(("claim", "test", "each", "verdict", "statistic"), row, strict=True))
+    for row in [
+        ("t-a", "mean", "arm 1", "reproduced", "0.25"),
+        ("t-a", "mean", "arm 2", "reproduced", "1234.5"),
+        ("t-a", "cells", "T = 500", "reproduced", "1"),
+        ("t-a", "cells", "T = 1000", "not reproduced", "-1"),
+        ("t-a", "cells", "T = 2000", "inconclusive", ""),
+        ("t-a", "cells", "T = 4000", "reproduced", "2"),
+    ]
+]
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Return a function from entries to the numbers of a paper with one figure's table."""
+    frame = pd.DataFrame({"series": ["a", "a", "b"], "round": [1, 9, 9], "mean": [1.0, 2.5, -3.0]})
+    file = tmp_path / "results" / "toy" / "fig1.parquet"
+    write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {"kind": "figure"})
+    (tmp_path / "papers" / "toy").mkdir(parents=True)
+
+    def function(entries, unit="pulls"):
+        entries = {name: {"unit": unit} | one if unit else one for name, one in entries.items()}
+        file = tmp_path / "papers" / "toy" / "numbers.yaml"
+        file.write_text(yaml.safe_dump(entries))
+        return list(numbers_of("toy", tmp_path / "results", FINDINGS, tmp_path))
+
+    return function
+
+
+def test_numbers_come_from_tables_and_findings(place):
+    ends = {"table": {"file": "toy/fig1", "series": "a", "round": "last"}, "format": ".2f"}
+    begins = {"table": {"file": "toy/fig1", "series": "a", "round": "first"}, "format": "+.1f"}
+    share = {"finding": {"claim": "t-a", "each": "arm 1"}, "times": 100, "format": ".0f"}
+    large = {"finding": {"claim": "t-a", "each": "arm 2"}, "format": ",.1f"}
+    entries = {"ends": ends, "share": share, "large": large, "begins": begins}
+    found = {one.name: one for one in place(entries)}
+    one, two, three, four = (found[name] for name in entries)
+    assert (one.value, one.text) == (2.5, "2.50")
+    assert one.source == "toy/fig1.parquet: round = last, series = a, mean"
+    assert one.unit == "pulls"
+    assert (two.value, two.text) == (25.0, "25")
+    assert three.text == "1 234.5"
+    assert four.text == "+1.0"
+    assert csv_of([one]).splitlines()[1].startswith("ends,2.5,2.50,")
+
+
+def test_the_largest_from_a_round_on_is_searched_for(place):
+    chosen = {"file": "toy/fig1", "round": {"from": 2}, "mean": "last"}
+    (one, two) = place({"most": {"table": chosen}, "when": {"table": chosen, "column": "round"}})
+    assert (one.value, two.value) == (2.5, 9)
+
+
+def test_a_number_without_a_unit_is_refused(place):
+    with pytest.raises(
+        ConfigError, match=r"papers/toy/numbers\.yaml: x must have a unit, got 'none'"
+    ):
+        place({"x": {"finding": {"claim": "t-a", "each": "arm 1"}}}, unit="")
+
+
+def test_numbers_of_the_arena_are_of_a_policy_under_a_contract():
+    known = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "configuration")
+    labels = {label for one in known.experiments for label in one.labels.values()}
+    contracts = read_yaml(ROOT / "papers" / ARENA / "arena.yaml")["contracts"]
+    for name, entry in read_yaml(ROOT / "papers" / ARENA / "numbers.yaml").items():
+        assert _kind(entry, name) == "arena"
+        assert entry["arena"].keys() == {"contract", "label"}
+        assert entry["arena"]["contract"] in contracts
+        assert entry["arena"]["label"] in labels
+
+
+def test_findings_are_counted_by_their_outcome(place):
+    cells = {"claim": "t-a", "test": "cells"}
+    outcomes = ("reproduced", "not reproduced", "inconclusive", "not testable")
+    entries = {one.replace(" ", "_"): {"count": cells | {"outcome": one}} for one in outcomes}
+    entries |= {"all": {"count": cells}, "one": {"count": cells | {"each": "T = 500"}}}
+    found = {one.name: one for one in place(entries)}
+    assert [found[name].text for name in entries] == ["2", "1", "1", "0", "4", "1"]
+    assert found["not_reproduced"].source == (
+        "audit/findings.csv: claim = t-a, outcome = not reproduced, test = cells, rows"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"table": {"file": "toy/fig1"}}, "must have one row with , got 3"),
+        (
+            {"table": {"file": "toy/fig1", "seres": "a"}},
+            "no column 'seres'; did you mean 'series'?",
+        ),
+        (
+            {"finding": {"claim": "t-b"}},
+            "audit/findings.csv must have one row with claim = t-b, got 0",
+        ),
+        (
+            {"finding": {"claim": "t-a"}, "table": {}},
+            "must have one of table, finding, arena, count; got",
+        ),
+        ({"format": ".0f"}, "must have one of table, finding, arena, count; got format, unit"),
+        ({}, "must have one of table, finding, arena, count; got unit"),
+        (
+            {"finding": {"claim": "t-a"}, "clmn": 1},
+            "may have unit, column, times, format beside finding; got clmn",
+        ),
+        (
+            {"count": {"claim": "t-a", "test": "cells"}, "times": 2},
+            "may have unit, format beside count; got times",
+        ),
+        ({"count": {"claim": "t-a"}}, "count must name claim and test, got no test"),
+        (
+            {"count": {"claim": "t-a", "test": "cell"}},
+            "audit/findings.csv must have rows with claim = t-a, test = cell, got none",
+        ),
+        (
+            {"count": {"claim": "t-a", "test": "cells", "outcome": "reproducd"}},
+            "no outcome 'reproducd'; did you mean 'reproduced'?",
+        ),
+        (
+            {"count": {"claim": "t-a", "test": "cells", "eech": "T = 500"}},
+            "no column 'eech'; did you mean 'each'?",
+        ),
+        ({"finding": {"each": "T = 2000"}}, "statistic must be a number, got ''"),
+        (
+            {"table": {"file": "toy/fig1", "series": "b"}, "column": "men"},
+            "no column 'men'; did you mean 'mean'?",
+        ),
+    ],
+)
+def test_what_is_not_one_row_is_refused(entry, words, place):
+    with pytest.raises(ConfigError) as error:
+        place({"x": entry})
+    assert "papers/toy/numbers.yaml: x" in str(error.value)
+    assert words in str(error.value)
+
+
+def test_marks_are_filled_and_compared():
+    text = "from <!--n:one-->1<!--/n--> to <!--n:two-->9<!--/n-->"
+    assert written(text, {"one": "1", "two": "2"}).endswith("to <!--n:two-->2<!--/n-->")
+    assert differing(text, {"one": "1", "two": "2"}) == ["two: README.md has '9', it is '2'"]
+    with pytest.raises(ConfigError, match="no number 'two'; did you mean"):
+        written(text, {"one": "1", "two_": "2"})
+
+
+def pages():
+    return "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_pages_have_the_committed_numbers():
+    """Those of papers whose claims are judged; the others have no committed table yet."""
+    text = pages()
+    names = {name for name, _ in MARK.findall(text)}
+    assert names <= KNOWN.keys()
+    waiting = {name for name in names if KNOWN[name] not in JUDGED}
+    assert len(names - waiting) > 20
+    others = MARK.sub(lambda found: "" if found[1] in waiting else found[0], text)
+    assert differing(others, texts_of(ROOT / "audit" / "numbers.csv")) == []
+
+
+def test_each_defined_number_is_cited():
+    """A number that no page has is worked out for nobody; totals are for a table."""
+    text = pages()
+    cited = {name for name, _ in MARK.findall(text)}
+    for paper in (*LEDGERS, ARENA):
+        assert read_yaml(ROOT / "papers" / paper / "numbers.yaml").keys() <= cited
+
+
+@pytest.mark.parametrize("paper", LEDGERS)
+def test_numbers_are_of_claims_tests_and_figures_that_there_are(paper):
+    for name, entry in read_yaml(ROOT / "papers" / paper / "numbers.yaml").items():
+        kind = _kind(entry, name)
+        chosen = entry[kind]
+        if kind == "table":
+            slug, figure = chosen["file"].split("/")
+            assert figure in PAPERS[slug]
+            continue
+        claim = LEDGERS[paper].claims[chosen["claim"]]
+        (test,) = (one for one in claim.tests if one.name == chosen["test"])
+        assert chosen.get("reading", "") in ("", *claim.readings)
+        assert bool(test.each) or "each" not in chosen

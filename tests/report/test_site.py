@@ -1,0 +1,261 @@
+"""The site: whole or not at all, the same bytes each time, and nothing loaded from elsewhere."""
+
+import base64
+import html.parser
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from fairbandits.report.build import build
+
+# of Sphinx to the authors of its extensions
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx10Warning"),
+    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning"),
+]
+
+METADATA = {
+    "kernelspec": {"name": "python3", "display_name": "Python 3"},
+    "language_info": {"name": "python"},
+}
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><circle r="9"/></svg>'
+PNG = b"\x89PNG\r\n\x1a\n...IEND\xaeB`\x82"
+
+
+def executed(title, *shown, text="Some text with $x^2$ in it."):
+    """Return a notebook with a heading and code cells that show such HTML."""
+    cells = [new_markdown_cell(f"# {title}\n\n{text}", id="top")]
+    for k, html_ in enumerate(shown):
+        output = new_output("execute_result", {"text/html": html_}, execution_count=k + 1)
+        cell = new_code_cell("1", id=f"c{k}", execution_count=k + 1, outputs=[output])
+        cells.append(cell)
+    return new_notebook(cells=cells, metadata=METADATA)
+
+
+def image(name, content=SVG):
+    """Return HTML that shows a figure as the notebooks do."""
+    data = base64.b64encode(content).decode()
+    return f'<img data-figure="{name}" src="data:image/svg+xml;base64,{data}" alt="a">'
+
+
+LINK = '<a data-page="banditq#fig1" href="banditq.ipynb#fig1">one</a>'
+FILE = '<a data-figure="banditq/fig1.png" href="../figures/banditq/fig1.png">PNG</a>'
+
+
+class Made:
+    """Executed notebooks and figures in a folder, to build a site of."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.figures = folder / "figures"
+        self.out = folder / "results" / "site"
+        (self.figures / "banditq").mkdir(parents=True)
+        for kind, content in (("svg", SVG), ("png", PNG)):
+            (self.figures / "banditq" / f"fig1.{kind}").write_bytes(content)
+        self.pages = {
+            "index": executed("Start", LINK),
+            "banditq": executed("A page", image("banditq/fig1.svg") + FILE),
+        }
+
+    def build(self):
+        paths = []
+        for name, notebook in self.pages.items():
+            paths.append(self.folder / f"{name}.ipynb")
+            nbformat.write(notebook, paths[-1])
+        build(paths, self.figures, self.out)
+        return self.out
+
+    def refused(self):
+        """Build what cannot be built; return what is said, see that the old site is as it was."""
+        before = tree(self.out.parent)
+        with pytest.raises(ValueError, match=r"\w") as caught:
+            self.build()
+        assert tree(self.out.parent) == before
+        return str(caught.value)
+
+
+def tree(folder):
+    """Return all files below a folder and their bytes."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def made(tmp_path):
+    return Made(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return a built site."""
+    return Made(tmp_path_factory.mktemp("made")).build()
+
+
+class Loads(html.parser.HTMLParser):
+    """Collects what the tags of a page load."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag in ("script", "img", "iframe", "source", "object", "embed"):
+            self.found += [attributes.get("src"), attributes.get("data")]
+        if tag == "link":
+            self.found.append(attributes.get("href"))
+
+
+def loaded(page):
+    """Return what a page loads."""
+    parser = Loads()
+    parser.feed(page.read_text(encoding="utf-8"))
+    return [address for address in parser.found if address]
+
+
+# what is built
+
+
+def test_has_a_page_per_notebook_and_a_search(site):
+    for name in ("index.html", "banditq.html", "search.html", "searchindex.js"):
+        assert (site / name).is_file(), name
+
+
+def test_loads_nothing_from_elsewhere(site):
+    for page in site.glob("*.html"):
+        addresses = loaded(page)
+        assert addresses
+        for address in addresses:
+            assert not address.startswith(("http:", "https:", "//")), (page.name, address)
+            if not address.startswith(("data:", "#")):
+                assert (site / address.partition("?")[0].partition("#")[0]).is_file(), address
+
+
+def test_has_one_file_of_mathjax(site):
+    found = [path.name for path in (site / "_static").rglob("*") if "tex-" in path.name]
+    assert found == ["tex-svg-full.js"]
+    assert "_static/tex-svg-full.js" in {
+        address.partition("?")[0] for address in loaded(site / "banditq.html")
+    }
+
+
+def test_figures_are_in_it_and_shown_from_there(site):
+    assert (site / "figures" / "banditq" / "fig1.svg").read_bytes() == SVG
+    assert (site / "figures" / "banditq" / "fig1.png").read_bytes() == PNG
+    page = (site / "banditq.html").read_text(encoding="utf-8")
+    assert '<img src="figures/banditq/fig1.svg"' in page
+    assert '<a href="figures/banditq/fig1.png">PNG</a>' in page
+    assert "base64" not in page
+
+
+def test_links_lead_to_pages(site):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    assert '<a href="banditq.html#fig1">one</a>' in page
+
+
+def test_reading_pages_show_no_code_and_link_to_what_made_them(made):
+    notebook = made.pages["banditq"]
+    notebook.cells.append(new_code_cell("taught = 1", id="t", execution_count=3))
+    notebook.cells[1].metadata["tags"] = ["hide-input"]
+    notebook.cells[1].source = "not_taught = 1"
+    out = made.build()
+    page = (out / "banditq.html").read_text(encoding="utf-8")
+    assert "taught" in page
+    assert "not_taught" not in page
+    assert '<a href="made_by/banditq.ipynb">notebooks/banditq.ipynb</a>' in page
+    kept = nbformat.read(out / "made_by" / "banditq.ipynb", as_version=4)
+    assert "not_taught = 1" in [cell.source for cell in kept.cells]
+    assert not any(cell.get("outputs") for cell in kept.cells)
+
+
+def test_header_has_menus_of_the_pages_that_are_there(site):
+    page = (site / "banditq.html").read_text(encoding="utf-8")
+    header = page.partition("</header>")[0]
+    links = re.findall(r'href="([^"]*)"[^>]*>([^<]*)</a>', header[header.index("bd-navbar") :])
+    assert [(place, name.strip()) for place, name in links] == [
+        ("index.html", "Findings"),
+        ("#", "A page"),  # of itself
+    ]
+
+
+def test_same_bytes_wherever_it_is_built(site, made):
+    assert tree(made.build()) == tree(site)
+
+
+def test_replaces_an_older_site_whole(made):
+    made.out.mkdir(parents=True)
+    (made.out / "left-over.html").write_text("old")
+    made.build()
+    assert not (made.out / "left-over.html").exists()
+    assert (made.out / "index.html").is_file()
+    assert [path.name for path in made.out.parent.iterdir()] == ["site"]
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[a link](nowhere.md)", "nowhere.md"),
+        ("```{no-such-directive}\n```", "no-such-directive"),
+        ("$$x$$ (twice)\n\n[](#nowhere)", "nowhere"),
+    ],
+)
+def test_a_warning_of_sphinx_stops_it(made, text, says):
+    made.out.mkdir(parents=True)
+    (made.out / "index.html").write_text("the old site")
+    made.pages["banditq"] = executed("A page", text=text)
+    said = made.refused()
+    assert said.startswith("Sphinx did not build the site: banditq.ipynb:")
+    assert says in said
+    assert "\x1b" not in said
+    assert str(made.folder) not in said
+
+
+def test_a_notebook_that_was_not_executed(made):
+    made.pages["banditq"].cells[1].execution_count = None
+    assert made.refused().endswith("banditq.ipynb was not executed; `fairbandits notebook` does it")
+
+
+def test_a_figure_that_is_not_the_drawn_one(made):
+    made.pages["banditq"] = executed("A page", image("banditq/fig1.svg", b"<svg/>"))
+    assert "fig1.svg; execute the notebook again" in made.refused()
+
+
+def test_a_figure_that_was_not_drawn(made):
+    made.pages["banditq"] = executed("A page", image("banditq/fig2.svg"))
+    assert "fig2.svg, which does not exist; draw it first" in made.refused()
+
+
+def test_a_link_to_no_page(made):
+    del made.pages["banditq"]
+    assert "links to page 'banditq'; known: index" in made.refused()
+
+
+def test_no_index(made):
+    del made.pages["index"]
+    assert made.refused() == "pages must be index and others, each once; got banditq"
+
+
+def test_no_notebook(made):
+    with pytest.raises(ValueError, match=r"index\.ipynb does not exist"):
+        build([made.folder / "index.ipynb"], made.figures, made.out)
+    assert not made.out.exists()
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_an_image_that_was_cut_off_is_refused(tmp_path, kind):
+    made = Made(tmp_path)
+    file = made.figures / "banditq" / f"fig1.{kind}"
+    file.write_bytes(file.read_bytes()[:-4])
+    shown = image("banditq/fig1.svg", (made.figures / "banditq" / "fig1.svg").read_bytes())
+    made.pages["banditq"] = executed("A page", shown + FILE)
+    with pytest.raises(ValueError, match=f"fig1.{kind} is not whole; delete it, and"):
+        made.build()
+    assert not made.out.exists()

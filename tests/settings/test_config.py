@@ -1,0 +1,749 @@
+"""The configuration: what it holds at both scales, and how it refuses what cannot be run."""
+
+import dataclasses
+import functools
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairbandits.engine.laws import CODES
+from fairbandits.observers import OBSERVERS
+from fairbandits.policies import POLICIES, make_policy
+from fairbandits.replication.banditq_uai2024 import HORIZONS
+from fairbandits.replication.simulate import instance_of
+from fairbandits.settings import policy_schemas
+from fairbandits.settings.checks import KNOWN_OF_INSTANCE
+from fairbandits.settings.config import Run, build_config, load_config
+from fairbandits.settings.schemas import POLICY_SCHEMAS, ConfigError
+from fairbandits.settings.spec import filled
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config" / "config.yaml"
+SMOKE = ROOT / "config" / "smoke.yaml"
+FILES = [*ROOT.glob("papers/*/experiments.yaml"), *ROOT.glob("papers/*/audit.yaml")]
+SCHEMAS = sorted((ROOT / "workflow" / "schemas").rglob("*.yaml"))
+
+BANDITQ = "papers/banditq/experiments.yaml"
+FULL = "experiments.full_information"
+PARAMETERS = f"{FULL}.policies.banditq.parameters"
+MISSING = object()
+
+
+@functools.cache
+def as_json(file):
+    return json.dumps(yaml.safe_load(file.read_text(encoding="utf-8")))
+
+
+def read(file):
+    """Return a YAML file as a tree without shared parts, so that one place can be changed."""
+    return json.loads(as_json(file))
+
+
+def set_at(tree, path, value):
+    """Set, add or (MISSING) delete the entry at a dotted path."""
+    *above, last = path.split(".")
+    for key in above:
+        tree = tree[key]
+    if value is MISSING:
+        del tree[last]
+    else:
+        tree[last] = value
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Return a function that changes one value in a copy of the configuration, and loads it."""
+    # what is run for the audit only is as long again, and has tests of its own
+    left_out = shutil.ignore_patterns("audit.yaml")
+    for folder in ("config", "papers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
+
+    def load(file, path, value):
+        tree = read(ROOT / file)
+        set_at(tree, path, value)
+        (tmp_path / file).write_text(yaml.safe_dump(tree), encoding="utf-8")
+        return load_config([tmp_path / "config" / "config.yaml"], root=tmp_path)
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def paper_scale():
+    return load_config([CONFIG])
+
+
+@pytest.fixture(scope="module")
+def smoke_scale():
+    return load_config([CONFIG, SMOKE])
+
+
+def message(error):
+    """Return the message of a raised error, which must be one line."""
+    text = str(error.value)
+    assert text
+    assert "\n" not in text
+    return text
+
+
+# ------------------------------------------------------------------- the real configuration
+
+
+def test_banditq_at_the_published_scale(paper_scale):
+    experiments = {
+        one.name: one for one in paper_scale.experiments if one.paper == "banditq" and not one.audit
+    }
+    assert paper_scale.scale == "paper"
+    assert {name: one.figures for name, one in experiments.items()} == {
+        "full_information": ("fig1", "fig2", "fig3"),
+        "bandit_feedback": ("fig4", "fig5", "fig6"),
+        "oracle_lfg": ("fig7",),
+    }
+    assert {name: (one.horizon, one.replicates) for name, one in experiments.items()} == {
+        "full_information": (2_000_000, 200),
+        "bandit_feedback": (2_000_000, 200),
+        "oracle_lfg": (300_000, 500),
+    }
+    for one in experiments.values():
+        assert one.means == (0.3352, 0.2031, 0.2411, 0.7816, 0.6177)
+        assert one.targets == (0.1676, 0.0677, 0, 0, 0)
+        assert one.laws == ("uniform02", "bernoulli")
+        assert len(one.runs) == len(one.labels) * len(one.laws)
+
+
+def test_parameters_reach_the_policies(paper_scale):
+    full = paper_scale.run("banditq/full_information/banditq-uniform02").spec
+    assert full.policy == "banditq"
+    assert full.parameters["feedback"] == "full"
+    assert full.parameters["targets"] == [0.1676, 0.0677, 0, 0, 0]
+    lfg = paper_scale.run("banditq/oracle_lfg/lfg-bernoulli").spec
+    assert lfg.law == "bernoulli"
+    assert lfg.parameters == {
+        "fractions": ["1/2", "1/3", 0, "1/6", 0],
+        "eta": 100,
+        "constant": 1.5,
+        "cap": 1,
+    }
+
+
+def numbers(tree, path=()):
+    """Yield the path of each number in a tree, and the mapping nearest above it."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            if isinstance(value, bool):
+                continue
+            if isinstance(value, int | float | list):
+                yield (*path, key), tree
+            else:
+                yield from numbers(value, (*path, key))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_number_says_where_it_comes_from(file):
+    paper = read(file)
+    found = 0
+    for path, around in numbers(paper["experiments"]):
+        # how a run is cut into files and what it records decides no published number
+        unsourced = {"figures", "companion_to", "checkpoints", "record"}
+        if unsourced & set(path) or path[-1] in ("chunk", "observe"):
+            continue
+        if "value" in path[:-1]:  # inside a value that is a form of its own
+            continue
+        assert path[-1] == "value", path
+        assert around.keys() == {"value", "provenance", "source"}, path
+        found += 1
+    assert found >= 4 * len(paper["experiments"])
+
+
+def test_smoke_run_is_smaller_and_lies_elsewhere(paper_scale, smoke_scale):
+    limits = read(SMOKE)["limits"]
+    assert smoke_scale.scale == "smoke"
+    assert smoke_scale.seed == paper_scale.seed
+    for name, folder in smoke_scale.folders.items():
+        assert Path(folder).is_relative_to("results/smoke"), name
+        assert not Path(paper_scale.folders[name]).is_relative_to("results/smoke")
+    for small, large in zip(smoke_scale.experiments, paper_scale.experiments, strict=True):
+        arms = large.drawn_means.get("arms", len(large.means))
+        assert small.horizon == max(limits["horizon"], arms) < large.horizon
+        assert small.replicates == min(limits["replicates"], large.replicates)
+    for small, large in zip(smoke_scale.runs, paper_scale.runs, strict=True):
+        assert small.key == large.key
+        assert small.chunk == min(limits["chunk"], large.chunk)
+        most = max(limits["horizon"], large.spec.n_arms)
+        cut = {"horizon": most, "checkpoints": limits["checkpoints"]}
+        if "at" in large.spec.checkpoints:
+            cut["checkpoints"] = {"at": cut_rounds(large.spec.checkpoints["at"], most)}
+        if large.spec.horizons:
+            cut["horizons"] = tuple(cut_rounds(large.spec.horizons, most))
+        assert small.spec == replace(large.spec, **cut)
+
+
+def cut_rounds(rounds, most):
+    """Return the rounds that a smoke run keeps, when not all of them."""
+    assert rounds[-1] > most
+    return [one for one in rounds if one < most] + [most]
+
+
+def test_smoke_limits_leave_what_is_below_them():
+    settings = read(CONFIG) | read(SMOKE)
+    settings["limits"] |= {"horizon": 10**9, "replicates": 10**9, "chunk": 10**9}
+    generous = build_config(settings, "test")
+    for one, large in zip(generous.experiments, load_config([CONFIG]).experiments, strict=True):
+        assert (one.horizon, one.replicates) == (large.horizon, large.replicates)
+        assert [run.chunk for run in one.runs] == [run.chunk for run in large.runs]
+
+
+@pytest.mark.parametrize("scale", ["paper_scale", "smoke_scale"])
+def test_every_run_can_start(scale, request):
+    config = request.getfixturevalue(scale)
+    for run in config.runs:
+        spec = run.spec
+        instance = instance_of(spec)
+        assert instance.law == spec.law
+        for cell in spec.cells:
+            horizon = cell.pop("horizon", spec.horizon)
+            known = dict.fromkeys(KNOWN_OF_INSTANCE, [0.01] * instance.n_arms)
+            known["groups"] = spec.groups
+            known["targets"] = [0.001 / instance.n_arms] * instance.n_arms  # which can be met
+            parameters = filled({**spec.parameters, **cell}, known)
+            policy = make_policy(spec.policy, parameters, where=spec.stream)
+            policy.start(instance.n_arms, horizon)
+
+
+def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
+    keys = [run.key for run in paper_scale.runs]
+    assert len(set(keys)) == len(keys)
+    for run in paper_scale.runs:
+        shared = {
+            "banditq/lfg_sensitivity": "banditq/oracle_lfg",
+            "bf_ucb/high_cut": "bf_ucb/high",
+            "bf_ucb/high_variants": "bf_ucb/high",
+            "bf_ucb/low_cut": "bf_ucb/low",
+            "fair_ucb/other_thresholds_smaller_quotas": "fair_ucb/cost_of_fairness",
+            "fair_ucb/sensitivity": "fair_ucb/r_regret",
+        } | {
+            f"fair_ucb/small_quotas_{name}": "fair_ucb/small_quotas_none"
+            for name in ("thousandth", "three_thousandths", "hundredth", "twentieth")
+        }
+        shared |= {
+            f"ht_ucb/{suite}_{name}": f"ht_ucb/{other}_{name}"
+            for suite, other, names in (
+                ("regret_open", "regret", ("5_02", "5_04", "5_08", "20_02", "20_04", "20_08")),
+                ("paths_uncut", "paths", ("1", "2")),
+                ("frontier_uncut", "frontier", ("5_02", "5_05", "20_02", "20_05")),
+            )
+            for name in names
+        }
+        own = f"{run.paper}/{run.experiment}"
+        if run.paper == "ht_ucb":  # with another index of LFG
+            shared[own] = re.sub("_(open|uncut)_", "_", own)
+        assert run.stream == run.spec.stream == shared.get(own, own)
+
+
+def test_facts_survive_the_command_line(paper_scale):
+    for one in paper_scale.experiments:
+        facts = one.facts()
+        assert json.loads(json.dumps(facts)) == facts
+        assert list(facts["runs"]) == [run.name for run in one.runs]
+
+
+@pytest.mark.parametrize(("replicates", "chunk"), [(1, 1), (4, 2), (5, 2), (3, 7), (100, 50)])
+def test_chunks_hold_each_replicate_once(replicates, chunk):
+    held = []
+    for text in Run("paper", "experiment", "run", {}, replicates, chunk).chunks():
+        first, last = map(int, text.split("-"))
+        assert last - first < chunk
+        held += range(first, last + 1)
+    assert held == list(range(replicates))
+
+
+def test_later_files_override_earlier_ones_key_by_key(tmp_path):
+    (tmp_path / "mine.yaml").write_text("seed: 5\npathvars: {logs: elsewhere}\n")
+    config = load_config([CONFIG, tmp_path / "mine.yaml"])
+    assert config.seed == 5
+    assert config.folders == load_config([CONFIG]).folders | {"logs": "elsewhere"}
+
+
+def test_configuration_starts_neither_numba_nor_pandas():
+    code = (
+        "import sys; from fairbandits.settings.config import ROOT, load_config;"
+        "load_config([ROOT / 'config' / 'config.yaml']);"
+        "print(sorted({'numba', 'numpy', 'pandas', 'pyarrow'} & set(sys.modules)))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert answer.stdout.strip() == "[]"
+
+
+def closed_objects(schema, path=""):
+    """Yield the objects of a schema that take known keys only."""
+    if isinstance(schema, dict):
+        if schema.get("additionalProperties") is False:
+            yield path, schema
+        for key, value in schema.items():
+            yield from closed_objects(value, f"{path}/{key}")
+
+
+@pytest.mark.parametrize("file", SCHEMAS, ids=lambda path: path.name)
+def test_schemas_describe_every_key(file):
+    whole = yaml.safe_load(file.read_text(encoding="utf-8"))
+    found = list(closed_objects(whole))
+    assert found
+
+    def is_described(one):
+        of = whole.get("$defs", {}).get(one.get("$ref", "").rpartition("/")[2], {})
+        return one.get("description") or of.get("description")
+
+    bare = [
+        f"{path}/{key}"
+        for path, schema in found
+        for key, described in schema["properties"].items()
+        if not is_described(described)
+    ]
+    assert bare == []
+
+
+# ------------------------------------------------------------------------ what is refused
+
+UNKNOWN_KEYS = [
+    ("config/config.yaml", "seeds", 1, "seed"),
+    ("config/config.yaml", "pathvars.resluts", "here", "results"),
+    (BANDITQ, "titel", "BanditQ", "title"),
+    (BANDITQ, f"{FULL}.horizons", 3, "horizon"),
+    (BANDITQ, f"{FULL}.horizon.provenence", "stated", "provenance"),
+    (BANDITQ, f"{FULL}.checkpoints.linea", 3, "linear"),
+    (BANDITQ, f"{FULL}.policies.banditq.parameter", {}, "parameters"),
+    (BANDITQ, f"{PARAMETERS}.V_exponent.val", 3, "value"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value", "meant"), UNKNOWN_KEYS, ids=[row[1] for row in UNKNOWN_KEYS]
+)
+def test_unknown_key(changed, file, path, value, meant):
+    with pytest.raises(ConfigError) as error:
+        changed(file, path, value)
+    place, _, key = path.rpartition(".")
+    text = message(error)
+    assert file in text
+    assert text.endswith(
+        f"{place + ': ' if place else ''}unknown key {key!r}; did you mean {meant!r}?"
+    )
+
+
+def test_unknown_key_near_nothing_lists_the_known_ones(changed):
+    with pytest.raises(ConfigError) as error:
+        changed("config/config.yaml", "zzz", 1)
+    known = (
+        "changes, costs, factors, job_seconds, limits, papers, pathvars, replicates, scale, seed"
+    )
+    assert message(error).endswith(f"unknown key 'zzz'; known: {known}")
+
+
+#: File, key, value, and what the message must also say: what is allowed.
+WRONG = [
+    ("config/config.yaml", "seed", -1, "minimum of 0"),
+    ("config/config.yaml", "seed", "many", "'ledger'"),
+    ("config/config.yaml", "seed", True, "'integer'"),
+    ("config/config.yaml", "seed", 1.5, "'integer'"),
+    ("config/config.yaml", "seed", 2.0, "'integer'"),
+    ("config/config.yaml", "scale", "big", "smoke"),
+    ("config/config.yaml", "papers", [], "non-empty"),
+    ("config/config.yaml", "papers", ["banditq", "banditq"], "non-unique"),
+    ("config/config.yaml", "pathvars.figures", "", "non-empty"),
+    (BANDITQ, "experiments", {}, "non-empty"),
+    (BANDITQ, f"{FULL}.title", 3, "'string'"),
+    (BANDITQ, f"{FULL}.title", "<script>", "'^[^<>]*$'"),
+    (BANDITQ, f"{FULL}.policies.banditq.label", "<b>", "'^[^<>]*$'"),
+    (BANDITQ, f"{FULL}.figures", ["fig1", "fig1"], "non-unique"),
+    (BANDITQ, f"{FULL}.horizon.value", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.horizon.value", 2**63 - 1, "maximum of 9007199254740992"),
+    (BANDITQ, f"{FULL}.replicates.value", 10**12, "maximum of 1000000"),
+    (BANDITQ, f"{FULL}.checkpoints.linear", 10**12, "maximum of 1000000"),
+    (BANDITQ, f"{FULL}.checkpoints.log", 10**12, "maximum of 1000000"),
+    (BANDITQ, f"{FULL}.horizon.value", "2e6", "'integer'"),
+    (BANDITQ, f"{FULL}.horizon.value", 2e6, "'integer'"),
+    (BANDITQ, f"{FULL}.chunk", 50.0, "'integer'"),
+    (BANDITQ, f"{FULL}.replicates.value", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.replicates.value", 2.5, "'integer'"),
+    (BANDITQ, f"{FULL}.chunk", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.checkpoints.linear", 0, "minimum of 1"),
+    (BANDITQ, f"{FULL}.means.value", [0.3], "too short"),
+    (BANDITQ, f"{FULL}.means.value", 0.3, "'array'"),
+    (BANDITQ, f"{FULL}.laws.value", [], "non-empty"),
+    (BANDITQ, f"{FULL}.policies.banditq.policy", "bandit", "did you mean 'banditq'?"),
+    (BANDITQ, f"{FULL}.laws.value", ["bernoulli", "bernoulli"], "non-unique"),
+    (BANDITQ, f"{FULL}.policies", {}, "non-empty"),
+    (BANDITQ, f"{PARAMETERS}.V_exponent", 0.5, "'object'"),
+    (BANDITQ, f"{FULL}.means.provenance", "guessed", "reconstructed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value", "allowed"), WRONG, ids=[f"{row[1]}={row[2]!r}" for row in WRONG]
+)
+def test_wrong_value(changed, file, path, value, allowed):
+    with pytest.raises(ConfigError) as error:
+        changed(file, path, value)
+    text = message(error)
+    assert f"{file}: {path}: {value!r}" in text
+    assert allowed in text
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("config/config.yaml", "seed"),
+        ("config/config.yaml", "pathvars.results"),
+        (BANDITQ, f"{FULL}.horizon"),
+        (BANDITQ, f"{FULL}.targets.source"),
+    ],
+)
+def test_missing_key(changed, file, path):
+    with pytest.raises(ConfigError) as error:
+        changed(file, path, MISSING)
+    place, _, key = path.rpartition(".")
+    text = message(error)
+    assert f"{file}: {place + ': ' if place else ''}{key!r} is a required property" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("means", [math.nan, 0.2, 0.2, 0.8, 0.6], "means.value.0: nan is not of type 'number'"),
+        ("targets", [0.1, math.inf, 0, 0, 0], "targets.value.1: inf is not of type 'number'"),
+        ("means", [0.3, 0.2, 0.2, 1.8, 0.6], "means.value.3: 1.8 is greater than the maximum of 1"),
+        ("means", [0.3, 0.2, -0.2, 0.8, 0.6], "means.value.2: -0.2 is less than the minimum of 0"),
+        ("laws", ["uniform"], "laws.value.0: 'uniform' is unknown; did you mean 'uniform02'?"),
+    ],
+)
+def test_wrong_entry_of_a_list(changed, key, value, text):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{FULL}.{key}.value", value)
+    assert message(error) == f"{BANDITQ}: {FULL}.{text}"
+
+
+@pytest.mark.parametrize("law", ["gaussian", "deterministic"])
+def test_some_laws_take_any_mean(changed, law):
+    block = read(ROOT / BANDITQ)["experiments"]["full_information"]
+    block["laws"]["value"] = [law]
+    block["means"]["value"] = [0.3352, 0.2031, -3, 1.8, 0]
+    config = changed(BANDITQ, FULL, block)
+    assert config.experiment("banditq", "full_information").laws == (law,)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("V_exponents", 1, ": unknown key 'V_exponents'; did you mean 'V_exponent'?"),
+        ("feedback", "ful", ": feedback: 'ful' is unknown; did you mean 'full'?"),
+        ("V_exponent", "half", ": V_exponent: 'half' is not of type 'number'"),
+        ("V_exponent", 1e300, ".V_exponent must be in -10..10, got 1e+300"),
+        ("step_c", 0, ": step_c: 0 is less than or equal to the minimum of 0"),
+        ("gamma_rule", 3, ": gamma_rule: 3 is not one of [1, 2]"),
+        ("targets", [0.1, 0.1], ".targets must have one entry per arm (5), got 2"),
+    ],
+)
+def test_wrong_parameter_of_a_policy(changed, key, value, text):
+    sourced = {"value": value, "provenance": "chosen", "source": "a test"}
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{PARAMETERS}.{key}", sourced)
+    assert message(error) == f"{BANDITQ}: {PARAMETERS}{text}"
+
+
+def test_missing_parameter_of_a_policy(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{PARAMETERS}.targets", MISSING)
+    assert message(error) == f"{BANDITQ}: {PARAMETERS}: 'targets' is a required property"
+
+
+def test_figure_drawn_from_two_experiments(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "experiments.oracle_lfg.figures", ["fig1"])
+    text = message(error)
+    assert text.startswith(f"{BANDITQ}: experiments.")
+    assert "figures: 'fig1' is already drawn from experiments." in text
+
+
+def test_figure_drawn_from_an_experiment_and_a_replay(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "replays.replay_1000_full.figures", ["fig1"])
+    text = "replays.replay_1000_full.figures: 'fig1' is already drawn from experiments."
+    assert message(error) == f"{BANDITQ}: {text}full_information"
+
+
+def schema(name):
+    return yaml.safe_load((ROOT / "workflow/schemas" / f"{name}.schema.yaml").read_text("utf-8"))
+
+
+def test_schemas_know_the_laws_the_policies_and_the_observers():
+    definitions = schema("paper")["$defs"]
+    assert sorted(definitions["law"]["enum"]) == sorted(CODES)
+    assert definitions["observer"]["enum"] == sorted(OBSERVERS)
+    assert list(schema("policies")["$defs"]) == list(POLICIES)
+
+
+def test_schemas_of_the_policies_are_those_of_their_fields():
+    assert POLICY_SCHEMAS.read_text(encoding="utf-8") == policy_schemas.schemas(), (
+        f"the policies have changed: run `{policy_schemas.COMMAND}` and commit {POLICY_SCHEMAS}"
+    )
+
+
+REGISTERED = {
+    **{name: (policy, schema("policies")["$defs"][name]) for name, policy in POLICIES.items()},
+    **{name: (one, schema("observers")["$defs"][name]) for name, one in OBSERVERS.items()},
+}
+
+
+@pytest.mark.parametrize(("registered", "described"), REGISTERED.values(), ids=REGISTERED)
+def test_schema_has_the_parameters(registered, described):
+    fields = dataclasses.fields(registered)
+    assert list(described["properties"]) == [field.name for field in fields]
+    needed = [field.name for field in fields if field.default is dataclasses.MISSING]
+    assert described.get("required", []) == needed
+
+
+#: Key below the experiment, value, and the whole message after the file's name.
+IMPOSSIBLE = [
+    (
+        "targets.value",
+        [0.3, 0.1, 0, 0, 0],
+        "targets cannot be met: sum of target / mean must be at most 1, got 1.3874",
+    ),
+    ("targets.value", [0.1, 0.1], "targets must have one entry per mean (5), got 2"),
+    (
+        "targets.value",
+        [0.1, -0.1, 0, 0, 0],
+        "targets must be at least 0, and 0 where the mean is 0, got -0.1 for arm 2 "
+        "with mean 0.2031",
+    ),
+    (
+        "means.value",
+        [0.3352, 0.2031, 0.2411, 0.7816, 0.6177, 0.5],
+        "targets must have one entry per mean (6), got 5",
+    ),
+    (
+        "means.value",
+        [0, 0.2031, 0.2411, 0.7816, 0.6177],
+        "targets must be at least 0, and 0 where the mean is 0, got 0.1676 for arm 1 with mean 0",
+    ),
+    ("horizon.value", 4, "horizon must be at least the number of arms (5), got 4"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"), IMPOSSIBLE, ids=[f"{row[0]}={row[1]}" for row in IMPOSSIBLE]
+)
+def test_impossible_instance(changed, path, value, text):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, f"{FULL}.{path}", value)
+    assert message(error) == f"{BANDITQ}: {FULL}.{text}"
+
+
+def test_targets_that_need_every_round_are_allowed(changed):
+    config = changed(BANDITQ, f"{FULL}.targets.value", [0.3352 / 2, 0.2031 / 2, 0, 0, 0])
+    assert sum(config.experiment("banditq", "full_information").targets) == pytest.approx(0.26915)
+
+
+def test_names_that_cannot_be_files(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "experiments.Full information", {})
+    assert "experiments: 'Full information' does not match" in message(error)
+
+
+def test_unknown_paper(changed):
+    with pytest.raises(ConfigError) as error:
+        changed("config/config.yaml", "papers", ["bandit"])
+    assert message(error).endswith("papers: 'bandit' is unknown; did you mean 'banditq'?")
+
+
+def test_paper_in_the_file_of_another(changed):
+    with pytest.raises(ConfigError) as error:
+        changed(BANDITQ, "paper", "bandit")
+    assert message(error) == f"{BANDITQ}: paper must be 'banditq', got 'bandit'"
+
+
+def test_smoke_scale_needs_its_limits(changed):
+    with pytest.raises(ConfigError) as error:
+        changed("config/config.yaml", "scale", "smoke")
+    assert message(error).endswith("scale smoke needs the limits of config/smoke.yaml")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(ConfigError) as error:
+        load_config([CONFIG, tmp_path / "no.yaml"])
+    assert message(error) == f"{tmp_path / 'no.yaml'} does not exist"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("seed: [1", "is not valid YAML"),
+        ("seed: 1: 2", "is not valid YAML"),
+        ("seed: !unknown 1", "is not valid YAML"),
+        ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "has key 'd' twice, again in line 5"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),
+        ("a: &a {b: 1, b: 2}\nc: {<<: *a}\n", "has key 'b' twice, again in line 1"),
+        ("a: 1\nc: {<<: 1}\n", "is not valid YAML"),
+        ("seed: 010\n", "has 010 in line 1, which YAML takes for another number"),
+        ("seed: 1:30\n", "has 1:30 in line 1, which YAML takes for another number"),
+        (f"a: 1\nseed: 1{'0' * 400}\n", "has a number of more than 300 digits in line 2"),
+        ("a: 1\nseed: &a [1, *a]\n", "has an alias of what it stands in, in line 2"),
+        (f"seed: {'[' * 101}{']' * 101}", "is nested deeper than 100 levels, in line 1"),
+        (f"seed: {'[' * 1500}", "is nested deeper than 100 levels"),
+        ("- " * 1500, "is nested deeper than 100 levels"),
+        ("seed: 2026-13-45", "is not valid YAML: month must be in 1..12"),
+        ("", "must hold keys and values, got NoneType"),
+        ("- seed", "must hold keys and values, got list"),
+    ],
+)
+def test_file_that_is_no_configuration(tmp_path, text, says):
+    file = tmp_path / "broken.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load_config([file])
+    assert message(error).startswith(f"{file} {says}")
+
+
+def test_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "latin.yaml").write_bytes(b"seed: \xff")
+    for file in (tmp_path, tmp_path / "latin.yaml"):
+        with pytest.raises(ConfigError) as error:
+            load_config([file])
+        assert message(error).startswith(f"{file} cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("call", "key", "text"),
+    [
+        (
+            "run",
+            ("banditq/full_information/banditq-uniform",),
+            "no run 'banditq/full_information/banditq-uniform'; "
+            "did you mean 'banditq/full_information/banditq-uniform02'?",
+        ),
+        (
+            "experiment",
+            ("banditq", "fullinformation"),
+            "no experiment 'banditq/fullinformation'; did you mean 'banditq/full_information'?",
+        ),
+        ("of_figure", ("banditq", "fig9"), "no figure 'banditq_fig9'; did you mean"),
+    ],
+)
+def test_looking_up_what_is_not_there(paper_scale, call, key, text):
+    with pytest.raises(ConfigError) as error:
+        getattr(paper_scale, call)(*key)
+    assert message(error).startswith(text)
+
+
+def test_figures_find_their_replay(paper_scale):
+    known = {one.name: one for one in paper_scale.replays}
+    assert {name: (one.figures, one.horizon) for name, one in known.items()} == {
+        "replay_5_bandit": ((), 2_000_000),
+        "replay_1000_full": (("fig8", "fig9", "fig10"), 3_000_000),
+        "replay_1000_bandit": (("fig11", "fig12", "fig13"), 3_000_000),
+    }
+    for one in paper_scale.replays:
+        assert HORIZONS[int(one.name.split("_")[1])] == one.horizon
+        for figure in one.figures:
+            assert paper_scale.replay_of_figure("banditq", figure) is one
+    with pytest.raises(ConfigError, match="no figure of a replay 'banditq_fig1'"):
+        paper_scale.replay_of_figure("banditq", "fig1")
+
+
+def test_all_figures_are_those_of_experiments_and_of_replays(paper_scale):
+    blocks = (*paper_scale.experiments, *paper_scale.replays)
+    wanted = [(one.paper, name) for one in blocks for name in one.figures]
+    assert sorted(paper_scale.figures) == sorted(wanted)
+    assert len(wanted) == len(set(wanted)) == 27
+    assert [name for paper, name in paper_scale.figures if paper == "banditq"] == [
+        f"fig{number}" for number in range(1, 14)
+    ]
+
+
+def test_figures_find_their_experiment(paper_scale):
+    for one in paper_scale.experiments:
+        for figure in one.figures:
+            assert paper_scale.of_figure(one.paper, figure) is one
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "text"),
+    [
+        (
+            "bandit",
+            {},
+            f"policy must be one of {', '.join(POLICIES)}, got 'bandit'",
+        ),
+        ("hedge", {"eta": 1}, "policy hedge has no parameter 'eta'; it takes: none"),
+        (
+            "ucb1",
+            {"scales": 1},
+            "policy ucb1 has no parameter 'scales'; it takes: scale, clock, ties",
+        ),
+        (
+            "ucb1",
+            {"scale": 0},
+            "policy ucb1: scale must be a finite number above 0, got 0",
+        ),
+        (
+            "banditq",
+            {"targets": [0.1, 0], "feedback": "ful"},
+            "policy banditq: feedback must be one of bandit, full, got 'ful'",
+        ),
+        (
+            "lfg",
+            {"fractions": ["1/2", "2/3"]},
+            "policy lfg: fractions must sum to at most 1, got 7/6",
+        ),
+    ],
+)
+def test_policies_refuse_what_the_schema_cannot_know(name, parameters, text):
+    with pytest.raises(ValueError, match="here") as error:
+        make_policy(name, parameters, where="here")
+    assert message(error) == f"here: {text}"
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value"),
+    [
+        ("config/config.yaml", "papers", ["banditq\n"]),
+        (BANDITQ, f"{FULL}.figures", ["fig1\n"]),
+        (BANDITQ, "experiments", {"mine\n": {}}),
+    ],
+)
+def test_names_do_not_end_with_a_line_break(changed, file, path, value):
+    with pytest.raises(ConfigError, match=r"does not match|must hold") as error:
+        changed(file, path, value)
+    assert r"\n' does not match" in message(error)
+
+
+def test_group_quotas_are_summed_when_the_configuration_is_read(changed):
+    file = "papers/bf_ucb/experiments.yaml"
+    name, block = next(
+        (name, policy)
+        for name, one in read(ROOT / file)["experiments"].items()
+        for policy, own in one.get("policies", {}).items()
+        if "quotas" in own["parameters"]
+    )
+    path = f"experiments.{name}.policies.{block}.parameters.quotas.value"
+    with pytest.raises(ConfigError, match=r"quotas must be at least 0 and sum to at most 1, got"):
+        changed(file, path, ["2/3", "2/3"])
+
+
+def test_a_ledger_that_is_gone_is_missed(changed, tmp_path):
+    shutil.copytree(ROOT / "audit", tmp_path / "audit")
+    (tmp_path / "papers" / "fair_ucb" / "claims.yaml").unlink()
+    with pytest.raises(ConfigError) as error:
+        changed("config/config.yaml", "scale", "paper")
+    text = message(error)
+    assert text.startswith("papers/fair_ucb/claims.yaml does not exist, but audit/verdicts.csv has")

@@ -1,0 +1,91 @@
+"""A run of more rounds and replicates, and the cut of the work: settings, and no code."""
+
+import pytest
+
+import shrunk
+from fairbandits.replication.bundles import bundles_of, simulations
+from fairbandits.settings.config import build_config, load_config
+from fairbandits.settings.costs import seconds_of_replicate
+from fairbandits.settings.marks import mark
+from fairbandits.settings.schemas import ROOT, ConfigError
+
+SMALL = shrunk.settings(["banditq"], 1)
+BANDITQ = {key: value for key, value in SMALL.items() if key != "limits"} | {"scale": "paper"}
+FACTORS = {"horizon": 10, "replicates": 10}
+KEY = "banditq/full_information/banditq-uniform02"
+
+
+def test_a_large_run_multiplies_rounds_and_replicates_and_keeps_the_published_rounds():
+    paper, large = (
+        load_config([ROOT / "config" / name for name in names])
+        for names in (["config.yaml"], ["config.yaml", "large.yaml"])
+    )
+    assert large.seed_of("banditq") == paper.seed_of("banditq")
+    assert not set(large.folders.values()) & set(paper.folders.values())
+    assert [run.key for run in large.runs] == [run.key for run in paper.runs]
+    for small, big in zip(paper.runs, large.runs, strict=True):
+        assert (big.spec.horizon, big.replicates) == (
+            10 * small.spec.horizon,
+            10 * small.replicates,
+        )
+        rounds, more = small.spec.checkpoints, big.spec.checkpoints
+        if "at" in rounds:
+            assert {*rounds["at"], big.spec.horizon} <= set(more["at"])
+        assert set(small.spec.horizons) <= set(big.spec.horizons)
+    assert large.scale_name == "large"
+    assert large.scale != "paper"  # so that its verdicts do not take the place of the published
+    jobs = simulations(large, bundles_of(large))
+    assert len(jobs) < 2000  # some minutes each
+
+
+def test_a_large_run_is_called_larger_than_published():
+    large = build_config(BANDITQ | {"scale": "large", "factors": FACTORS}, "test")
+    said = mark([large.experiment("banditq", "oracle_lfg").facts()])
+    assert said == (
+        "large scale: larger than published; 3000000 rounds in place of 300000, "
+        "5000 replicates in place of 500"
+    )
+
+
+def test_a_variant_can_be_of_another_scale():
+    change = {"scale": "variant", "changes": {"oracle_lfg.lfg.eta": 2.0}}
+    variant = build_config(BANDITQ | change | {"factors": FACTORS}, "test")
+    one = variant.experiment("banditq", "oracle_lfg")
+    assert (one.horizon, one.replicates, one.scale) == (3_000_000, 5000, "variant")
+    few = build_config(BANDITQ | change | {"factors": FACTORS, "replicates": 7}, "test")
+    assert {one.replicates for one in few.experiments} == {7}
+
+
+def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
+    usual, finer = (build_config(BANDITQ | more, "test") for more in ({}, {"job_seconds": 5}))
+    seconds = {}
+    for config in (usual, finer):
+        jobs = simulations(config, bundles_of(config))
+        seconds[config.job_seconds] = [job.seconds for job in jobs]
+    assert len(seconds[5]) > 5 * len(seconds[60])
+    for run in finer.runs:
+        assert run.chunk == 1 or run.chunk * seconds_of_replicate(run.spec) <= 5
+
+
+def test_a_measured_cost_decides_how_a_run_is_cut():
+    usual = build_config(BANDITQ, "test").run(KEY)
+    slow = build_config(BANDITQ | {"costs": {KEY: 1e6}}, "test").run(KEY)
+    assert slow.chunk < usual.chunk
+    assert slow.spec == usual.spec
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"scale": "large"}, "scale large needs the factors of config/large.yaml"),
+        ({"factors": FACTORS}, "factors need another scale than paper, such as large"),
+        (SMALL | {"factors": FACTORS}, "limits and factors exclude each other"),
+        ({"costs": {KEY + "x": 5}}, f"costs: there is no run '{KEY}x'; did you mean '{KEY}'"),
+        ({"job_seconds": 0}, "job_seconds"),
+        ({"factors": {"horizon": 0, "replicates": 1}}, "factors.horizon"),
+    ],
+)
+def test_mistakes_are_named(settings, message):
+    with pytest.raises(ConfigError, match="test: ") as refused:
+        build_config(BANDITQ | settings, "test")
+    assert message in str(refused.value)

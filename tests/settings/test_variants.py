@@ -1,0 +1,271 @@
+"""Runs that are not the published one: changed settings, few replicates, folders and marks."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairbandits.cli.launch import check_targets, check_used, targets_of_variant
+from fairbandits.replication.bundles import bundles_of
+from fairbandits.settings import variants
+from fairbandits.settings.config import build_config
+from fairbandits.settings.marks import mark, mark_of_replay
+from fairbandits.settings.schemas import ROOT, ConfigError
+
+FOLDERS = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
+
+
+def configured(papers=("banditq",), scale="variant", **settings):
+    whole = {"seed": 1, "scale": scale, "papers": list(papers), "pathvars": FOLDERS} | settings
+    return build_config(whole, "test")
+
+
+@pytest.fixture(scope="module")
+def published():
+    return configured(scale="paper")
+
+
+def refused(function, *arguments, **settings):
+    """Return the line that says why something cannot be done."""
+    with pytest.raises(ConfigError) as error:
+        function(*arguments, **settings)
+    text = str(error.value)
+    assert "\n" not in text
+    return text
+
+
+# ---------------------------------------------------------------------------------- settings
+
+
+def test_one_parameter_is_changed_and_nothing_else(published):
+    variant = configured(changes={"oracle_lfg.banditq.V_exponent": 0.6}, replicates=20)
+    assert variant.scale == "smoke"  # for all that must be of the published scale
+    for one, own in zip(variant.runs, published.runs, strict=True):
+        assert one.replicates == 20
+        if one.key.startswith("banditq/oracle_lfg/banditq-"):
+            parameters = {**own.spec.parameters, "V_exponent": 0.6}
+            assert parameters != own.spec.parameters
+            assert one.spec == replace(own.spec, parameters=parameters)
+        else:
+            assert one.spec == own.spec
+    said = {one.name: one.changed for one in variant.experiments if one.figures}
+    few = ("20 replicates in place of 200",)
+    change = "banditq.V_exponent = 0.6 in place of 0.5"
+    assert said == {
+        "full_information": few,
+        "bandit_feedback": few,
+        "oracle_lfg": (change, "20 replicates in place of 500"),
+    }
+    facts = variant.experiment("banditq", "oracle_lfg").facts()
+    assert mark([facts]) == f"variant: {change}, 20 replicates in place of 500"
+
+
+def test_the_published_scale_says_nothing_of_itself(published):
+    for one in published.experiments:
+        assert not {"scale", "changed"} & one.facts().keys()
+    assert mark([one.facts() for one in published.experiments]) == ""
+
+
+def test_what_an_experiment_shares_with_its_policies_changes_in_both(published):
+    targets = [0.1, 0, 0, 0, 0]
+    variant = configured(changes={"banditq.full_information.targets": targets})
+    one = variant.experiment("banditq", "full_information")
+    assert one.targets == tuple(targets)
+    assert [run.spec.parameters["targets"] for run in one.runs] == [targets] * len(one.runs)
+    for name in ("bandit_feedback", "oracle_lfg"):
+        assert variant.experiment("banditq", name) == replace(
+            published.experiment("banditq", name), scale="variant"
+        )
+
+
+def test_a_parameter_that_the_file_leaves_to_the_policy(published):
+    variant = configured(changes={"full_information.banditq.tolerance": 1e-6})
+    one = variant.experiment("banditq", "full_information")
+    assert "tolerance" not in published.experiment("banditq", one.name).runs[0].spec.parameters
+    assert {run.spec.parameters["tolerance"] for run in one.runs} == {1e-6}
+    assert one.changed == ("banditq.tolerance = 1e-06 in place of the policy's own",)
+
+
+def test_a_change_of_a_suite_is_of_all_its_instances():
+    suites = {one.suite for one in configured(scale="paper").experiments} - {""}
+    suite = min(suites)
+    variant = configured(changes={f"{suite}.replicates": 7})
+    for one in variant.experiments:
+        assert (one.replicates == 7) == (one.suite == suite)
+        assert bool(one.changed) == (one.suite == suite)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("banditq.V_exponent", 0.6, "names no experiment; write full_information.banditq.V_exp"),
+        ("oracle_lgf.horizon", 10, "'oracle_lgf.horizon' is of no experiment; did you mean"),
+        ("banditq.oracle_lgf.horizon", 10, "did you mean 'oracle_lfg'?"),
+        ("fair_ucb.fairness.horizon", 10, "is of no experiment"),
+        ("oracle_lfg", 10, "oracle_lfg has no setting ''; it has horizon, replicates, means"),
+        (
+            "oracle_lfg.banditq.V_exponnt",
+            0.6,
+            "no setting 'banditq.V_exponnt'; did you mean 'banditq.V_exponent'? It has horizon, ",
+        ),
+        ("oracle_lfg.checkpoints", 10, "oracle_lfg has no setting 'checkpoints'"),
+        ("oracle_lfg.banditq.V_exponent", 0.5, "oracle_lfg.banditq.V_exponent is 0.5 already"),
+        ("oracle_lfg.banditq.V_exponent", "much", "'much' is not of type 'number'"),
+        ("oracle_lfg.banditq.feedback", "ful", "'ful' is unknown; did you mean 'full'?"),
+        ("oracle_lfg.horizon", 0, "less than the minimum of 1"),
+        ("oracle_lfg.horizon", 3, "horizon must be at least the number of arms (5), got 3"),
+        ("oracle_lfg.laws", ["bernouli"], "'bernouli' is unknown; did you mean 'bernoulli'?"),
+        ("oracle_lfg.targets", [1, 0, 0, 0, 0], "targets cannot be met"),
+        ("oracle_lfg.lfg.eta", None, "None is not of type"),
+    ],
+)
+def test_changes_that_cannot_be(name, value, says):
+    line = refused(configured, changes={name: value})
+    assert says in line
+    assert line.startswith("test: changes")
+
+
+def test_an_experiment_that_several_papers_have(monkeypatch):
+    changes = variants.Changes({"same.horizon": 5}, "test")
+    block = {"horizon": {"value": 9}, "policies": {}}
+    for paper in ("one", "two"):
+        changed, words = changes.of(paper, ("same", ""), block)
+        assert changed["horizon"]["value"] == 5
+        assert words == ["horizon = 5 in place of 9"]
+    line = refused(changes.check_found)
+    assert line.endswith("an experiment 'same'; write one.same.horizon or two.same.horizon")
+    assert block == {"horizon": {"value": 9}, "policies": {}}
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings", "says"),
+    [
+        ("variant", {}, "scale variant needs changes or replicates"),
+        ("paper", {"replicates": 5}, "replicates needs scale variant, got paper"),
+        ("paper", {"limits": {"replicates": 5}}, "limits need another scale than paper"),
+        ("preview", {}, "scale preview needs the limits of config/preview.yaml"),
+        ("variant", {"replicates": 1}, "1 is less than the minimum of 2"),
+    ],
+)
+def test_scales_and_settings_that_do_not_fit(scale, settings, says):
+    assert says in refused(configured, scale=scale, **settings)
+
+
+# ----------------------------------------------------------------------------------- preview
+
+
+def test_a_preview_has_the_published_rounds_and_few_replicates(published):
+    overlay = yaml.safe_load((ROOT / "config" / "preview.yaml").read_text())
+    smoke = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text())
+    assert overlay["pathvars"].keys() == smoke["pathvars"].keys()
+    for folder in overlay["pathvars"].values():
+        assert Path(folder).is_relative_to("results/preview")
+    preview = configured(scale="preview", limits=overlay["limits"])
+    for one, own in zip(preview.experiments, published.experiments, strict=True):
+        assert one.replicates == 3
+        if own.figures or own.companion_to:
+            assert one.horizon == own.horizon
+            assert [run.spec for run in one.runs] == [run.spec for run in own.runs]
+            few = f"3 replicates in place of {own.replicates}"
+            assert mark([one.facts()]) == f"preview scale: not results; {few}"
+        else:
+            assert one.horizon == max(300, one.runs[0].spec.n_arms)
+
+
+def test_a_replay_that_ends_early_is_marked():
+    assert mark_of_replay(20, {"horizon": 30}) == "not results: 20 rounds in place of 30"
+    assert mark_of_replay(30, {"horizon": 30}) == ""
+
+
+# -------------------------------------------------------------------- the command line's part
+
+
+def test_changes_of_the_command_line():
+    settings = variants.settings_of_variant(["a.b=0.6", 'a.c=["1/2", 0]'], 20, "results/x")
+    folders = settings.pop("pathvars")
+    assert folders["results"] == "results/x"
+    assert all(Path(one).is_relative_to("results/x") for one in folders.values())
+    changes = {"a.b": 0.6, "a.c": ["1/2", 0]}
+    assert settings == {"scale": "variant", "changes": changes, "replicates": 20}
+    for wrong, says in (
+        (["a.b"], "got 'a.b'"),
+        (["a.b="], "got 'a.b='"),
+        (["=3"], "got '=3'"),
+        (["a.b=1", "a.b=2"], "--set has a.b twice"),
+        (["a.b=["], "--set a.b is not valid YAML"),
+        (["a.b=010"], "--set a.b has 010 in line 1"),
+    ):
+        assert says in refused(variants.settings_of_variant, wrong, None, "x")
+
+
+def test_a_variant_has_a_folder_of_its_own(tmp_path):
+    root = tmp_path / "project"
+    (root / "config").mkdir(parents=True)
+    (root / "config" / "smoke.yaml").touch()
+
+    def folder(place):
+        return variants.folder_of_variant(Path(place), root, "results", ["banditq"])
+
+    assert folder(root / "results" / "v06") == "results/v06"
+    assert folder(tmp_path / "elsewhere") == str(tmp_path / "elsewhere")
+    for place in ("results", "figures/x", "results/../papers", "", "x"):
+        assert "can hold other files" in refused(folder, root / place)
+    for name in ("smoke", "banditq", "cache", "audit", "site"):
+        assert "can hold other files" in refused(folder, root / "results" / name)
+    other = tmp_path / "other"
+    other.mkdir()
+    assert folder(other) == str(other)
+    (other / "mine.txt").touch()
+    assert "has files of something else" in refused(folder, other)
+
+
+def test_a_folder_has_one_variant(tmp_path):
+    one = variants.settings_of_variant(["a.b=0.6"], None, "x")
+    file = variants.write_variant(one, tmp_path)
+    assert yaml.safe_load(file.read_text()) == json.loads(json.dumps(one))
+    before = file.stat().st_mtime_ns
+    assert variants.write_variant(one, tmp_path) == file  # to take up a run that was stopped
+    assert file.stat().st_mtime_ns == before
+    other = variants.settings_of_variant(["a.b=0.7"], None, "x")
+    assert "has another variant" in refused(variants.write_variant, other, tmp_path)
+    assert yaml.safe_load(file.read_text()) == one
+
+
+def test_targets(published):
+    check_targets(["banditq_fig7", "figures", "simulate_banditq_figures_1", "x/y.svg"], published)
+    line = refused(check_targets, ["figures", "banditq_fig77"], published)
+    assert line == "there is nothing called 'banditq_fig77' to make; did you mean 'banditq_fig7'?"
+    assert refused(check_targets, ["audits"], published).endswith("did you mean 'audit'?")
+
+
+def test_a_change_that_the_figures_asked_for_do_not_use(published):
+    used = "oracle_lfg.banditq.V_exponent"
+    for name in (used, f"banditq.{used}"):
+        check_used([name], ["banditq_fig7"], published)
+        check_used([name], ["banditq_fig2", "banditq_fig7"], published)
+        check_used([name], ["datasets"], published)
+        check_used([name], [], published)
+        line = refused(check_used, [name], ["banditq_fig2"], published)
+        start = f"--set {name}: banditq_fig2 draws full_information; full_information has horizon, "
+        assert line.startswith(start)
+        assert ", banditq.V_exponent" in line
+        assert "oracle_lfg has" not in line
+    line = refused(check_used, ["banditq.V_exponent"], ["banditq_fig7"], published)
+    assert line == (
+        "--set banditq.V_exponent: banditq_fig7 draws oracle_lfg; write oracle_lfg.banditq."
+        "V_exponent"
+    )
+
+
+def test_what_is_made_of_a_variant():
+    variant = configured(changes={"oracle_lfg.banditq.V_exponent": 0.6})
+    assert targets_of_variant([], variant) == ["banditq_fig7"]
+    assert targets_of_variant(["datasets"], variant) == ["datasets"]
+    line = refused(targets_of_variant, ["banditq_fig1"], variant)
+    assert line == "banditq_fig1 shows nothing that is changed; that is shown by banditq_fig7"
+    assert "audit has what is about" in refused(targets_of_variant, ["audit"], variant)
+    assert {one.name for one in bundles_of(variant)} >= {"oracle_lfg", "full_information"}
+    unseen = configured(changes={"lfg_sensitivity.replicates": 9})
+    assert targets_of_variant([], unseen) == ["nowhere/banditq/lfg_sensitivity.parquet"]
