@@ -1,8 +1,7 @@
-"""From a record of the ledger to the data that its procedure judges.
+"""Turn a record of the ledger into the data that its procedure judges.
 
-A test says which cells it reads, what it is repeated for, what is stacked, which readings they
-have, and each input as an expression (`fairbandits.audit.plans`). This module does what it says,
-and knows no paper.
+The record's plan (`fairbandits.audit.plans`) says which cells a test reads, over what it is
+repeated and stacked, under which readings, and each input as an expression. No paper is known here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,19 +31,10 @@ APART = ("growth_exponent", "logarithmic_growth", "bounded_remainder", "proporti
 
 @dataclass(frozen=True)
 class Question:
-    """One question that a test puts to its procedure.
+    """One question that a test puts to its procedure, with the data that answer it.
 
-    Attributes
-    ----------
-    data : mapping of str
-        The procedure's data parameters.
-    each : str
-        Which of the things that the test is repeated for, for reading; empty if it is not.
-    reading : str
-        Of the ledger's readings; empty where the claim names none. A question without one, of a
-        claim that names some, belongs to all of them.
-    coordinates : tuple of (str, str)
-        What sets it apart from the test's other questions.
+    `each` names, for reading, the item that the test is repeated for; `coordinates` tell the test's
+    questions apart. A question with an empty `reading` counts under all readings of its claim.
     """
 
     data: Mapping[str, Any]
@@ -58,20 +48,11 @@ class Question:
 
 @dataclass(frozen=True)
 class CaseScope:
-    """What names stand for in one case.
+    """Values of the names in one case's expressions.
 
-    Attributes
-    ----------
-    evidence : Evidence
-        For functions that read more than a cell.
-    cell : Cell, optional
-        None where no run is read.
-    known : mapping of str
-        Coordinates of the case: those that no cell has, and arm, round and reading.
-    find : callable, optional
-        This cell and a name -> the companion of this name.
-    group : tuple of CaseScope
-        Those of all cells that are stacked; empty if they are apart.
+    `cell` is None where no run is read. `known` holds coordinates that no cell has, and arm, round
+    and reading; `find` returns a cell's companion by name; `group` holds the scopes of all stacked
+    cells.
     """
 
     evidence: Evidence
@@ -134,22 +115,7 @@ class CaseScope:
 
 
 def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
-    """Yield the questions of a test.
-
-    Parameters
-    ----------
-    plan : Plan
-        What the test asks.
-    readings : sequence of str
-        Those that its claim is judged under.
-    evidence : Evidence
-        Recorded runs.
-
-    Raises
-    ------
-    ValueError
-        If the recorded runs are not what the plan needs; it says what there is.
-    """
+    """Yield the questions of a test; ValueError if the recorded runs do not fit the plan."""
     yield from _Asking(plan, readings, evidence).all()
 
 

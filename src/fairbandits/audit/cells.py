@@ -37,19 +37,7 @@ COORDINATES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a run.
-
-    Attributes
-    ----------
-    evidence : Evidence
-        Where it was read.
-    recorded : Recorded
-        The dataset that it is of.
-    run : RunData
-        Its recorded values.
-    replicates : int, optional
-        How many of the first replicates are used; all by default.
-    """
+    """One cell of a run; `replicates` limits it to the first so many (default: all)."""
 
     evidence: Evidence
     recorded: Recorded
@@ -77,13 +65,7 @@ class Cell:
         return self.replicates or int(self.recorded.footer["replicates"])
 
     def column(self, name: str) -> np.ndarray:
-        """Return a recorded column, shape (n_replicates, n_rounds, n_arms).
-
-        Raises
-        ------
-        ValueError
-            If the run does not record it.
-        """
+        """Return a recorded column, shape (n_replicates, n_rounds, n_arms)."""
         if name not in self.run.values:
             raise ValueError(
                 f"{self.recorded.experiment.name}: run {self.run.name} does not record {name!r}"
@@ -182,11 +164,7 @@ class Cell:
 
     @cached_property
     def exact_quotas(self) -> tuple[np.ndarray, int]:
-        """Numerators of r_i and their denominator.
-
-        Their shape is (n_replicates, 1, n_arms) where each replicate draws its own, else
-        (1, 1, n_arms).
-        """
+        """Numerators of r_i, shape (n_replicates or 1, 1, n_arms), and their denominator."""
         drawn = self.spec.drawn_quotas
         if drawn and self.spec.parameters.get("quotas", OF_INSTANCE) == OF_INSTANCE:
             return self.column("quota")[:, :1], drawn["denominator"]

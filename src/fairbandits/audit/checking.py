@@ -11,23 +11,10 @@ from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 def checked(
     config: Config, files: Sequence[Path] = (), root: Path = ROOT
 ) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each ledger: how many claims and tests it has, or what is wrong with it.
+    """Yield for each ledger a line (its claims and tests, or its error), and whether it is sound.
 
-    Parameters
-    ----------
-    config : Config
-        The configuration; its experiments and figures are those that claims can name.
-    files : sequence of Path
-        Ledgers, PAPER/claims.yaml; those of all configured papers by default.
-    root : Path
-        Holds papers/SLUG/claims.yaml.
-
-    Yields
-    ------
-    line : str
-        One ledger's.
-    sound : bool
-        Whether nothing is wrong.
+    `files` are ledgers named PAPER/claims.yaml; by default those of all configured papers are
+    checked.
     """
     ledgers: dict[str, Ledger] = {}
     places: dict[str, str] = {}

@@ -35,22 +35,10 @@ def write_tables(
     findings: Iterable[Mapping[str, Any]],
     scale: str,
 ) -> None:
-    """Write the two committed tables, both whole or neither.
+    """Write the committed tables of verdicts and findings, both whole or neither.
 
-    Parameters
-    ----------
-    folder : Path
-        Where; it is made.
-    verdicts, findings : iterable of mapping
-        Rows (`fairbandits.audit.records.read_verdicts`).
-    scale : {"paper", "smoke"}
-        Of the datasets.
-
-    Raises
-    ------
-    StoreError
-        If a claim failed, if a small run was to be written where the published scale is kept, or if
-        the findings are not those that the verdicts rest on.
+    Raises StoreError if a claim failed, if a small run would replace published-scale tables, or if
+    the verdicts rest on other findings.
     """
     verdicts, findings = list(verdicts), list(findings)
     check_scale(folder / VERDICTS_TABLE, verdicts, scale)
@@ -94,26 +82,10 @@ def findings_csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
 def read_findings_csv(
     path: Path, ledgers: Mapping[str, Ledger], paper: str = "", *, anyway: bool = False
 ) -> list[dict[str, Any]]:
-    """Return rows of findings from the committed table and the ledgers.
+    """Return rows of findings from the committed table, completed from the ledgers.
 
-    Procedure and settings are the ledger's, and what the short table does not say is empty. A
-    message that says why a test failed is not in it.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    paper : str
-        Only the findings of this paper.
-    anyway : bool
-        Whether a table of other rules is wanted too; tests that are no more are left out.
-
-    Raises
-    ------
-    StoreError
-        If it is missing, of another form, or of other rules than the ledgers'.
+    Columns that the short table lacks are empty. A table of other rules raises StoreError, unless
+    `anyway`: then tests that no longer exist are left out.
     """
     if problem := next(stale_findings_csv(path, ledgers, paper), None) if not anyway else None:
         raise StoreError(f"{problem}; {ANEW}")
@@ -127,13 +99,7 @@ def read_findings_csv(
 
 
 def stale_findings_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
-    """Yield why the committed table of findings is not of the tests and rules of all or one paper.
-
-    Raises
-    ------
-    StoreError
-        If it is missing or of another form.
-    """
+    """Yield each reason why the committed findings do not match the ledgers' tests and rules."""
     tests = _tests(ledgers, paper)
     rows = rows_of(paper, _rows(path), ledgers, "claim")
     there = dict.fromkeys((row["claim"], row["test"]) for row in rows)

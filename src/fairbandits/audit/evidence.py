@@ -21,16 +21,9 @@ from fairbandits.settings.config import Config, Experiment
 
 
 class Recorded(NamedTuple):
-    """One experiment's dataset.
+    """One experiment's dataset, its runs in the order of the configuration.
 
-    Attributes
-    ----------
-    experiment : Experiment
-        As configured; `footer` says what was run, which at the smoke scale is less.
-    footer : dict
-        Of the dataset.
-    runs : list of RunData
-        Its runs in the order of the configuration, each of their cells apart.
+    `experiment` is as configured; `footer` says what was run, which is less at the smoke scale.
     """
 
     experiment: Experiment
@@ -39,28 +32,11 @@ class Recorded(NamedTuple):
 
 
 class Evidence:
-    """The datasets of one paper, checked as they are read, and a note of which were.
+    """The datasets of one paper, checked as they are read, and a list of the files read.
 
-    Parameters
-    ----------
-    config : Config
-        The configuration; datasets can be of a smaller scale.
-    paper : str
-        The paper whose claims are judged.
-    results : Path
-        Folder of the results.
-
-    Attributes
-    ----------
-    config : Config
-        The configuration with the root seed of this paper as its seed, for what is drawn while
-        claims are judged.
-    read : list of Path
-        The files that were read since the list was last emptied, each once.
-    replays : set of Path
-        Those that are no experiments.
-    small : bool
-        Whether any dataset that was checked has fewer rounds or replicates than configured.
+    `config` has this paper's root seed as its seed, for random numbers drawn while claims are
+    judged. `read` lists each file once since it was last emptied; `replays` are those from released
+    programs. `small` says whether any dataset has fewer rounds or replicates than configured.
     """
 
     def __init__(self, config: Config, paper: str, results: Path) -> None:
@@ -74,25 +50,11 @@ class Evidence:
         self._problems: dict[Path, str] = {}
 
     def files(self, name: str) -> list[Path]:
-        """Return the datasets of the experiment or suite of this name.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such experiment.
-        """
+        """Return the files of the experiment or suite of this name."""
         return [self._file(one) for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
-        """Check all rows of the datasets of this name, each file once.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such experiment.
-        StoreError
-            If a dataset is missing, damaged, foreign, stale, or breaks an invariant.
-        """
+        """Check all rows of the datasets of this name, each file once."""
         for one in self.config.named(self.paper, name):
             file = self._file(one)
             if file not in self._problems:
@@ -121,19 +83,8 @@ class Evidence:
     ) -> Iterator[Recorded]:
         """Yield the experiment of this name, or each instance of the suite of this name.
 
-        Parameters
-        ----------
-        name : str
-            As a claim names it: an experiment, a suite, or ``PAPER/NAME``.
-        columns : sequence of str, optional
-            Those wanted beside the ones that say which row it is; all by default.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such experiment.
-        StoreError
-            If a dataset is missing, damaged, foreign or stale.
+        A name is an experiment, a suite, or ``PAPER/NAME``. `columns` are read beside those that
+        identify a row; all by default.
         """
         for one in self.config.named(self.paper, name):
             file = self._file(one)
@@ -144,13 +95,7 @@ class Evidence:
             yield Recorded(one, footer, list(runs_of(table, footer)))
 
     def replay(self, name: str) -> pa.Table:
-        """Return a run of the authors' own program, run again: no experiment, and noted as read.
-
-        Raises
-        ------
-        StoreError
-            If the file is missing, damaged, foreign or stale.
-        """
+        """Return the recorded output of a released program, and note its file as read."""
         file = self.results / self.paper / f"{name}.parquet"
         expect(read_footer(file), {"code": replay_code()}, file)
         self.replays.add(file)

@@ -30,15 +30,15 @@ def invariant(
     Parameters
     ----------
     excess : sequence of number, any shape
-        By how much it is broken in each; 0 or less where it holds.
+        Amount by which it is broken in each; 0 or less where it holds.
     scale : sequence of float or float
         Size of the numbers that `excess` is a difference of; the tolerance is relative to it.
     exact : bool
         Whether `excess` comes from exact arithmetic; it must then be whole numbers.
     tolerance : float
-        Relative size of what rounding can do; 0 if exact.
+        Relative size of rounding errors; 0 if exact.
     small : {"inconclusive", "reproduced"}
-        What excesses within the tolerance leave of the claim.
+        Verdict on excesses within the tolerance.
 
     Returns
     -------
@@ -78,20 +78,10 @@ def invariant(
 
 
 def printed_number(value: float, printed: str) -> Finding:
-    """Judge whether a printed number is the rounded value of what it stands for.
+    """Judge whether a number computed again rounds to the printed one, as "0.167".
 
-    Parameters
-    ----------
-    value : float
-        The number computed again.
-    printed : str
-        As printed, e.g. ``"0.167"``; its digits say how it was rounded.
-
-    Returns
-    -------
-    Finding
-        Reproduced if equal after rounding, halves up or to even; TRUNCATED if it is equal only
-        after cutting off.
+    Its digits say how it was rounded. Reproduced if equal after rounding, halves up or to even;
+    TRUNCATED if it is equal only after cutting off.
     """
     exact = Decimal(repr(number("value", value)))
     try:

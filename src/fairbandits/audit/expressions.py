@@ -4,7 +4,7 @@ An expression is Python's syntax with a list of allowed nodes. Every value has t
 (replicate, round, arm); an axis that does not matter has size 1, so that NumPy's broadcasting joins
 them. ``x @ r`` takes the last recorded round at or before r, of one round or of a list of them,
 ``x[name]`` takes x from the companion of that name (see `fairbandits.audit.cases`), and
-``cells(x)`` has x of all cells that are stacked, side by side in place of arms.
+``cells(x)`` has x of all stacked cells, side by side on the axis of arms.
 """
 
 import ast
@@ -94,15 +94,7 @@ class Vocabulary(Protocol):
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression that was parsed.
-
-    Attributes
-    ----------
-    text : str
-        As in the ledger.
-    tree : ast.expr
-        Its syntax tree, of allowed nodes alone.
-    """
+    """A parsed expression: its text, and its syntax tree of allowed nodes."""
 
     text: str
     tree: ast.expr
@@ -125,13 +117,7 @@ class Expression:
         )
 
     def check(self, vocabulary: Vocabulary) -> str:
-        """Return the unit of the value, empty if it has none.
-
-        Raises
-        ------
-        ExpressionError
-            If a name or function does not exist, or units do not fit.
-        """
+        """Return the unit of the value, or an empty text; ExpressionError if a name is unknown."""
         return _unit(self.tree, vocabulary)
 
     def evaluate(self, scope: Scope) -> Any:
@@ -290,13 +276,7 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
 
 
 def same_unit(units: Iterable[str]) -> str:
-    """Return the unit that all have that have one.
-
-    Raises
-    ------
-    ExpressionError
-        If there are two.
-    """
+    """Return the one unit among `units`, empty ones aside; ExpressionError if there are two."""
     found = sorted({unit for unit in units if unit})
     if len(found) > 1:
         raise ExpressionError(f"units do not fit: {' and '.join(found)}")

@@ -53,7 +53,7 @@ def tally(outcomes: Iterable[str]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a procedure makes of some data.
+    """Result of a procedure on one set of data.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Finding:
         One-sided limits, each at the procedure's level: with level 0.99 the statistic's true value
         is below `high` with 99 % confidence, and above `low` with 99 % confidence.
     n : int
-        Replicates behind it (the fewest, where the numbers differ), or what was checked.
+        Number of replicates (the fewest, where numbers differ), or of checks.
     p : float or None
         One-sided p-value of the verdict given, or the smaller of the two that were not small
         enough for a verdict; None where nothing is random.
@@ -72,7 +72,7 @@ class Finding:
     tags : tuple of str
         Of `TAGS`.
     also : mapping of str to float
-        What is reported beside it and decides nothing.
+        Numbers reported beside the statistic that decide nothing.
     """
 
     statistic: float
@@ -93,16 +93,9 @@ class Finding:
 
 
 def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
-    """Return the verdict and its p-value.
+    """Return the verdict and its p-value, from the p-values that the claim is false, and true.
 
-    Parameters
-    ----------
-    p_for : float
-        p-value of the hypothesis that the claim is false.
-    p_against : float
-        p-value of the hypothesis that the claim is true.
-    level : float
-        Confidence needed for either verdict.
+    `p_for` tests the hypothesis that the claim is false, `p_against` the one that it is true.
     """
     alpha = 1 - level
     if p_for <= alpha and p_for <= p_against:
@@ -113,13 +106,9 @@ def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
 
 
 def numbers(name: str, values: object, ndim: int = 1, least: int = 1) -> np.ndarray:
-    """Return finite numbers as an array of doubles.
+    """Return finite numbers as an array of doubles, of `ndim` axes and at least `least` rows.
 
-    Raises
-    ------
-    ValueError
-        If they are not numbers, not finite, of other dimension, or fewer than `least` along the
-        first axis.
+    Raises ValueError for anything else.
     """
     try:
         array = np.asarray(values, dtype=float)

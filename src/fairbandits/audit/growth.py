@@ -1,7 +1,8 @@
 """Procedures about growth: exponents, logarithms, bounded remainders, proportionality.
 
 All fit means over replicates and resample the replicates: inside each horizon, or the same ones at
-all horizons where these are read off the same runs (`clustered`).
+all horizons if `clustered`: replicate r is then the same run, or shares its randomness, at all of
+them. `level` is the confidence of each one-sided limit; `resamples` and `rng` are the bootstrap's.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,33 +64,25 @@ def growth_exponent(
     samples : sequence of sequence of float
         The statistic's replicates at each horizon; their numbers may differ.
     claim : {"at most", "at least", "equal"}
-        How the exponent relates to `exponent`.
+        How the true exponent relates to the claimed one.
     exponent : float
-        The claimed one, a.
+        The claimed exponent a.
     margin : float
-        What the slope may be beyond a, for finite horizons and logarithms.
-    level : float
-        Confidence of each of the one-sided limits of the slope.
+        How far the slope may be beyond a, for finite horizons and logarithms.
     fit : {"weighted", "ordinary"}
         Least squares weighted by the precision of each log mean, which is taken to be 1 % at
         best since no mean is an exact power, or unweighted.
     of : {"T", "ln T"}
-        What the power is of.
+        Base of the power.
     window : {"all", "top decade"}
-        Which horizons are fitted.
+        Horizons that are fitted.
     points : int
         The fewest horizons, of those fitted.
-    clustered : bool
-        Whether replicate r is the same run, or shares its randomness, at all horizons.
     loose : float
         LOOSE is said of a claim "at most" when the upper limit is below a by more than this.
-    resamples : int
-        Of the bootstrap.
     asymptotic : bool
-        Whether a claim "at most" or "at least" is one of the limit, O(T^a) or Omega(T^a), as
+        Whether a claim "at most" or "at least" is about the limit, O(T^a) or Omega(T^a), as
         papers mean it; if not it is about these horizons.
-    rng : numpy.random.Generator
-        For the bootstrap.
 
     Returns
     -------
@@ -161,10 +154,8 @@ def logarithmic_growth(
 
     Parameters
     ----------
-    horizons, samples, points, clustered, resamples, asymptotic, rng
+    horizons, samples, points, asymptotic
         As in `growth_exponent`.
-    level : float
-        Confidence of each of the one-sided limits of the exponent.
     ceiling : float
         Reproduced when the upper limit is at most this, or twice the exponent of ln T itself
         between the median horizon of the decade and the last.
@@ -219,7 +210,7 @@ def bounded_remainder(
 
     Parameters
     ----------
-    horizons, samples, points, clustered, resamples, asymptotic, rng
+    horizons, samples, points, asymptotic
         As in `growth_exponent`; the horizons must span two decades.
     reference : sequence of float, length n_horizons
         g(T).
@@ -227,7 +218,7 @@ def bounded_remainder(
         Confidence of the one-sided limit for, and of the one against.
     slack, slack_part : float
         The positive remainder may rise from the median horizon to the last by `slack`, or by
-        `slack_part` of what it is there, whichever is more.
+        `slack_part` of its value there, whichever is more.
 
     Returns
     -------
@@ -330,22 +321,16 @@ def proportionality(
     resamples: int,
     rng: np.random.Generator | None = None,
 ) -> Finding:
-    """Judge a claim that a mean is proportional to something.
+    """Judge a claim that a mean is proportional to x > 0, which increases over the points.
 
     Parameters
     ----------
-    x : sequence of float, length n_points
-        What the mean is claimed to be proportional to, above 0, increasing.
-    samples : sequence of sequence of float
-        Replicates at each point.
+    x, samples : sequence
+        Length n_points; the replicates at each point.
     inside : (float, float)
         Reproduced when the limits of the log-log slope are inside this.
     outside : (float, float)
         Not reproduced when both limits are outside this, on the same side.
-    level : float
-        Confidence of each of the one-sided limits of the slope.
-    clustered, resamples, rng
-        As in `growth_exponent`.
 
     Returns
     -------
@@ -425,10 +410,9 @@ def _of_a_limit(
 def _never_positive(
     samples: list[np.ndarray], level: float, kept: str | None, also: dict[str, float]
 ) -> Finding:
-    """Return the finding on growth of means none of which is above 0.
+    """Return the finding on growth where no mean is above 0.
 
-    It is `kept`, or against the claim if that is None, where each mean is at most 0 with
-    confidence.
+    Where each mean is at most 0 with confidence its verdict is `kept`; None is a verdict against.
     """
     tests = [mean_test(sample, 0.0, level) for sample in samples]
     p = max(test.below for test in tests)
@@ -445,8 +429,7 @@ def _never_positive(
 class _Linear:
     """A weighted sum of the means at several horizons, with its error and the allowance for skew.
 
-    `rare` says that too few replicates carry its variance, or that nearly all agree at a horizon
-    with a weight.
+    `rare`: too few replicates carry its variance, or nearly all agree at a horizon with a weight.
     """
 
     def __init__(self, weights: np.ndarray, samples: list[np.ndarray], clustered: bool) -> None:
@@ -484,7 +467,7 @@ class _Slope:
 
     Percentiles of the resampled slopes would be too narrow where few replicates are skewed, most
     of all at the high levels that Holm's correction asks for. Neither limits nor p-values are
-    better than those that the slope has when made linear, with the allowance for skewness of
+    better than those of the linearised slope, with the allowance for skewness of
     `fairbandits.audit.limits`.
     """
 
@@ -538,12 +521,10 @@ class _Slope:
 def _slope_and_error(
     x: np.ndarray, samples: Sequence[np.ndarray], fit: str, clustered: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the slope of log mean on x, its standard error, and what each mean does to it.
-
-    NaN below two positive means.
+    """Return the slope of log mean on x, its standard error, and its derivative by each mean.
 
     Samples have replicates on their last axis. The error is that of the linearised slope, a sum
-    over replicates.
+    over replicates. All is NaN below two positive means.
     """
     means = np.stack([sample.mean(axis=-1) for sample in samples], axis=-1)
     variances = np.stack(
@@ -614,7 +595,7 @@ def _share(against: np.ndarray, drawn: np.ndarray) -> float:
 
 
 def _described(horizons: np.ndarray, means: np.ndarray) -> dict[str, float]:
-    """Return the means, their window, the local exponents, and by how much these change.
+    """Return the means, their window, the local exponents, and how fast these change.
 
     The curvature is the change of the local exponent per decade, from a parabola in log T.
     """

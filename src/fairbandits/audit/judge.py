@@ -1,9 +1,9 @@
 """From the ledger and the recorded runs to findings, and from findings to verdicts.
 
-Both steps are pure functions. What is random in a procedure is seeded from the question's own
-name, so that a finding does not depend on which others are made, or in what order. A claim whose
-audit cannot be done - a dataset is missing, a test breaks, a procedure refuses its data - is
-failed: that is no verdict, and leaves the other claims alone.
+Both steps are pure functions. A procedure's random numbers are seeded from the question's own name,
+so that a finding does not depend on which others are made, or in what order. A claim fails where a
+dataset is missing, a test breaks or a procedure refuses its data: that is no verdict, and leaves
+the other claims alone.
 """
 
 import hashlib
@@ -42,22 +42,10 @@ Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a test finds on one question, or why it cannot.
+    """A test's finding on one question, or the reason why there is none.
 
-    Attributes
-    ----------
-    claim, test : str
-        Whose; the test is empty where the claim fails before any.
-    reading, each : str
-        Of the question.
-    finding : Finding or None
-        None where it failed.
-    against : mapping of str to float
-        What the statistic is judged against, the reference itself first.
-    data : tuple of str
-        The datasets that the test read, relative to the folder of results.
-    message : str
-        Why there is no finding; empty where there is one.
+    `test` is empty where the claim fails before any test. `against` holds the reference values of
+    the statistic, the main one first; `data` the datasets read, relative to the folder of results.
     """
 
     claim: str
@@ -72,30 +60,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the audit says of a claim under one reading.
+    """Verdict on a claim under one reading.
 
-    Attributes
-    ----------
-    claim : Claim
-        The claim.
-    reading : str
-        Of its readings; empty where it has none, and for all of several together.
-    headline : bool
-        Whether this stands for the claim.
-    outcome : str
-        One of `fairbandits.audit.finding.OUTCOMES`.
-    tags : tuple of str
-        Of `fairbandits.audit.finding.TAGS`.
-    finding : Finding or None
-        The one that decides, corrected for its family; none where others judge, or nothing can.
-    test, each : str
-        Whose finding that is.
-    against : mapping of str to float
-        What its statistic is judged against.
-    data : tuple of str
-        The datasets that the deciding tests read.
-    message : str
-        Why it failed.
+    `reading` is empty for a claim without readings, and for the joint verdict of several;
+    `headline` says whether this verdict stands for the claim. `finding`, of `test` and `each`,
+    decides it, after the correction for its family; it is None where other claims judge, or nothing
+    can. `data` are the datasets of the deciding tests; `message` says why the claim failed.
     """
 
     claim: Claim
@@ -122,18 +92,9 @@ def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
 def answers(
     ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
 ) -> Iterator[Answer]:
-    """Yield what each test of a paper's claims finds, in the order of the ledger.
+    """Yield the findings of each test of a paper's claims, in the order of the ledger.
 
-    Parameters
-    ----------
-    ledger : Ledger
-        The paper's.
-    evidence : Evidence
-        Its datasets.
-    only : sequence of str
-        Ids of claims; all by default.
-    ask : callable
-        From claim, test and evidence to its questions.
+    `only` restricts this to some claims; `ask` returns the questions of a claim's test.
     """
     for claim in ledger.claims.values():
         if not claim.tests or (only and claim.id not in only):
@@ -266,20 +227,10 @@ class _Of(Finding):
 
 
 def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdict]:
-    """Return the verdicts on all claims, under each of their readings.
+    """Return the verdicts on all claims in the ledgers' order, each claim's headline first.
 
-    Parameters
-    ----------
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    found : iterable of Answer
-        Of all tests of these ledgers, in any order.
-
-    Returns
-    -------
-    list of Verdict
-        In the order of the ledgers; of each claim first the headline, then those under its
-        readings, in the order of its record, if it has several.
+    The verdicts under its readings follow, in the order of its record. Answers may come in any
+    order.
     """
     of_claim: dict[str, list[Answer]] = {}
     for one in found:
@@ -370,9 +321,9 @@ def _together(found: list[_Of], how: str, level: float) -> _Of:
 
 
 def _first(finding: Finding, against: Mapping[str, float]) -> tuple[float, str, str]:
-    """Return what goes first of findings that decide alike.
+    """Sort key that puts the deciding finding first among findings with one verdict.
 
-    Of claims that hold it is the one nearest to its margin, of others the one farthest beyond, in
+    Of claims that hold that is the one nearest to its margin, of others the one farthest beyond, in
     units of its own uncertainty.
     """
     distances = [abs(finding.statistic - value) for value in against.values()]
@@ -422,11 +373,11 @@ def _rows(
 
 
 def _headed(rows: list[Verdict]) -> list[Verdict]:
-    """Return the verdicts under a claim's readings with the claim's own before them.
+    """Return the verdicts under a claim's readings, with the joint verdict before them.
 
-    Readings that disagree leave it open: which of them is meant is the paper's to say, and none is
-    the right one because it was listed first. Where they agree the deciding case of all stands for
-    the claim.
+    Where readings disagree the claim stays open: only the paper can say which one it means, and the
+    order in the ledger means nothing. Where they agree, the deciding case of all stands for the
+    claim.
     """
     if len(rows) == 1:
         return [replace(rows[0], headline=True)]
@@ -451,10 +402,10 @@ def _data_of(rows: Iterable[Verdict]) -> tuple[str, ...]:
 
 
 def _judged_by_others(claim: Claim, judges: Sequence[Sequence[Verdict]]) -> list[Verdict]:
-    """Return the verdicts on a claim that others decide.
+    """Return the verdicts on a claim that other claims decide.
 
-    Under a reading it is judged by those that have this reading, or none at all; where none of
-    them has it, and where the claim names no reading, by their headlines.
+    Under a reading, those count that have this reading, or none at all; where none has it, and
+    where the claim names no reading, their headlines count.
     """
     return _headed([_joined(claim, judges, reading) for reading in claim.readings or ("",)])
 

@@ -1,7 +1,7 @@
 """The ledger: every claim of a paper with the rule that judges it, fixed before the data.
 
-A file papers/SLUG/claims.yaml holds one record per claim. What a record may hold is in
-workflow/schemas/claims.schema.yaml; that rules are complete and names exist is checked here.
+A file papers/SLUG/claims.yaml holds one record per claim. workflow/schemas/claims.schema.yaml says
+what a record may hold; this module checks that rules are complete and names exist.
 """
 
 import inspect
@@ -53,28 +53,11 @@ class Family:
 
 @dataclass(frozen=True)
 class Test:
-    """One test of a claim, complete.
+    """One test of a claim, complete with all margins and levels.
 
-    Attributes
-    ----------
-    name, rule : str
-        Its name in the claim, and that of the rule it follows.
-    version : int
-        Of the rule.
-    procedure : str
-        Key of `fairbandits.audit.procedures.PROCEDURES`.
-    settings : dict
-        All of the procedure's margins and levels.
-    inputs : dict
-        What each of the procedure's data parameters is.
-    asks : dict
-        Which data it judges, as the record says; `plan` is the same to be evaluated.
-    plan : Plan
-        Which data it judges.
-    decides : bool
-        Whether the verdict depends on it.
-    meaning : str
-        What it asks, in words, for one that qualifies a verdict without deciding it.
+    `version` is the version of its `rule`. `inputs` has an expression for each data parameter of
+    the procedure, and `asks` the data as the record states them; `plan` is the same, ready to
+    evaluate. A test that does not decide has a `meaning`: what it asks, in words.
     """
 
     name: str
@@ -100,13 +83,7 @@ class Test:
 
 
 def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
-    """Return a test with some settings in place of its own.
-
-    Raises
-    ------
-    LedgerError
-        If its procedure has no such setting, or not with such a value; `place` names it.
-    """
+    """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
     settings = {**test.settings, **settings}
     _check_rule(test.procedure, settings, place, complete=True)
     plan = replace(test.plan, paired=settings.get("paired", True))
@@ -149,9 +126,9 @@ class Claim:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The claims whose truth this one uses: named, judging it, or said again by it.
+        """Claims that this one rests on, is judged by, or is an alias of.
 
-        Of an inconsistency those that it names alone: it is no claim of the paper.
+        An inconsistency has only those that it names, since it is no claim of the paper.
         """
         if self.kind == "inconsistency":
             return self.rests_on
@@ -161,22 +138,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Change:
-    """What changed since it was first written down; it decides nothing.
+    """A recorded change of rules, data or code; it decides nothing.
 
-    Attributes
-    ----------
-    when : str
-        Date and time (UTC), as in 2026-11-21 09:44.
-    what : str
-        rule, margin, replicates, experiment, claim, seed or statistics.
-    where : tuple of str
-        Claims, experiments, suites and rules; `ALL_CLAIMS`, or a name behind `FORMERLY`.
-    before, after, why : str
-        From what, to what, and the reason that is recorded.
-    verdict_before, verdict_after : str
-        On the claims concerned.
-    version : int
-        Of the rules or records, if it made a new one, else 0.
+    `what` is rule, margin, replicates, experiment, claim, seed or statistics. `where` names claims,
+    experiments, suites and rules, `ALL_CLAIMS`, or names after `FORMERLY`. `version` is that of the
+    new rules or records, 0 if they kept theirs.
     """
 
     when: str
@@ -194,8 +160,8 @@ class Change:
 class Ledger:
     """The ledger of one paper.
 
-    `digest` is a hash of all that decides in it; `labels` has, by experiment or suite, how each
-    policy is called.
+    `digest` is a hash of all that decides in it; `labels` has the name of each policy, by
+    experiment or suite.
     """
 
     paper: str
@@ -219,23 +185,11 @@ class Ledger:
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
-    """Return the ledgers of the papers that have one, checked against each other.
+    """Return the ledgers of all papers that have one, checked against each other.
 
-    Parameters
-    ----------
-    config : Config
-        The configuration; its experiments and figures are those that claims can name.
-    root : Path
-        Holds papers/SLUG/claims.yaml.
-
-    Raises
-    ------
-    LedgerError
-        For an unknown name, a margin that is missing or out of its range, an id that stands twice,
-        an alias to nothing, or claims that rest on each other in a circle; one line
-        with file, place and what was meant.
-    ConfigError
-        For a file that cannot be read or departs from the schema.
+    Raises LedgerError, in one line with file, place and the nearest valid name, for unknown names,
+    missing or invalid margins, repeated ids, dangling aliases, and claims that rest on each other
+    in a circle.
     """
     papers = dict.fromkeys(one.paper for one in config.experiments)
     files = {paper: paper_file(paper, "claims", root) for paper in papers}
@@ -532,10 +486,10 @@ def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
 
 
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
-    """Check ids across papers, aliases, and what claims rest on.
+    """Check ids across papers, aliases, and the claims that others rest on.
 
-    An alias ends at a record of its own; no claim rests on itself, by way of others too. A claim
-    can rest on one of a paper that is not configured.
+    An alias must end at a record of its own, and no claim may rest on itself, even by way of
+    others. Claims may rest on those of a paper that is not configured.
     """
     claims: dict[str, Claim] = {}
     for paper, ledger in ledgers.items():

@@ -1,7 +1,7 @@
 """Limits and p-values of a mean that hold where replicates are skewed, or nearly all agree.
 
 Student's t is wrong about skewed replicates in the direction of their tail: with events in 2 % of
-30 runs a false bound on their mean was confirmed in half of the trials. Two things are done here.
+30 runs a false bound on their mean was confirmed in half of the trials. Two remedies:
 
 - A p-value is never below that of Hall's t, corrected for skewness (`cautious`); nor are limits
   inside its limits.
@@ -41,9 +41,9 @@ LEAST_P = float(np.finfo(float).tiny)
 
 
 class MeanTest(NamedTuple):
-    """A mean against a value: limits, and the p-values that it is below, and above.
+    """Limits of a mean, and the p-values that it is below, and above, a value.
 
-    `constant` says that the replicates are equal, `rare` that too few of them carry the variance.
+    `constant`: all replicates are equal; `rare`: too few of them carry the variance.
     """
 
     mean: float
@@ -65,22 +65,10 @@ def mean_test(
     least: float | None = None,
     most: float | None = None,
 ) -> MeanTest:
-    """Return limits of a mean, and the p-values of its being below, and above, a value.
+    """Return limits of a mean, and the p-values that it is below, and above, a value.
 
-    Parameters
-    ----------
-    sample : ndarray, shape (n_replicates,)
-        The replicates.
-    value : float
-        What the mean is compared with.
-    level : float
-        Confidence of each of the limits.
-    method : {"t", "bca", "bootstrap-t"}
-        Where the sample is not rare.
-    resamples, rng
-        Of a bootstrap.
-    least, most : float, optional
-        Smallest and largest possible value of a replicate.
+    `method` is "t", "bca" or "bootstrap-t", and applies where the sample is not rare; `least` and
+    `most` are the smallest and largest possible value of a replicate.
     """
     one_of("method", method, METHODS)
     confidence(level)
@@ -165,8 +153,8 @@ def effective(sample: np.ndarray) -> int:
 def skews_of_mean(sample: np.ndarray) -> tuple[float, float]:
     """Return the skewness of a mean upwards, and downwards.
 
-    Where most replicates agree, it comes from how often the others occur, and from their own law;
-    the larger one counts.
+    Where most replicates agree, the others give it: by their frequency, or by their own law,
+    whichever is more skewed.
     """
     skew, others = skewness(sample) / np.sqrt(sample.size), apart(sample)
     if others.size == sample.size or others.size < CARRIERS or is_constant(others):
@@ -183,16 +171,9 @@ def hardly_varies(sample: np.ndarray) -> bool:
 def cautious(score: float, skew: float, n: int, df: float | None = None) -> float:
     """Return the p-value that a mean is below a value, the largest of Student's t and Hall's.
 
-    Parameters
-    ----------
-    score : float
-        (mean - value) / standard error.
-    skew : float
-        Skewness of the mean (that of the replicates over sqrt(n), for one sample).
-    n : int
-        Replicates that say something of the law (`effective`), of the smaller sample.
-    df : float, optional
-        Degrees of freedom; n - 1 by default.
+    `score` is (mean - value) / standard error; `skew` the skewness of the mean (for one sample that
+    of the replicates over sqrt(n)); `n` the replicates that carry information (`effective`), of the
+    smaller sample; `df` the degrees of freedom, n - 1 by default.
     """
     df = max(1, n - 1) if df is None else df
     skews = np.array([0.0, *_skews(skew, n)])
@@ -216,9 +197,9 @@ def _skews(skew: float, n: int) -> list[float]:
 
 
 def bet(sample: np.ndarray, value: float, level: float, most: float | None) -> tuple[float, float]:
-    """Return the p-value that a mean is below a value, and the upper limit, as `ruined` has them.
+    """Return the p-value that a mean is below a value (`ruined`), and the upper limit.
 
-    Without a largest possible value there is no limit, and nothing can be said.
+    Without a largest possible value `most` nothing can be said, and the limit is infinite.
     """
     if most is None:
         return 1.0, np.inf
@@ -233,25 +214,14 @@ def bet(sample: np.ndarray, value: float, level: float, most: float | None) -> t
 
 
 def ruined(sample: np.ndarray, value: float, most: float) -> float:
-    """Return the p-value that a mean is below a value, from bets against its being at least that.
+    """Return the p-value that a mean is below a value, by betting against a mean of at least that.
 
-    Parameters
-    ----------
-    sample : ndarray, shape (n_replicates,)
-        The replicates.
-    value : float
-        The smallest mean that is bet against.
-    most : float
-        The largest possible value of a replicate.
-
-    Notes
-    -----
-    Who puts a part u of their capital on (value - x) / (most - value) before each replicate has
-    the capital prod(1 + u (value - x) / (most - value)) at the end. If the mean is `value` or
-    more, no bet is in their favour, so that the expectation is at most 1, and by Markov's
-    inequality one over the capital is a p-value, whatever the law. For n replicates that are all
-    the least possible 0 and u = 1 it is (1 - value / most)^n, as of an event that never came. The
-    capital is spread over several parts u beforehand.
+    A bettor who stakes a fraction u of their capital on (value - x) / (most - value) before each
+    replicate x holds prod(1 + u (value - x) / (most - value)) at the end. If the mean is `value` or
+    more, no bet is in their favour: the expected capital is at most 1, and by Markov's inequality
+    one over the capital is a p-value, whatever the law. For n replicates that are all 0, the least
+    possible, and u = 1 it is (1 - value / most)^n, the binomial probability that a rare event never
+    came. The capital is spread over several fractions u beforehand.
     """
     if value > most:
         return LEAST_P

@@ -62,16 +62,14 @@ def bound(
         Smallest and largest possible value of a replicate. They make a verdict possible where
         nearly all replicates agree.
     side : {"at most", "at least"}
-        Which of the two is claimed.
+        Direction of the claim.
     level : float
         Confidence of each of the one-sided limits.
     method : {"t", "bca", "bootstrap-t"}
         Student's t, or a bootstrap where the statistic is skewed; each with the allowance for
         skewness of `fairbandits.audit.limits`.
-    resamples : int
-        Of a bootstrap.
-    rng : numpy.random.Generator
-        Of a bootstrap; needed by the two bootstrap methods.
+    resamples, rng
+        For a bootstrap, which needs the generator.
 
     Returns
     -------
@@ -122,9 +120,7 @@ def bound_everywhere(
         Smallest and largest possible value of a replicate, at each point.
     level : float
         Simultaneous confidence of either verdict.
-    resamples : int
-        Bootstrap resamples of replicates.
-    rng : numpy.random.Generator
+    resamples, rng
         For the bootstrap.
 
     Returns
@@ -138,9 +134,9 @@ def bound_everywhere(
 
     Notes
     -----
-    That all means keep their bounds is shown by showing it of each, each at the full level (the
-    p-value is the largest). That one of them does not is shown by the band of studentised maxima,
-    or where too few replicates carry the variance at a point, by Bonferroni's correction.
+    To show that all means keep their bounds, each is tested at the full level (the p-value is the
+    largest). That one of them does not is shown by the band of studentised maxima, or where too few
+    replicates carry the variance at a point, by Bonferroni's correction.
     """
     samples = numbers("samples", samples, ndim=2, least=FEWEST["bootstrap-t"])
     limits = numbers("limits", limits)
@@ -230,21 +226,17 @@ def paired_comparison(
     Parameters
     ----------
     larger : sequence of float, shape (n_replicates,)
-        What is claimed to be larger.
+        Sample whose mean is claimed to be larger.
     smaller : sequence of float, shape (n_replicates,), or float
-        What is claimed to be smaller, in the same replicates, or a number.
+        Sample whose mean is claimed to be smaller, in the same replicates, or a number.
     least, most : float, optional
         Smallest and largest possible difference in a replicate, as in `bound`.
     level : float
         Confidence of each of the one-sided limits of the mean difference.
     materiality : float
         Part of the mean size of the two that a difference must exceed to count; 0 for none.
-    method : {"t", "bca", "bootstrap-t"}
+    method, resamples, rng
         As in `bound`.
-    resamples : int
-        Of a bootstrap.
-    rng : numpy.random.Generator
-        Of a bootstrap.
 
     Returns
     -------
@@ -284,7 +276,7 @@ def paired_comparison(
 
 
 def universal_comparison(findings: Sequence[Finding], *, share: float) -> Finding:
-    """Judge a claim that one is always larger, from the comparisons of all cells.
+    """Judge a claim that A is always larger than B, from the comparisons of all cells.
 
     Parameters
     ----------
@@ -350,8 +342,7 @@ def equivalence(
         About the ratio, or the difference. Reproduced when it is inside the margin with
         confidence, not reproduced when it is outside with confidence. Limits of a ratio are
         Fieller's, moved outwards by the allowance for skewness; infinite where the denominator may
-        be 0. RARE, and inconclusive, where too few
-        replicates carry the variance of a sample.
+        be 0. RARE, and inconclusive, where too few replicates carry the variance of a sample.
 
     Notes
     -----
@@ -468,21 +459,8 @@ def spread_comparison(
 ) -> Finding:
     """Judge whether one sample scatters more than another (Brown-Forsythe, by permutation).
 
-    Parameters
-    ----------
-    wider, narrower : sequence of float
-        Independent samples.
-    level : float
-        Confidence of either verdict.
-    resamples : int
-        Permutations, and bootstrap resamples for the limits.
-    rng : numpy.random.Generator
-        For both.
-
-    Returns
-    -------
-    Finding
-        About the ratio of the mean distances from the median.
+    The finding is about the ratio of the mean distances from the median. `resamples` is the number
+    of permutations, and of bootstrap resamples for the limits; the samples are independent.
     """
     wider, narrower = numbers("wider", wider, least=10), numbers("narrower", narrower, least=10)
     confidence(level)
@@ -526,18 +504,9 @@ def spread_comparison(
 def proportion(
     outcomes: Sequence[bool], *, side: Literal["at most", "at least"], limit: float, level: float
 ) -> Finding:
-    """Judge whether a probability is at least, or at most, a number (Clopper-Pearson).
+    """Judge whether a probability is at least, or at most, a limit (Clopper-Pearson).
 
-    Parameters
-    ----------
-    outcomes : sequence of bool, shape (n_replicates,)
-        Success in each replicate.
-    side : {"at most", "at least"}
-        Which of the two is claimed.
-    limit : float
-        The claimed probability, in [0, 1].
-    level : float
-        Confidence of each of the one-sided limits.
+    `outcomes` has the success of each replicate; `level` is the confidence of each one-sided limit.
     """
     array = np.asarray(outcomes)
     if array.ndim != 1 or not array.size or not np.isin(array, (0, 1)).all():

@@ -45,21 +45,11 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 
 
 def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key, Finding]:
-    """Return findings that keep their verdicts after Holm's correction, and say so where not.
+    """Return a family's findings after Holm's correction, with adjusted p-values.
 
-    Parameters
-    ----------
-    findings : mapping of str, or of (str, str), to Finding
-        Of one family; those without a p-value are not of chance, and pass. Where the keys are of a
-        claim and a reading, readings of a claim with the same finding count once.
-    level : float
-        Confidence that no verdict of the family is wrong.
-
-    Returns
-    -------
-    dict
-        With the adjusted p-values; a verdict that does not stand becomes inconclusive, with the
-        tag HOLM. Intervals stay those of the single claim.
+    A verdict that does not survive becomes inconclusive, with the tag HOLM; intervals stay those of
+    the single claim. Findings without a p-value are not random, and pass. Where keys are pairs of
+    claim and reading, readings of a claim with the same finding count once.
 
     Notes
     -----
@@ -95,27 +85,18 @@ def _test(key: Hashable, one: Finding) -> Hashable:
 def combine(
     findings: Sequence[Finding], *, how: Literal["all", "any", "universal"], level: float
 ) -> Finding:
-    """Return the finding of a claim that several tests decide, or of a test that is repeated.
+    """Return the deciding finding of several: of one test's repetitions, or of a claim's tests.
+
+    It is the weakest of those that must all agree, the strongest of those of which one is enough,
+    the weakest of the wins that are needed. Its p-value is that of the claim, its tags are its own.
 
     Parameters
     ----------
-    findings : sequence of Finding
-        Of one test for each instance, arm or policy that it is repeated for, which must ``all``
-        agree; or of a claim's deciding tests.
     how : {"all", "any", "universal"}
         With ``all`` a claim is reproduced when all findings say so, and not reproduced when one
-        does not stand that test, even after Holm's correction for their number. With ``any`` it
-        is the other way round. With ``universal``, "always", it is reproduced when none is lost
-        and at least `ALWAYS` of them are won, and not reproduced as with ``all``.
-    level : float
-        Confidence of each verdict.
-
-    Returns
-    -------
-    Finding
-        The one that decides: the weakest of those that must all agree, the strongest of those of
-        which one is enough, the weakest of the wins that are needed. Its p-value is the claim's,
-        its tags are its own.
+        says not, even after Holm's correction for their number. With ``any`` it is the other way
+        round. With ``universal``, "always", it is reproduced when none is lost and at least
+        `ALWAYS` of them are won, and not reproduced as with ``all``.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What a test asks, as its record says: which cells, what it is repeated for, which inputs.
+"""The plan of a test, from its record: cells, repetitions, inputs.
 
 The ledger makes plans and checks every name and unit in them; `fairbandits.audit.cases` asks them
 of recorded runs.
@@ -35,19 +35,11 @@ LIKE = (
 
 @dataclass(frozen=True)
 class Selection:
-    """Which cells: those of some experiments with some coordinates.
+    """Cells of some experiments or suites, selected by coordinates.
 
-    Attributes
-    ----------
-    experiments : tuple of str
-        Experiments or suites.
-    wanted : mapping of str
-        Coordinate -> its value, or a list of values; ``arm`` says which arm of them is meant.
-    where : str
-        An expression that has to hold; empty if none has.
-    match : tuple of str, optional
-        Of a companion: coordinates in which it is like the cell that it goes with; those that the
-        test is repeated for, if left out.
+    `wanted` has a value, or a list of values, for each coordinate; ``arm`` selects one of their
+    arms. `where` is an expression that has to hold, if not empty. `match` lists the coordinates
+    that a companion shares with its cell; by default those that the test is repeated for.
     """
 
     experiments: tuple[str, ...] = ()
@@ -70,28 +62,27 @@ class Selection:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a test asks, as its record says.
+    """A test's question, from its record.
 
     Attributes
     ----------
     cells : Selection, optional
         None for a test that reads no recorded run.
     companions : mapping of str to Selection
-        Cells that go with each of these, by the name that expressions use.
+        Companion cells by the name used in expressions.
     each : mapping of str
-        Coordinates that it is repeated for; with the values of those that no cell has.
+        Coordinates that the test is repeated for; with their values where no cell has them.
     over : str
-        An expression, mostly a coordinate, by whose value cells are stacked, as points; empty if
-        none.
+        An expression, mostly a coordinate, by whose value cells are stacked as points, or empty.
     arms, rounds, keep : str
-        Expressions: which arms or rounds it is repeated for, and which replicates are meant.
+        Expressions: the arms and rounds that it is repeated for, and the replicates that count.
     reading : str, sequence of str, or mapping of str
         Coordinates that name the reading, or an expression for each reading; empty if the cells
         belong to all of them.
     inputs : mapping of str
         Data parameter of the procedure -> number, expression, or list of these.
     procedure : str
-        What judges them.
+        Name of the procedure that judges the inputs.
     paired : bool
         Whether replicates of a cell and its companions belong together.
     """
@@ -207,20 +198,7 @@ class Words:
 
 
 def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
-    """Check every name and unit of a plan.
-
-    Parameters
-    ----------
-    plan : Plan
-        What a test asks.
-    parameters : iterable of str
-        Parameters that policies of its experiments have.
-
-    Raises
-    ------
-    ExpressionError
-        For the first that does not exist or fit.
-    """
+    """Check every name and unit of a plan; ExpressionError for the first that is wrong."""
     given = frozenset(name for name, values in plan.each.items() if values)
     words = Words(frozenset(parameters), given, frozenset(plan.companions))
     for selection in (*filter(None, [plan.cells]), *plan.companions.values()):

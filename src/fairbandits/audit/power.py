@@ -33,22 +33,9 @@ def replicates_needed(
 ) -> float | None:
     """Return how many replicates decide a question, if the estimate is the truth.
 
-    Parameters
-    ----------
-    procedure : str
-        Its name.
-    data, settings : mapping
-        What it was given.
-    finding : Finding
-        What it found, in an exploratory run.
-    power : float
-        Probability wanted of the verdict that the estimate points to.
-
-    Returns
-    -------
-    float or None
-        The number of replicates; infinite where the estimate is between the two verdicts, on the
-        margin itself, or has no limit; None where the procedure does not average replicates.
+    It is infinite where the estimate is between the two verdicts, on the margin itself, or has no
+    limit; None where the procedure does not average replicates. `power` is the wanted probability
+    of the verdict that the estimate points to.
 
     Notes
     -----
@@ -93,13 +80,7 @@ def replicates_needed(
 def why_none(
     procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
 ) -> str:
-    """Return why no number of replicates decides a question, if the estimate is the truth.
-
-    Parameters
-    ----------
-    procedure, data, settings, finding
-        As `replicates_needed`, which returned no finite number.
-    """
+    """Return why `replicates_needed` has no finite number for a question."""
     regions = _regions(procedure, data, settings, finding)
     if regions is None and procedure != "proportion":
         return "it does not average replicates"

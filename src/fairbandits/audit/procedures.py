@@ -98,17 +98,7 @@ STATISTICS = {
 def judged_against(
     name: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
 ) -> dict[str, float]:
-    """Return what the statistic of a finding is compared with, the reference itself first.
-
-    Parameters
-    ----------
-    name : str
-        The procedure.
-    data, settings : mapping
-        What it was given.
-    finding : Finding
-        What it found.
-    """
+    """Return the reference values of a finding's statistic, the main one first."""
     match name:
         case "bound":
             found = {"limit": data["limit"]}

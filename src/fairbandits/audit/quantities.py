@@ -1,6 +1,6 @@
-"""What the number of a finding is, in words: whose, of what, in which unit, and which way is more.
+"""The number of a finding in words: whose, of what, in which unit, and which way is more.
 
-The words follow from the test's record, by rule: for the pages and the terminal alike.
+The words follow by rule from the test's record, for pages and terminal alike.
 """
 
 import ast
@@ -100,16 +100,10 @@ THE_CASE, BY = "the case", " divided by "
 
 
 class Quantity(NamedTuple):
-    """What the number of a finding is.
+    """Name and unit of a finding's number.
 
-    Attributes
-    ----------
-    name : str
-        Whose, and of what: ``penalised regret of UCB1 minus that of HT-UCB``.
-    unit : str
-        One of `fairbandits.audit.expressions.UNITS`, or empty.
-    above : str
-        What it says if the number is above what it is judged against: ``UCB1 has more``.
+    A name is like ``penalised regret of UCB1 minus that of HT-UCB``; `above`, like ``UCB1 has
+    more``, says what a number above its reference means.
     """
 
     name: str
@@ -161,15 +155,7 @@ def _unit(text: str) -> str:
 
 
 def quantity(test: Test, ledger: Ledger) -> Quantity:
-    """Return what the number of a test's findings is.
-
-    Parameters
-    ----------
-    test : Test
-        A test of the ledger.
-    ledger : Ledger
-        For how its experiments call their policies.
-    """
+    """Return name and unit of the number of a test's findings, with the ledger's policy labels."""
     said = _Words(test, ledger)
     given = {name: said.of(value) for name, value in test.inputs.items()}
     above = {"at most": "more than is claimed", "at least": "as is claimed"}.get(
@@ -214,16 +200,9 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
 
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
-    """Return what the number of a verdict or finding is; None if it has none.
+    """Return name and unit of the number in a row of verdicts or findings; None if it has none.
 
-    Parameters
-    ----------
-    row : mapping
-        Of verdicts or findings (`fairbandits.audit.records`).
-    tested : Claim
-        The claim whose tests it is of: what an alias stands for.
-    ledger : Ledger
-        Of that claim.
+    `tested` is the claim whose tests the row is of: for an alias the claim that it stands for.
     """
     test = next((one for one in tested.tests if one.name == row["test"]), None)
     return None if test is None or row["statistic"] is None else quantity(test, ledger)

@@ -96,15 +96,10 @@ ANEW = "`fairbandits replicate audit` makes it anew"
 
 @dataclass(frozen=True)
 class Made:
-    """What findings are made from, besides rules.
+    """Seed and datasets that findings were made from.
 
-    Attributes
-    ----------
-    seed : int or "ledger", optional
-        As configured: of the datasets.
-    sources : mapping of str to dict
-        Dataset, relative to the folder of results -> ``content`` and ``code``, the hash of what it
-        holds and the fingerprint of what simulated it.
+    `seed` is as configured; `sources` maps each dataset, relative to the folder of results, to its
+    ``content`` hash and to ``code``, the fingerprint of the code that simulated it.
     """
 
     seed: int | str | None = None
@@ -141,13 +136,7 @@ class Made:
 
 
 def source_of(file: Path) -> dict[str, str]:
-    """Return the hash of what a dataset holds, and the fingerprint of what simulated it.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be read.
-    """
+    """Return the hash of a dataset's content, and the fingerprint of the code that made it."""
     footer = read_footer(file)
     return {"content": content_of(footer), "code": footer["code"]}
 
@@ -167,21 +156,7 @@ def write_findings(
     scale: str,
     made: Made = Made(),
 ) -> None:
-    """Write what the tests of one paper find.
-
-    Parameters
-    ----------
-    path : Path
-        Parquet file.
-    ledger : Ledger
-        The paper's.
-    found : iterable of Answer
-        In the order in which they are to stand.
-    scale : {"paper", "smoke"}
-        Of the datasets that were read.
-    made : Made
-        What they were made from.
-    """
+    """Write the findings of one paper's tests as Parquet, in the order given."""
     rows = [_packed(finding_row(ledger, one, made)) for one in found]
     table = pa.Table.from_pylist(rows, FINDINGS)
     _write(path, table, "findings", {ledger.paper: ledger}, scale, made)
@@ -190,13 +165,10 @@ def write_findings(
 def read_findings(
     paths: Sequence[Path], ledgers: Mapping[str, Ledger]
 ) -> tuple[list[Answer], pa.Table, str]:
-    """Return the findings of some papers, each in a file, the joint table, and their scale.
+    """Return the findings of several papers, the joint table, and their scale.
 
-    Raises
-    ------
-    StoreError
-        If a file is missing, damaged, foreign, or not made by the present code, rules and datasets;
-        or if there is not one for each ledger.
+    Raises StoreError for a file that is missing, damaged, foreign, or not made by the present code,
+    rules and datasets; there must be one for each ledger.
     """
     tables, scales, papers = [], [], []
     for path in paths:
@@ -249,26 +221,11 @@ def read_verdicts(
     *,
     anyway: bool = False,
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return the rows of the verdicts, or of the joint findings, and their scale.
+    """Return the rows of the verdicts, or of the joint findings (`kind`), and their scale.
 
-    Columns of JSON are read, and what has no value is None. Place and statement are the ledger's,
-    and so is what totals ask for (`fairbandits.audit.totals.standing`).
-
-    Parameters
-    ----------
-    path : Path
-        Parquet file.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    kind : {"verdicts", "findings"}
-        Which.
-    anyway : bool
-        Whether stale ones are wanted too; claims that are no more are left out.
-
-    Raises
-    ------
-    StoreError
-        As `read_findings`.
+    JSON columns are parsed, and empty values are None. Place, statement and the fields that totals
+    need (`fairbandits.audit.totals.standing`) come from the ledger. Raises StoreError as
+    `read_findings`; with `anyway` stale rows are read too, without claims that no longer exist.
     """
     footer = read_footer(path)
     expect(footer, {"kind": kind}, path)
@@ -290,10 +247,7 @@ def made_of(path: Path) -> Made:
 
 
 def stale(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
-    """Yield why findings or verdicts are not of the present rules and audit code, if so.
-
-    Rules are those of all papers, or of one.
-    """
+    """Yield why findings or verdicts do not match the code, and the rules of all papers or one."""
     footer = read_footer(path)
     made, wanted = footer["audit_code"], _audit_code()
     if made != wanted:
@@ -464,7 +418,7 @@ def _parts(text: str) -> list[str]:
 
 
 def in_short(files: Iterable[str]) -> list[str]:
-    """Return places of files with those of one folder as one, as shells write it.
+    """Return paths of files, those in one folder joined with braces, as shells write it.
 
     Examples
     --------
@@ -498,10 +452,9 @@ def written_out(places: Iterable[str]) -> list[str]:
 
 
 def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return the committed table of verdict rows (`read_verdicts`): short, and the same each time.
+    """Return verdict rows (`read_verdicts`) as the committed CSV, the same on every machine.
 
-    Numbers have six significant digits, so that another version of a library shows no difference
-    where there is none to speak of.
+    Numbers have six significant digits, so that no difference between versions of a library shows.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -523,13 +476,7 @@ def short(value: float | None) -> str:
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None:
-    """Write the committed table.
-
-    Raises
-    ------
-    StoreError
-        If a claim failed, or a small run was to be written where the published scale is kept.
-    """
+    """Write the committed table; StoreError if a claim failed, or if the scale is too small."""
     rows = list(rows)
     check_scale(path, rows, scale)
     with replacing(path) as temporary:
@@ -547,21 +494,10 @@ def check_scale(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> No
 def read_csv(
     path: Path, ledgers: Mapping[str, Ledger], *, anyway: bool = False
 ) -> list[dict[str, Any]]:
-    """Return verdict rows from the committed table and the ledgers, with what these two say.
+    """Return verdict rows from the committed table, completed from the ledgers.
 
-    Parameters
-    ----------
-    path : Path
-        The table.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    anyway : bool
-        Whether a table of other rules is wanted too; claims that are no more are left out.
-
-    Raises
-    ------
-    StoreError
-        If it is missing, of another form, or of other claims or rules than the ledgers'.
+    A table of other claims or rules raises StoreError, unless `anyway`: then claims that no longer
+    exist are left out.
     """
     lines = _lines(path)
     if problem := next(stale_csv(path, ledgers), None) if not anyway else None:
@@ -570,7 +506,7 @@ def read_csv(
 
 
 def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
-    """Return the claims that the committed tables have: those that come out alike on all machines.
+    """Return the claims of the committed tables: those with the same verdict on all machines.
 
     A finished run then leaves the tables as they were.
     """
@@ -581,20 +517,10 @@ def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
 def rows_of(
     paper: str, rows: Iterable[Mapping[str, str]], ledgers: Mapping[str, Ledger], claim: str
 ) -> list[Mapping[str, str]]:
-    """Return the rows of a committed table that are of a paper; all rows where it is empty.
+    """Return a paper's rows of a committed table; all rows if `paper` is empty.
 
-    A claim that no ledger has is one of the paper whose other rows are of the same rules.
-
-    Parameters
-    ----------
-    paper : str
-        The paper.
-    rows : iterable of mapping
-        With the digest of their ``rules``.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    claim : str
-        The column of the claim.
+    `claim` is the name of the column with the claim. A claim that no ledger has belongs to the
+    paper whose other rows have the same ``rules`` digest.
     """
     rows = list(rows)
     papers = {key: one.paper for one in ledgers.values() for key in one.claims}
@@ -607,13 +533,7 @@ def rows_of(
 
 
 def stale_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
-    """Yield why the committed table is not of the ledgers' claims and rules, of all or one paper.
-
-    Raises
-    ------
-    StoreError
-        If it is missing or of another form.
-    """
+    """Yield why the committed table does not match the claims and rules of all papers, or one."""
     claims = committed(ledgers)
     lines = (dict(zip(COLUMNS, line, strict=True)) for line in _lines(path))
     rows = rows_of(paper, lines, ledgers, "id")
@@ -656,13 +576,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def lines_of(path: Path, columns: Sequence[str], what: str) -> list[list[str]]:
-    """Return the lines of a committed table below its header.
-
-    Raises
-    ------
-    StoreError
-        If it is missing, or has other columns.
-    """
+    """Return the lines of a committed table below its header; StoreError for other columns."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))

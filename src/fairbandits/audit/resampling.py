@@ -16,9 +16,9 @@ ROUNDING = 1e-12
 def studentised(samples: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Return (mean* - mean) / standard error* of resampled replicates, (resamples, points).
 
-    A resample without any spread is infinitely far off, on the side of its mean. Where nearly all
-    replicates agree, many resamples have none, and the limit on the side of the others is then
-    infinite: what the sample has seen of them is not enough for one.
+    A resample without spread counts as infinite, with the sign of its mean's deviation. Where
+    nearly all replicates agree, many resamples have none, and the limit on the side of the others
+    is infinite: the sample has too few of them for one.
     """
     n = len(samples)
     centred = samples - samples.mean(axis=0)
@@ -37,21 +37,11 @@ def studentised(samples: np.ndarray, resamples: int, rng: np.random.Generator) -
 def tail(distribution: np.ndarray, value: float, df: float) -> float:
     """Return the bootstrap p-value of a value in the upper tail of a studentised statistic.
 
-    Parameters
-    ----------
-    distribution : ndarray, shape (resamples,)
-        The resampled statistics; those that are not a number count as infinite.
-    value : float
-        The statistic seen.
-    df : float
-        Degrees of freedom of the tail.
-
-    Notes
-    -----
     With fewer than `EDGE` resamples at or above the value, counting them says little, and never
-    less than 1 / (resamples + 1): too much to survive Holm's correction in a large family. The
-    tail beyond is then taken to be that of Student's t, stretched until it has as much as the
-    resamples above the `EDGE`-th largest of them, and never shrunk.
+    less than 1 / (resamples + 1): too much to survive Holm's correction in a large family. The tail
+    beyond is then taken to be that of Student's t with `df`, stretched until it has as much as the
+    resamples above the `EDGE`-th largest of them, and never shrunk. NaN among the resampled
+    statistics counts as infinite.
     """
     drawn = np.where(np.isnan(distribution), np.inf, distribution)
     count, size = int((drawn >= value).sum()), drawn.size
@@ -74,9 +64,10 @@ def needed(rng: np.random.Generator | None) -> np.random.Generator:
 
 @contextmanager
 def without_interval() -> Iterator[None]:
-    """Keep SciPy's bootstrap still about its own interval, where resamples have no statistic.
+    """Silence SciPy's warnings about its own bootstrap interval.
 
-    For those who take the distribution alone, and count such resamples themselves.
+    For callers that take the distribution alone, and count resamples without a statistic
+    themselves.
     """
     from scipy.stats import DegenerateDataWarning
 

@@ -64,25 +64,9 @@ def find(
     results: Path | None = None,
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
-    """Return what the tests of a paper's claims find, the scale of its datasets, and their hashes.
+    """Return the findings of a paper's tests, the scale of its datasets, and their hashes.
 
-    Parameters
-    ----------
-    config : Config
-        The configuration, with the seed that the datasets have.
-    ledgers : dict of str to Ledger
-        Paper -> ledger.
-    paper : str
-        The paper.
-    results : Path, optional
-        Folder of the results; the configured one by default.
-    only : sequence of str
-        Claims; all by default.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such paper or claim.
+    `config` must have the seed of the datasets; `only` restricts this to some claims.
     """
     ledger = _ledger(ledgers, paper, only)
     results = results or ROOT / config.folders["results"]
@@ -96,10 +80,10 @@ def find(
 
 
 def of_the_data(config: Config, results: Path) -> Config:
-    """Return a configuration that has each paper's rules as they were when its data were drawn.
+    """Return a configuration with each paper's rules as they were when its data were drawn.
 
     A new claim, or a change of a rule, gives its paper another seed. Until its runs are drawn anew
-    it is judged on those that are there, if all of them are of the same rules.
+    it is judged on the present ones, if all of them are of the same rules.
     """
     if config.exploratory:
         return config
@@ -126,19 +110,10 @@ def _ledger(ledgers: Mapping[str, Ledger], paper: str, only: Sequence[str]) -> L
 
 
 class Needed(NamedTuple):
-    """How many replicates a question has, and how many decide it.
+    """Number of replicates that a question has, and that would decide it.
 
-    Attributes
-    ----------
-    answer : Answer
-        What was found.
-    test : Test
-        The test whose question it is.
-    replicates : float or None
-        How many give the verdict that the estimate points to; infinite if no number does, None if
-        the procedure does not average replicates, or has found nothing.
-    why : str
-        Why no number does.
+    `replicates` is infinite if no number decides it (`why` says why), None if the procedure does
+    not average replicates, or has found nothing.
     """
 
     answer: Answer
@@ -158,19 +133,8 @@ def needed(
 ) -> Iterator[Needed]:
     """Yield for each question of a paper's deciding tests how many replicates it needs.
 
-    Parameters
-    ----------
-    config, ledgers, paper, results, only
-        As `find`.
-    power : float
-        Probability wanted of the verdict that the estimate points to.
-    ask : callable
-        From claim, test and evidence to its questions.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such paper or claim.
+    `power` is the wanted probability of the verdict that the estimate points to; `ask` returns the
+    questions of a claim's test.
     """
     ledger = _ledger(ledgers, paper, only)
     tests = {
@@ -213,9 +177,9 @@ def power_words(
     only: Sequence[str] = (),
     verdict: str | None = None,
 ) -> str:
-    """Return as a table how many replicates decide each test of a paper, and how many there are.
+    """Return a table of the replicates that a paper's tests have and need.
 
-    They are those of all its claims, of some, or of those with a verdict.
+    It covers all claims, those of `only`, or those with a `verdict`.
     """
     if verdict is not None:
         show.check_choice(list(ledgers), paper, verdict)
@@ -245,14 +209,9 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
 def write_verdicts(
     files: Sequence[Path], ledgers: dict[str, Ledger], joint: Path, out: Path
 ) -> tuple[list[str], bool]:
-    """Judge the claims of all papers by their findings.
+    """Judge the claims of all papers; return a line for each failed claim, and whether it wrote.
 
-    Returns
-    -------
-    failed : list of str
-        A line for each claim that failed.
-    written : bool
-        Whether the tables were written: at the published scale not if a claim failed.
+    At the published scale nothing is written if a claim failed.
     """
     found, table, scale = read_findings(files, ledgers)
     made = {paper: made_of(file) for file in files for paper in read_footer(file)["ledgers"]}
@@ -270,13 +229,7 @@ def write_verdicts(
 
 
 def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: Path) -> None:
-    """Write the committed tables (`records.committed`) from those of all, both or neither.
-
-    Raises
-    ------
-    StoreError
-        If a file is missing or stale, or as `fairbandits.audit.committed.write_tables`.
-    """
+    """Write the committed tables (`records.committed`) from the full ones, both or neither."""
     rows, scale = read_verdicts(verdicts, ledgers)
     found, _ = read_verdicts(findings, ledgers, "findings")
     kept = committed(ledgers)
@@ -285,18 +238,9 @@ def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: P
 
 
 class Verdicts(NamedTuple):
-    """What is known of the claims.
+    """Rows of verdicts, the file that they come from, and the scale of their datasets.
 
-    Attributes
-    ----------
-    rows : list of dict
-        Verdict rows.
-    source : Path
-        The file that they come from.
-    scale : {"paper", "smoke"}
-        Of the datasets.
-    problems : dict of str to list of str
-        Paper -> why its verdicts are stale; empty where they are not.
+    `problems` maps each paper to the reasons why its verdicts are stale.
     """
 
     rows: list[dict[str, Any]]
@@ -325,22 +269,8 @@ def latest_verdicts(
 ) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones.
 
-    They are stale if they are of other rules than the ledgers', of other data than the datasets
-    that are on disk, or of datasets that other code made.
-
-    Parameters
-    ----------
-    config : Config
-        The configuration.
-    ledgers : dict of str to Ledger
-        Paper -> ledger.
-    results : Path, optional
-        Folder of the results; the configured one by default.
-
-    Raises
-    ------
-    StoreError
-        If there are no verdicts.
+    They are stale if the ledgers have other rules, or the datasets on disk other data, or other
+    code made them. Raises StoreError if there are no verdicts.
     """
     results = results or ROOT / config.folders["results"]
     source = results / "audit" / "verdicts.parquet"
@@ -415,9 +345,9 @@ def of_other_data(source: Path, rows: Iterable[Mapping[str, Any]], results: Path
 def committed_of_other_data(
     source: Path, rows: Sequence[Mapping[str, Any]], results: Path
 ) -> Iterator[str]:
-    """Yield which datasets on disk are not those that the committed table was made from.
+    """Yield the datasets on disk that differ from those behind the committed table.
 
-    It has one hash for all datasets of a verdict, so that they are compared where all are there.
+    It has one hash for all datasets of a verdict, so that they are compared only where all exist.
     """
     said = set()
     for row in rows:
@@ -438,9 +368,9 @@ def committed_of_other_data(
 def committed_of_other_lock(
     source: Path, rows: Sequence[Mapping[str, Any]], config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield which verdicts of the committed table are not of the results that are locked.
+    """Yield the verdicts of the committed table that rest on other results than the locked ones.
 
-    What a verdict reads besides, runs of released programs, is in no lock and not compared.
+    Recorded runs of released programs are in no lock and not compared.
     """
     for row, now in zip(rows, locked_hashes(rows, config, lock), strict=True):
         if now and row["data_hash"] != now:
@@ -460,14 +390,9 @@ def locked_hashes(
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the verdicts on disk, and with the committed ones.
+    """Return the problems of the verdicts on disk, and of the committed ones.
 
-    Parameters
-    ----------
-    config : Config
-        The configuration.
-    lock : mapping
-        The lock of results (`fairbandits.replication.verify.read_lock`).
+    `lock` is the lock of results (`fairbandits.replication.verify.read_lock`).
     """
     ledgers = load_ledgers(config)
     results = Path(config.folders["results"])
@@ -507,14 +432,10 @@ def claims_words(
     results: Path | None,
     anyway: bool = False,
 ) -> str:
-    """Return a list of claims with their verdicts, or all about one of them.
+    """Return a list of claims with their verdicts, or an explanation of one claim.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such claim, paper or verdict; it names the nearest.
-    StoreError
-        If there are no verdicts, or stale ones and they are not wanted anyway.
+    Raises ConfigError, with the nearest name, for an unknown claim, paper or verdict; StoreError if
+    there are no verdicts, or stale ones without `anyway`.
     """
     config, ledgers = load(configs)
     every = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
@@ -575,13 +496,7 @@ def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
 
 
 def deviations_words(configs: Sequence[Path], paper: str | None) -> str:
-    """Return what changed in the audit of all papers, or of one.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such paper; it names the nearest.
-    """
+    """Return the changes made to the audit of all papers, or of one."""
     _, ledgers = load(configs)
     show.check_choice(list(ledgers), paper, None)
     width = shutil.get_terminal_size((WIDTH, 24)).columns

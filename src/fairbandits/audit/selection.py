@@ -1,10 +1,10 @@
 """The worst of several arms, instances or policies, chosen and tested on different replicates.
 
 A column chosen because its mean is the largest has a mean that is too large: of five equal ones the
-largest is beyond its 99 % limit in 5 % of samples. There are two remedies. Where the claim is a
-bound, all columns are tested at once (`fairbandits.audit.means.bound_everywhere`), which takes all
-replicates and is preferred. Where what follows takes one column, such as a slope, it is chosen on
-one half of the replicates and tested on the other (`held_out`).
+largest is beyond its 99 % limit in 5 % of samples. Two remedies: a bound is tested on all columns
+at once (`fairbandits.audit.means.bound_everywhere`), with all replicates, and this is preferred; a
+slope, or whatever else takes one column, is tested on half of the replicates, on the column chosen
+by the other half (`held_out`).
 """
 
 from typing import Literal
@@ -17,22 +17,10 @@ from fairbandits.audit.finding import one_of
 def held_out(
     samples: np.ndarray, *, worst: Literal["largest", "smallest"] = "largest"
 ) -> tuple[int, np.ndarray]:
-    """Return the worst column, by the first half of the replicates, and its other half.
+    """Return the index of the worst column by the first half of the replicates, and its other half.
 
-    Parameters
-    ----------
-    samples : ndarray, shape (n_replicates, ..., n_columns)
-        The statistic of each replicate and column; where there are horizons between, the last one
-        decides.
-    worst : {"largest", "smallest"}
-        Which mean is the worst.
-
-    Returns
-    -------
-    column : int
-        The index of the worst one.
-    rest : ndarray, shape (n_replicates - n_replicates // 2, ...)
-        That column in the replicates that had no part in the choice.
+    `samples` has shape (n_replicates, ..., n_columns); the last horizon of any between decides. The
+    column returned has shape (n_replicates - n_replicates // 2, ...).
 
     Examples
     --------

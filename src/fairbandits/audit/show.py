@@ -86,9 +86,9 @@ def _plain(verdict: str) -> str:
 
 
 def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {}) -> str:
-    """Return claims as lines of at most `width` columns, as many of their facts as have room.
+    """Return claims as lines of at most `width` columns, with as many of their facts as fit.
 
-    Their numbers have units where the ledgers are given.
+    Numbers have units where the ledgers are given.
     """
     if not rows:
         return "no claim"
@@ -152,22 +152,10 @@ def explanation(
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return all that is known of one claim.
+    """Return the full text about one claim; its headline is the first of `rows`.
 
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    config : Config
-        For the places of figures and data.
-    rows : sequence of mapping
-        Its verdicts, the headline first.
-    findings : sequence of mapping, optional
-        Of all claims. None if not at hand.
-    width : int
-        Columns of the terminal.
+    `config` gives the places of figures and data; `findings` are those of all claims, None if
+    missing.
     """
     ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
     kinds = [claim.kind, *(k for k in ("primary", "extension", "exploratory") if getattr(claim, k))]
@@ -315,18 +303,9 @@ def what_if(
     before: Sequence[Row],
     after: Sequence[Row],
 ) -> str:
-    """Return the verdicts on a claim by other settings beside those by its own.
+    """Return the verdicts on a claim with its own settings, and with changed ones, side by side.
 
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    ledger : Ledger
-        Its paper's.
-    changes : sequence of str
-        What is other, in words.
-    before, after : sequence of mapping
-        Its verdicts by its own and by the other settings.
+    `changes` are the changed settings in words.
     """
     pairs = list(zip(before, after, strict=True))
     rows = [row for pair in pairs for row in pair]
@@ -377,9 +356,9 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
 
 
 def power_table(rows: Iterable[Any]) -> str:
-    """Return how many replicates each question needs (`fairbandits.audit.run.Needed`).
+    """Return a table of the replicates that each question needs (`fairbandits.audit.run.Needed`).
 
-    Questions that are open stand first. Where there is no number, it is said why.
+    Undecided questions come first. Where there is no number, the table says why.
     """
     table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
     for one in sorted(rows, key=_is_closed):
@@ -434,20 +413,8 @@ def as_json(
 ) -> str:
     """Return claims with their verdicts as JSON (workflow/schemas/verdicts.schema.yaml).
 
-    Parameters
-    ----------
-    wanted : sequence of mapping
-        Headlines of the claims.
-    rows : sequence of mapping
-        All verdicts.
-    findings : sequence of mapping, optional
-        All findings; None if not at hand.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    source, scale : str
-        The file that the verdicts come from, and the scale of their datasets.
-    made : mapping
-        Whether they are ``exploratory``, and why they are ``stale``.
+    `wanted` are the headlines of the claims, `rows` all verdicts, `findings` all findings, or None
+    if missing; `made` says whether they are ``exploratory``, and why they are ``stale``.
     """
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
     found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]

@@ -1,7 +1,7 @@
-"""The totals: how many claims that the audited text makes have which verdict.
+"""Totals: the number of claims with each verdict, among those that the audited text makes.
 
-README's table, the report's first page, the picture of the verdicts and `fairbandits claims` have
-no other. A finding is counted once, and what the audited text does not say is not counted.
+README's table, the report's first page, the picture of the verdicts and `fairbandits claims` all
+use them. A finding is counted once.
 """
 
 from collections import Counter
@@ -30,14 +30,8 @@ PRINTED = "printed"
 class Totals:
     """Totals of some claims.
 
-    Attributes
-    ----------
-    counted : dict of str to int
-        Outcome -> how many claims that the audited text makes have it.
-    printed : int or None
-        How many of these rest on printed words; None of claims that are of no text.
-    others : dict of str to int
-        Why claims are left out -> how many.
+    `counted` has the number of the audited text's claims by outcome, `printed` how many of these
+    rest on printed words (None for claims of no text), `others` the number left out by reason.
     """
 
     counted: dict[str, int]
@@ -70,12 +64,12 @@ class Totals:
 
 
 def left_out(claim: Claim) -> str:
-    """Return why a claim is in no total (one of `LEFT_OUT`); empty for one that counts.
+    """Return why a claim is in no total (one of `LEFT_OUT`); empty for a claim that counts.
 
-    The verdict on an inconsistency is on no claim of the paper; an alias and a claim that others
-    judge have no finding of their own; of what is exploratory the paper claims nothing firm, and
-    what differs between machines is of one machine; an extension is of another version of the
-    paper, or a question of the audit's own.
+    An inconsistency is no claim of the paper; an alias and a claim that others judge have no
+    finding of their own; an exploratory statement is no firm claim; a verdict that differs between
+    machines holds for one machine; an extension is of another version of the paper, or a question
+    of the audit's own.
     """
     if claim.kind == "inconsistency":
         return INCONSISTENCY
@@ -94,12 +88,9 @@ def standing(claim: Claim) -> dict[str, str]:
 
 
 def totals(headlines: Iterable[Mapping[str, Any]]) -> Totals:
-    """Return the totals of some claims.
+    """Return the totals of claims from their headlines, each with `standing` and ``verdict``.
 
-    Parameters
-    ----------
-    headlines : iterable of mapping
-        Of each claim its `standing`, and ``verdict``; without ``basis`` for one that is of no text.
+    Claims of no text, as a user's own, have no ``basis``.
 
     Examples
     --------

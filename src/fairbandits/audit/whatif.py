@@ -18,20 +18,11 @@ from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
 
 
 def with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:
-    """Return a claim with other settings of its deciding tests, and what is other in words.
+    """Return a claim with changed settings of its deciding tests, and the changes in words.
 
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    changes : iterable of str
-        ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``. The value
-        is YAML.
-
-    Raises
-    ------
-    ConfigError
-        If no deciding test has such a setting, or its value is none for it, or is the present one.
+    Changes are ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``,
+    with values in YAML. Raises ConfigError for an unknown setting, and an invalid or unchanged
+    value.
     """
     if not claim.tests:
         why = f"{', '.join(claim.judged_by)} judge it" if claim.judged_by else "it is not testable"
@@ -82,16 +73,9 @@ def answer(
     changes: Iterable[str],
     results: Path | None = None,
 ) -> str:
-    """Return the verdict on a claim by other settings beside the one by its own; both are new.
+    """Return the verdicts on a claim, judged anew, with its own settings and with changed ones.
 
-    Parameters
-    ----------
-    config, ledgers, results
-        As `judged`.
-    claim : str
-        Its id; of an alias, the claim that it stands for is judged.
-    changes : iterable of str
-        As `with_changes`.
+    An alias is replaced by the claim that it stands for; `changes` are as in `with_changes`.
     """
     claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
     if claim not in claims:
@@ -109,24 +93,9 @@ def judged(
 ) -> tuple[list[dict[str, Any]], Made]:
     """Return the verdict rows on a claim by the data at hand, and what they were made from.
 
-    What the other claims of its family have found is taken from the last audit.
-
-    Parameters
-    ----------
-    config : Config
-        The configuration.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    claim : Claim
-        A claim with tests, whose settings can be others than in its ledger.
-    results : Path, optional
-        Folder of the results; the configured one by default.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be judged, as without its data; or if its family is corrected together, and
-        there has been no audit.
+    The claim's settings can differ from its ledger's. Findings of the other claims of its family
+    come from the last audit; StoreError if its family is corrected together and there has been
+    none.
     """
     results = results or ROOT / config.folders["results"]
     ledger = ledgers[claim.paper]

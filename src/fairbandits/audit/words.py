@@ -61,13 +61,7 @@ def endless(row: Row) -> str:
 
 
 def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return which verdict a claim has under which of its readings.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Its verdict rows, the headline first.
-    """
+    """Return a claim's verdicts with the readings of each; `rows` has the headline first."""
     own = [row for row in rows if row["reading"]]
     there = {row["verdict"] for row in own}
     return {
@@ -78,7 +72,7 @@ def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def readings_in_words(rows: Sequence[Row]) -> str:
-    """Return in a few words under which readings a claim's headline holds; empty without any.
+    """Return in a few words the readings under which a claim's headline holds; empty without any.
 
     Examples
     --------
@@ -111,16 +105,9 @@ def basis(claim: Claim) -> str:
 
 
 def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list[str]:
-    """Return a sentence for each test of a claim that qualifies its verdict without deciding it.
+    """Return a sentence for each test that qualifies a claim's verdict without deciding it.
 
-    Parameters
-    ----------
-    claim : Claim
-        The claim; of an alias what it stands for.
-    findings : sequence of mapping
-        Of its tests.
-    number : callable
-        From a number to text.
+    Findings are those of the claim's tests, for an alias those of the claim that it stands for.
     """
     sentences = []
     for test in claim.tests:
@@ -171,14 +158,9 @@ def against(one: Row) -> tuple[float, ...]:
 
 
 def record(claim: Claim, ledger: Ledger) -> str:
-    """Return as YAML all that decides a claim, each rule with all its settings; empty without any.
+    """Return as YAML everything that decides a claim; empty for a claim without tests.
 
-    What all of several tests have in common stands above them.
-
-    Parameters
-    ----------
-    claim, ledger : Claim, Ledger
-        A claim that has tests, and its paper's ledger.
+    Each rule has all its settings; those common to several tests stand above them.
     """
     if not claim.tests:
         return ""
@@ -221,7 +203,7 @@ def _yaml(content: Mapping[str, Any]) -> str:
 
 
 def replicates_that_decide(row: Row) -> str:
-    """Return how many replicates would decide what is inconclusive; empty where that is not known.
+    """Return how many replicates would decide an inconclusive claim; empty if unknown.
 
     Examples
     --------

@@ -54,19 +54,10 @@ class Task(NamedTuple):
 
 
 def rehearse(rules: Rules) -> dict[str, float]:
-    """Play every policy for a few rounds on every instance, and put every question to that.
+    """Play every policy for a few rounds, ask every question, and return each run's ns a round.
 
-    It needs no data: the seed is another, and nothing is told of what comes of it.
-
-    Returns
-    -------
-    dict of str to float
-        Key of a run of a policy in plain Python -> nanoseconds a round.
-
-    Raises
-    ------
-    ConfigError
-        If a policy raises, or a test asks for what the runs do not have.
+    It finds errors before any data exist: its seed is another, and it reports no result. Only runs
+    of policies in plain Python are timed. Raises ConfigError if a policy or a test fails.
     """
     config, ledger = rules.small()
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +83,7 @@ def _join(config: Config, one: Experiment, results: Path) -> None:
 def _ask(config: Config, ledger: Ledger, results: Path, where: str) -> None:
     """Raise ConfigError if a test cannot be asked of such runs.
 
-    One that names a horizon is left out: the rehearsal has others.
+    Tests that name a horizon are skipped, since the rehearsal has other horizons.
     """
     evidence = Evidence(config, OWN, results)
     for claim in ledger.claims.values():
@@ -128,15 +119,7 @@ def _timed(spec: RunSpec) -> float:
 
 
 def seconds(rules: Rules, costs: Mapping[str, float]) -> dict[str, float]:
-    """Return what each run is expected to take in one process, by its key.
-
-    Parameters
-    ----------
-    rules : Rules
-        What is run.
-    costs : mapping of str to float
-        As `rehearse` returns them.
-    """
+    """Return the expected seconds of each run in one process, from the costs of `rehearse`."""
     return {
         run.key: run.replicates * seconds_of_replicate(run.spec, costs.get(run.key))
         for run in rules.config.runs
@@ -177,30 +160,11 @@ def in_words(whole: float) -> str:
 
 
 def simulate(rules: Rules, results: Path, cores: int, *, progress: bool = False) -> bool:
-    """Simulate what is not there yet, with the same rewards for all policies.
+    """Simulate the missing runs, and return whether there were any.
 
-    What is finished stays when it is stopped, and is taken up again.
-
-    Parameters
-    ----------
-    rules : Rules
-        What is run.
-    results : Path
-        Folder of the datasets.
-    cores : int
-        Number of processes.
-    progress : bool
-        Whether a line on standard error says how many replicates are done.
-
-    Returns
-    -------
-    bool
-        Whether anything was simulated.
-
-    Raises
-    ------
-    ConfigError
-        If a policy raises, with policy, instance, replicate and round.
+    All policies get the same rewards. An interrupted simulation keeps its finished parts, and goes
+    on from there. A policy's error is a ConfigError that names policy, instance, replicate and
+    round.
     """
     config = rules.config
     seed = config.seed_of(OWN)

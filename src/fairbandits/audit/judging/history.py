@@ -17,22 +17,10 @@ FILE = "history.json"
 
 @dataclass(frozen=True)
 class Frozen:
-    """Rules that were frozen.
+    """Rules that were frozen before their data.
 
-    Attributes
-    ----------
-    digest : str
-        Of the rules.
-    seed : int or "ledger"
-        "ledger" where it follows from the rules.
-    file : str
-        Name of the file that they stood in.
-    frozen, judged : str
-        Date and time (UTC); the latter is empty as long as nothing was told of the data.
-    verdicts : mapping of str to int
-        How many claims have which verdict.
-    rules : mapping
-        All that decides.
+    `frozen` and `judged` are UTC times; `judged` is empty until results were shown. `verdicts`
+    counts the claims of each verdict. `seed` is "ledger" where it follows from the rules.
     """
 
     digest: str
@@ -50,13 +38,7 @@ class Frozen:
 
 
 def read_history(out: Path) -> list[Frozen]:
-    """Return all rules that were frozen in a folder, in this order.
-
-    Raises
-    ------
-    StoreError
-        If its file cannot be read.
-    """
+    """Return all rules that were frozen in a folder, oldest first."""
     file = out / FILE
     try:
         return [Frozen(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
@@ -75,16 +57,9 @@ def read_history(out: Path) -> list[Frozen]:
 
 
 def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
-    """Note rules as frozen, before anything is simulated; those that are stay as they are.
+    """Record rules as frozen before any simulation; return them, and all those of the folder.
 
-    Their files are kept beside the data.
-
-    Returns
-    -------
-    Frozen
-        These rules.
-    list of Frozen
-        All that were frozen in this folder, in this order, these among them.
+    Rules that are frozen already keep their date. Each one's file is kept beside its data.
     """
     history = read_history(out)
     own = Frozen(rules.digest, rules.config.seed, rules.file.name, now())
@@ -124,7 +99,7 @@ def now() -> str:
 
 
 def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Yield what is other in newer rules, a line for each place.
+    """Yield each difference of newer rules from older ones, a line each.
 
     Examples
     --------

@@ -39,19 +39,7 @@ def seed_words(own: Frozen, seed: int) -> str:
 def report(
     rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
 ) -> str:
-    """Return all that was judged as Markdown.
-
-    Parameters
-    ----------
-    rules : Rules
-        What was judged.
-    own : Frozen
-        When it was frozen.
-    history : list of Frozen
-        All that was frozen in this folder.
-    rows, findings : sequence of mapping
-        Verdicts and findings (`fairbandits.audit.records`).
-    """
+    """Return the Markdown report of judged rules, with the history of their folder."""
     heads = [row for row in rows if row["headline"]]
     head = [
         f"# {rules.title}",

@@ -1,4 +1,4 @@
-"""A file of claims about one's own policies: read, checked, and made what the audit knows.
+"""Read and check a file of claims about one's own policies.
 
 The file has instances, policies and a ledger. Instances and policies become experiments in the form
 of papers/SLUG/experiments.yaml, the rest a ledger in that of papers/SLUG/claims.yaml; from there
@@ -39,24 +39,10 @@ NEEDED = {
 
 @dataclass(frozen=True)
 class Rules:
-    """All that decides, fixed before the data.
+    """Everything that decides the verdicts, fixed before the data.
 
-    Attributes
-    ----------
-    file : Path
-        Where it stands.
-    title : str
-        What is asked.
-    content : mapping
-        All of it, as plain values that are each written in one way.
-    digest : str
-        Its hash, from which the seed follows.
-    config : Config
-        What is run.
-    ledger : Ledger
-        What is judged.
-    sources : tuple of Path
-        The files of one's own policies.
+    `content` is the file in canonical form, `digest` its hash, from which the seed follows.
+    `sources` are the files of the user's own policies.
     """
 
     file: Path
@@ -83,21 +69,10 @@ class Rules:
 
 
 def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
-    """Return the rules of a file, checked.
+    """Return the checked rules of a YAML file (docs/your-own-claims.md).
 
-    Parameters
-    ----------
-    file : Path
-        YAML as in docs/your-own-claims.md.
-    seed : int or "ledger"
-        A number in place of the seed that follows from the rules.
-
-    Raises
-    ------
-    ConfigError
-        For a file that cannot be read, an unknown key or name, a value out of its range, a margin
-        or number that is missing, or a policy that cannot be made; it names file, place and what
-        was meant.
+    A number as `seed` replaces the seed that follows from the rules. A ConfigError names file,
+    place and the nearest valid name.
     """
     where = str(file)
     given = read_yaml(file)

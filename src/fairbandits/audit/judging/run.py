@@ -35,11 +35,8 @@ class Checked(NamedTuple):
 def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False) -> Checked:
     """Return the rules of a file, after everything that can be checked without data.
 
-    Raises
-    ------
-    ConfigError
-        For what is wrong with the file (`fairbandits.audit.judging.rules.load_rules`), a policy
-        that raises, or one in plain Python that would take very long, unless `long` allows it.
+    Raises ConfigError for an invalid file, for a policy that raises, and, unless `long`, for a
+    policy in plain Python that would take very long.
     """
     rules = load_rules(file, seed)
     costs = data.rehearse(rules)
@@ -69,39 +66,11 @@ def judged(
     say: Say = lambda words: None,
     progress: bool = False,
 ) -> str:
-    """Freeze the rules of a file, simulate what they need, judge its claims and write all of it.
+    """Freeze a file's rules, simulate, judge its claims, write all of it, and return the verdicts.
 
-    Parameters
-    ----------
-    file : Path
-        YAML as in docs/your-own-claims.md.
-    out : Path
-        Folder of what is written: ``history.json``, and for each rules a folder with their
-        datasets, verdicts.csv, findings.csv and report.md.
-    seed : int or "ledger"
-        A number makes all of it exploratory.
-    cores : int
-        Number of processes.
-    long : bool
-        Whether plain Python may take very long.
-    json : bool
-        Whether JSON is returned, and not a table.
-    say : callable
-        Told what is going on, line by line.
-    progress : bool
-        As in `fairbandits.audit.judging.data.simulate`.
-
-    Returns
-    -------
-    str
-        The verdicts.
-
-    Raises
-    ------
-    ConfigError
-        As `check`.
-    StoreError
-        If a claim failed; then no verdict is written.
+    The folder `out` gets history.json, and for each frozen file a folder with its datasets,
+    verdicts.csv, findings.csv and report.md. A number as `seed` makes the verdicts exploratory. If
+    a claim fails, StoreError is raised and no verdict is written.
     """
     rules, seconds = check(file, seed, cores=cores, long=long)
     own, history = freeze(out, rules)

@@ -1,7 +1,7 @@
 """Mathematics that expressions of a ledger call: programmes, searches and solvers, without runs.
 
-Its modules are imported when they are asked for: a ledger is checked on every start of the
-workflow, and needs neither Numba nor SciPy's optimisers for that.
+The modules load on first use: the ledgers are checked on every start of the workflow, which then
+needs neither Numba nor SciPy's optimisers.
 """
 
 import importlib

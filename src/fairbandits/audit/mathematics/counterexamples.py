@@ -2,7 +2,7 @@
 
 Nothing here draws a number or uses the rest of the package: quotas and tolerance are whole
 numerators over one denominator, the learner always asks for the same arm, and every comparison is
-one of whole numbers. So each example can be followed with a pencil.
+of whole numbers. So each example can be followed with a pencil.
 """
 
 import itertools
@@ -18,23 +18,11 @@ MOST_ARMS = 6
 def fair_learn(
     quotas: Sequence[int], denominator: int, tolerance: int, learner: int, rounds: int
 ) -> Iterator[tuple[int, list[int], bool]]:
-    """Yield round and pulls of Fair-Learn over a learner that always asks for one arm.
+    """Yield round, pulls, and whether a tie mattered, of Fair-Learn over a one-arm learner.
 
-    The third is whether a choice after the first round rested on a tie so far: of two arms that are
-    furthest behind, or of the one that is with the tolerance.
-
-    Parameters
-    ----------
-    quotas : sequence of int
-        Numerators of r_i.
-    denominator : int
-        Of quotas and tolerance.
-    tolerance : int
-        Numerator of alpha.
-    learner : int
-        The arm, from 0, that the learner asks for.
-    rounds : int
-        Number of rounds.
+    `quotas` are numerators of r_i over `denominator`, `tolerance` that of alpha; the learner always
+    asks for the arm `learner`, counted from 0. A tie matters once a choice after the first round
+    rested on one: of two arms furthest behind, or of an arm exactly at the tolerance.
     """
     pulls = [0] * len(quotas)
     tie = False
@@ -56,20 +44,13 @@ def first_violation(
 ) -> dict[str, Any] | None:
     """Return the first round in which an arm has more than alpha pulls fewer than floor(r t).
 
-    Parameters
-    ----------
-    quotas, denominator, tolerance, learner
-        As in `fair_learn`.
-    rounds : int, optional
-        How many to look at; by default twice as many as pulls repeat after, and a few for the
-        tolerance.
-
     Returns
     -------
     dict or None
         ``arms`` k, ``quotas`` and ``alpha`` as text, ``learner`` and ``arm`` counted from 1,
         ``round``, ``owed`` floor(r t), ``pulls`` N, ``missing`` floor(r t) - N, and
-        ``tie``, whether a choice rested on one. None if there is no such round.
+        ``tie``, whether a choice rested on one. None if no round up to `rounds` is such; by default
+        that is twice the period of the pulls, and a few rounds for the tolerance.
 
     Examples
     --------
@@ -101,13 +82,8 @@ def smallest_with_fraction() -> dict[str, Any]:
     """Return the smallest violation with a tolerance that is no whole number.
 
     All arms have the same quota, below 1/k as the model has it, the learner always asks for arm 1,
-    and alpha is below 1. Smallest is the one with the fewest arms, then the smallest common
-    denominator, then the earliest round; those that rest on a tie are left out.
-
-    Raises
-    ------
-    LookupError
-        If there is none up to the limits of the search.
+    and alpha is below 1. Smallest: fewest arms, then smallest common denominator, then earliest
+    round; violations that rest on a tie are left out.
     """
     for n_arms, denominator in _sizes(2):
         found = _earliest(
@@ -124,12 +100,7 @@ def smallest_beyond_range() -> dict[str, Any]:
     """Return the smallest violation with tolerance 0 and a quota of 1 / (k - 1) or more.
 
     The quotas sum to less than 1, and the learner always asks for the last arm, the worst. Smallest
-    is meant as in `smallest_with_fraction`.
-
-    Raises
-    ------
-    LookupError
-        If there is none up to the limits of the search.
+    is defined as in `smallest_with_fraction`.
     """
     for n_arms, denominator in _sizes(3):
         least = -(-denominator // (n_arms - 1))

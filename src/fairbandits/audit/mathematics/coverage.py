@@ -15,11 +15,6 @@ def largest_ratio(arms: int, pulls: Sequence[int], span: str) -> float:
     2 exp(-2 w^2), summed over all N_i up to N_g. With rewards of -1 and 1, each with probability
     1/2 (``symmetric``), it is exact for an arm that has all of the group's pulls but for one of
     each other arm.
-
-    Raises
-    ------
-    ValueError
-        If there is no such span.
     """
     if span not in ("unit", "symmetric"):
         raise ValueError(f"span must be one of unit, symmetric, got {span!r}")

@@ -1,7 +1,7 @@
-"""Observation 1 of the Fair-Learn paper, in exact fractions: what the best fair policy pulls.
+"""Observation 1 of the Fair-Learn paper, in exact fractions: the pulls of the best fair policy.
 
 Instances are random: gaps and quotas in thousandths, the first arm best. Nothing is simulated; the
-counts of a horizon are chosen, and their r-Regret is counted.
+counts at a horizon are chosen, and their r-Regret is counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,11 +49,7 @@ def drawn_problem(rng: np.random.Generator, parts: int) -> Problem:
 
 
 def cheapest(problem: Problem) -> list[int]:
-    """Return the fair counts of least regret, found from the definition of fairness alone.
-
-    Every pull of another arm than the best costs something, so each of them gets as few as the
-    definition allows, found by bisection.
-    """
+    """Return the fair counts of least regret, found from the definition alone."""
     counts = []
     for quota in problem.quotas[1:]:
         arm = problem._replace(quotas=[quota])
@@ -66,7 +62,7 @@ def cheapest(problem: Problem) -> list[int]:
 
 
 def r_regrets_of_cheapest(number: int, seed: int) -> list[int]:
-    """Return the r-Regret of the cheapest fair counts of so many instances, as numerators.
+    """Return the r-Regret of the cheapest fair counts of random instances, as numerators.
 
     Tolerances are whole: with others no count equals floor(r_i T) - alpha.
     """

@@ -24,20 +24,10 @@ def random_instances(
     *,
     best: bool = True,
 ) -> Iterator[Instances]:
-    """Yield random instances in batches, of evenly many for each number of arms.
+    """Yield random instances in batches, as many for each number of arms.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        What they are drawn from.
-    number : int
-        Of instances in all.
-    arms : (int, int)
-        Fewest and most arms.
-    loads : (float, float)
-        Range of the sum of target / mean.
-    best : bool
-        Whether the arm of the largest mean may have a target.
+    `arms` is the range of their number, `loads` that of the sum of target / mean; `best` says
+    whether the arm of the largest mean may have a target.
     """
     sizes = range(arms[0], arms[1] + 1)
     left = number
@@ -55,10 +45,10 @@ def random_instances(
 
 
 def least_slack(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return how much every target must be lowered, at least, to be feasible; below 0 for room.
+    """Return by how much every target must be lowered to be feasible; below 0 if there is room.
 
     It is min over distributions x of max_i (lambda_i - mu_i x_i), solved for all instances as one
-    linear programme, whose parts do not touch.
+    linear programme with separate blocks.
     """
     size, n_arms = means.shape
     one_each = sparse.eye_array(size)
@@ -103,9 +93,9 @@ def _solved(found: optimize.OptimizeResult) -> np.ndarray:
 
 
 def disagreements(means: np.ndarray, targets: np.ndarray, close: float) -> np.ndarray:
-    """Return where linear programme and sum of target / mean disagree on what can be met.
+    """Return where linear programme and sum of target / mean disagree on feasibility.
 
-    Instances that both say are on the border, within `close`, are left out.
+    Instances that both put on the border, within `close`, are left out.
     """
     slack = least_slack(means, targets)
     loads = np.array([load(*one) for one in zip(means, targets, strict=True)])
@@ -114,10 +104,7 @@ def disagreements(means: np.ndarray, targets: np.ndarray, close: float) -> np.nd
 
 
 def released_distribution(means: Sequence[float], targets: Sequence[float]) -> np.ndarray:
-    """Return the benchmark of the released program.
-
-    Every arm has target / mean; what is left goes to the best one if it has no target.
-    """
+    """Return the released program's benchmark: target / mean each, the rest on a free best arm."""
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     distribution = targets / means
     best = int(means.argmax())
@@ -133,9 +120,9 @@ def released_loss(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def diameter(means: Sequence[float], targets: Sequence[float]) -> float:
-    """Return the largest distance of two distributions that meet the targets.
+    """Return the largest distance between two distributions that meet the targets.
 
-    Their set is a simplex: what the targets need, and the rest on any one arm.
+    They form a simplex: the shares that the targets need, and the rest on any one arm.
     """
     needed = np.asarray(targets, float) / np.asarray(means, float)
     corners = needed + (1.0 - needed.sum()) * np.eye(needed.size)

@@ -15,10 +15,10 @@ PARTS = 100
 
 
 def ratios_off(number: int, seed: str) -> int:
-    """Return how many random policies f(mu_i) / sum f(mu_j) do not have the merits' ratios.
+    """Count random policies f(mu_i) / sum f(mu_j) whose ratios are not those of the merits.
 
-    The merit is mu or its square. A distribution with these ratios is one, and no other is: what
-    the first arm gets gives all others, and that they sum to 1 gives what the first arm gets.
+    The merit is mu or its square. Exactly one distribution has these ratios: the first arm's share
+    gives all others, and their sum of 1 gives the first arm's share.
     """
     rng, off = generator(seed), 0
     for trial in range(number):
@@ -32,10 +32,10 @@ def ratios_off(number: int, seed: str) -> int:
 
 
 def optimum_off(number: int, seed: str) -> int:
-    """Return how many random instances have another best fair reward than Eq. 1 says.
+    """Count random instances whose best fair reward differs from Eq. 1.
 
-    The best is that of all counts N_g >= floor(beta_g T) of the groups that sum to T, each group's
-    rounds being worth R*_g = sum mu^2 / sum mu.
+    The best is over all counts N_g >= floor(beta_g T) of the groups that sum to T; a round of a
+    group is worth R*_g = sum mu^2 / sum mu.
     """
     rng, off = generator(seed), 0
     for trial in range(number):

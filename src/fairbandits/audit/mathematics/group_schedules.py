@@ -13,10 +13,10 @@ PARTS = 1000
 
 
 def most_at_once(quotas: Sequence[str], rounds: int) -> int:
-    """Return how many of the floors floor(beta t) rise in one round, at most.
+    """Return the largest number of floors floor(beta t) that rise in one round.
 
-    A group that is to have exactly floor(beta t) rounds at every t must be served in each round in
-    which its floor rises, and a round serves one group.
+    A group with exactly floor(beta t) rounds at every t must be served whenever its floor rises,
+    and a round serves one group.
     """
     exact = [Fraction(one) for one in quotas]
     return max(
@@ -51,12 +51,12 @@ def above_turns(quotas: Sequence[str], rounds: int) -> int:
 
 
 def shortest(number: int, rounds: int, beyond: bool, seed: str) -> int:
-    """Return the largest floor(beta_g t) - N_g of random quotas under BF-UCB's choice of groups.
+    """Return the largest floor(beta_g t) - N_g under BF-UCB's choice of groups, of random quotas.
 
     Groups are served in turn at first, for as many rounds as the largest has arms each; then the
-    one furthest behind, and if none is, whichever a learner names: always the same, any, or the
-    one that is owed least. There are 2 to 6 groups with quotas up to 1/m - 1/1000; `beyond`, the
-    first has more than 1/m, and all together still less than 1.
+    one furthest behind, and if none is behind, the learner's: always the same group, any, or the
+    one furthest ahead of its quota. There are 2 to 6 groups with quotas up to 1/m - 1/1000; with
+    `beyond`, the first has more than 1/m, and all together still less than 1.
     """
     rng = generator(seed)
     worst = -rounds

@@ -14,22 +14,11 @@ def shifts(gaps: np.ndarray, tolerance: float, out: np.ndarray) -> None:
 
 
 def solver_errors(z: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return how far the solver's maximisers of sum log q + <q, z> are from being that.
+    """Return the two errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
 
-    At the maximum 1 / q_i + z_i is the same for all i, and q sums to 1.
-
-    Parameters
-    ----------
-    z : ndarray, shape (n_inputs, n_arms)
-        Inputs.
-    tolerance : float
-        Where the solver stops.
-
-    Returns
-    -------
-    ndarray, shape (n_inputs, 2)
-        The largest difference of 1 / q_i + z_i from their mean, in parts of the size of the
-        largest 1 / q_i or z_i; and of the sum from 1.
+    At the maximum 1 / q_i + z_i is the same for all i, and q sums to 1. First comes the largest
+    difference of 1 / q_i + z_i from their mean, relative to the largest 1 / q_i or z_i; then that
+    of the sum from 1. `tolerance` is where the solver stops.
     """
     top = z.max(axis=1, keepdims=True)
     shift = np.empty(len(z))
@@ -49,22 +38,10 @@ def errors_on_random_inputs(
     sizes: tuple[float, float],
     batches: int = 50,
 ) -> np.ndarray:
-    """Return `solver_errors` of normal inputs, shape (number, 2).
+    """Return `solver_errors` of random normal inputs, shape (number, 2).
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        What they are drawn from.
-    number : int
-        Of inputs in all.
-    most_arms : int
-        Numbers of arms are log-spaced from 2 to this.
-    tolerance : float
-        Where the solver stops.
-    sizes : (float, float)
-        Smallest and largest scale of the inputs, as powers of ten.
-    batches : int
-        How many numbers of arms.
+    Numbers of arms, `batches` of them, are log-spaced from 2 to `most_arms`; `sizes` has the
+    smallest and largest scale of the inputs, as powers of ten.
     """
     found = []
     for n_arms in np.rint(np.geomspace(2, most_arms, batches)).astype(int):

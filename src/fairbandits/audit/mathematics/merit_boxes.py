@@ -10,16 +10,11 @@ PARTS = 1000
 
 
 def corners_lost(number: int, kind: str, seed: str) -> int:
-    """Return how many random boxes have a vertex with a larger Phi than their upper corner.
+    """Count random boxes with a vertex whose Phi is larger than that of the upper corner.
 
-    Phi is convex where the sum is positive, so that a vertex has its maximum over a box whose sums
-    are. Each box is of 2 to 6 arms, around empirical means of at least 1/2, with widths of its own:
-    as it is (``uncut``), cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
-
-    Raises
-    ------
-    ValueError
-        If there is no such kind.
+    Phi is convex where the sum is positive, so that its maximum over such a box is at a vertex.
+    Each box has 2 to 6 arms, around empirical means of at least 1/2, with widths of its own: as it
+    is (``uncut``), cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
     """
     if kind not in ("half", "cut", "uncut"):
         raise ValueError(f"kind must be one of half, cut, uncut, got {kind!r}")
@@ -43,10 +38,10 @@ def corners_lost(number: int, kind: str, seed: str) -> int:
 
 
 def optimism_lost(number: int, least: int, cut: bool, seed: str) -> int:
-    """Return how many random boxes have a smaller Phi at their upper corner than at true means.
+    """Count random boxes with a smaller Phi at their upper corner than at the true means.
 
-    The true means are from `least` thousandths to 1, and the upper corner is at or above them;
-    `cut`, it is at most 1.
+    True means are from `least` thousandths to 1, and the upper corner is at or above them; with
+    `cut` it is at most 1.
     """
     rng = generator(seed)
     lost = 0

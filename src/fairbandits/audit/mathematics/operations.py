@@ -1,6 +1,6 @@
-"""What a round of BanditQ costs, in array entries that are looked at: the same on every machine.
+"""Cost of a round of BanditQ in array entries that are looked at: the same on every machine.
 
-Both solvers are written once more, as they are in `fairbandits.policies.simplex`, with a counter.
+Both solvers are copies of those in `fairbandits.policies.simplex`, with a counter.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def log_barrier_root(gaps: np.ndarray, tolerance: float) -> tuple[float, int]:
 
 
 def projections(rng: np.random.Generator, sizes: list[int], number: int) -> np.ndarray:
-    """Return the entries looked at in projections, shape (number, n_sizes).
+    """Return the entries looked at in projections onto the simplex, shape (number, n_sizes).
 
     Uniform points of the simplex take a step along uniform gains, of length 10^-3 to 1.
     """
@@ -67,8 +67,8 @@ def passes_saved(
 ) -> np.ndarray:
     """Return the passes of a general solver over those of the special one, shape (number,).
 
-    The general one is SciPy's SLSQP, told the gradient; what its linear algebra costs, which is
-    more, is not counted. Where it gives up, the passes until then count.
+    The general one is SciPy's SLSQP with the gradient given; its linear algebra, which costs more,
+    is not counted. Where it gives up, the passes until then count.
     """
     found = np.empty(number)
     for row in range(number):

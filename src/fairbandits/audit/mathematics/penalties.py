@@ -1,7 +1,7 @@
-"""What the hard-threshold paper says of its optimum, in exact fractions, and of its rivals.
+"""The hard-threshold paper's statements on its optimum and on rivals, in exact fractions.
 
 Instances are random: means, penalty rates and quotas in hundredths, drawn so that equal ones are
-frequent. Nothing is simulated but Fair-Learn, in integers.
+frequent. Only Fair-Learn is simulated, in integers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def loss(gap: Fraction, rate: Fraction, quota: Fraction, y: Fraction) -> Fractio
 
 
 def wrong_minimisers(number: int, seed: int) -> list[int]:
-    """Return 1 for each of so many arms whose loss is not least where the paper says.
+    """Return 1 for each random arm whose loss is not least where the paper says, else 0.
 
     The loss is piecewise linear with one kink, at tau: on [0, 1] it is least at 0, tau or 1.
     """
@@ -124,10 +124,10 @@ def out_of_order(number: int, seed: int) -> list[int]:
 
 
 def least_lack(quotas: Sequence[str], rounds: int) -> int:
-    """Return how far arms must be behind tau_k t after some round, as a numerator.
+    """Return the deficit to tau_k t that no policy can avoid in every round, as a numerator.
 
-    Whatever is pulled in the rounds 1..t, some arm is this far behind in one of these rounds at
-    least; 0 or less if the constraint N_k(t) >= tau_k t can be met in all of them.
+    In some round up to `rounds` some arm is at least that far behind, whatever is pulled; 0 or less
+    if the constraint N_k(t) >= tau_k t can be met in all of them.
     """
     numerators, denominator = common_denominator("quotas", [Fraction(one) for one in quotas])
     # pulls that all arms together need by round t, against the t that there are
@@ -141,7 +141,7 @@ def least_lack(quotas: Sequence[str], rounds: int) -> int:
 def fair_learn_violations(
     number: int, rounds: int, tolerance: str, within: int, seed: int
 ) -> list[int]:
-    """Return the largest floor(tau_k t) - N_k(t) of Fair-Learn in each of so many runs.
+    """Return the largest floor(tau_k t) - N_k(t) of Fair-Learn in each of `number` runs.
 
     Where no arm is behind by more than the tolerance, an adversary pulls the arm that is furthest
     ahead. Quotas are random, in thousandths: below 1/K (`within` 1), or with a largest one of at
@@ -184,7 +184,7 @@ def committing_regrets(
     """Return the regret of the policy of `bounds_ht_ucb.committing_regret`, shape (number, gaps).
 
     The first arm is the best by one of the gaps, in units of sqrt(K / T); rewards are normal with
-    variance 1, so that sample means are drawn as such.
+    variance 1, and only their sample means are drawn.
     """
     rng = np.random.default_rng([seed, 16])
     pulls = round((1 - share) * horizon) // n_arms

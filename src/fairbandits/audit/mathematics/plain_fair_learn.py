@@ -43,16 +43,9 @@ class _State:
 
 @dataclass(frozen=True)
 class PlainFairLearn:
-    """Fair-Learn with UCB1 as a plain program, in whatever numbers it is given.
+    """Fair-Learn with UCB1 as a plain program, in floats or in exact fractions, as it is given.
 
-    Parameters
-    ----------
-    quotas : sequence of float or Fraction
-        r_i; floats as a program without exact fractions has them.
-    tolerance : float or Fraction
-        alpha.
-    asleep : (int, int), optional
-        An arm, from 0, and until which round it cannot be pulled.
+    `asleep` is an arm, counted from 0, and the round until which it cannot be pulled.
     """
 
     quotas: tuple
@@ -70,14 +63,10 @@ class PlainFairLearn:
 
 
 class FloatRun(NamedTuple):
-    """How Fair-Learn fares with quotas as doubles.
+    """Result of Fair-Learn with quotas as doubles.
 
-    Attributes
-    ----------
-    violation : int
-        Largest floor(r_i t) - N of any arm and round, in exact integers.
-    differs : int
-        First round in which it pulls another arm than Fair-Learn with exact quotas; 0 for none.
+    `violation` is the largest floor(r_i t) - N of any arm and round, in exact integers; `differs`
+    the first round in which it pulls another arm than with exact quotas, 0 for none.
     """
 
     violation: int
@@ -115,22 +104,9 @@ def violation_asleep(
     rounds: int,
     seed: int,
 ) -> int:
-    """Return Fair-Learn's largest floored violation where an arm sleeps for its first rounds.
+    """Return Fair-Learn's largest floored violation where an arm (from 1) sleeps until a round.
 
     While it sleeps the other arms are chosen from in the same way.
-
-    Parameters
-    ----------
-    means, quotas : sequence
-        mu_i and r_i.
-    arm : int
-        The arm that sleeps, from 1.
-    until : int
-        The last round in which it does.
-    rounds : int
-        Number of rounds T.
-    seed : int
-        Root seed.
     """
     found = run(
         PlainFairLearn(tuple(quotas), asleep=(arm - 1, until)),
@@ -164,7 +140,7 @@ class _Counted(Fraction):
 
 
 def check_operations(arms: int) -> int:
-    """Return how many operations the check of fairness takes in a round, for a number of arms.
+    """Return the number of operations that the check of fairness takes in a round.
 
     Counted are products, differences and comparisons of quotas and deficits in a round in which an
     arm is behind, so that nothing but the check is done.

@@ -13,19 +13,10 @@ LEARNERS: dict[str, Callable[[list[int]], int]] = {
 def keeps_quotas(
     numerators: Sequence[int], denominator: int, rounds: int, learner: Callable[[list[int]], int]
 ) -> bool:
-    """Return whether Fair-Learn without tolerance keeps quotas up to a round, which may sum to 1.
+    """Return whether Fair-Learn without tolerance keeps quotas in each round; they may sum to 1.
 
-    It pulls the arm that is furthest behind, the lowest on ties, if one is behind, else what the
-    learner says.
-
-    Parameters
-    ----------
-    numerators, denominator : sequence of int and int
-        Of the quotas.
-    rounds : int
-        How many are looked at.
-    learner : callable
-        Deficits before the round, over the denominator -> arm, 0-based.
+    It pulls the arm that is furthest behind, the lowest on ties, if one is behind, else the arm
+    that the learner returns for the deficits before the round, as numerators over the denominator.
     """
     pulls = [0] * len(numerators)
     for t in range(1, rounds + 1):

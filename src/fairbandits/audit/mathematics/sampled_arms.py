@@ -6,23 +6,11 @@ import numpy as np
 def sampled_reward(
     rounds: np.ndarray, plays: np.ndarray, reward: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return each arm's reward at T as it would be from arms sampled from x(t).
+    """Return each arm's reward at T with arms sampled from x(t), shape (n_replicates, n_arms).
 
     Between two recorded rounds the arms are drawn from the mean distribution there, and each is
-    paid the mean reward that it had there.
-
-    Parameters
-    ----------
-    rounds : ndarray, shape (n_rounds,)
-        Recorded rounds.
-    plays, reward : ndarray, shape (n_replicates, n_rounds, n_arms)
-        Summed probabilities and rewards up to these.
-    rng : numpy.random.Generator
-        What the arms are drawn from.
-
-    Returns
-    -------
-    ndarray, shape (n_replicates, n_arms)
+    paid the mean reward that it had there. `plays` and `reward` are the recorded sums of
+    probabilities and rewards, shape (n_replicates, n_rounds, n_arms).
     """
     plays, reward = (np.diff(one, axis=1, prepend=0.0) for one in (plays, reward))
     lengths = np.diff(rounds, prepend=0)

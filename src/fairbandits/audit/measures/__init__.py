@@ -1,7 +1,7 @@
 """The words of the ledgers: measures of a cell, recorded columns, and functions.
 
-A measure is made by `fairbandits.metrics` or `fairbandits.theory`, and has one meaning for all
-papers. What is registered here by its name is all that an expression can name, besides coordinates.
+A measure comes from `fairbandits.measures` or `fairbandits.theory`, and has one meaning for all
+papers. Expressions can name what is registered here, and coordinates, but nothing else.
 """
 
 import importlib
@@ -29,20 +29,11 @@ OF_THE_LIBRARY = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity of a cell.
+    """A quantity of a cell, described in one line by `what`.
 
-    Attributes
-    ----------
-    name, what : str
-        `what` is its description, in one line.
-    unit : str
-        One of `fairbandits.audit.expressions.UNITS`, or empty.
-    columns : tuple of str
-        Recorded columns that it needs.
-    axes : str
-        Which axes `of` returns, of replicate, time and arm: some of "rta", in this order.
-    of : callable
-        Cell -> array.
+    `columns` are the recorded columns that it needs; `of` maps a cell to an array with `axes`, some
+    of "rta" (replicate, time, arm) in this order; `unit` is one of
+    `fairbandits.audit.expressions.UNITS`.
     """
 
     name: str
@@ -60,23 +51,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Function:
-    """Something that can be called in an expression.
+    """A function that expressions can call, described in one line by `what`.
 
-    Attributes
-    ----------
-    name, what : str
-        `what` is its description, in one line.
-    of : callable
-        From values, and from the scope first if `in_cell`.
-    arguments : (int, int)
-        How many values it takes, at least and at most.
-    in_cell : bool
-        Whether it needs the scope.
-    columns : tuple of str
-        Recorded columns that it needs besides those of its arguments.
-    varies : bool
-        Whether its value can differ between machines, as a time does, or what another library's
-        solver does with its own linear algebra.
+    Its number of `arguments` is from the first to the second; `of` gets the scope before them if
+    `in_cell`. It needs recorded `columns` besides those of its arguments. `varies` says that its
+    value can differ between machines, as a time does, or the result of another library's solver.
     """
 
     name: str
@@ -103,17 +82,7 @@ def measure(*columns: str, axes: str, unit: str = "") -> Callable[[Callable], Ca
 
 
 def recorded(unit: str = "", axes: str = AXES, **columns: str) -> None:
-    """Register recorded columns as measures of their names.
-
-    Parameters
-    ----------
-    unit : str
-        Of all of them.
-    axes : str
-        "rt" for a column that has the same value for all arms.
-    **columns
-        What each is.
-    """
+    """Register recorded columns as measures, name to description; `axes` "rt" has no arms."""
     for name, what in columns.items():
 
         def of(cell: Cell, name: str = name) -> np.ndarray:
