@@ -17,15 +17,15 @@ from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.audit.plans import LITERAL, Plan, Selection
 from fairbandits.rationals import rational
 
-#: Data of a procedure that have a value for each replicate, or are a number.
+#: Data parameters with a value for each replicate, or one number.
 EITHER = ("one", "other", "larger", "smaller", "wider", "narrower")
-#: Those that have a value for each replicate, and those that are one number.
+#: Data parameters with a value for each replicate, and those that are one number.
 SAMPLES, NUMBERS = ("sample", "outcomes"), ("limit", "value", "most", "least")
-#: Those that have one number for each point.
+#: Data parameters with one number for each point.
 POINTS = ("horizons", "x", "limits", "reference")
-#: Those that are one number, or one for each point in these procedures.
+#: Data parameters that are one number, or in these procedures one for each point.
 ENDS, AT_POINTS = ("most", "least", "within"), ("bound_everywhere", "curve_inside")
-#: Procedures that take the replicates at each point apart, since their number may differ.
+#: Procedures that take separate replicates at each point, since their number may differ.
 APART = ("growth_exponent", "logarithmic_growth", "bounded_remainder", "proportionality")
 
 
@@ -92,7 +92,7 @@ class CaseScope:
         return self.group
 
     def at(self, value: Any, rounds: Any) -> Any:
-        """Return a value at the last recorded round at or before each of some."""
+        """Return a value at the last recorded round at or before each of the given rounds."""
         if np.ndim(value) == 0 or value.shape[1] == 1:
             return value
         if value.shape[1] != self.cell.rounds.size:
@@ -106,7 +106,7 @@ class CaseScope:
         return value[:, np.maximum(places, 0)]
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """Return what a function makes of some values."""
+        """Return a function's value."""
         found = measures.functions()[name]
         return found.of(self, *arguments) if found.in_cell else found.of(*arguments)
 
@@ -120,7 +120,7 @@ def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterat
 
 
 class _Asking:
-    """A plan, and the evidence that it is asked of."""
+    """A plan and its evidence."""
 
     def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
@@ -147,7 +147,7 @@ class _Asking:
                 continue
             try:
                 found = cell.coordinate(name)
-            except KeyError:  # another policy, which has no such parameter
+            except KeyError:  # a policy without this parameter
                 return False
             if not _is_one_of(found, wanted):
                 return False
@@ -191,7 +191,7 @@ class _Asking:
         ]
 
     def _limited(self, cell: Cell) -> Cell:
-        """Return a cell with the replicates that all its companions have."""
+        """Return a cell limited to the replicates that all its companions have."""
         if not self.plan.paired or not self.plan.companions:
             return cell
         used = {place for one in self.plan.expressions for _, place in one.names() if place}
@@ -201,7 +201,7 @@ class _Asking:
     # ------------------------------------------------------------------------------- the cases
 
     def _of_cells(self) -> list[str]:
-        """Return the coordinates it is repeated for that cells have."""
+        """Return the coordinates of repetitions that are cells' own."""
         return [
             name
             for name, values in self.plan.each.items()
@@ -223,7 +223,7 @@ class _Asking:
             raise ValueError("no arm or round of its cells is what the test asks for")
 
     def _groups(self) -> Iterator[tuple[str, list]]:
-        """Yield the cells of each case, with its reading; that is empty if it is of all."""
+        """Yield the cells of each case, with its reading (empty for a case under all readings)."""
         found: dict[tuple, dict[str, list]] = {}
         for reading, cells in self._by_reading():
             for cell in cells:
@@ -261,7 +261,7 @@ class _Asking:
                 found = []
                 for cell in self.cells:
                     holds = parse(rule).evaluate(self._scope(cell, reading=reading))
-                    # of replicates that differ in it some may belong: `_kept` chooses them
+                    # replicates differ in it: `_kept` selects those that belong
                     self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
                     if np.any(holds):
                         found.append(cell)
@@ -352,7 +352,7 @@ class _Asking:
         return _completed(plan.procedure, data)
 
     def _pooled(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
-        """Return the excess of all cells of a case one after the other, and its scale."""
+        """Return the excesses of all cells of a case, concatenated, and their scale."""
         excess, scales = [], []
         given = self.plan.inputs["excess"]
         parts = given if isinstance(given, list) else [given]
@@ -379,7 +379,7 @@ class _Asking:
         return self._kept(found, scope)
 
     def _kept(self, found: Any, scope: CaseScope) -> Any:
-        """Return the replicates that are meant, of a value that has replicates."""
+        """Return a value limited to the replicates that `keep` selects."""
         if np.ndim(found) != 3 or found.shape[0] == 1:
             return found
         rules = [self.plan.keep]
@@ -431,7 +431,7 @@ def _in_words(name: str, value: Any) -> str:
 
 
 def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
-    """Return values in the form that a data parameter of a procedure has."""
+    """Return values in the form that a procedure's data parameter requires."""
     arrays = [np.asarray(one) for one in parts]
     if name == "samples":
         columns = [column for one in arrays for column in _columns(one)]
@@ -457,7 +457,7 @@ def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
 
 
 def _completed(procedure: str, data: dict[str, Any]) -> dict[str, Any]:
-    """Return data where one number stands for all points, or for all replicates."""
+    """Return data with single numbers repeated for all points or replicates."""
     if procedure == "bound_everywhere" and data["limits"].size == 1:
         return data | {"limits": np.repeat(data["limits"], data["samples"].shape[1])}
     if procedure == "paired_comparison" and np.ndim(data["larger"]) == 0:

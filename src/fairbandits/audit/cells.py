@@ -17,7 +17,7 @@ from fairbandits.rationals import quota_numerators, rational
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
-#: Coordinates of a cell that no parameter of a policy gives, and what they are.
+#: Coordinates of a cell that are no policy's parameters -> description.
 COORDINATES = {
     "arm": "number of an arm, from 1; a case has one if it is of one arm, or repeated for arms",
     "experiment": "name of the experiment",
@@ -112,7 +112,7 @@ class Cell:
             case "suite":
                 return experiment.suite or experiment.name
             case "instance":
-                # a short number is the instance's own
+                # a short number is the instance's own value
                 return re.sub(r"_\d{3,}$", "", experiment.instance)
             case "law":
                 return self.run.law
@@ -133,7 +133,7 @@ class Cell:
 
     @cached_property
     def means(self) -> np.ndarray:
-        """True means mu_i, shape (n_arms,); of an instance that is the same in all replicates."""
+        """True means mu_i, shape (n_arms,), of an instance shared by all replicates."""
         if not self.spec.means:
             raise ValueError(f"{self.recorded.experiment.name}: each replicate draws its means")
         return np.array(self.spec.means, float)
@@ -146,13 +146,13 @@ class Cell:
 
     @property
     def exact_gaps(self) -> list[Fraction]:
-        """Delta_i as fractions, means being what their shortest decimals say."""
+        """Delta_i as fractions, each mean read as its shortest decimal."""
         exact = [rational("means", mean) for mean in self.spec.means]
         return [max(exact) - mean for mean in exact]
 
     @cached_property
     def gaps(self) -> np.ndarray:
-        """Delta_i, shape (n_arms,), without the noise that a difference of decimals has."""
+        """Delta_i, shape (n_arms,), without the rounding error of a difference of decimals."""
         return np.array([float(gap) for gap in self.exact_gaps])
 
     @property

@@ -1,4 +1,4 @@
-"""Ledgers checked by themselves: without results, and without what would judge them."""
+"""Check ledgers by themselves: without results, and without the procedures."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def checked(
             sound = False
             yield str(error), False
     problem = ""
-    if sound:  # what refers to a ledger that cannot be read is not to be told from what is wrong
+    if sound:  # beside an unreadable ledger, references to it look like errors
         try:
             check_references(ledgers | _others(ledgers, config, root), root)
         except ConfigError as error:

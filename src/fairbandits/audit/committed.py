@@ -20,8 +20,8 @@ from fairbandits.audit.records import (
 from fairbandits.data.store import StoreError, replacing
 
 VERDICTS_TABLE, FINDINGS_TABLE = "verdicts.csv", "findings.csv"
-#: Columns of the table of findings: `what` says what the statistic is, `against` what it is judged
-#: against, the reference first. The last one is the digest of the ledger's rules.
+#: Columns of the table of findings: `what` names the statistic, `against` has its reference values,
+#: the main one first; the last column is the digest of the ledger's rules.
 FINDING_COLUMNS = (
     *("claim", "test", "reading", "each", "decides", "verdict", "tags"),
     *("what", "statistic", "low", "high", "n", "p", "against", "tightness", "rule", "rules"),
@@ -119,7 +119,7 @@ def stale_findings_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "
 def apart(
     verdicts: Iterable[Mapping[str, Any]], findings: Iterable[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield which verdicts have a number that no finding has that decides their claim."""
+    """Yield verdicts whose number is not that of any finding that decides their claim."""
     numbers: dict[str, set[tuple[str, ...]]] = {}
     for one in findings:
         if one["decides"]:
@@ -133,7 +133,7 @@ def apart(
 
 
 def _numbers(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what neither joining nor a correction changes."""
+    """Return the numbers that neither joining nor a correction changes."""
     return tuple(short(row[name]) for name in ("statistic", "low", "high"))
 
 

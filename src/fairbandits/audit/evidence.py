@@ -1,4 +1,4 @@
-"""What the audit reads: the recorded runs of a paper's experiments, on demand."""
+"""The audit's access to the recorded runs of a paper's experiments, on demand."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -21,7 +21,7 @@ import numpy as np
 
 from fairbandits.settings.schemas import meant
 
-#: Node of the syntax tree -> what it does to values.
+#: Node of the syntax tree -> operation on values.
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -39,11 +39,11 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
-#: What looks like a function, and is x of each cell that is stacked.
+#: Looks like a function, and takes its argument in each stacked cell.
 CELLS = "cells"
 #: Quantities that must not be added or compared with each other.
 UNITS = ("pulls", "rounds", "reward", "reward per round", "arms")
-#: Product or ratio of two units, where it is another one.
+#: Product or ratio of two units, where it is a third unit.
 PRODUCTS = {
     frozenset(("reward per round", "rounds")): "reward",
     frozenset(("reward per round", "pulls")): "reward",
@@ -61,7 +61,7 @@ class ExpressionError(ValueError):
 
 
 class Scope(Protocol):
-    """What gives names their values: a cell, or nothing but functions."""
+    """Source of names' values: a cell, or functions alone."""
 
     def value(self, name: str) -> Any:
         """Return a measure's or coordinate's value."""
@@ -76,17 +76,17 @@ class Scope(Protocol):
         """Return a value at one or several rounds."""
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """Return what a function makes of some values."""
+        """Return a function's value."""
 
 
 class Vocabulary(Protocol):
-    """What an expression can name."""
+    """The names that an expression can use."""
 
     def check_name(self, name: str) -> str:
         """Return the unit of a name, empty if it has none, or raise ExpressionError."""
 
     def check_call(self, name: str, n_arguments: int) -> None:
-        """Raise ExpressionError unless there is such a function with so many arguments."""
+        """Raise ExpressionError unless the function exists and takes so many arguments."""
 
     def check_companion(self, name: str) -> None:
         """Raise ExpressionError unless there is such a companion."""
@@ -111,7 +111,7 @@ class Expression:
 
     @property
     def is_joint(self) -> bool:
-        """Whether it speaks of all cells that are stacked."""
+        """Whether it refers to all stacked cells."""
         return any(
             isinstance(node, ast.Call) and node.func.id == CELLS for node in ast.walk(self.tree)
         )
@@ -333,13 +333,13 @@ def _side_by_side(values: list[Any]) -> np.ndarray:
 
 
 def _own(scope: Scope, *nodes: ast.expr) -> Scope:
-    """Return the scope of a companion that all names are taken from: its rounds are its own."""
+    """Return the scope of the companion that all names come from: it has its own rounds."""
     places = {place for node in nodes for _, place in _names(node, "")}
     return scope.companion(*places) if len(places) == 1 and "" not in places else scope
 
 
 def _short(op: ast.boolop, nodes: list[ast.expr], scope: Scope) -> list[Any]:
-    """Return the values up to the first that decides alone, as Python itself does."""
+    """Return the values up to the first that decides, as Python's short circuit does."""
     found: list[Any] = []
     for node in nodes:
         found.append(_value(node, scope))
@@ -360,6 +360,6 @@ def _number(value: Fraction) -> int | float:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ExpressionError:
-    """Return the error that names what does not exist, and what does."""
+    """Return the error that names an unknown word, and the known ones."""
     listed = list(known)
     return ExpressionError(f"no {what} {name!r}{meant(name, listed)}")

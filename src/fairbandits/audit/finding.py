@@ -1,4 +1,4 @@
-"""What a procedure finds, and the checks that every procedure makes of its input."""
+"""Findings of procedures, and the checks that every procedure makes of its input."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,13 +11,13 @@ NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
-#: What a claim is of which the readings disagree; no single finding is that.
+#: Verdict of a claim whose readings disagree; never the verdict of one finding.
 DEPENDS = "depends on the reading"
-#: What stands in place of a verdict where the audit itself could not be done.
+#: Outcome of a claim that the audit could not judge; no verdict.
 FAILED = "failed"
 OUTCOMES = (REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED)
 
-#: What a verdict on an inconsistency says: it is on what the paper says in spite of it.
+#: Meaning of a verdict on an inconsistency: it judges the paper's statement, not the inconsistency.
 OF_INCONSISTENCY = {
     REPRODUCED: "both ways give the same, or what the paper says holds all the same",
     NOT_REPRODUCED: "the ways differ, or what the paper says does not hold",
@@ -25,7 +25,7 @@ OF_INCONSISTENCY = {
     INCONCLUSIVE: "whether it makes a difference is not decided",
 }
 
-#: What a tag says.
+#: Tag -> meaning.
 TAGS = {
     "LOOSE": "the claimed upper bound on growth is far above what is seen",
     "TRIVIAL": "the quantity is nowhere positive, so that any bound on its growth holds",
@@ -46,7 +46,7 @@ TAGS = {
 
 
 def tally(outcomes: Iterable[str]) -> dict[str, int]:
-    """Return how often there is which of `OUTCOMES`, in their order, without those never there."""
+    """Count each outcome, in the order of `OUTCOMES`, omitting zeros."""
     counts = Counter(outcomes)
     return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
 

@@ -33,7 +33,7 @@ from fairbandits.audit.limits import (
 )
 from fairbandits.audit.resampling import batch, needed, tail, without_interval
 
-#: A bootstrap of fewer replicates than these says nothing.
+#: Fewest replicates for a bootstrap.
 FEWEST = 10
 
 
@@ -454,11 +454,11 @@ class _Linear:
         self.rare = self.rare or carriers(pooled) < CARRIERS
 
     def below(self, distance: float) -> float:
-        """Return the p-value that the sum is below what it is `distance` above."""
+        """Return the p-value that the true sum is below the estimate less `distance`."""
         return cautious(distance / self.error, self.skew, self.n, self.df)
 
     def above(self, distance: float) -> float:
-        """Return the p-value that the sum is above what it is `distance` above."""
+        """Return the p-value that the true sum is above the estimate less `distance`."""
         return cautious(-distance / self.error, -self.skew, self.n, self.df)
 
 
@@ -495,7 +495,7 @@ class _Slope:
         with np.errstate(invalid="ignore", divide="ignore"):
             self.deviation = (slopes - self.value) / errors
         n, df, skew = self.linear.n, self.linear.df, self.linear.skew
-        # the limit that a resample without a slope would give is the one that decides nothing
+        # a resample without a slope counts as the limit that decides nothing
         high = -_quantile(self.deviation, 1 - level, -np.inf)
         low = _quantile(self.deviation, level, np.inf)
         self.high = self.value + max(high, reach(level, skew, n, df)) * self.error
@@ -585,7 +585,7 @@ def _distribution(
 
 
 def _quantile(drawn: np.ndarray, level: float, missing: float) -> float:
-    """Return a quantile; a resample without a slope counts as the value that decides nothing."""
+    """Return a quantile; resamples without a slope count as `missing`, which decides nothing."""
     return float(np.quantile(np.where(np.isnan(drawn), missing, drawn), level, method="nearest"))
 
 

@@ -34,7 +34,7 @@ from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ConfigError, meant
 
-#: At most so many resamples of runs at a smaller scale, which only show that all of it works.
+#: Most resamples at a smaller scale, where runs only show that everything works.
 SMALL_RESAMPLES = 500
 
 Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
@@ -107,7 +107,7 @@ def answers(
 
 
 def _unusable(claim: Claim, evidence: Evidence) -> str:
-    """Return what is wrong with the datasets that a claim names, or nothing."""
+    """Return the defects of the datasets that a claim names, or nothing."""
     for name in claim.experiments:
         try:
             evidence.check(name)
@@ -126,7 +126,7 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
             put.add((question.reading, question.each))
         _need_all_readings(claim, test, put)
         _need_named(claim, evidence)
-    except Exception as error:  # whatever a test does, the other claims are judged
+    except Exception as error:  # a failing test leaves the other claims alone
         found.append(Answer(claim.id, test.name, message=_words(error)))
     read = tuple(file.relative_to(evidence.results).as_posix() for file in evidence.read)
     return [replace(one, data=read) for one in found]
@@ -135,7 +135,7 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
 def _put(
     claim: Claim, test: Test, question: Question, put: set[tuple[str, str]], small: bool
 ) -> Answer:
-    """Put a question to its test's procedure; of `small` runs nothing is a result."""
+    """Run a test's procedure on a question; a finding from `small` runs is no result."""
     _check_question(claim, test, question, put)
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure = PROCEDURES[test.procedure]
@@ -187,7 +187,7 @@ def _check_question(
 
 
 def _need_all_readings(claim: Claim, test: Test, put: set[tuple[str, str]]) -> None:
-    """Raise ValueError unless a test that decides says something under every reading."""
+    """Raise ValueError unless a deciding test has questions under every reading."""
     given = {reading for reading, _ in put}
     if not given:
         raise ValueError("nothing was asked")
@@ -197,7 +197,7 @@ def _need_all_readings(claim: Claim, test: Test, put: set[tuple[str, str]]) -> N
 
 
 def _need_named(claim: Claim, evidence: Evidence) -> None:
-    """Raise ValueError if a test read what its claim does not say; the workflow goes by that."""
+    """Raise ValueError if a test read data that its claim does not name, as the workflow needs."""
     named = {file for name in claim.experiments for file in evidence.files(name)} | evidence.replays
     for file in evidence.read:
         if file not in named:
@@ -208,7 +208,7 @@ def _need_named(claim: Claim, evidence: Evidence) -> None:
 
 
 def _words(error: Exception) -> str:
-    """Return an error as one line; one that is not meant for a reader with its place."""
+    """Return an error as one line, with its place unless its words are meant for a reader."""
     text = " ".join(str(error).split())
     if isinstance(error, ConfigError | StoreError | ValueError):
         return text
@@ -221,7 +221,7 @@ def _words(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class _Of(Finding):
-    """A finding that knows which answer it is, through joining and correction."""
+    """A finding with its answer, kept through joining and correction."""
 
     answer: Answer | None = None
 
@@ -309,13 +309,13 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
 
 
 def _together(found: list[_Of], how: str, level: float) -> _Of:
-    """Return the finding of several: the one that decides, with the tags that all cases have."""
+    """Return the deciding finding of several, with the tags that all cases share."""
     found.sort(key=lambda one: _first(one, one.answer.against))
     joined = combine(found, how=how, level=level)
     own = [one for one in found if one.verdict == joined.verdict] or found
     shared = set.intersection(*(set(one.tags) for one in own))
     before = {tag for one in found for tag in one.tags}
-    # those that joining itself has set stay
+    # tags set by joining itself stay
     tags = tuple(tag for tag in joined.tags if tag in shared or tag not in before)
     return replace(joined, tags=tags)
 
@@ -411,7 +411,7 @@ def _judged_by_others(claim: Claim, judges: Sequence[Sequence[Verdict]]) -> list
 
 
 def _joined(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) -> Verdict:
-    """Return the verdict of the judges under a reading."""
+    """Return the joint verdict of the judges under a reading."""
     headlines = [judge[0] for judge in judges]
     under = [[row for row in judge if row.reading == reading] for judge in judges]
     if not reading or not any(under):

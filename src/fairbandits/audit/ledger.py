@@ -27,19 +27,19 @@ from fairbandits.settings.schemas import (
     read_yaml,
 )
 
-#: What says of which cells a test asks, in a record or in one of its tests.
+#: Keys of a record, or of one of its tests, that say which data it judges.
 ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
-#: What a change is about where it is about everything, and before a name that there is no more.
+#: A change's subject if it concerns every claim, and the prefix of a name that no longer exists.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
-#: Each record has one of these.
+#: Each record has exactly one of these keys.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
 
 class LedgerError(ConfigError):
-    """A ledger that cannot be used: file, record, value and what is allowed."""
+    """An invalid ledger: file, record, value and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Test:
 
     @property
     def each(self) -> str:
-        """What it is repeated for, or empty."""
+        """Item that the test is repeated for, or empty."""
         return ", ".join(self.plan.each)
 
     def under(self, readings: Sequence[str]) -> list[str]:
-        """Return those of a claim's readings that it is asked under: all, unless it names some."""
+        """Return the claim's readings that the test asks about: all, unless it names some."""
         own = self.plan.reading
         return [one for one in readings if not isinstance(own, Mapping) or one in own]
 
@@ -179,7 +179,7 @@ class Ledger:
         return self.title.partition(":")[0]
 
     def reading(self, name: str) -> str:
-        """Return a reading in a few words: what describes it, up to the first pause."""
+        """Return a short name of a reading: its description up to the first pause."""
         said = PAUSE.split(" ".join(self.readings.get(name, name).split()), maxsplit=1)[0]
         return said.rstrip(".")
 
@@ -230,7 +230,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
 
 
 def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
-    """Return how each experiment and suite of a paper calls its policies."""
+    """Return the labels of policies in each experiment and suite of a paper."""
     found: dict[str, dict[str, str]] = {}
     for one in config.experiments:
         if one.paper == paper:
@@ -305,7 +305,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
 
 
 def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
-    """Return what a test says of which data it judges; what it leaves out is as its claim says."""
+    """Return the data that a test asks for, completed from its claim."""
     asks = {name: block.get(name, record.get(name)) for name in ASKING}
     for name in ("cells", "with"):
         asks[name] = {**record.get(name, {}), **block.get(name, {})}
@@ -348,7 +348,7 @@ def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complet
 
 
 def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
-    """Raise LedgerError unless a setting has the type that the procedure's signature says."""
+    """Raise LedgerError unless a setting has the type in the procedure's signature."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if get_origin(wanted) is Literal:
         if value not in get_args(wanted):
@@ -395,7 +395,7 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
 
 
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
-    """Check that what the claims name exists."""
+    """Check that all names in the claims exist."""
     experiments = _experiments(ledger, config)
     figures = [figure for paper, figure in config.figures if paper == ledger.paper]
     parameters = {
@@ -424,7 +424,7 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
 
 
 def _experiments(ledger: Ledger, config: Config) -> list[str]:
-    """Return the names that a ledger has for experiments and suites."""
+    """Return the names of a ledger's experiments and suites."""
     names = []
     for one in config.experiments:
         paper = "" if one.paper == ledger.paper else f"{one.paper}/"
@@ -433,7 +433,7 @@ def _experiments(ledger: Ledger, config: Config) -> list[str]:
 
 
 def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, where: str) -> None:
-    """Check that changes are in their true order, and that what they are about exists."""
+    """Check that changes are in order of time, and that what they name exists."""
     names = dict.fromkeys([ALL_CLAIMS, *ledger.claims, *rules, *_experiments(ledger, config)])
     for number, change in enumerate(ledger.changes):
         place = f"{where}: changes.{number}"
@@ -531,7 +531,7 @@ def _check_bases(claims: Mapping[str, Claim], root: Path) -> None:
     try:
         TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
     except CycleError as error:
-        circle = error.args[1][:0:-1]  # from what rests to what it rests on, nothing twice
+        circle = error.args[1][:0:-1]  # from a claim to the one that it rests on, none twice
         start = next(n for n, key in enumerate(circle) if claims[key].rests_on)
         circle = circle[start:] + circle[:start]
         first = claims[circle[0]]

@@ -24,19 +24,19 @@ import scipy
 from fairbandits.audit.finding import confidence, number, one_of
 from fairbandits.audit.resampling import ROUNDING, batch, needed, studentised, tail
 
-#: How limits of a mean are found.
+#: Methods for the limits of a mean.
 METHODS = ("t", "bca", "bootstrap-t")
-#: A bootstrap of fewer replicates than these says nothing.
+#: Fewest replicates for each method.
 FEWEST = {"t": 2, "bca": 10, "bootstrap-t": 10}
-#: As many replicates must carry the variance, where there are at least twice as many.
+#: Fewest replicates that must carry the variance, of samples at least twice as large.
 CARRIERS = 3
-#: The skewness allowed for, in parts of the sample's and its standard error in normal samples.
-#: A sample's own is too small where the tail is heavy, for its end is then not in the sample.
+#: Factors on the sample's skewness plus its standard error in normal samples: a sample lacks the end
+#: of a heavy tail, so that its own skewness is too small.
 SKEWS = (1.0, 1.4)
-#: Parts of one's capital that a bet puts at risk, and how the capital is spread over them.
+#: Fractions of the capital that bets stake, and how the capital is spread over them.
 STAKES = 0.5 ** np.arange(8)
 SHARES = np.array([0.5, *[0.5 / 7] * 7])
-#: No p-value is 0.
+#: Smallest p-value.
 LEAST_P = float(np.finfo(float).tiny)
 
 
@@ -127,26 +127,26 @@ def skewness(sample: np.ndarray) -> float:
 
 
 def carriers(parts: np.ndarray) -> float:
-    """Return how many of some deviations carry their variance: k of k equal ones, beside zeros."""
+    """Return how many deviations carry the variance: k if k are equal and the others 0."""
     scaled = parts / np.abs(parts).max()
     return float((scaled**2).sum() ** 2 / (scaled**4).sum())
 
 
 def rare(sample: np.ndarray) -> bool:
-    """Return whether a mean hangs on too few replicates for what it may be to be known."""
+    """Return whether too few replicates carry the variance for a limit on the mean."""
     if is_constant(sample):
         return True
     return carriers(sample - sample.mean()) < min(CARRIERS, sample.size / 2)
 
 
 def apart(sample: np.ndarray) -> np.ndarray:
-    """Return the replicates that say something of the law: where most agree, the others only."""
+    """Return the informative replicates: all, or where most agree the others."""
     same = np.abs(sample - np.median(sample)) <= 1e-6 * np.ptp(sample)
     return sample[~same] if sample.size < 2 * same.sum() < 2 * sample.size else sample
 
 
 def effective(sample: np.ndarray) -> int:
-    """Return how many replicates say something of the law."""
+    """Return the number of informative replicates."""
     return apart(sample).size
 
 
@@ -164,7 +164,7 @@ def skews_of_mean(sample: np.ndarray) -> tuple[float, float]:
 
 
 def hardly_varies(sample: np.ndarray) -> bool:
-    """Return whether most replicates agree, but for rounding, and a mean hangs on the others."""
+    """Return whether most replicates agree, but for rounding, and a few decide the mean."""
     return is_constant(sample) or (effective(sample) < sample.size and rare(sample))
 
 
@@ -182,7 +182,7 @@ def cautious(score: float, skew: float, n: int, df: float | None = None) -> floa
 
 
 def reach(level: float, skew: float, n: int, df: float | None = None) -> float:
-    """Return how many standard errors above the mean its upper limit is, as in `cautious`."""
+    """Return the upper limit's distance from the mean, in standard errors, as in `cautious`."""
     df = max(1, n - 1) if df is None else df
     quantile = float(scipy.special.stdtrit(df, 1 - level))
     skews = np.array([one for one in _skews(skew, n) if one])
@@ -191,7 +191,7 @@ def reach(level: float, skew: float, n: int, df: float | None = None) -> float:
 
 
 def _skews(skew: float, n: int) -> list[float]:
-    """Return the skewnesses of a mean that are allowed for; none downwards."""
+    """Return the skewnesses of a mean that limits allow for, none negative."""
     allowed = max(0.0, skew + np.sqrt(6) / n)
     return [part * allowed for part in SKEWS]
 
@@ -252,7 +252,7 @@ def _method(
     if method == "bca":
         return _bca(sample, value, level, resamples, needed(rng))
     deviation = studentised(sample[:, None], resamples, needed(rng))[:, 0]
-    # the quantiles are values drawn: between a finite and an infinite one there is none
+    # quantiles are drawn values: there is none between a finite and an infinite one
     low = mean - np.quantile(deviation, level, method="higher") * error
     high = mean - np.quantile(deviation, 1 - level, method="lower") * error
     return low, high, tail(-deviation, -score, n - 1), tail(deviation, score, n - 1)

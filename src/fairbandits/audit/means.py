@@ -665,7 +665,7 @@ def curve_inside(
 def _contrast(
     one: np.ndarray, other: np.ndarray, value: float, level: float, paired: bool
 ) -> MeanTest:
-    """Return the test of the mean of one minus that of the other against a value."""
+    """Test the mean of one sample minus that of the other against a value."""
     if paired:
         return mean_test(one - other, value, level)
     mean = float(one.mean() - other.mean())
@@ -694,7 +694,7 @@ def _contrast(
 
 
 def _ratios(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> tuple[float, float]:
-    """Return the ratios that `_contrast` does not refuse; without limits if it is no interval."""
+    """Return the limits of ratios that `_contrast` does not refute; infinite if no interval."""
     low, high = _fieller(one, other, level, paired)
     return _outwards(one, other, level, paired, low, -1), _outwards(
         one, other, level, paired, high, 1
@@ -704,7 +704,7 @@ def _ratios(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> t
 def _outwards(
     one: np.ndarray, other: np.ndarray, level: float, paired: bool, start: float, side: int
 ) -> float:
-    """Return the ratio from which on `_contrast` refuses, at or beyond a start."""
+    """Return the first ratio that `_contrast` refutes, from a start outwards."""
 
     def excess(ratio: float) -> float:
         test = _contrast(one, ratio * other, 0.0, level, paired)
@@ -722,7 +722,7 @@ def _outwards(
 
 
 def _fieller(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> tuple[float, float]:
-    """Return the ratios that a t test does not refuse; without limits if it is no interval."""
+    """Return the limits of ratios that a t test does not refute; infinite if no interval."""
     a, b = one.mean(), other.mean()
     v, w = one.var(ddof=1) / one.size, other.var(ddof=1) / other.size
     c = np.cov(one, other)[0, 1] / one.size if paired else 0.0
@@ -756,10 +756,10 @@ def _ends(name: str, ends: Ends, points: int) -> list[float | None]:
 
 
 def _scarce(test: MeanTest) -> tuple[str, ...]:
-    """Return the tags of a mean that hangs on too few replicates."""
+    """Return the tags of a mean that too few replicates carry."""
     return ("CONSTANT",) * test.constant + ("RARE",) * test.rare
 
 
 def _unseen(constant: bool, n: int, level: float) -> dict[str, float]:
-    """Return the share of runs that may deviate although n did not."""
+    """Return the share of runs that may deviate although none of n did."""
     return {"runs that may deviate": 1 - (1 - level) ** (1 / n)} if constant else {}

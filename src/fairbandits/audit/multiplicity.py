@@ -16,7 +16,7 @@ from fairbandits.audit.finding import (
     one_of,
 )
 
-#: Of the cells of a claim that something is always so, as many must be won.
+#: Share of cells that must be won for a claim of "always".
 ALWAYS = 2 / 3
 Key = TypeVar("Key", bound=Hashable)
 
@@ -75,10 +75,10 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
 
 
 def _test(key: Hashable, one: Finding) -> Hashable:
-    """Return what is the same for the same finding on a claim under two readings."""
+    """Return a key that is equal for the same finding on a claim under two readings."""
     if not isinstance(key, tuple):
         return key
-    # as text, in which one NaN is as another
+    # as text, where NaN equals NaN
     return key[0], repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
 
 
@@ -109,7 +109,7 @@ def combine(
     if not findings:
         raise ValueError("findings must have at least 1 entries, got 0")
     together, alone = (NOT_REPRODUCED, REPRODUCED) if how == "any" else (REPRODUCED, NOT_REPRODUCED)
-    # a finding without a p-value is certain
+    # a finding without a p-value is not random
     p = np.array([0.0 if one.p is None else one.p for one in findings])
     verdicts = np.array([one.verdict for one in findings])
     n = min(one.n for one in findings)
@@ -133,7 +133,7 @@ def combine(
 
 
 def _mostly(findings: Sequence[Finding], p: np.ndarray, n: int, level: float) -> Finding:
-    """Return the finding that decides where none is lost; p is 1 where it is not won."""
+    """Return the deciding finding where none is lost; p is 1 where it is not won."""
     size = len(findings)
     least = int(np.ceil(ALWAYS * size - 1e-9))
     order = np.argsort(p, kind="stable")

@@ -20,9 +20,9 @@ from fairbandits.audit.expressions import (
     unknown,
 )
 
-#: Those that stand in the ledger as they are: text with its digits, and lists of numbers.
+#: Inputs taken from the ledger as they are: text with its digits, and lists of numbers.
 LITERAL = ("contrasts",)
-#: Data of a procedure that must have the same unit.
+#: Data parameters that must have the same unit.
 LIKE = (
     ("sample", "limit"),
     ("samples", "limits"),
@@ -49,7 +49,7 @@ class Selection:
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> "Selection":
-        """Return what a block of the ledger says."""
+        """Return the selection of a block of the ledger."""
         own = ("experiments", "where", "match")
         match = block.get("match")
         return cls(
@@ -101,7 +101,7 @@ class Plan:
 
     @cached_property
     def expressions(self) -> list[Expression]:
-        """All expressions, but for those that companions are chosen by."""
+        """All expressions, but for those that select companions."""
         texts = [self.cells.where] if self.cells else []
         if isinstance(self.reading, Mapping):
             texts += [one for one in self.reading.values() if isinstance(one, str)]
@@ -109,7 +109,7 @@ class Plan:
 
     @cached_property
     def judged(self) -> list[Expression]:
-        """Those that say what of the cells is judged."""
+        """Expressions of the values that are judged."""
         texts = [self.arms, self.rounds, self.keep, self.over]
         for name, value in self.inputs.items():
             texts += texts_of(self.procedure, name, value)
@@ -117,17 +117,17 @@ class Plan:
 
     @property
     def varies(self) -> bool:
-        """Whether what it judges can differ between machines (`measures.Function`)."""
+        """Whether judged values can differ between machines (`measures.Function`)."""
         known = measures.functions()
         return any(known[name].varies for one in self.judged for name in one.calls())
 
     @property
     def is_joint(self) -> bool:
-        """Whether its inputs speak of all stacked cells together, and are not points of each."""
+        """Whether inputs refer to all stacked cells together, instead of being points of each."""
         return any(one.is_joint for one in self.judged)
 
     def columns(self, companion: str = "") -> list[str]:
-        """Return the recorded columns that the cells, or a companion's, are read with."""
+        """Return the recorded columns that cells, or companions of this name, need."""
         known, called = measures.measures(), measures.functions()
         expressions = list(self.expressions)
         found = {
@@ -155,7 +155,7 @@ class Plan:
 
 
 def texts_of(procedure: str, name: str, value: Any) -> list[str]:
-    """Return the expressions of an input; text that is printed is none."""
+    """Return the expressions of an input; printed text is none."""
     if name in LITERAL or (name == "printed" and procedure == "printed_number"):
         return []
     values = value if isinstance(value, list) else [value]
@@ -164,7 +164,7 @@ def texts_of(procedure: str, name: str, value: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Words:
-    """What the expressions of a test can name: see `fairbandits.audit.expressions.Vocabulary`."""
+    """Names that a test's expressions can use: see `fairbandits.audit.expressions.Vocabulary`."""
 
     parameters: frozenset[str]
     given: frozenset[str]
@@ -182,7 +182,7 @@ class Words:
         raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
 
     def check_call(self, name: str, n_arguments: int) -> None:
-        """Raise ExpressionError unless there is such a function."""
+        """Raise ExpressionError unless the function exists."""
         found = measures.functions().get(name)
         if found is None:
             raise unknown("function", name, sorted(measures.functions()))
@@ -192,7 +192,7 @@ class Words:
             raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
 
     def check_companion(self, name: str) -> None:
-        """Raise ExpressionError unless there is such a companion."""
+        """Raise ExpressionError unless the companion exists."""
         if name not in self.companions:
             raise unknown("companion", name, sorted(self.companions))
 
@@ -215,7 +215,7 @@ def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
         one.check(words)
     for name, given in plan.inputs.items():
         found = [parse(text).check(words) for text in texts_of(plan.procedure, name, given)]
-        # several excesses are checks of their own, and not compared
+        # several excesses are separate checks, and not compared
         units[name] = "" if name == "excess" else same_unit(found)
     for pair in LIKE:
         try:

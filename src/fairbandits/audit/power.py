@@ -1,4 +1,4 @@
-"""How many replicates a test needs, from what it finds with those there are."""
+"""Number of replicates that a test needs, estimated from its finding with the present ones."""
 
 import math
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ import scipy
 
 from fairbandits.audit.finding import Finding, number
 
-#: What a finding that decides nothing calls the number of replicates that would.
+#: Key in `also` of an undecided finding: the number of replicates that would decide it.
 NEEDED = "n that decides"
-#: More replicates than these are not looked for.
+#: Largest number of replicates that is tried.
 CEILING = 10**7
 
 
 class Regions(NamedTuple):
-    """Where a statistic speaks for a claim (between two values), and where against (beyond two)."""
+    """Values of a statistic that support a claim (between two), and that refute it (beyond two)."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -123,7 +123,7 @@ def _regions(
             least = settings["exponent"] - settings["margin"]
             if settings["claim"] == "equal":
                 return Regions(least, most, least, most)
-            # a slope beyond decides nothing about a limit, however many replicates there are
+            # no number of replicates makes a slope decide about a limit
             if settings["claim"] == "at most":
                 return Regions(high=most) if limit else Regions(high=most, above=most)
             return Regions(low=least) if limit else Regions(low=least, below=least)
@@ -137,11 +137,11 @@ def _regions(
 
 
 def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:
-    """Return the least number with which Clopper and Pearson's limit decides."""
+    """Return the least number of replicates with which Clopper and Pearson's limit decides."""
     end, alpha = float(settings["limit"]), 1 - settings["level"]
     if share == end:
         return math.inf
-    if share < end:  # count what is the more frequent
+    if share < end:  # count the more frequent outcome
         share, end = 1 - share, 1 - end
     start, size = 1, 64
     while start < CEILING:

@@ -55,7 +55,7 @@ PROCEDURES: dict[str, Callable[..., Finding]] = {
 
 
 class Parameters(NamedTuple):
-    """What a procedure takes: data and settings, each with those that may be left out."""
+    """Data and settings of a procedure, required and optional."""
 
     data: tuple[str, ...]
     optional_data: tuple[str, ...]
@@ -64,7 +64,7 @@ class Parameters(NamedTuple):
 
 
 def parameters_of(name: str) -> Parameters:
-    """Return what a procedure takes; the generator of random numbers is the caller's affair."""
+    """Return a procedure's parameters, without the random generator, which the caller makes."""
     kinds: dict[tuple[bool, bool], list[str]] = {}
     for one in inspect.signature(PROCEDURES[name]).parameters.values():
         if one.name != "rng":
@@ -74,7 +74,7 @@ def parameters_of(name: str) -> Parameters:
     return Parameters(*(tuple(kinds.get(place, ())) for place in places))
 
 
-#: What the statistic of a procedure's finding is.
+#: Procedure -> name of its finding's statistic.
 STATISTICS = {
     "invariant": "largest excess",
     "bound": "mean",

@@ -14,25 +14,25 @@ from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.plans import Selection, texts_of
 from fairbandits.audit.procedures import STATISTICS
 
-#: Procedures whose number has no unit, whatever they read.
+#: Procedures whose number has no unit.
 WITHOUT_UNIT = (
     *("growth_exponent", "logarithmic_growth", "proportionality", "proportion"),
     *("universal_comparison", "spread_comparison", "curve_inside"),
 )
-#: The two that a procedure compares: the first is more where its number is above the reference.
+#: Procedure -> its two inputs: the first is larger where the number is above the reference.
 PAIRS = {
     "paired_comparison": ("larger", "smaller"),
     "equivalence": ("one", "other"),
     "spread_comparison": ("wider", "narrower"),
 }
-#: Data that have the unit of the number.
+#: Data parameters with the unit of the number.
 JUDGED = (
     *("sample", "samples", "value", "excess", "larger", "smaller", "one", "other"),
     *("wider", "narrower"),
 )
-#: Functions whose value is one of their first argument.
+#: Functions whose value is an element of their first argument.
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
-#: Measures whose names say too little, and those that a reader knows by another name.
+#: Measures whose names say too little, or that readers know by another name.
 NAMES = {
     **{"plays": "pulls", "expected_plays": "expected pulls", "r_regret": "r-Regret"},
     **{"lack": "missing pulls", "missing": "missing reward", "rate": "reward per round"},
@@ -47,8 +47,8 @@ NAMES = {
     **{"optional": "pulls when no group is behind", "drawn_mu": "mean", "drawn_target": "target"},
     **{"group_deficit_sup": "largest pulls owed to a group less its pulls"},
 }
-#: Functions of a ledger as words around their values. Those that are not here have words of their
-#: own (`fairbandits.audit.measures.Function.what`).
+#: Functions of a ledger as words around their values; the others are described by
+#: `fairbandits.audit.measures.Function.what`.
 FUNCTIONS = {
     **{CELLS: "{}", "numerators": "numerator of {}", "last": "{}", "per_group": "{}"},
     **{"first_runs": "{}", "abs": "|{}|", "log": "ln({})", "sqrt": "√({})", "max": "max({}, {})"},
@@ -87,14 +87,14 @@ FUNCTIONS = {
     **{"sorted_by": "{} by rank", "rises": "rise of {} from cell to cell"},
     **{"root_of_mean": "root of the mean {}", "always": "{} in all rounds"},
 }
-#: Letters of a name; what is longer is in the record alone.
+#: Most letters of a name; longer ones are left to the record.
 LONGEST = 190
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
-#: A value at one of these rounds is that of the case: which it is needs no word.
+#: Rounds of the case itself, which need no word.
 OF_THE_CASE = ("T", "round")
 THE_CASE, BY = "the case", " divided by "
 
@@ -129,10 +129,10 @@ class _Units:
 
 
 def unit(test: Test) -> str:
-    """Return the unit of what a test finds; empty if it has none, as a share or an exponent."""
+    """Return the unit of a test's findings; empty for a share or an exponent."""
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
-    # what is compared has the same unit; a number has any
+    # compared inputs have the same unit; a plain number fits any
     texts = [
         text
         for name, given in test.inputs.items()
@@ -146,7 +146,7 @@ def unit(test: Test) -> str:
 def _unit(text: str) -> str:
     tree = parse(text).tree
     if any(isinstance(getattr(one, "op", 0), ast.Pow) for one in ast.walk(tree)):
-        return ""  # a power has a unit of its own
+        return ""  # the unit of a power is another
     tree = _without(tree, ast.Call)
     try:
         return Expression(text, tree).check(_Units())
@@ -240,14 +240,14 @@ class _Words:
     # ---------------------------------------------------------------------- two that are compared
 
     def pair(self, one: Any, other: Any) -> tuple[str, str]:
-        """Return what of two is compared, and what it means that the first is more."""
+        """Return the difference of two in words, and the meaning of the first being larger."""
         ratio = self.test.procedure == "spread_comparison" or "ratio" in self.test.settings
         name, more = self.compared(one, other, BY if ratio else " minus ")
         signed = ratio and self.test.procedure == "equivalence"  # both can be negative
         return name, f"{more}, in size" if signed else more
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
-        """Return ``A BETWEEN B``, said once what both have, and what it means that A is more."""
+        """Return ``A BETWEEN B`` with common words once, and the meaning of A being larger."""
         if other == 0:
             return self.of(one), "it is positive"
         if one == 0:
@@ -261,7 +261,7 @@ class _Words:
         return f"{same} {first}{between}that {second}", more
 
     def _of_others(self, one: str, other: str) -> tuple[str, str, str] | None:
-        """Return what two expressions share, and what each has; None if they differ in more."""
+        """Return the common part of two expressions, and each one's own; None if there is none."""
         trees = [parse(text).tree for text in (one, other)]
         same = [self._node(_without(tree, ast.Subscript)) for tree in trees]
         if same[0] == same[1]:
@@ -278,7 +278,7 @@ class _Words:
         return None
 
     def _measured(self, text: str) -> list[str]:
-        """Return the companions that the measures of an expression are taken from."""
+        """Return the companions whose measures an expression uses."""
         known = measures.measures()
         return list(dict.fromkeys(place for name, place in parse(text).names() if name in known))
 
@@ -290,7 +290,7 @@ class _Words:
         return replace(chosen, experiments=chosen.experiments or own.experiments)
 
     def _label(self, companion: str) -> str:
-        """Return how the one policy of some cells is called; empty of several."""
+        """Return the label of the one policy of some cells; empty if they have several."""
         chosen = self._selection(companion)
         policies = _listed(chosen.wanted.get("policy", ()))
         named = _listed(chosen.wanted.get("label", ())) or [
@@ -302,7 +302,7 @@ class _Words:
         return named[0] if len(set(named)) == 1 else ""
 
     def _whose(self, companion: str, other: str) -> str:
-        """Return whose some cells are, in words that tell them from those of another companion."""
+        """Return the owner of some cells, in words that tell them from another companion's."""
         label, beside = self._label(companion), self._label(other)
         named = f"of {label}" if label and label != beside else ""
         if named and beside:
@@ -387,7 +387,7 @@ class _Words:
         return f" at round{'s' * isinstance(rounds, ast.List)} {self._node(rounds)}"
 
     def in_which(self) -> str:
-        """Return in which variable a test's growth is: ``, in N``; empty if no name is given."""
+        """Return the variable of a test's growth, as ``, in N``; empty if it has no name."""
         given = self.test.inputs["horizons"]
         if not isinstance(given, str):
             return ""
@@ -399,7 +399,7 @@ class _Words:
 
 
 def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
-    """Return an expression without its companions, the rounds it is taken at, or its `PARTS`."""
+    """Return an expression without companions, rounds and `PARTS`."""
 
     class Plain(ast.NodeTransformer):
         def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -417,7 +417,7 @@ def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
 
 
 def _rounds(tree: ast.expr) -> list[ast.expr]:
-    """Return the rounds, each once, that values of an expression are taken at."""
+    """Return the distinct rounds at which an expression takes values."""
     found = [one.right for one in ast.walk(tree) if isinstance(getattr(one, "op", 0), ast.MatMult)]
     return list({ast.unparse(one): one for one in found}.values())
 

@@ -1,4 +1,4 @@
-"""Findings and verdicts as files: Parquet for the pages and for readers, CSV to be committed."""
+"""Findings and verdicts as files: Parquet for pages and readers, CSV to be committed."""
 
 import csv
 import hashlib
@@ -32,10 +32,10 @@ from fairbandits.settings.schemas import ROOT
 
 TEXT, REAL, FLAG, WHOLE = pa.string(), pa.float64(), pa.bool_(), pa.int64()
 
-#: What both tables say of a finding. `against` has what the statistic is judged against, the
-#: reference first; these, settings and `also` are JSON. The last ones are what decided it: datasets
-#: and the hash of what they hold, the code that simulated them, their seed (or that it follows from
-#: the ledger), the digest of the ledger's rules, and the audit's code.
+#: Columns of a finding in both tables. `against` has the reference values of the statistic, the
+#: main one first; it, settings and `also` are JSON. The last columns are the finding's origin:
+#: datasets and the hash of their content, the code that simulated them, their seed (or "ledger"),
+#: the digest of the ledger's rules, and the audit's code.
 _FOUND = [
     ("tags", TEXT),
     ("statistic", REAL),
@@ -89,7 +89,7 @@ COLUMNS = (
     *("id", "reading", "verdict", "tags", "statistic", "low", "high", "n", "p"),
     *("rule", "data", "data_hash", "code", "seed", "rules", "audit_code"),
 )
-#: Digits of a number in it.
+#: Significant digits of its numbers.
 DIGITS = 6
 ANEW = "`fairbandits replicate audit` makes it anew"
 
@@ -107,14 +107,14 @@ class Made:
 
     @classmethod
     def of(cls, seed: int | str, results: Path, found: Iterable[Answer]) -> Self:
-        """Return what answers were made from, with the datasets as they are on disk."""
+        """Return the seed and datasets of answers, with the hashes of the datasets on disk."""
         places = dict.fromkeys(place for one in found for place in one.data)
         files = {place: results / place for place in places}
         return cls(seed, {key: source_of(file) for key, file in files.items() if file.is_file()})
 
     @classmethod
     def joined(cls, made: Iterable[Self]) -> Self:
-        """Return what all findings were made from; a seed that is a number wins."""
+        """Return the joint origin of all findings; a seed that is a number wins."""
         made = list(made)
         sources = {key: source for one in made for key, source in one.sources.items()}
         return cls(next((one.seed for one in made if one.seed != LEDGER), LEDGER), sources)
@@ -125,7 +125,7 @@ class Made:
         return self.seed != LEDGER
 
     def columns(self, data: Sequence[str]) -> dict[str, str]:
-        """Return what a row says of the datasets that it is from."""
+        """Return the columns of a row that describe its datasets."""
         known = {place: self.sources.get(place, {}) for place in data}
         codes = (one["code"] for one in known.values() if one)
         return {
@@ -142,7 +142,7 @@ def source_of(file: Path) -> dict[str, str]:
 
 
 def hash_of(contents: Mapping[str, str]) -> str:
-    """Return one hash of the content of datasets, by place; empty if that of one is not known."""
+    """Return one hash of the content of datasets; empty if one of theirs is unknown."""
     if not contents or not all(contents.values()):
         return ""
     lines = "\n".join(f"{place} {contents[place]}" for place in sorted(contents))
@@ -189,7 +189,7 @@ def read_findings(
 
 
 def answers_of(path: Path, ledger: Ledger) -> list[Answer]:
-    """Return the findings of a paper's present tests from a file, of whatever rules it is."""
+    """Return a file's findings of a paper's present tests, whatever rules the file has."""
     rows = read_table(path).to_pylist()
     return [_answer(row) for row in rows if _test(ledger, row["claim"], row["test"])]
 
@@ -233,7 +233,7 @@ def read_verdicts(
         raise StoreError(f"{problem}; {ANEW}")
     claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
     rows = [_unpacked(row) for row in read_table(path).to_pylist() if row["claim"] in claims]
-    if kind == "verdicts":  # prose can have changed without the rules
+    if kind == "verdicts":  # prose can change without the rules
         for row in rows:
             claim = claims[row["claim"]]
             row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
@@ -241,7 +241,7 @@ def read_verdicts(
 
 
 def made_of(path: Path) -> Made:
-    """Return what verdicts or findings say that they were made from."""
+    """Return the recorded origin of verdicts or findings."""
     footer = read_footer(path)
     return Made(footer.get("seed"), footer.get("sources", {}))
 
@@ -262,7 +262,7 @@ def stale(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterato
 
 
 def other_rules(paper: str, made: str, now: str) -> str:
-    """Return that the rules of a paper are not those that something was made by."""
+    """Return the message that a paper's rules have changed since."""
     return (
         f"the rules in papers/{paper}/claims.yaml have changed since (digest {made or 'none'}, "
         f"now {now})"
@@ -277,7 +277,7 @@ def _write(
     scale: str,
     made: Made,
 ) -> None:
-    """Write a table whose footer says what it was made from, and which content it has."""
+    """Write a table; its footer has its origin and the hash of its content."""
     digests = {paper: ledger.digest for paper, ledger in ledgers.items()}
     seed = {"seed": made.seed, "exploratory": made.exploratory, "sources": dict(made.sources)}
     found = {"kind": kind, "scale": scale, "ledgers": digests, "content": table_hash(table)}
@@ -376,7 +376,7 @@ _OBJECTS = ("settings", "against", "also")
 
 
 def _json(values: Mapping[str, Any]) -> str:
-    """Return JSON in the given order; a number that is none or endless has no place in it."""
+    """Return JSON in the given order, with NaN and infinity as null."""
     plain = {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in values.items()
@@ -385,7 +385,7 @@ def _json(values: Mapping[str, Any]) -> str:
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:
-    """Return an answer from its row; every number comes back as it was."""
+    """Return the answer of a row; every number is restored exactly."""
     row = _unpacked(row)
     finding = None
     if row["verdict"] != FAILED:
@@ -469,7 +469,7 @@ def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def short(value: float | None) -> str:
-    """Return a number of a committed table; empty if there is none."""
+    """Return a number of a committed table as text; empty for none."""
     if value is None or math.isnan(value):
         return ""
     return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}"
@@ -484,7 +484,7 @@ def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None
 
 
 def check_scale(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None:
-    """Raise StoreError unless these verdict rows may stand in a committed table of this place."""
+    """Raise StoreError unless these verdict rows may be committed here."""
     if scale == "smoke" and path.resolve().parent == (ROOT / "audit").resolve():
         raise StoreError(f"{path} is for the published scale; these verdicts are of a small run")
     if failed := [row["claim"] for row in rows if row["verdict"] == FAILED and scale != "smoke"]:
@@ -558,7 +558,7 @@ def stale_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Ite
 def _other_readings(
     path: Path, ledgers: Mapping[str, Ledger], rows: Iterable[Mapping[str, str]]
 ) -> Iterator[str]:
-    """Yield a claim whose rows are not its headline and, of several readings, each of these."""
+    """Yield claims whose rows are not their headline and, of several readings, each of these."""
     of_claim: dict[str, list[str]] = {}
     for row in rows:
         of_claim.setdefault(row["id"], []).append(row["reading"])
@@ -588,7 +588,7 @@ def lines_of(path: Path, columns: Sequence[str], what: str) -> list[list[str]]:
 
 
 def _ledger_of(claim: str, ledgers: Mapping[str, Ledger]) -> Ledger:
-    """Return the ledger that has the tests of a claim; an alias has those of another's."""
+    """Return the ledger with a claim's tests; for an alias, that of the claim it stands for."""
     own = next(ledger for ledger in ledgers.values() if claim in ledger.claims)
     other = own.claims[claim].alias_of
     return _ledger_of(other, ledgers) if other else own

@@ -1,4 +1,4 @@
-"""What the bootstraps share."""
+"""Common parts of the bootstraps."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import numpy as np
 import scipy
 
-#: A p-value that fewer resamples than these are behind is read off a fitted tail.
+#: With fewer resamples beyond a value, its p-value is read off a fitted tail.
 EDGE = 10
-#: A part of the sample's variance that is rounding only.
+#: Variance, relative to the sample's, that is rounding only.
 ROUNDING = 1e-12
 
 
@@ -77,5 +77,5 @@ def without_interval() -> Iterator[None]:
 
 
 def batch(n: int) -> int:
-    """Return how many resamples of n replicates are drawn at once, to bound the memory."""
+    """Return the number of resamples of n replicates that are drawn at once, to limit memory."""
     return max(1, 2_000_000 // n)

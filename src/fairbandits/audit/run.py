@@ -1,4 +1,4 @@
-"""The audit's commands: what is read, in which order, and where it goes."""
+"""The audit's commands: their input, their order, their output."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ from fairbandits.replication.datasets import locked_content, refuse_stale
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
 
-#: Probability of a verdict for which replicates are counted.
+#: Default power, the probability of a verdict, for which replicates are counted.
 POWER = 0.9
 #: Width where there is no terminal.
 WIDTH = 120
@@ -91,7 +91,7 @@ def of_the_data(config: Config, results: Path) -> Config:
     for one in config.experiments:
         file = results / one.dataset
         if file.is_file():
-            with suppress(StoreError):  # whoever reads it says what is wrong
+            with suppress(StoreError):  # the error is raised where the file is read
                 of_paper.setdefault(one.paper, set()).add(read_footer(file).get("ledger"))
     digests = {paper: next(iter(some)) for paper, some in of_paper.items() if len(some) == 1}
     known = {paper: digest for paper, digest in digests.items() if digest}
@@ -150,7 +150,7 @@ def needed(
     data: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def remembered(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
-        data.clear()  # those of one test at a time
+        data.clear()  # the datasets of one test at a time
         for question in ask(claim, test, evidence):
             data[question.reading, question.each] = question.data
             yield question
@@ -195,7 +195,7 @@ def power_words(
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
-    """Yield a line for each reason for which claims failed: the first of them, and how many."""
+    """Yield a line for each reason of failures: its first claim, and how many it has."""
     reasons: dict[str, list[Answer]] = {}
     for one in found:
         if one.finding is None:
@@ -255,7 +255,7 @@ class Verdicts(NamedTuple):
 
 
 def chosen_seed(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return a seed of verdicts that does not follow from their rules; empty if all do."""
+    """Return the seed of verdicts if it does not follow from their rules, else an empty text."""
     seeds = (row.get("seed", "") for row in rows)
     return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
 
@@ -295,7 +295,7 @@ def latest_verdicts(
 def _of_findings(
     source: Path, rows: Sequence[Mapping[str, Any]], ledgers: Mapping[str, Ledger], paper: str = ""
 ) -> Iterator[str]:
-    """Yield what is wrong with the committed table of findings; that there is none is not."""
+    """Yield the defects of the committed findings; a missing table is none."""
     table = source.with_name(FINDINGS_TABLE)
     if not table.is_file():
         return
@@ -318,7 +318,7 @@ def findings_behind(
 
 
 def of_other_data(source: Path, rows: Iterable[Mapping[str, Any]], results: Path) -> Iterator[str]:
-    """Yield which datasets on disk are not those that verdicts were made from, or are stale."""
+    """Yield the datasets on disk that verdicts were not made from, or that are stale."""
     sources = made_of(source).sources
     for place in dict.fromkeys(place for row in rows for place in row["data"]):
         file, was = results / place, sources.get(place)
@@ -383,7 +383,7 @@ def committed_of_other_lock(
 def locked_hashes(
     rows: Sequence[Mapping[str, Any]], config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the hash of each verdict's data as the lock has it; empty if not all of it is there."""
+    """Yield each verdict's data hash by the lock; empty if the lock lacks a dataset."""
     contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
     for row in rows:
         yield hash_of({place: contents.get(place, "") for place in written_out(row["data"])})
@@ -478,7 +478,7 @@ def claims_words(
 
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
-    """Return why verdicts are not shown, and what can be done."""
+    """Return why verdicts are not shown, and the remedy."""
     more = f" ({len(reasons)} reasons in all)" if len(reasons) > 1 else ""
     ways = [ANEW, "--anyway shows it as it is"]
     if claim:
@@ -487,7 +487,7 @@ def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") 
 
 
 def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
-    """Return what is said first of verdicts whose data can be older than their rules."""
+    """Return the warning above exploratory verdicts: their data can be older than their rules."""
     of = f" of {', '.join(papers)}" if papers else ""
     return (
         f"Exploratory: the data{of} have seed {seed}, which does not follow from the present "

@@ -24,13 +24,13 @@ from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant
 
 Row = Mapping[str, Any]
-#: Fewer columns than these leave no room for the statement.
+#: Minimum width of the statement column.
 LEAST_STATEMENT = 24
-#: What is said last of other settings.
+#: Closing words about changed settings.
 WHAT_IF = """\
 Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
 the rule that was fixed before the data."""
-#: Significant digits of a number that is read.
+#: Significant digits of numbers in the terminal.
 DIGITS = 4
 
 
@@ -59,7 +59,7 @@ def tally(rows: Iterable[Row]) -> Totals:
 
 
 def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) -> None:
-    """Raise ConfigError if there is no such paper or verdict; it names the nearest."""
+    """Raise ConfigError, naming the nearest, if a paper or verdict does not exist."""
     if paper is not None and paper not in papers:
         raise ConfigError(f"no claims of paper {paper!r}{meant(paper, papers)}")
     if verdict is not None and _plain(verdict) not in OUTCOMES:
@@ -69,7 +69,7 @@ def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) 
 def chosen(
     rows: Sequence[Row], claim: str | None, paper: str | None, verdict: str | None
 ) -> list[Row]:
-    """Return the headlines of a claim, of a paper or of a verdict, or of all."""
+    """Return the headlines of a claim, a paper or a verdict, or of all."""
     return [
         row
         for row in rows
@@ -81,7 +81,7 @@ def chosen(
 
 
 def _plain(verdict: str) -> str:
-    """Return a verdict as it is called, from how it may be typed."""
+    """Return a verdict's name from the ways in which it may be typed."""
     return verdict.replace("-", " ").replace("_", " ").lower()
 
 
@@ -111,7 +111,7 @@ def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> li
     ]
     header = ["claim", "verdict", "number", "unit", "limits", "n"]
     columns = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
-    # what does not fit is left out from the right; the claim and its verdict always stand
+    # columns that do not fit are dropped from the right; claim and verdict always stand
     kept = 2
     while kept < len(columns) and sum(columns[: kept + 1]) + 2 * (kept + 1) <= width:
         kept += 1
@@ -133,7 +133,7 @@ def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> li
 
 
 def _unit(row: Row, ledgers: Mapping[str, Ledger]) -> str:
-    """Return the unit of a row's number; empty where it has none, or it is not known."""
+    """Return the unit of a row's number; empty if it has none, or an unknown one."""
     if row["statistic"] is None or row["paper"] not in ledgers:
         return ""
     test = _test_of(row, stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers))
@@ -204,7 +204,7 @@ def explanation(
 
 
 def stands_for(claim: Claim, ledgers: Mapping[str, Ledger]) -> Claim:
-    """Return the claim whose tests are those of a claim: itself, unless it is an alias."""
+    """Return the claim itself or, for an alias, the claim that it stands for."""
     if not claim.alias_of:
         return claim
     ledger = next(one for one in ledgers.values() if claim.alias_of in one.claims)
@@ -223,7 +223,7 @@ def _fact(name: str, text: str, width: int, indent: int = 10) -> str:
 
 
 def deviations(ledger: Ledger, width: int) -> str:
-    """Return what changed in a paper's audit since it was first written down, in true order."""
+    """Return the changes of a paper's audit since it was first written, in order of time."""
     parts = [ledger.title]
     for one in ledger.changes:
         version = f", version {one.version}" if one.version else ""
@@ -244,7 +244,7 @@ def _adjusted(claim: Claim, ledger: Ledger) -> bool:
 
 
 def _test_of(row: Row, tested: Claim) -> Test | None:
-    """Return the test whose number a row has; the short tables name its rule alone."""
+    """Return the test of a row's number; short tables name its rule alone."""
     own = [one for one in tested.tests if row.get("test", one.name) == one.name]
     return next((one for one in own if one.rule == row["rule"]), None)
 
@@ -319,7 +319,7 @@ def what_if(
 
 
 def _questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[str]:
-    """Return one line per question; columns in which nothing stands are left out."""
+    """Return one line per question, without empty columns."""
     header = ["", "reading", "each", "verdict", statistic, "limits", "against", "tightness"]
     header += ["n", "p", "tags"]
     rows = [

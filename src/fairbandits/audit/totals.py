@@ -14,7 +14,7 @@ from fairbandits.audit.ledger import Claim
 
 INCONSISTENCY, ALIAS, JUDGED_BY_OTHERS = "inconsistency", "alias", "judged by other claims"
 REPORTED, EXTENSION = "merely reported", "not in the audited text"
-#: Why a claim is in no total, in the order in which these are said, and how several are called.
+#: Reasons why claims are in no total, in the order of the text, with their plurals.
 LEFT_OUT = {
     INCONSISTENCY: "inconsistencies",
     ALIAS: "aliases",
@@ -22,7 +22,7 @@ LEFT_OUT = {
     REPORTED: REPORTED,
     EXTENSION: EXTENSION,
 }
-#: A claim whose words stand in the audited text; others are recalled, or lost from it.
+#: Basis of a claim whose words stand in the audited text; others are recalled, or lost from it.
 PRINTED = "printed"
 
 
@@ -40,11 +40,11 @@ class Totals:
 
     @property
     def claims(self) -> int:
-        """How many claims are counted."""
+        """Number of claims counted."""
         return sum(self.counted.values())
 
     def __str__(self) -> str:
-        """Return all of it in words."""
+        """Return the totals in words."""
         words = f"{self.claims} claim{'s' * (self.claims != 1)}"
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
@@ -55,7 +55,7 @@ class Totals:
 
     @property
     def left_out(self) -> str:
-        """What is left out in words; empty if that is nothing."""
+        """Number of claims left out, by reason, in words; empty if none is."""
         words = ", ".join(
             f"{count} {reason if count == 1 else LEFT_OUT[reason]}"
             for reason, count in self.others.items()
@@ -83,7 +83,7 @@ def left_out(claim: Claim) -> str:
 
 
 def standing(claim: Claim) -> dict[str, str]:
-    """Return what a row of a verdict says of its claim for the totals."""
+    """Return the columns of a verdict row that totals need."""
     return {"left_out": left_out(claim), "basis": claim.basis}
 
 

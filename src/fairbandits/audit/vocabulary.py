@@ -1,4 +1,4 @@
-"""The page of all that the expressions of a ledger can name, made from the registry."""
+"""The page of all words that a ledger's expressions can use, made from the registry."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the verdict on a claim would be by other settings of its rules, from the data at hand."""
+"""The verdict on a claim with other settings of its rules, from the data at hand."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -47,7 +47,7 @@ def with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]
 
 
 def _meant(claim: Claim, tests: Mapping[str, Test], name: str) -> tuple[list[Test], str]:
-    """Return which deciding tests a change is of, and of which setting."""
+    """Return the deciding tests that a change is for, and the setting."""
     known = {one.name: _settings(one) for one in claim.tests if one.decides}
     test, _, setting = name.rpartition(".")
     own = [tests[one] for one in known if test in ("", one) and setting in known[one]]

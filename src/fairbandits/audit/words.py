@@ -1,4 +1,4 @@
-"""What is said of a claim in the terminal and on the pages alike."""
+"""Words about a claim, for terminal and pages alike."""
 
 import json
 import math
@@ -16,12 +16,12 @@ from fairbandits.audit.procedures import STATISTICS
 Row = Mapping[str, Any]
 Formatter = Callable[[float | None], str]
 
-#: What a claim rests on that is not printed, in words.
+#: Basis of a claim that is not printed -> words.
 BASES = {
     "lost": "the text lost the statement",
     "recalled": "the statement is recalled from elsewhere",
 }
-#: Why a limit is infinite, by the tag that goes with it.
+#: Tag -> why a limit is infinite.
 ENDLESS = {
     "CONSTANT": "all replicates are equal, which says nothing of how far a run may deviate",
     "RARE": "too few replicates carry the number, and no largest value is known",
@@ -53,7 +53,7 @@ def limits(row: Row, number: Formatter) -> str:
 
 
 def endless(row: Row) -> str:
-    """Return why a row's number has no limit on a side; empty where it has both, or no number."""
+    """Return why a row's number lacks a limit; empty if it has both, or is no number."""
     infinite = [row[name] for name in ("low", "high") if row[name] is not None]
     if not any(map(math.isinf, infinite)):
         return ""
@@ -95,7 +95,7 @@ def _names(readings: Iterable[str]) -> str:
 
 
 def basis(claim: Claim) -> str:
-    """Return what the statement that is judged rests on; empty if it is printed."""
+    """Return what the judged statement rests on; empty if it is printed."""
     if claim.basis == "printed":
         return ""
     return f"{BASES.get(claim.basis, claim.basis)}; reconstructed: {claim.reconstructed}"
@@ -133,7 +133,7 @@ def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
 
 
 def evidence(row: Row, number: Formatter) -> str:
-    """Return number, limits and n of a finding in words, or why there is none."""
+    """Return a finding's number, limits and n in words, or why there is none."""
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
     statistic = STATISTICS.get(row["procedure"], "number")
@@ -143,7 +143,7 @@ def evidence(row: Row, number: Formatter) -> str:
 
 
 def against(one: Row) -> tuple[float, ...]:
-    """Return what sorts findings, those first that speak most against what is asked."""
+    """Sort key: the strongest evidence against the claim first."""
     weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}
     p = 0.0 if one["p"] is None else one["p"]
     value, reference = one["statistic"], one["reference"]
@@ -195,8 +195,8 @@ def _test(test: Test) -> dict[str, Any]:
 
 
 def _yaml(content: Mapping[str, Any]) -> str:
-    plain = json.loads(json.dumps(content))  # nothing that is shared in the ledger is an alias here
-    # what holds no other mapping or list stands in one line
+    plain = json.loads(json.dumps(content))  # YAML would write shared parts as aliases
+    # a mapping or list without nested ones stands in one line
     return yaml.safe_dump(
         plain, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
     ).rstrip()
@@ -214,6 +214,6 @@ def replicates_that_decide(row: Row) -> str:
     if row["verdict"] != INCONCLUSIVE or NEEDED not in also:
         return ""
     count = also[NEEDED]
-    if count is None or not math.isfinite(count):  # endless numbers have no place in a file
+    if count is None or not math.isfinite(count):  # files hold no infinite numbers
         return "no number of replicates would decide it, if the estimate is the truth"
     return f"about {float(f'{count:.2g}'):.0f} would decide it, if the estimate is the truth"

@@ -1,4 +1,4 @@
-"""The data of one's own claims: rehearsed before the rules are frozen, and simulated after."""
+"""The data of a user's own claims: a rehearsal before rules are frozen, the simulation after."""
 
 import multiprocessing
 import shutil
@@ -35,14 +35,14 @@ from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec, filled
 
-#: Seconds that plain Python may take without a word.
+#: Seconds that plain Python may take without being asked for.
 LONGEST = 600
-#: Of a replicate in plain Python, how many rounds are timed.
+#: Rounds that are timed of a policy in plain Python.
 TIMED = 200
 
 
 class Task(NamedTuple):
-    """Some replicates of one run, and the file that they are written to."""
+    """Some replicates of one run, and the file to write them to."""
 
     run: Run
     replicates: range
@@ -93,7 +93,7 @@ def _ask(config: Config, ledger: Ledger, results: Path, where: str) -> None:
                 continue
             try:
                 asked = list(questions(test.plan, claim.readings, evidence))
-            except Exception as error:  # whatever a test does
+            except Exception as error:  # a test can raise anything
                 place = f"{where}: claims.{claim.id}.tests.{test.name}"
                 raise ConfigError(f"{place}: {error}") from None
             if not asked:
@@ -101,7 +101,7 @@ def _ask(config: Config, ledger: Ledger, results: Path, where: str) -> None:
 
 
 def _is_plain(spec: RunSpec) -> bool:
-    """Return whether a policy of one's own is played in plain Python."""
+    """Return whether a policy is a user's own, played in plain Python."""
     instance = instance_of(spec)
     drawn = instance.draw(0, "", 0) if isinstance(instance, RandomInstance) else instance
     known = _from_instance(spec, drawn.true_means, spec.quotas or None)
@@ -110,7 +110,7 @@ def _is_plain(spec: RunSpec) -> bool:
 
 
 def _timed(spec: RunSpec) -> float:
-    """Return what a round takes, in nanoseconds, whatever else the machine does."""
+    """Return the nanoseconds of a round in processor time, which other work does not disturb."""
     begin, played = time.process_time(), 0
     while played < TIMED:
         simulate_chunk(spec, 0, [0])
@@ -127,7 +127,7 @@ def seconds(rules: Rules, costs: Mapping[str, float]) -> dict[str, float]:
 
 
 def refuse_long(rules: Rules, costs: Mapping[str, float], cores: int) -> None:
-    """Raise ConfigError if policies in plain Python would take very long; it says how long."""
+    """Raise ConfigError, with the expected time, if plain Python would take very long."""
     found = {key: one for key, one in seconds(rules, costs).items() if key in costs}
     whole = sum(found.values()) / cores
     if whole <= LONGEST:
@@ -189,7 +189,7 @@ def simulate(rules: Rules, results: Path, cores: int, *, progress: bool = False)
 
 
 def _is_there(one: Experiment, seed: int, results: Path) -> bool:
-    """Return whether a dataset is of these settings, this seed and the present code."""
+    """Return whether a dataset has these settings, this seed and the present code."""
     file = results / one.dataset
     try:
         footer = read_footer(file)
@@ -238,13 +238,13 @@ def _all(tasks: Sequence[Task], cores: int) -> Iterator[Task]:
 
 
 def _play(task: Task) -> None:
-    """Simulate some replicates and write them; what a policy raises is told with its place."""
+    """Simulate some replicates and write them; a policy's error is reported with its place."""
     spec, run = task.run.spec, task.run
     rounds = spec.total_rounds * run.replicates
     compiled = True if work(rounds, spec.n_arms) > COMPILING else None
     try:
         write_chunk(spec, task.seed, task.replicates, task.out, compiled)
-    except Exception as error:  # whatever a policy does
+    except Exception as error:  # a policy can raise anything
         where = place_of(error)
         if not where:
             raise

@@ -1,4 +1,4 @@
-"""Which rules were frozen in a folder, when, and what was seen of the data after that."""
+"""History of a folder: the rules frozen there, when, and what was seen of the data afterwards."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -75,13 +75,13 @@ def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
 
 
 def others(history: list[Frozen], own: Frozen) -> tuple[list[Frozen], list[Frozen]]:
-    """Return the other rules of a folder: those frozen before these, and after."""
+    """Return the other rules of a folder: those frozen earlier, and those frozen later."""
     place = [one.key for one in history].index(own.key)
     return history[:place], history[place + 1 :]
 
 
 def note_judged(out: Path, own: Frozen, verdicts: Mapping[str, int]) -> Frozen:
-    """Note that the verdicts of frozen rules were made, the first time."""
+    """Record the time at which frozen rules were first judged."""
     own = replace(own, judged=own.judged or now(), verdicts=dict(verdicts))
     _write(out, [own if one.key == own.key else one for one in read_history(out)])
     return own

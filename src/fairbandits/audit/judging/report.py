@@ -1,4 +1,4 @@
-"""Verdicts on one's own claims as Markdown and as JSON."""
+"""Verdicts on a user's own claims as Markdown and as JSON."""
 
 import json
 import math
@@ -27,7 +27,7 @@ EXACT = {
 
 
 def seed_words(own: Frozen, seed: int) -> str:
-    """Return where the seed comes from."""
+    """Return the origin of the seed in words."""
     if own.seed == seed:
         return (
             f"Exploratory: the seed {seed} was chosen, and does not follow from the rules, so that "
@@ -71,7 +71,7 @@ def _n(row: Row) -> str:
 
 
 def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> Iterator[str]:
-    """Yield each of the other rules, what was seen by them, and what was changed after it."""
+    """Yield for each of the other rules what was seen of them, and what changed afterwards."""
     if not before and not after:
         yield "None."
     if before:
@@ -121,7 +121,7 @@ def _claim(claim: Claim, rules: Rules, rows: Sequence[Row], findings: Sequence[R
 
 
 def exact_instead(claim: Claim, findings: Sequence[Row]) -> list[str]:
-    """Return how a claim on a number without chance is to be written, if its number has none."""
+    """Return how to rewrite tests whose numbers are constant, since these are not random."""
     constant = {
         one["test"]
         for one in findings
@@ -203,7 +203,7 @@ def _run(rules: Rules) -> Iterator[str]:
 def as_json(
     rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
 ) -> str:
-    """Return the same as JSON."""
+    """Return the verdicts as JSON."""
     columns = ("reading", "verdict", "tags", "statistic", "low", "high", "n", "p", "against")
     columns += ("rule", "procedure", "settings", "test", "each", "message")
     content = {
@@ -244,7 +244,7 @@ def _chosen(row: Row, columns: Sequence[str]) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value without numbers that are none or endless, for which JSON has no words."""
+    """Return a value with NaN and infinity as null, since JSON has neither."""
     if isinstance(value, Mapping):
         return {key: _finite(one) for key, one in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -24,13 +24,13 @@ from fairbandits.settings.config import LEDGER, Config, build_config
 from fairbandits.settings.plugins import home_of
 from fairbandits.settings.schemas import ConfigError, check, meant, read_yaml
 
-#: What stands in the place of a paper's slug, and the suite that all instances are of.
+#: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"
-#: What a run records where there is one horizon.
+#: Recorded rounds of a run with one horizon.
 CHECKPOINTS = {"linear": 100, "log": 50}
-#: What an instance is, besides its means.
+#: Optional facts of an instance, besides its means.
 FACTS = ("quotas", "targets", "penalties", "groups")
-#: What is lacking, and why it cannot be left out.
+#: Required settings, and the message where one is missing.
 NEEDED = {
     "replicates": "how many replicates there are is every claim's n, e.g. replicates: 100",
     "horizon": "the number of rounds, e.g. horizon: 10000, or several: [1000, 10000]",
@@ -59,7 +59,7 @@ class Rules:
         return _horizons(self.content)
 
     def small(self) -> tuple[Config, Ledger]:
-        """Return the same with few rounds and two replicates, on a seed of its own."""
+        """Return rules with few rounds and two replicates, on a seed of their own."""
         arms = max(run.spec.n_arms for run in self.config.runs)
         few = [2 * arms + 50 * number for number in range(1, len(self.horizons) + 1)]
         horizon = [min(pair) for pair in zip(few, self.horizons, strict=True)]
@@ -138,7 +138,7 @@ def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _facts(made: Any) -> dict[str, Any]:
-    """Return what an instance of `fairbandits.instances` is, as plain values."""
+    """Return an instance of `fairbandits.instances` as plain values."""
     facts: dict[str, Any] = {"law": made.law}
     if made.law in ("gaussian", "beta"):
         facts["spread"] = made.spread
@@ -165,7 +165,7 @@ def _facts(made: Any) -> dict[str, Any]:
 def _policy(
     block: Mapping[str, Any], folder: Path, where: str, sources: dict[str, Path]
 ) -> dict[str, Any]:
-    """Return a policy's record, with a hash of its file if it is one's own; note that file."""
+    """Return a policy's record; for a user's own, note its file and add the file's hash."""
     name = home_of(block["policy"], where)
     if not own.is_own(name):
         return dict(block)
@@ -186,7 +186,7 @@ def _policy(
 
 
 def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the content with what a record of one's own can leave out."""
+    """Return the content with the defaults of a user's ledger filled in."""
     families = {name: {"what": name} | block for name, block in given["families"].items()}
     rules = {name: {"version": 1} | block for name, block in given["rules"].items()}
     claims = {}
@@ -198,7 +198,7 @@ def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
             facts |= {"version": 1, "estimand": record["statement"]}
             facts |= {"family": next(iter(families))} if len(families) == 1 else {}
             cells = record.get("cells", {})
-            if isinstance(cells, dict):  # what else it may be is refused with the schema's words
+            if isinstance(cells, dict):  # the schema refuses anything else
                 record = record | {"cells": {"experiments": [SUITE]} | cells}
         claims[key] = facts | record
     more = {"readings": given.get("readings", {}), "families": families, "rules": rules}
@@ -228,7 +228,7 @@ def _check_chosen(
 
 
 def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
-    """Return what is run and what is judged, as for a paper; places in errors are the file's."""
+    """Return runs and ledger as for a paper; errors name places in the user's file."""
     settings = {
         "seed": LEDGER,
         "scale": "paper",
@@ -257,12 +257,12 @@ def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
 
 
 def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
-    """Return a message with the place that it is about in one's own file."""
+    """Return a message with its place in the user's file."""
     message = message.replace(f"papers/{OWN}/claims.yaml", where)
     for name in sorted(content["instances"], key=len, reverse=True):
         begin = rf"^papers/{OWN}/experiments\.yaml: experiments\.{SUITE}(_|\.instances\.){name}\b"
         message = re.sub(begin, f"{where}: instances.{name}", message)
-        # what is checked once more, merged, has its place twice
+        # the merged content is checked again, which repeats its place
         message = message.replace(f": instances.{name}: experiments.{SUITE}", f": instances.{name}")
         for part in ("policies", "horizon", "replicates"):
             message = message.replace(f": instances.{name}.{part}", f": {part}")

@@ -1,4 +1,4 @@
-"""From a file of one's own claims to verdicts: checked, frozen, simulated, judged, written."""
+"""From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
 
 import shutil
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 
 class Checked(NamedTuple):
-    """Sound rules, and how many seconds their data take, about."""
+    """Checked rules, and roughly how many seconds their data take."""
 
     rules: Rules
     seconds: float
@@ -46,7 +46,7 @@ def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = 
 
 
 def checked_words(found: Checked) -> str:
-    """Return what is said of rules that are sound."""
+    """Return the message about rules that passed the check."""
     rules = found.rules
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
@@ -89,7 +89,7 @@ def judged(
     ledgers = {OWN: rules.ledger}
     rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
     findings = [finding_row(rules.ledger, one, made) for one in found]
-    # noted before anything is shown: what was seen is never without a trace
+    # recorded before anything is shown, so that every look at results leaves a trace
     own = note_judged(out, own, tally(rows).counted)
     with replacing(results / REPORT) as temporary:
         temporary.write_text(report(rules, own, history, rows, findings), encoding="utf-8")
@@ -110,7 +110,7 @@ def _written(results: Path) -> list[Path]:
 
 
 def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
-    """Return what is said before anything is simulated: which rules, since when, what was seen."""
+    """Return the message before simulation: which rules, frozen when, and what was seen since."""
     lines = [
         f"Rules {own.digest}, frozen {own.frozen}. {seed_words(own, rules.config.seed_of(OWN))}"
     ]

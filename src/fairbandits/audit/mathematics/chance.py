@@ -6,6 +6,6 @@ import numpy as np
 
 
 def generator(name: str) -> np.random.Generator:
-    """Return random numbers that belong to a name, which a ledger gives, alone."""
+    """Return a generator seeded by a name in a ledger, for that name alone."""
     digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
     return np.random.default_rng(int.from_bytes(digest, "little"))

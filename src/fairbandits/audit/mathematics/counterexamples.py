@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-#: How far a search looks: the common denominator of quotas and tolerance, and the arms.
+#: Limits of a search: the common denominator of quotas and tolerance, and the number of arms.
 LARGEST_DENOMINATOR = 12
 MOST_ARMS = 6
 

@@ -72,7 +72,7 @@ def r_regrets_of_cheapest(number: int, seed: int) -> list[int]:
 
 
 def r_regrets_of_others(number: int, seed: int) -> list[int]:
-    """Return the r-Regret of so many random counts that are fair, tolerances in halves."""
+    """Return the r-Regret of random fair counts, with tolerances in halves."""
     found = _other_r_regrets(np.random.default_rng([seed, 2]))
     return [next(found) for _ in range(number)]
 

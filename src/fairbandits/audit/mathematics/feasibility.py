@@ -1,4 +1,4 @@
-"""BanditQ's feasible set: which targets can be met, what that earns, and how large the set is."""
+"""BanditQ's feasible set: targets that can be met, their best reward, and the set's size."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,12 +7,12 @@ from scipy import optimize, sparse
 
 from fairbandits.theory.static import load
 
-#: How many instances are solved as one linear programme.
+#: Number of instances solved as one linear programme.
 BATCH = 50
-#: Of the linear programmes: finer than what they are compared with.
+#: Tolerance of the linear programmes, finer than that of the comparison.
 FINE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
-#: Of instances with the same number of arms: means and targets, shape (n_instances, n_arms).
+#: Means and targets, shape (n_instances, n_arms), of instances with equally many arms.
 Instances = tuple[np.ndarray, np.ndarray]
 
 
@@ -68,7 +68,7 @@ def least_slack(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def largest_reward(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return the largest mean reward of a distribution that meets the targets, of each instance."""
+    """Return each instance's largest mean reward of a distribution that meets the targets."""
     size, n_arms = means.shape
     found = optimize.linprog(
         -means.ravel(),
@@ -114,7 +114,7 @@ def released_distribution(means: Sequence[float], targets: Sequence[float]) -> n
 
 
 def released_loss(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return how far the released program's benchmark is from the largest reward, each instance."""
+    """Return each instance's largest reward less that of the released program's benchmark."""
     program = [released_distribution(*one) @ one[0] for one in zip(means, targets, strict=True)]
     return np.abs(largest_reward(means, targets) - program)
 

@@ -62,7 +62,7 @@ def _fractions(rng: np.random.Generator, size: int) -> Iterator[Fraction]:
 
 
 def _splits(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to share a number out."""
+    """Yield all ways to split a number into parts."""
     if parts == 1:
         yield (total,)
         return

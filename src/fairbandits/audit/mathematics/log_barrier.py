@@ -1,4 +1,4 @@
-"""How exact BanditQ's solver of the log-barrier step is."""
+"""Accuracy of BanditQ's solver of the log-barrier step."""
 
 import numpy as np
 from numba import njit

@@ -72,7 +72,7 @@ def wrong_minimisers(number: int, seed: int) -> list[int]:
 
 
 def not_one_set(number: int, seed: int) -> list[int]:
-    """Return by how many the sets that each of so many arms is in are not one."""
+    """Return for random arms how far the number of sets that each is in is from 1."""
     rng = np.random.default_rng([seed, 12])
     return [
         abs(int(sum(kinds)) - 1)
@@ -108,7 +108,7 @@ def optimum_errors(number: int, seed: int) -> list[float]:
 
 
 def out_of_order(number: int, seed: int) -> list[int]:
-    """Return 1 for each pair of arms of which the non-critical one has the larger mu + A."""
+    """Return 1 for each pair of arms where the non-critical one has the larger mu + A."""
     rng = np.random.default_rng([seed, 14])
     found = []
     for problem in problems(number, rng):
@@ -130,7 +130,7 @@ def least_lack(quotas: Sequence[str], rounds: int) -> int:
     if the constraint N_k(t) >= tau_k t can be met in all of them.
     """
     numerators, denominator = common_denominator("quotas", [Fraction(one) for one in quotas])
-    # pulls that all arms together need by round t, against the t that there are
+    # pulls that all arms together need by round t, against the t available
     needs = [
         sum(-(-numerator * t // denominator) for numerator in numerators) - t
         for t in range(1, rounds + 1)

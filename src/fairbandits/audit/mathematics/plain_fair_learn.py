@@ -77,7 +77,7 @@ class FloatRun(NamedTuple):
 def float_run(
     means: tuple[float, ...], quotas: tuple[str, ...], horizon: int, seed: int
 ) -> FloatRun:
-    """Run Fair-Learn with UCB1 with quotas as doubles, and as fractions, on the same rewards."""
+    """Compare Fair-Learn over UCB1 with quotas as doubles and as fractions, on the same rewards."""
     exact = [rational("quotas", one) for one in quotas]
     plain, ours = (
         run(
@@ -120,7 +120,7 @@ def violation_asleep(
 
 
 class _Counted(Fraction):
-    """A fraction that counts what is done with it."""
+    """A fraction that counts its operations."""
 
     done: ClassVar[int] = 0
 

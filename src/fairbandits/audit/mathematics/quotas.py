@@ -1,4 +1,4 @@
-"""Fair-Learn on quotas that are beyond what the package's own accepts, in whole numbers."""
+"""Fair-Learn with quotas beyond those that the package's policy accepts, in whole numbers."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""What arms sampled from recorded distributions would have earned."""
+"""Rewards that arms sampled from recorded distributions would have earned."""
 
 import numpy as np
 

@@ -18,7 +18,7 @@ from fairbandits.audit.cells import Cell
 
 #: Axes of all values.
 AXES = "rta"
-#: Measures of the library that have another name here.
+#: Measures of the library with another name in ledgers.
 OF_THE_LIBRARY = {
     "group_regret": "reward_regret_pulls",
     "target_regret": "pseudo_regret",
@@ -44,7 +44,7 @@ class Measure:
     of: Callable[[Cell], Any]
 
     def __call__(self, cell: Cell) -> np.ndarray:
-        """Return its values with all three axes."""
+        """Return the cell's values with all three axes."""
         found = np.asarray(self.of(cell))
         return np.expand_dims(found, [k for k, axis in enumerate(AXES) if axis not in self.axes])
 
@@ -95,7 +95,7 @@ def recorded(unit: str = "", axes: str = AXES, **columns: str) -> None:
 def function(
     *, in_cell: bool = False, columns: tuple[str, ...] = (), varies: bool = False
 ) -> Callable[[Callable], Callable]:
-    """Register something that can be called; with `in_cell` it gets the scope first."""
+    """Register a function that expressions can call; with `in_cell` it gets the scope first."""
 
     def register(of: Callable) -> Callable:
         given = list(inspect.signature(of).parameters.values())[int(in_cell) :]
