@@ -1,4 +1,4 @@
-"""Which policy to use under a contract, and what each gives: counted from the arena's tables."""
+"""The best policy under each contract, and a summary of all: counted from the arena's tables."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ class Choice:
     horizon: str
     #: Standings of the policy, one row for each instance.
     rows: pd.DataFrame
-    #: On how many of the instances it keeps the contract, and on how many of these its contract
-    #: regret is the least of all that keep it; where `kept` is below `total` it is but the nearest.
+    #: Number of instances on which it keeps the contract, and on which of these it has the least
+    #: contract regret of all that keep it; with `kept` below `total` it is only the nearest.
     kept: int
     least: int
     total: int
@@ -34,11 +34,11 @@ def rivals(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
-    """Yield which policy to use under a contract, by what is demanded and known.
+    """Yield the policy to use under a contract, by what is demanded and known.
 
-    Of the policies that keep the contract on all instances it is the one of the least mean rank by
-    contract regret; if there is none, of those that keep it on most the one that is least short.
-    Nobody who ignores the contract. `rows` are the standings under the contract.
+    Of the policies that keep the contract on all instances it has the least mean rank by contract
+    regret; if there is none, of those that keep it on most, the smallest shortfall. Policies that
+    ignore the contract are never chosen. `rows` are the standings under the contract.
     """
     everyone = rivals(rows)
     serious = everyone[everyone["kind"] != CONTROL]
@@ -62,20 +62,19 @@ def _first(rows: pd.DataFrame, kept: str, total: int) -> str:
 
 
 def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
-    """Return on how many instances each has the least regret of those that keep the contract."""
+    """Count the instances on which each policy has the least regret among the keepers."""
     keep = rows[rows[kept]]
     return Counter(keep.loc[keep.groupby("instance")["contract_regret"].idxmin(), "label"])
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return what each policy gives under a contract: who keeps it most often first, controls last.
+    """Return a row for each of `rivals` under a contract: most often kept first, controls last.
 
-    `rows` are the standings under the contract. There is a row for each of `rivals`: `label`,
-    `kind`, `instances` on which it was run; on how many of them it keeps the contract (`kept`,
-    `kept_always`), is Pareto-optimal (`pareto`), is so without keeping it (`breaking`), and has the
-    `least` contract regret of those that keep it; `by`, the policies that dominate it, with the
-    number of instances; means over instances of `contract_regret` and `shortfall` in a thousand
-    rounds.
+    `rows` are the standings under the contract. Columns: `label`, `kind`, `instances` that were
+    run; on how many of them the policy keeps the contract (`kept`, `kept_always`), is
+    Pareto-optimal (`pareto`), is so without keeping it (`breaking`), and has the `least` contract
+    regret of those that keep it; `by`, the policies that dominate it, with the number of instances;
+    means over instances of `contract_regret` and `shortfall` per thousand rounds.
     """
     plain = rivals(rows)
     pareto = plain["dominated_by"] == ""
@@ -112,12 +111,12 @@ def pareto(one: Any) -> str:
 
 
 def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:
-    """Return a measure in a thousand rounds, so that instances and horizons can be compared."""
+    """Return a measure per thousand rounds, to compare instances and horizons."""
     return 1000 * rows[measure] / rows["horizon"]
 
 
 def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
-    """Return on how many instances the first has surely less than the second, either way round.
+    """Count the instances on which one policy has surely less than another, for each ordered pair.
 
     `pairs` are those of one contract and one measure.
     """

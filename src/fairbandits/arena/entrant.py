@@ -1,4 +1,4 @@
-"""A policy of one's own in the arena: on the rewards that the stored policies met."""
+"""A user's own policy in the arena: on the rewards that the stored policies met."""
 
 import inspect
 import os
@@ -37,17 +37,17 @@ from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ConfigError, meant
 from fairbandits.settings.spec import RunSpec, shares_of
 
-#: What a policy can ask for by the names of its parameters.
+#: Parameter names by which a policy can ask for facts of the instance.
 ASKED = ("quotas", "targets", "groups")
 #: Rounds and replicates of a policy in plain Python, which takes some ten microseconds a round.
 PLAIN_ROUNDS, PLAIN_REPLICATES = 10_000, 20
-#: What makes the stored results.
+#: Command that makes the stored results.
 MAKES = "`fairbandits replicate arena` makes them"
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A class, or what else makes a policy: which of `ASKED` it takes, and whether to compile."""
+    """A callable that makes a policy, its parameters among `ASKED`, and whether to compile."""
 
     name: str
     make: Callable[..., Any]
@@ -60,7 +60,7 @@ class Entrant:
         return f"{self.name} (yours)"
 
     def policy(self, given: Mapping[str, Any]) -> Any:
-        """Return the policy, made with what it asks for."""
+        """Return the policy, made with the parameters that it asks for."""
         made = self.make(**with_numbers({name: given[name] for name in self.asks}))
         if isinstance(made, type):
             raise TypeError(f"{self.name} gives a class, and not a policy")
@@ -69,13 +69,7 @@ class Entrant:
 
 
 def load_entrant(place: str, fast: bool = False) -> Entrant:
-    """Return a class by its place, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such file or class, or it asks for what no contract has.
-    """
+    """Return a class by its place, ``FILE.py:CLASS`` or ``MODULE:CLASS``, or raise ConfigError."""
     file, _, name = place.rpartition(":")
     if not file or not name.isidentifier():
         raise ConfigError(f"a policy is named FILE.py:CLASS, got {place!r}")
@@ -87,13 +81,7 @@ def load_entrant(place: str, fast: bool = False) -> Entrant:
 
 
 def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: str = "") -> Entrant:
-    """Return a class that is there; `place` is for messages.
-
-    Raises
-    ------
-    ConfigError
-        If it asks for what no contract has.
-    """
+    """Return the entrant of a class; ConfigError, naming `place`, if it asks for unknown names."""
     try:
         parameters = inspect.signature(make).parameters.values()
     except (TypeError, ValueError):
@@ -111,7 +99,7 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
 
 @dataclass
 class Outcome:
-    """What became of a policy in the arena, and how much was run of it and is stored of others."""
+    """Standings of an entered policy, its failures, and how much was run and is stored."""
 
     label: str
     horizon: int = 0
@@ -119,13 +107,13 @@ class Outcome:
     stored: int = 0
     #: Contract and instance -> standings with the policy among the stored ones.
     tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
-    #: Instance -> what went wrong there, and where.
+    #: Instance -> error, and its place.
     failures: dict[str, str] = field(default_factory=dict)
     #: Contract and instance -> why the policy was not run.
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def own(self, arena: Arena) -> pd.DataFrame:
-        """Return where the policy stands, for reading: a row for each contract and instance."""
+        """Return the policy's standings, for reading: a row for each contract and instance."""
         rows = []
         for (contract, instance), table in self.tables.items():
             (one,) = table[table["label"] == self.label].itertuples()
@@ -145,7 +133,7 @@ class Outcome:
 
     @property
     def words(self) -> Iterator[str]:
-        """What was run, and what to know of it."""
+        """Yield remarks on what was run."""
         part = f"{KEPT['kept'][1] * self.horizon:g}"
         yield (
             f"{self.horizon} rounds, {self.replicates} replicates (n), on the rewards that the "
@@ -171,7 +159,7 @@ class Outcome:
 
 
 def half(one: Any, measure: str) -> str:
-    """Return a mean of a row of standings with half of its interval."""
+    """Return a mean of a row of standings with the half width of its interval."""
     mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
     return f"{_short(mean)} ± {_short(high - mean)}"
 
@@ -191,11 +179,11 @@ def enter(
 ) -> Outcome:
     """Run a policy beside the stored ones, under all contracts on all instances by default.
 
-    A compiled policy is run as much as is stored, one in Python for `PLAIN_ROUNDS` rounds and
-    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. `said` is called with what is
-    being done. A policy that fails on an instance leaves the other instances as they are. An
-    unknown name, or a policy that cannot be made or lacks a part, is a ConfigError; results that
-    are missing or stale are a StoreError.
+    A compiled policy is run as long as the stored ones, one in Python for `PLAIN_ROUNDS` rounds and
+    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. `said` is called with a message
+    at each step. A policy that fails on an instance leaves the other instances alone. Raises
+    ConfigError for an unknown name or an incomplete policy, StoreError for missing or stale
+    results.
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     known = arena.names
@@ -270,13 +258,7 @@ def _inapplicable(entrant: Entrant, experiment: Experiment) -> str:
 
 
 def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | None]:
-    """Return whether the policy runs compiled, and what was compiled, which serves all instances.
-
-    Raises
-    ------
-    ConfigError
-        If the policy cannot be made or compiled, or lacks a part.
-    """
+    """Return whether the policy runs compiled, and its compiled form for all instances."""
     spec = experiment.runs[0].spec
     given = given_of(spec, np.array(spec.means or spec.ranges[1], float), entrant)
     try:
@@ -305,7 +287,7 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
 
 
 def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, Any]:
-    """Return what a policy can ask for on an instance with these means.
+    """Return the parameters that a policy can ask for on an instance with these means.
 
     Quotas are those of groups for a policy that asks for groups, else of arms.
     """
@@ -338,13 +320,7 @@ def _played(
     size: dict[str, Any],
     first: Compiled | None,
 ) -> Seen:
-    """Return what the user's policy did on an instance.
-
-    Raises
-    ------
-    Failed
-        If the policy fails, with the place.
-    """
+    """Play the user's policy on an instance and return its plays, or raise Failed."""
     spec = experiment.runs[0].spec
     instance = instance_of(spec)
     numbers = list(range(size["replicates"]))
@@ -381,10 +357,10 @@ def _played(
 
 
 def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) -> str:
-    """Return where a policy fails and what it raises; nothing if it now does not.
+    """Return where a policy fails and what it raises; empty if it now does not fail.
 
-    It is played again in this process, and the replicate that fails in Python: nothing else can
-    tell the place.
+    It is played again in this process, and the failing replicate in Python: no other way tells the
+    place.
     """
     for replicate in replicates:
         if not _raised(policy, replicate, played):
@@ -396,7 +372,7 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
 
 
 def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception | None:
-    """Return what a policy raises in a replicate."""
+    """Return the exception that a policy raises in a replicate, or None."""
     try:
         simulation.run(policy, replicates=[replicate], **played)
     except Exception as error:  # whatever a user's policy does
@@ -405,7 +381,7 @@ def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception
 
 
 def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
-    """Yield what is printed of an outcome."""
+    """Yield the printed lines about an outcome."""
     own = outcome.own(arena)
     if len(own):
         yield outcome.label

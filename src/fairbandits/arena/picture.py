@@ -1,4 +1,4 @@
-"""Contract regret against shortfall, as pictures written out as SVG."""
+"""Pictures of contract regret against shortfall, written out as SVG."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -12,13 +12,13 @@ from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.library.style import COLOURS, OTHERS
 
-#: What is left around the axes.
+#: Margins around the axes.
 LEFT, RIGHT, TOP, BOTTOM = 54.0, 8.0, 24.0, 38.0
 #: Width and height of a picture of one instance, and of one of all instances of a contract.
 SMALL, LARGE = (300.0, 235.0), (420.0, 350.0)
-#: Height of letters, and the width of one in parts of it.
+#: Height of letters, and their width relative to it.
 LETTER, WIDE = 12.0, 0.56
-#: Shapes around (0, 0), so that nobody depends on colours.
+#: Shapes around (0, 0): colours alone are not enough for every reader.
 SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
     "M-3.6-3.6h7.2v7.2h-7.2z",
@@ -40,7 +40,7 @@ Looks = Mapping[str, tuple[str, str]]
 def looks(
     labels: Sequence[str], yours: Collection[str] = (), ignoring: Collection[str] = ()
 ) -> dict[str, tuple[str, str]]:
-    """Return colour and shape of each policy; no two have both in common."""
+    """Return colour and shape of each policy, a different pair for each."""
     found: dict[str, tuple[str, str]] = {}
     free = [to_hex(one) for one in OTHERS[1::3]]
     for k, label in enumerate(dict.fromkeys(labels)):
@@ -61,12 +61,12 @@ def looks_under(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str
 
 
 def _squeezed(value: float) -> float:
-    """Return a number on a scale that is even near 0 and logarithmic beyond."""
+    """Return a number on a scale that is linear near 0 and logarithmic beyond."""
     return math.copysign(math.log10(1 + abs(value)), value)
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return 0 and powers of ten on a squeezed axis, the larger ones first, none too near."""
+    """Return 0 and powers of ten on a squeezed axis, largest first, none too close."""
     powers = [10.0**k for k in range(9, -3, -1)]
     kept: list[float] = []
     for one in [0.0, *powers, *(-one for one in powers)]:
@@ -86,7 +86,7 @@ def _word(value: float) -> str:
 
 
 class _Chart:
-    """Axes on which points are put; both are even near 0, across up to `even`, then logarithmic."""
+    """Axes for points; both are linear around 0, up to `even`, then logarithmic."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Chart:
         return f"{self.x(x):.1f} {self.y(y):.1f}"
 
     def axes(self, kept: float) -> None:
-        """Draw the ground, green where a contract is kept, and what the axes say."""
+        """Draw the ground, green where a contract is kept, and the labels of the axes."""
         self.parts.append(
             f'<path class="k" d="M{LEFT} {TOP}H{self.x(kept):.1f}v{self.along}H{LEFT}z"/>'
         )
@@ -155,7 +155,7 @@ class _Chart:
         )
 
     def name(self, place: tuple[float, float], words: str, colour: str) -> None:
-        """Write a name beside a point, where it covers least of what has been named before."""
+        """Write a name beside a point, where it covers the least of earlier names."""
         wide, x, y = WIDE * LETTER * len(words), self.x(place[0]), self.y(place[1])
         found = []
         for k, up in enumerate((0, -12, 12, -22, 22, -32, 32)):
@@ -189,11 +189,11 @@ class _Chart:
 
 
 def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
-    """Return what policies that do not know the means give on all instances, as SVG.
+    """Return the SVG of all policies that do not know the means, on all instances.
 
-    `rows` are the standings of the contract. Large marks are means over those instances on which
-    all of these policies were run, small ones the instances; both in a thousand rounds. A dashed
-    line joins the Pareto-optimal means of those that do not ignore the contract.
+    `rows` are the standings of the contract. Large marks are means over the instances on which all
+    of these policies were run, small ones the instances; both per thousand rounds. A dashed line
+    joins the Pareto-optimal means of policies that do not ignore the contract.
     """
     plain = rivals(rows)
     points = plain.assign(
@@ -235,7 +235,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
 def panel(
     title: str, rows: pd.DataFrame, look: Looks, unit: str, yours: Collection[str] = ()
 ) -> str:
-    """Return what all policies give on one instance, as SVG; `yours` are larger, and named."""
+    """Return the SVG of all policies on one instance; those in `yours` are larger, and named."""
     ends = [f"contract_regret_{end}" for end in ("low", "high")]
     chart = _Chart(SMALL, rows["shortfall_high"], rows[ends].to_numpy().ravel())
     chart.axes(KEPT["kept"][1] * rows["horizon"].iloc[0])
@@ -266,7 +266,7 @@ def _places(rows: pd.DataFrame) -> list[tuple[float, float]]:
 
 
 def legend(look: Looks, yours: Collection[str] = ()) -> str:
-    """Return what the points are, as HTML."""
+    """Return the legend of the points, as HTML."""
     items = []
     for label, (colour, shape) in look.items():
         mark = (
@@ -280,7 +280,7 @@ def legend(look: Looks, yours: Collection[str] = ()) -> str:
 
 
 def grid(panels: Sequence[str], least: str = "17rem") -> str:
-    """Return pictures beside each other, as many as there is room for, as HTML."""
+    """Return pictures side by side, as many as fit, as HTML."""
     columns = f"repeat(auto-fill,minmax(min({least},100%),1fr))"
     look = f"display:grid;grid-template-columns:{columns};gap:.8rem"
     return f'<div style="{look}">{"".join(panels)}</div>'

@@ -23,7 +23,7 @@ HEADER = (
     *("policy", "kind", "keeps it", "shortfall, {unit}", "contract regret, reward"),
     *("rank by regret", "by shortfall", "Pareto-optimal"),
 )
-#: How pictures are read.
+#: How to read the pictures.
 PICTURES = (
     "On green ground a contract is kept. Empty marks know the true means, grey ones ignore the "
     "contract; the dashed line joins the Pareto-optimal policies that do not know the "
@@ -32,7 +32,7 @@ PICTURES = (
 
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
-    """Write the page into a file, which appears whole or not at all."""
+    """Write the page into a file, wholly or not at all."""
     with replacing(out) as temporary:
         temporary.write_text(page(arena, outcome), encoding="utf-8")
 
@@ -51,7 +51,7 @@ def page(arena: Arena, outcome: Outcome) -> str:
 
 
 def body(arena: Arena, outcome: Outcome) -> str:
-    """Return what the page shows: pictures and a table for each instance, contract by contract."""
+    """Return the page's content: pictures and a table for each instance, contract by contract."""
     yours = [outcome.label]
     everyone = list(pd.concat(outcome.tables.values())["label"].unique())
     titles = {one.instance: one.title for one in arena.config.experiments}

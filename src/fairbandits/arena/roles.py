@@ -1,4 +1,4 @@
-"""Who meets which contract, and how: papers/arena/arena.yaml."""
+"""Roles of the policies under each contract: papers/arena/arena.yaml."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +9,12 @@ from fairbandits.library.contracts import CONTRACTS
 from fairbandits.settings.config import Config, Experiment
 from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
 
-#: A policy that was made for the contract.
+#: Role of a policy that was made for the contract.
 OWN = "own"
 #: Kinds of policies that are told the true means, the second of a user; kind of those that ignore
 #: the contract.
 ORACLE, TOLD, CONTROL = "oracle", "yours, told the true means", "control"
-#: The translation of who plays the optimum.
+#: Translation of the policy that plays the optimum.
 OPTIMUM = "knows_all"
 
 
@@ -22,14 +22,9 @@ OPTIMUM = "knows_all"
 class Role:
     """How a policy meets a contract.
 
-    Attributes
-    ----------
-    translation : str
-        ``own``, the name of a translation, or empty where the policy is not applicable.
-    kind : str
-        ``own``, ``oracle``, ``plug-in``, ``declared``, ``control``, or ``not applicable``.
-    says : str
-        What becomes of the contract, or why the policy is not applicable.
+    `translation` is ``own``, the name of a translation, or empty where the policy is not
+    applicable; `kind` is ``own``, ``oracle``, ``plug-in``, ``declared``, ``control`` or ``not
+    applicable``; `says` explains either.
     """
 
     translation: str
@@ -46,14 +41,8 @@ class Role:
 class Terms:
     """A contract of the arena.
 
-    Attributes
-    ----------
-    name, title, says : str
-        A key of `fairbandits.contracts.CONTRACTS`, its name on pages, and what is owed.
-    suite : str
-        The experiment on whose instances it is judged.
-    roles : dict of str to Role
-        How each policy meets it.
+    `name` is a key of `fairbandits.contracts.CONTRACTS`, `suite` the experiment on whose instances
+    it is judged; `says` tells what is owed.
     """
 
     name: str
@@ -64,7 +53,7 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """What a shortfall counts."""
+        """Unit of a shortfall."""
         return CONTRACTS[self.name].unit
 
 
@@ -76,11 +65,11 @@ class Arena:
     terms: tuple[Terms, ...]
     #: Instance -> why it is there.
     reasons: dict[str, str]
-    #: Policy that has to know the number of rounds -> what for.
+    #: Policy that must know the number of rounds -> its use.
     needs_horizon: dict[str, str]
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
-        """Return the experiments that a contract is judged on."""
+        """Return the experiments of a contract's instances."""
         return self.config.named(SLUG, self.of(contract).suite)
 
     def of(self, contract: str) -> Terms:
@@ -129,7 +118,7 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
 
 
 def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where: str) -> Role:
-    """Return how a policy meets a contract; `ran` is whether its suite has it."""
+    """Return how a policy meets a contract; `ran` says whether its suite runs the policy."""
     place = f"{where}: policies.{policy}"
     given = content["policies"].get(policy, {}).get(contract)
     if given is None:
@@ -147,7 +136,7 @@ def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where:
 
 
 def _reasons(root: Path) -> dict[str, str]:
-    """Return why each instance is there: where its means come from."""
+    """Return why each instance was chosen: the origin of its means."""
     found = {}
     for block in read_yaml(paper_file(SLUG, "experiments", root))["experiments"].values():
         for name, own in block["instances"].items():

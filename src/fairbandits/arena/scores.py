@@ -1,4 +1,4 @@
-"""What each policy did under a contract: regret and shortfall of each replicate, by round."""
+"""Scores of each policy under a contract: regret and shortfall of each replicate, by round."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
 
 @dataclass(frozen=True)
 class Seen:
-    """What a contract measures, of recorded runs: see `fairbandits.contracts`."""
+    """The recorded columns that a contract measures: see `fairbandits.contracts`."""
 
     rounds: np.ndarray
     plays: np.ndarray
@@ -46,8 +46,8 @@ class Score:
     #: Its name in the configuration, and on pages.
     policy: str
     label: str
-    #: The swept parameter with its value, empty where nothing is swept, and whether that is the
-    #: first of the sweep, which stands for the policy.
+    #: The swept parameter with its value, or empty, and whether that is the first value of the
+    #: sweep, the policy's usual setting.
     setting: str
     usual: bool
     role: Role
@@ -67,7 +67,7 @@ class Score:
 
 
 def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], Contract]:
-    """Return what makes the contract of a suite's run for given true means."""
+    """Return a function from true means to the contract of a suite's run."""
     if contract == "minimum_pulls":
         pulls = MinimumPulls(spec.quotas)
         return lambda means: pulls
@@ -82,7 +82,7 @@ def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], Contract]:
 
 
 def values_of(make: Callable[[np.ndarray], Contract], seen: Seen) -> dict[str, np.ndarray]:
-    """Return the measures of a contract that can depend on the means of each replicate."""
+    """Return the measures of a contract, which can depend on each replicate's means."""
     if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
         contract = make(seen.true_means)
         return {name: getattr(contract, name)(seen) for name in MEASURES}
@@ -101,15 +101,12 @@ def values_of(make: Callable[[np.ndarray], Contract], seen: Seen) -> dict[str, n
 
 
 def dataset_of(arena: Arena, experiment: Experiment) -> Path:
-    """Return where the runs of an instance are."""
+    """Return the file with an instance's runs."""
     return Path(arena.config.folders["results"]) / experiment.dataset
 
 
 def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
-    """Return the stored runs of an instance, and the footer of their dataset.
-
-    They are refused with a StoreError if they are missing, stale or of other settings.
-    """
+    """Return the stored runs of an instance and their footer, or raise StoreError if unusable."""
     file = dataset_of(arena, experiment)
     table, footer = load_dataset(file, [*COLUMNS, *_swept(experiment)])
     expect_experiment(footer, experiment, file)
@@ -138,7 +135,7 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
 
 
 def seen_of(run: RunData) -> Seen:
-    """Return what a contract measures of a stored run."""
+    """Return the columns of a stored run that a contract measures."""
     means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
     deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
     return Seen(
@@ -147,7 +144,7 @@ def seen_of(run: RunData) -> Seen:
 
 
 def setting_of(cell: Mapping[str, float]) -> str:
-    """Return what is swept with its value, for reading.
+    """Return the swept parameters with their values, for reading.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The arena's configuration: it is run as a paper is, beside the papers and apart from them.
+"""The arena's configuration: it runs like a paper, but apart from the papers.
 
 The workflow reads it on every start, so neither Numba nor pandas is imported here.
 """
@@ -10,20 +10,20 @@ from fairbandits.data.provenance import fingerprint_of_use
 from fairbandits.settings.config import Config, build_config
 from fairbandits.settings.schemas import ROOT
 
-#: As papers are called in files.
+#: Slug of the arena, in the place of a paper's.
 SLUG = "arena"
-#: Its tables, in the folder of its results.
+#: The arena's tables, in the folder of its results.
 TABLES = ("standings", "paths", "pairs", "costs")
 
 
 def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of the arena's runs, at the scale and in the folders of `settings`.
 
-    The settings are those of the papers, merged; `where` names them in messages.
+    `settings` are those of the papers, merged; `where` names them in messages.
     """
     return build_config(settings | {"papers": [SLUG]}, where, root)
 
 
 def arena_code() -> str:
-    """Return the fingerprint of what makes the arena's tables of datasets."""
+    """Return the fingerprint of the code that turns datasets into the arena's tables."""
     return fingerprint_of_use("arena/standings.py")

@@ -1,4 +1,4 @@
-"""The arena's tables: who stands where under each contract on each instance, and who beats whom."""
+"""The arena's tables: standings under each contract on each instance, and paired comparisons."""
 
 import time
 from collections.abc import Sequence
@@ -19,46 +19,36 @@ from fairbandits.measures.summary import summarise
 from fairbandits.policies import make_policy
 from fairbandits.settings.config import Config
 
-#: Column that says whether a contract is kept -> the measure that decides it, and the part of the
-#: rounds that it may be, by the upper end of its interval. Who asks for every round allows less.
+#: Column that says whether a contract is kept -> the measure that decides it, and its largest upper
+#: limit as a part of the rounds, which is smaller where every round counts.
 KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
 #: What `costs` plays: rounds and replicates, the last of these so many at once as BanditQ does.
 COST_ROUNDS, COST_REPLICATES = 20_000, 8
-#: Means of the arms on which costs are measured.
+#: Means of the arms for measuring costs.
 COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
 
 
 def interval(values: np.ndarray) -> pd.DataFrame:
-    """Return mean, low and high of columns of replicates: 95 % t intervals, as in all figures."""
+    """Return mean, low and high of each column over replicates: 95 % t intervals."""
     found = summarise("", "", np.arange(values.shape[1]), values)
     return found[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
 
 
 def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
-    """Return one row for each score: its measures, its ranks and who dominates it.
+    """Return one row for each score of one contract on one instance.
 
-    Parameters
-    ----------
-    scores : sequence of Score
-        Of one contract on one instance.
-    horizon : int, optional
-        A recorded round; the last by default.
-
-    Returns
-    -------
-    DataFrame
-        Policy, setting and role; ``MEASURE``, ``MEASURE_low`` and ``MEASURE_high`` of `MEASURES`,
-        and of the ranks ``contract_regret_rank`` and ``shortfall_rank``, for those that stand for
-        their policies; ``kept`` and ``kept_always``, whether the contract is kept at the end, and
-        in every round that was looked at (`KEPT`); ``horizon`` and ``replicates``;
-        ``dominated_by``, a name or nothing.
+    `horizon` is a recorded round, by default the last. Columns: policy, setting and role;
+    ``MEASURE``, ``MEASURE_low`` and ``MEASURE_high`` of `MEASURES`, and of the ranks
+    ``contract_regret_rank`` and ``shortfall_rank`` for the usual setting of each policy; ``kept``
+    and ``kept_always``, whether the contract is kept at the end, and in every recorded round
+    (`KEPT`); ``horizon`` and ``replicates``; ``dominated_by``, a name or nothing.
 
     Notes
     -----
     Ranks are of each replicate, 1 for the least, shared where values are equal; their mean has an
-    interval as all means have. One dominates another if the paired interval of either measure says
-    that it is better, and the mean of the other measure does not say that it is worse; but nobody
-    who knows the means dominates one who does not, and the optimum dominates nobody.
+    interval as all means have. A policy dominates another if the paired interval of either measure
+    says that it is better, and the mean of the other measure does not say that it is worse; but no
+    policy that knows the means dominates one that does not, and the optimum dominates none.
     """
     rows = pd.DataFrame(
         {
@@ -97,7 +87,7 @@ def _put(rows: pd.DataFrame, name: str, found: pd.DataFrame) -> None:
 
 
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
-    """Return for each column the one that dominates it, of least regret; empty where none does."""
+    """Return for each column the dominating one of least regret; empty where there is none."""
     n = len(rows)
     surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)
     for values in (regret, shortfall):
@@ -115,7 +105,7 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     """Return the paired differences of every two policies, each with its usual setting.
 
     The columns are ``policy``, ``other``, ``measure``; ``difference`` policy less other with its
-    interval ``low``, ``high``; ``wins``, the part of the replicates in which the policy has less.
+    interval ``low``, ``high``; ``wins``, the share of replicates in which the policy has less.
     """
     shown = [one for one in scores if one.usual]
     if len(shown) < 2:
@@ -149,7 +139,7 @@ def paths(scores: Sequence[Score]) -> pd.DataFrame:
 
 
 def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
-    """Return the tables `standings`, `paths` and `pairs`, and the scale that was run.
+    """Return the tables `standings`, `paths` and `pairs`, and the scale of the runs.
 
     The scale is empty if it is the configured one.
     """
@@ -179,7 +169,7 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
 
 
 def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
-    """Return what the contract costs whoever knows the means.
+    """Return the cost of a contract to a policy that knows the means.
 
     Where means are drawn, ``price`` and ``optimum`` are means over the replicates.
     """
@@ -193,10 +183,10 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
 
 
 def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
-    """Return the time that a round of each policy takes on this machine, in nanoseconds.
+    """Return each policy's time per round on this machine, in nanoseconds.
 
-    It is measured, on five arms: in groups of three and two for policies of groups. With few
-    rounds it is that of the interpreter, and says nothing.
+    It is measured on five arms, in groups of three and two for policies of groups. With few rounds
+    it is that of the interpreter, and means nothing.
     """
     rows = []
     for terms in {one.suite: one for one in arena.terms}.values():
@@ -214,7 +204,7 @@ def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-#: In place of what an instance gives.
+#: Replaces parameters that come from an instance.
 COSTED = {
     "quotas": ("1/10",) * 5,
     "fractions": ("1/10",) * 5,

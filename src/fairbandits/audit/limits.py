@@ -30,8 +30,8 @@ METHODS = ("t", "bca", "bootstrap-t")
 FEWEST = {"t": 2, "bca": 10, "bootstrap-t": 10}
 #: Fewest replicates that must carry the variance, of samples at least twice as large.
 CARRIERS = 3
-#: Factors on the sample's skewness plus its standard error in normal samples: a sample lacks the end
-#: of a heavy tail, so that its own skewness is too small.
+#: Factors on the sample's skewness plus its standard error in normal samples: a sample lacks the
+#: end of a heavy tail, so that its own skewness is too small.
 SKEWS = (1.0, 1.4)
 #: Fractions of the capital that bets stake, and how the capital is spread over them.
 STAKES = 0.5 ** np.arange(8)

@@ -2,7 +2,7 @@
 
 Figures 1-3 (full information) and 4-6 (bandit feedback) show the same three quantities: reward
 rates of the protected arms, queue lengths, regret. Figure 7 compares BanditQ with oracle LFG.
-Figures 8-13 are those of `fairbandits.figures.banditq_replays`.
+Figures 8-13 are in `fairbandits.figures.banditq_replays`.
 """
 
 from typing import Any
@@ -105,7 +105,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
 
 
 def _penalty(footer: dict[str, Any]) -> float:
-    """Return BanditQ's V, which is another in a variant."""
+    """Return BanditQ's V, which variants change."""
     given = next(iter(footer["runs"].values()))["parameters"]  # all runs have the same
     penalty = given.get("V")
     return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
@@ -116,7 +116,7 @@ def _curve(curves: pd.DataFrame, law: str, series: str) -> pd.DataFrame:
 
 
 def rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the cumulative rewards, and below less the benchmark's (Fig. 7)."""
+    """Draw the cumulative rewards and, below, their difference to the benchmark's (Fig. 7)."""
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     parts = []

@@ -64,21 +64,10 @@ def regret(datasets: list[Dataset], published: pd.DataFrame) -> Drawing:
 def replayed_beside(
     replay: pd.DataFrame, entry: Mapping[str, Any], columns: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the replayed curves of a figure, and the published numbers beside them.
+    """Return the replayed curves of a figure: ``series``, ``round``, ``value``, and ``published``.
 
-    Parameters
-    ----------
-    replay : DataFrame
-        The replay.
-    entry : mapping
-        The figure's entry in papers/banditq/published.yaml.
-    columns : mapping of str to str
-        Series -> column of the replay.
-
-    Returns
-    -------
-    DataFrame
-        ``series``, ``round``, ``value``, and ``published``, NaN at rounds where none was read off.
+    ``published`` is NaN at rounds where nothing was read off. `entry` is the figure's in
+    papers/banditq/published.yaml; `columns` maps each series to its column of the replay.
     """
     parts = []
     for series, column in columns.items():
@@ -105,7 +94,7 @@ def _panel(label: str) -> tuple[Figure, Axes]:
 
 
 def _draw(axis: Axes, replay: pd.DataFrame, name: str, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Draw the replay as lines; return it, and what was read off the published figure."""
+    """Draw the replay as lines; return it with the numbers read off the published figure."""
     entry = read_yaml(paper_file("banditq", "published"))["figures"][name]
     curves = replayed_beside(replay, entry, columns)
     for series in columns:
@@ -117,7 +106,7 @@ def _draw(axis: Axes, replay: pd.DataFrame, name: str, columns: Mapping[str, str
 
 
 def _finished(figure: Figure, axis: Axes, curves: pd.DataFrame) -> Figure:
-    """Draw what was read off as circles, and the legend."""
+    """Draw the numbers read off as circles, and the legend."""
     read = curves.dropna(subset="published")
     circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
     label = "published curve"

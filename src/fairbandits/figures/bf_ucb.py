@@ -41,7 +41,7 @@ GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
 QUOTA = 0.4
 #: The policies of Figures 3b and 3c, in the order of its bars.
 POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
-#: What the definition of fairness costs whoever knows the means: not in the paper's Figure 3a.
+#: The best fair policy with known means, which the paper's Figure 3a lacks.
 OPTIMUM = "best fair policy"
 #: The name that the notebook's cell for Figure 3c writes below the bars of each policy.
 ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
@@ -51,12 +51,12 @@ ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
 
 
 def version_of(spec: RunSpec) -> str:
-    """Return which version a run is of."""
+    """Return the version of BF-UCB that a run plays."""
     return spec.parameters.get("version", "paper")
 
 
 def quota_of(spec: RunSpec) -> float:
-    """Return the quota of every group, NaN for a policy without."""
+    """Return the quota of every group, NaN for a policy without quotas."""
     quotas = spec.parameters.get("quotas")
     return float(rational("quotas", quotas[0])) if quotas else np.nan
 
@@ -72,7 +72,7 @@ def at_quota(spec: RunSpec) -> bool:
 
 
 def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
-    """Return which rows of a dataset are those of some runs, in their last round or in all."""
+    """Return a filter of a dataset's rows: selected runs, in all rounds or in their last."""
 
     def rows(footer: dict) -> pc.Expression:
         names = [name for name, spec in specs_of(footer).items() if keep(spec)]
@@ -85,7 +85,7 @@ def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[di
 def each_run(
     dataset: Dataset, keep: Callable[[RunSpec], bool]
 ) -> Iterator[tuple[RunData, np.ndarray]]:
-    """Yield some runs with the true means, shape (n_replicates, n_arms)."""
+    """Yield selected runs with the true means, shape (n_replicates, n_arms)."""
     footer = dataset.footer
     for run in runs_of(dataset.table, footer, keep):
         if "mean" in run.values:
@@ -96,7 +96,7 @@ def each_run(
 
 
 def by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return a measure of each replicate, which has means of its own."""
+    """Return a measure of each replicate, by its own means."""
     return np.stack([measure(*one) for one in zip(recorded, means, strict=True)])
 
 
@@ -106,7 +106,7 @@ def by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> 
 def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> np.ndarray:
     """Return the reward regret, shape (n_replicates, n_rounds).
 
-    `played` is ``probability``, with which arms were drawn, or ``plays`` for that of the pulls.
+    `played` is ``probability``, with which arms were drawn, or ``plays`` for the pulls.
     """
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     return by_replicate(
@@ -116,7 +116,7 @@ def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> n
 
 
 def between_of(run: RunData, means: np.ndarray) -> np.ndarray:
-    """Return the part of the regret that pulls of worse groups beyond their quotas cost."""
+    """Return the part of the regret due to pulls of worse groups beyond their quotas."""
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     return np.stack(
         [
@@ -157,7 +157,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         axis.axhline(0, color="0.6", lw=0.8)
         axis.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes[0, 0].set_ylabel("reward regret")
-    axes[0, 1].legend(loc="upper left")  # on the other side dashed lines come through there
+    axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
     return figure, curves
 
 
@@ -185,12 +185,9 @@ def bf_ucb_at_quota(spec: RunSpec) -> bool:
 
 
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rounds in which both groups have been drawn from by merit, and the distance.
+    """Return the rounds after both groups have been drawn from by merit, and the distance.
 
-    Returns
-    -------
-    rounds : ndarray, shape (n_rounds,)
-    distance : ndarray, shape (n_replicates, n_rounds, n_groups)
+    The distance has shape (n_replicates, n_rounds, n_groups).
     """
     groups = run.spec.groups
     drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
@@ -234,7 +231,7 @@ def rewards_after_start(run: RunData, means: np.ndarray) -> np.ndarray:
 
 
 def rewards_of_optimum(run: RunData, means: np.ndarray) -> np.ndarray:
-    """Return what the best fair policy earns in as many rounds as `rewards_after_start` counts."""
+    """Return the best fair policy's reward in as many rounds as `rewards_after_start` counts."""
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     played = (run.values["plays"] - run.values["initial_plays"]).sum(axis=-1)
     return by_replicate(
@@ -244,10 +241,10 @@ def rewards_of_optimum(run: RunData, means: np.ndarray) -> np.ndarray:
 
 
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
-    """Yield version, policy, UCB's name, run and rewards over UCB's, run by run.
+    """Yield version, policy, UCB's name, run and its rewards over UCB's, run by run.
 
-    BF-UCB, GEF, MF and the best fair policy are laid beside the UCB of their version; BF-UCB, in
-    either version, also beside the other UCBs, in the replicates that these have.
+    BF-UCB, GEF, MF and the best fair policy are divided by the UCB of their version; BF-UCB, in
+    either version, also by the other UCBs, in their replicates.
     """
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}

@@ -23,17 +23,17 @@ Figure = tuple[Callable, list[str]] | tuple[Callable, list[str], Any]
 
 
 def _papers() -> dict[str, Mapping[str, Figure]]:
-    """Return the figures of the modules beside this one that have some."""
+    """Return the figures of all modules in this folder that define some."""
     names = [one.name for one in pkgutil.iter_modules(figures.__path__) if one.name != "draw"]
     modules = {name: importlib.import_module(f"{figures.__name__}.{name}") for name in names}
     return {name: one.FIGURES for name, one in modules.items() if hasattr(one, "FIGURES")}
 
 
-#: Of a title, an inch.
+#: Title characters per inch.
 CHARACTERS = 12
 
 
-#: Paper -> figure -> what it is drawn by. A paper is a module of `fairbandits.figures`.
+#: Paper -> figure -> its function. A paper is a module of `fairbandits.figures`.
 PAPERS = _papers()
 
 
@@ -47,28 +47,12 @@ def draw(
     png: Path,
     table: Path,
 ) -> None:
-    """Draw a figure and write what it shows.
+    """Draw a figure from datasets and write its images, and its curves as a table.
 
-    Parameters
-    ----------
-    paper, figure : str
-        E.g. ``banditq``, ``fig1``.
-    data : sequence of Path
-        Datasets of the experiments it shows, its own first; none if it shows a replay alone.
-    published : Path, optional
-        Replay of the published run; the function finds its footer in ``attrs``.
-    svg, png : Path
-        Image files to write.
-    table : Path
-        Parquet file to write: one row per law, series and round, or of a replay alone per series
-        and round.
-
-    Raises
-    ------
-    ValueError
-        If there is no such figure, or nothing to draw it from.
-    StoreError
-        If a dataset cannot be used, or is none that the figure shows.
+    The first dataset is the figure's own experiment; there is none if it shows a replay alone,
+    which `published` is. The Parquet table has one row per law, series and round, or for a replay
+    alone per series and round. Raises ValueError without anything to draw, StoreError for an
+    unusable dataset.
     """
     if paper not in PAPERS:
         raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
@@ -112,7 +96,7 @@ def draw(
 
 
 def _check(paper: str, figure: str, data: Sequence[Path]) -> None:
-    """Raise StoreError unless a figure shows these datasets, its own first, all rows once."""
+    """Raise StoreError unless a figure shows these datasets, its own first, with all their rows."""
     seen: dict[str, Path] = {}
     for file in data:
         footer = read_footer(file)

@@ -1,6 +1,6 @@
 """Figures 2 to 4 of the Fair-Learn paper: cost of fairness, r-Regret, fairness guarantee.
 
-Each stands beside what its missing parameters change: the reading of the gaps, LFG's eta, the
+Beside each stand the effects of its missing parameters: the reading of the gaps, LFG's eta, the
 scale of the axis.
 """
 
@@ -70,7 +70,7 @@ def violation_so_far(run: RunData, footer: dict) -> np.ndarray:
 def _against_tolerance(
     dataset: Dataset, series: str, measure: Callable[[RunData, dict], np.ndarray]
 ) -> Iterable[pd.DataFrame]:
-    """Yield a measure of Fair-UCB at every tolerance, and of the policies without one at NaN."""
+    """Yield a measure of Fair-UCB at every tolerance, and of policies without tolerance at NaN."""
     footer = dataset.footer
     found: dict[str, list[tuple[float, np.ndarray]]] = {}
     for run in runs_of(*dataset):
@@ -85,7 +85,7 @@ def _against_tolerance(
 
 
 def reading_of(footer: dict) -> str:
-    """Return which gaps a dataset of Instance 1 has."""
+    """Return the reading of the gaps of a dataset of Instance 1."""
     spaced = np.diff(gaps(footer["means"]))
     return "gaps 0.01 (i − 1)" if np.allclose(spaced, spaced[0]) else "gaps 0.01 i"
 
@@ -169,7 +169,7 @@ def fairness(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing
 
 
 def _limits(axis: Axes, footer: dict) -> None:
-    """Draw where LFG's queues settle: eta times the largest gap."""
+    """Draw the level at which LFG's queues settle: eta times the largest gap."""
     etas = [eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])]
     for eta in etas:
         level = eta * gaps(footer["means"]).max()

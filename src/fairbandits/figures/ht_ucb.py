@@ -1,6 +1,6 @@
 """Figures 1 to 4 of the hard-threshold paper: pulls, penalised regret, paths, frontiers.
 
-Each is drawn beside what the paper lacks: the law that the pulls follow, controls and longer
+Beside each stand additions to the paper: the law that the pulls follow, controls and longer
 horizons, and the grid on which a frontier is compared.
 """
 
@@ -35,7 +35,7 @@ LAW_NAMES = LAW_TITLES | {"bernoulli": "Bernoulli rewards"}
 MARKERS = {"gaussian": "o", "bernoulli": "^", "deterministic": "x"}
 #: Published policies of Figure 2; LFG's exponent of eta_0 in the paper is 1/2.
 PUBLISHED = ("HT-UCB", "LFG, η₀ = √T", "Flearn")
-#: The sweep that stands for the scale parameter of each policy.
+#: Each policy's own parameter in place of the scale parameter.
 SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even grid": "eta"}
 RIVALS = ("Flearn", "LFG")
 #: Levels of unfairness at which frontiers are compared, and resamples for their intervals.
@@ -73,18 +73,9 @@ def pulls(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
 
 
 class InverseGaps(NamedTuple):
-    """The arms that a case of Experiment A or B shows, in order of their inverse gaps.
+    """Arms in a case of Experiment A or B, 0-based, in order of their inverse gaps 1 / gap^2.
 
-    Attributes
-    ----------
-    kind : str
-        ``non-critical`` (A), whose gap is Delta - A, or ``critical`` (B), whose gap is Delta.
-    arms : ndarray of int
-        0-based.
-    inverse : ndarray of float
-        1 / gap^2 of each.
-    raised : bool
-        Whether the gap is Delta - A.
+    `kind` is ``non-critical`` (A; `raised`: the gap is Delta - A) or ``critical`` (B; it is Delta).
     """
 
     kind: str
@@ -94,7 +85,7 @@ class InverseGaps(NamedTuple):
 
 
 def inverse_gaps(footer: dict) -> InverseGaps:
-    """Return the arms that a case of Experiment A or B shows."""
+    """Return the arms shown in a case of Experiment A or B."""
     raised = footer["experiment"].startswith("non_critical")
     sets = arm_sets(footer["means"], footer["penalties"])
     arms = np.flatnonzero(sets.non_critical if raised else sets.critical)
@@ -128,7 +119,7 @@ def _pulls_of(dataset: Dataset, case: InverseGaps) -> Iterator[pd.DataFrame]:
 
 
 def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
-    """Yield the values of all replicates, and of those that stand for the published number."""
+    """Yield the values of all replicates, and of as many as the paper has."""
     yield values
     published = footer.get("published_replicates", len(values))
     if 1 < published < len(values):
@@ -218,12 +209,9 @@ def penalised(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
 
 
 def regret_curves(table: object, footer: dict) -> Iterator[tuple[np.ndarray, pd.DataFrame]]:
-    """Yield the penalised regret of each policy, and its summary over all and over published n.
+    """Yield each policy's penalised regret, (n_replicates, n_rounds), and its summary.
 
-    Yields
-    ------
-    values : ndarray, shape (n_replicates, n_rounds)
-    curve : DataFrame
+    The summary is over all replicates, and over as many as the paper has.
     """
     for run in joined(runs_of(table, footer)):
         values = regret_of(run, footer)
@@ -247,7 +235,7 @@ def regret_of(run: RunData, footer: dict) -> np.ndarray:
 
 
 def name_of(run: RunData, footer: dict) -> str:
-    """Return a policy's name, with the weight that LFG has."""
+    """Return a policy's name, for LFG with its weight."""
     label = footer["labels"][run.policy]
     exponent = run.cell.get("eta_exponent")
     weights = {0.5: "√T", 1.0: "T"}
@@ -255,7 +243,7 @@ def name_of(run: RunData, footer: dict) -> str:
 
 
 def panel_of(footer: dict) -> str:
-    """Return the number of arms and the sum of the quotas."""
+    """Return a panel's title: the number of arms and the sum of the quotas."""
     total = sum(rational("quotas", quota) for quota in footer["quotas"])
     return f"K = {len(footer['quotas'])}, τ = {float(total):g}"
 
@@ -308,7 +296,7 @@ def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
 
 
 def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
-    """Return the scale parameter eta of Experiment D for each value of a policy's own.
+    """Return Experiment D's scale parameter eta for each value of a policy's own parameter.
 
     The penalty rate is eta; the tolerance is (1 - eta) tau_1 T and LFG's weight (1 - eta) T, and
     their largest values are those of eta = 0.
@@ -325,20 +313,10 @@ def _levels_of(run: RunData, footer: dict) -> np.ndarray:
 def along_sweeps(
     dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]
 ) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
-    """Return what a measure says at each value of a policy's sweep, by policy and law.
+    """Return a measure along each policy's sweep of one parameter, by label and law.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Its policies each sweep one parameter.
-    measure : function
-        Of a run and the footer; its result has the replicates first.
-
-    Returns
-    -------
-    dict
-        Label and law -> the values of the parameter, shape (n_values,), and the measure, shape
-        (n_replicates, n_values, ...).
+    Each entry has the values of the parameter, shape (n_values,), and the measure, shape
+    (n_replicates, n_values, ...). `measure` takes a run and the footer.
     """
     found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     for run in runs_of(*dataset):
@@ -356,7 +334,7 @@ def along_sweeps(
 
 
 def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw reward against unfairness along what each policy can vary (Fig. 4)."""
+    """Draw reward against unfairness along each policy's sweep (Fig. 4)."""
     del published
     points = [along_sweeps(dataset, balance_of) for dataset in datasets]
     laws = list(dict.fromkeys(law for found in points for _, law in found))
@@ -394,14 +372,14 @@ def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
 
 
 def _near(axis: Axes, part: pd.DataFrame) -> None:
-    """Cut the axis off below what HT-UCB and Flearn earn; LFG blind to rewards is far below."""
+    """Cut the axis off below the rewards of HT-UCB and Flearn; LFG without rewards is far below."""
     reward = part[part["policy"].isin(["HT-UCB", "Flearn"])]["mean"]
     low, high = reward.min(), reward.max()
     axis.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
 
 
 def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
-    """Draw the whole of LFG's curve, and what an even grid makes of it, inside a panel."""
+    """Draw the whole of LFG's curve, and its version on an even grid, inside a panel."""
     inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
     for policy in ("HT-UCB", "LFG", "LFG, even grid"):
         _frontier(inset, part[part["policy"] == policy], policy)
@@ -445,7 +423,7 @@ def shared_range(
     law: str,
     policies: tuple[str, ...] = ("HT-UCB", *RIVALS),
 ) -> tuple[float, float]:
-    """Return the mean unfairness that the curves of all these policies reach."""
+    """Return the range of mean unfairness that the curves of all these policies reach."""
     reached = [found[policy, law][1][:, :, 0].mean(axis=0) for policy in policies]
     return max(one.min() for one in reached), min(one.max() for one in reached)
 
