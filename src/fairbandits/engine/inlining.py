@@ -9,7 +9,7 @@ A function without options of its own inherits those of its caller, forced inlin
 function that must not be inlined therefore says so (`NOT_INLINED`).
 """
 
-#: For what is small, or called from one place.
+#: For functions that are small, or called from one place.
 INLINE = {"forceinline": True, "no_cfunc_wrapper": True}
-#: For what is large and called from several places, or seldom reached.
+#: For functions that are large and called from several places, or seldom reached.
 NOT_INLINED = {"forceinline": False, "no_cfunc_wrapper": True}

@@ -1,4 +1,4 @@
-"""Which loops are compiled, which interpreted, and that each is compiled by one process only.
+"""Choose which loops are compiled or interpreted; only one process compiles each.
 
 A loop is compiled anew for each kind of policy state, in seconds; interpreted it gives the same
 bits, some hundred times slower. So a kind is interpreted until compiling it has become the cheaper
@@ -15,41 +15,33 @@ from typing import Any
 
 import numba
 
-#: What is as long as compiling a kind, as loading one that is on the disk, and as the first of
-#: either in a process: interpreted work, in rounds times (10 + arms), each unit 1 to 4 us for most
-#: kinds, which take 2 to 10 s to compile.
+#: Interpreted work that costs as much as compiling a kind, as loading one from the disk, and as the
+#: first of either in a process: rounds times (10 + arms), each unit 1 to 4 us for most kinds, which
+#: take 2 to 10 s to compile.
 COMPILING = 3_000_000
 LOADING = 10_000
 FIRST = 200_000
-#: Some observers take far longer. So a kind that has been interpreted for so many seconds is
-#: compiled, in the middle of a run, and after so many rounds somebody looks at the clock.
+#: Some observers take far longer. So a kind is compiled in the middle of a run after so many
+#: seconds of interpretation; the second number is the rounds between checks of the clock.
 PATIENCE, PIECE = 5.0, 50
 
-#: What this process has interpreted of each kind so far, in units and in seconds, and the kinds
-#: that it has compiled.
+#: Work that this process has interpreted of each kind, in units and in seconds, and the kinds that
+#: it has compiled.
 _done: dict[tuple, int] = {}
 _spent: dict[tuple, float] = {}
 _compiled: set[tuple] = set()
 
 
 def work(rounds: int, arms: int) -> int:
-    """Return what interpreting so many rounds takes, in the unit of the limits."""
+    """Return the cost of interpreting so many rounds, in the unit of the limits."""
     return rounds * (10 + arms)
 
 
 def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: bool | None) -> Any:
-    """Return a loop as it is to be run for a state: compiled, or in the interpreter.
+    """Return a loop of `fairbandits.engine.loops` for a state, compiled or interpreted.
 
-    Parameters
-    ----------
-    loop : function
-        Of `fairbandits.engine.loops`.
-    state, source, record
-        What it is to be called with.
-    rounds : int
-        How many rounds are coming, all replicates together.
-    force : bool, optional
-        Compiled (True) or not (False); by default what takes less time.
+    `rounds` is the number of rounds to come, all replicates together; `force` chooses compiled
+    (True) or interpreted (False), by default the faster one.
     """
     interpreted = getattr(loop, "py_func", None)
     if interpreted is None:  # Numba is switched off
@@ -75,7 +67,7 @@ def _compile(loop: Any, kind: tuple, mark: Path, *arguments: Any) -> None:
 
 
 def _patiently(loop: Any, kind: tuple, mark: Path) -> Callable:
-    """Return the interpreted loop, which goes on compiled after `PATIENCE`."""
+    """Return the interpreted loop, which switches to the compiled one after `PATIENCE`."""
 
     def play(state: Any, source: Any, record: Any, start: int, stop: int) -> None:
         while start < stop and kind not in _compiled:
@@ -93,7 +85,7 @@ def _patiently(loop: Any, kind: tuple, mark: Path) -> Callable:
 
 
 def _mark(kind: tuple) -> Path:
-    """Return the file that says that a kind is in Numba's cache; it is also its lock."""
+    """Return the file whose existence says that Numba's cache has a kind; it is also its lock."""
     loop, *types = kind
     words = f"{loop.__name__} {' '.join(map(str, types))}"
     name = hashlib.blake2b(words.encode(), digest_size=12).hexdigest()
@@ -109,9 +101,9 @@ def _is_written(mark: Path) -> bool:
 
 @contextmanager
 def _alone(mark: Path) -> Iterator[None]:
-    """Let one process at a time compile a kind; what it has compiled, the others load.
+    """Let one process at a time compile a kind; the others load the compiled code.
 
-    Where no lock can be had, e.g. in a home that is read-only, each process compiles for itself.
+    Where locks are impossible, e.g. in a read-only home, each process compiles for itself.
     """
     if _is_written(mark):
         yield

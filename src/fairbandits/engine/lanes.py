@@ -26,21 +26,21 @@ _IN_LANES: dict[type, Callable[[Any], bool]] = {}
 
 
 def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state: True) -> None:
-    """Say that states of `state_class` can be played in lanes, all or those for which `when` holds.
+    """Declare that states of a class, or those for which `when` holds, can be played in lanes.
 
-    Its functions are written as `fairbandits.engine.width` says. Arrays get an axis for the lanes,
-    and a number of the type `Own` is a `Vector` if it differs between them. Other numbers, and
-    arrays of the type `Shared`, must be the same in all lanes.
+    Its functions follow the notation of `fairbandits.engine.width`. Arrays get an axis for the
+    lanes, and a number of the type `Own` is a `Vector` if it differs between them. Other numbers,
+    and arrays of the type `Shared`, must be the same in all lanes.
     """
     _IN_LANES[state_class] = when
 
 
-#: Class of a state that `choose` does not change -> for which of its states that holds.
+#: Class of a state that `choose` does not change -> the states for which that holds.
 _UNCHANGED: dict[type, Callable[[Any], bool]] = {}
 
 
 def unchanged_when_asked(state_class: type, when: Callable = lambda state: True) -> None:
-    """Say that `choose` does not change a state, so that a block may ask for lanes in vain."""
+    """Declare that `choose` leaves a state as it is, so that a block may ask lanes needlessly."""
     _UNCHANGED[state_class] = when
 
 
@@ -55,7 +55,7 @@ plays_in_lanes(Record, lambda record: fits(record.denominator))
 
 
 class _NoBlock(Exception):
-    """States that cannot be played together."""
+    """States cannot be played together."""
 
 
 def block_of(states: Sequence[Any]) -> Any:
@@ -94,7 +94,7 @@ def _wide(values: Sequence[Any], known: dict[int, Rows], hint: Any = None) -> An
 
 
 def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the arrays side by side, the lane as last axis, at an address vectors like."""
+    """Return the arrays side by side, the lane as last axis, at an address aligned for vectors."""
     stacked = np.stack(arrays, axis=-1)
     room = np.zeros(stacked.nbytes + 64, np.uint8)
     start = -room.ctypes.data % 64
@@ -104,7 +104,7 @@ def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def lane_of(record: Record, lane: int, like: Record) -> Record:
-    """Return what one replicate of a block has recorded, its numbers of the types in `like`."""
+    """Return the record of one replicate of a block, its numbers of the types in `like`."""
     parts = zip(record, like, strict=True)
     return Record(
         *(

@@ -1,6 +1,6 @@
 """Reward laws: how a word of a stream becomes the reward of an arm.
 
-Each law is a code and two numbers per arm, so that one compiled loop serves all of them.
+A law has a code and two numbers per arm, so that one compiled loop serves all laws.
 """
 
 import math
@@ -28,17 +28,10 @@ CODES = {
 def law_parameters(
     law: str, means: np.ndarray, spread: float
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the code of a law and its two parameters per arm.
+    """Return the code of a law (`CODES`) and its two parameters per arm.
 
-    Parameters
-    ----------
-    law : str
-        A key of `CODES`.
-    means : ndarray of float, shape (n_arms,)
-        The arms' means.
-    spread : float
-        Standard deviation of ``gaussian``; concentration m of ``beta``, that is
-        Beta(mu m, (1 - mu) m); unused otherwise.
+    `spread` is the standard deviation of ``gaussian``; for ``beta`` the concentration m, that is
+    Beta(mu m, (1 - mu) m); otherwise unused.
     """
     code = CODES[law]
     first, second = means.copy(), np.full(means.size, float(spread))

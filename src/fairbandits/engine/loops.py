@@ -1,9 +1,8 @@
 """The round loops, one per feedback model, with recording at checkpoints.
 
-They play one replicate, or a block of them; see `fairbandits.engine.width`.
-
-A loop can be stopped after any round and taken up again with the same arrays, so that long runs
-go in blocks. Memory does not grow with the horizon.
+They play one replicate, or a block of them (`fairbandits.engine.width`). A loop can stop after any
+round and go on with the same arrays, so that long runs are split. Memory does not grow with the
+horizon.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapp
 
 
 class Record(NamedTuple):
-    """What a run has done so far, and its copies at the checkpoints.
+    """Recorded sums of a run, and their copies at the checkpoints.
 
     Attributes
     ----------
@@ -38,12 +37,8 @@ class Record(NamedTuple):
         The two at each checkpoint.
     probes_at : ndarray of float, shape (n_checkpoints, n_probes, n_arms)
         The policy's own report at each checkpoint.
-    quotas : ndarray of int64, shape (n_arms,)
-        Required fractions of pulls, as numerators over `denominator`.
-    denominator : int
-        Of the quotas.
-    measured : bool
-        Whether there are quotas.
+    quotas, denominator : ndarray of int64, shape (n_arms,), and int
+        Required fractions of pulls, as numerators over the denominator; `measured` if given.
     deficit_sup : ndarray of int64, shape (n_arms,)
         Numerator of the largest r_k s - N_k(s) of the rounds s before the arm's last pull.
     deficit_sup_at : ndarray of int64, shape (n_checkpoints, n_arms)
@@ -78,10 +73,7 @@ def new_record(
     n_probes: int,
     quotas: tuple[Sequence[int], int] | None = None,
 ) -> Record:
-    """Return an empty record for one replicate.
-
-    `quotas` are numerators, one per arm, and their denominator.
-    """
+    """Return an empty record for one replicate; `quotas` are numerators and their denominator."""
     dtype = np.int64 if feedback == "bandit" else np.float64
     numerators, denominator = quotas or ((0,) * n_arms, 0)
     shape = (checkpoints.size, n_arms)

@@ -46,7 +46,7 @@ _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 
 
 def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
-    """Register a function as what `verb` does for states of `state_class`.
+    """Register a function as a verb of the states of a class.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _compiled_learn(state, t, action, reward):
 
 
 def probe(state, out):
-    """Write the policy's probes, shape (n_probes, n_arms), as they stand."""
+    """Write the policy's present probes, shape (n_probes, n_arms)."""
     return _call("probe", state, out) if len(out) else None
 
 
@@ -138,7 +138,7 @@ def _compiled_watch(observer, state, t, action, reward):
 
 
 def report(observer, state, out):
-    """Write the observer's columns, shape (n_probes, n_arms), as they stand."""
+    """Write the observer's present columns, shape (n_probes, n_arms)."""
     return _call("report", observer, state, out)
 
 

@@ -1,4 +1,4 @@
-"""Where a round loop takes its rewards and coins from: addressable streams, or a drawn tape."""
+"""Sources of a round loop's rewards and coins: addressable streams, or a drawn tape."""
 
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ from fairbandits.engine.streams import mixed, position, stream_key, stream_keys,
 
 
 class StreamSource(NamedTuple):
-    """Rewards and coins computed from their addresses, of one replicate or of a block.
+    """Rewards and coins computed from their addresses, for one replicate or a block.
 
-    ``at`` is where the streams of rewards are.
+    ``at`` holds the positions of the reward streams.
     """
 
     base: np.ndarray
@@ -52,7 +52,7 @@ def stream_source(
 
 
 def rewind(source, taken):
-    """Get ready for the rewards of each arm after so many that have been taken."""
+    """Move to the rewards of each arm after those already taken."""
     return _rewind(source)(source, taken)
 
 

@@ -28,25 +28,18 @@ RULE = "fairbandits-1"
 
 
 def stream_key(seed: int, stream: str, replicate: int, kind: str, index: int) -> tuple[int, int]:
-    """Return the key (base, gamma) of one stream.
+    """Return the key (base, gamma) of one stream: 64-bit unsigned, gamma odd.
 
     Parameters
     ----------
-    seed : int
-        Root seed.
     stream : str
         Name shared by all policies that must face the same rewards, e.g. the experiment's.
     replicate : int
         0-based replicate.
     kind : {"reward", "coin", "instance"}
-        What the numbers are for.
+        Purpose of the numbers.
     index : int
         0-based arm for rewards, 0 otherwise.
-
-    Returns
-    -------
-    base, gamma : int
-        64-bit unsigned; gamma is odd.
     """
     text = f"{RULE}/{seed}/{stream}/{replicate}/{kind}/{index}"
     digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
@@ -82,14 +75,14 @@ def inner(w, j):
 
 
 def position(base, gamma, n):
-    """Return what the n-th word of the stream with this key is made from, for `mixed`."""
+    """Return the position of the n-th word of the stream with this key, for `mixed`."""
     if isinstance(base, Vector):
         return base + np.asarray(n).astype(np.uint64) * np.uint64(gamma)
     return (int(base) + int(n) * int(gamma)) & MASK
 
 
 def mixed(z):
-    """Return the word at a position, which `position` gives."""
+    """Return the word at a `position`."""
     z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D0_49BB_1331_11EB) & MASK
     return z ^ (z >> 31)
@@ -116,8 +109,8 @@ def standard_normal(w):
 def normal_of(p):
     """Return the standard normal quantile of p in (0, 1).
 
-    Most lanes of a vector are in its central branch, which all compute; the others are asked for
-    it one by one.
+    Most lanes of a vector need its central branch alone, which is computed for all; the others
+    follow one by one.
     """
     if not isinstance(p, Vector):
         return normal.quantile(p)
@@ -182,7 +175,7 @@ def _compiled_normal_of(p):
 
 @register_jitable(**NOT_INLINED)
 def _with_tails(p, q, z):
-    """Return the quantiles `z`, with those of the lanes outside of the central branch."""
+    """Return the quantiles `z`, corrected in the lanes outside of the central branch."""
     for i in range(LANES):
         if lane(q, i) > normal.WIDTH:
             z = with_lane(z, i, normal.quantile(lane(p, i)))

@@ -1,10 +1,10 @@
-"""Eight numbers as one value, and arrays of them: what blocks of replicates compute with.
+"""Eight numbers as one value, and arrays of them: the arithmetic of blocks of replicates.
 
 Compiled, a `Vector` is a vector of the processor, whose operations are those of IEEE 754, entry by
 entry: no order of operations changes, so no bit does. Interpreted, it is a NumPy array of shape
 (LANES,). `Rows` are arrays of vectors.
 
-Left to itself the compiler would have to prove, for each short loop over eight replicates, that the
+Without them the compiler would have to prove, for each short loop over eight replicates, that the
 arrays it reads and writes are not the same.
 """
 
@@ -37,7 +37,7 @@ LANES = 8
 class Vector(np.ndarray):
     """Numbers, words or truth values, one for each lane, in the interpreter.
 
-    Like a number it never changes: ``x += y`` makes another one.
+    Like a number it never changes: ``x += y`` makes a new one.
     """
 
     __numba_array_subtype_dispatch__ = True
@@ -75,14 +75,14 @@ class Rows:
 
 
 class _Vector(types.Type):
-    """What the compiler knows a `Vector` as; where a number may stand as well, it is one."""
+    """Numba's type of a `Vector`; a number is accepted in its place."""
 
     def unify(self, context, other):
         return self if isinstance(other, _instead_of(self)) else None
 
 
 class _Rows(types.Type):
-    """What the compiler knows `Rows` as: an array, with other operations."""
+    """Numba's type of `Rows`: an array with other operations."""
 
     def __init__(self, array):
         self.array = array
@@ -106,7 +106,7 @@ _NUMBERS = (types.Float, types.Integer)
 
 
 def _instead_of(vector):
-    """Return the types of what may stand in place of a vector, for all lanes."""
+    """Return the types accepted in place of a vector, for all lanes."""
     return (types.Boolean,) if vector == _TRUTHS else _NUMBERS
 
 
@@ -191,7 +191,7 @@ def open_units(words):
 
 
 def logarithm(value):
-    """Return the natural logarithms, each the one that `math.log` gives."""
+    """Return the natural logarithms, bit for bit those of `math.log`."""
     return np.array([math.log(one) for one in value]).view(Vector)
 
 
@@ -221,14 +221,14 @@ def whole_words(value):
 
 _LANE = ir.IntType(32)
 _INDEX = ir.IntType(64)
-#: NumPy promises no more. A whole vector at an address that suits it is as fast.
+#: NumPy promises no more. A whole vector at an aligned address is as fast.
 _ALIGNMENT = 8
 
 
 def _compile(function: Callable, kinds: tuple, result: types.Type, emit: Callable) -> None:
     """Give a function or an operator of vectors its compiled form.
 
-    `kinds` are the vectors it takes; in place of some of them, not of all, one number may stand.
+    `kinds` are the types of its vectors; some of them, not all, can be one number instead.
     `emit(builder, *vectors)` writes the instructions.
     """
     choices = [(kind, *_instead_of(kind)) for kind in kinds]
@@ -286,7 +286,7 @@ def _function(builder, name, kind):
 
 
 def _vector_of(rows):
-    """Return the vector that a row of two-dimensional rows is."""
+    """Return the vector in a row of two-dimensional rows."""
     kind = rows.array
     return _VECTOR_OF.get(kind.dtype) if (kind.ndim, kind.layout) == (2, "C") else None
 
@@ -452,7 +452,7 @@ def _open_units(builder, words):
 
 
 def _logarithm(builder, value):
-    """Call what Numba makes of `math.log`, lane by lane."""
+    """Call Numba's `math.log` lane by lane."""
     log = _function(builder, "llvm.log.f64", ir.DoubleType())
     numbers = [builder.call(log, [one]) for one in _lanes_of(builder, value)]
     return _from_lanes(builder, _FLOATS, numbers)

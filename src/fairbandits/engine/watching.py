@@ -1,7 +1,6 @@
-"""A policy that is played as it is while observers look on.
+"""A policy played unchanged, with observers.
 
-Without observers the policy's own state is played, so that watching costs nothing where nobody
-watches.
+Without observers the policy's own state is played, so that watching costs nothing when unused.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from fairbandits.engine.protocol import (
 
 
 class Watched(NamedTuple):
-    """A policy's state, those of its observers, and the row where each one's columns begin."""
+    """A policy's state, its observers' states, and the row where each one's columns begin."""
 
     policy: Any
     observers: tuple
@@ -30,16 +29,9 @@ class Watched(NamedTuple):
 
 
 def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> Watched:
-    """Return a policy's state with observers.
+    """Return a policy's state with those of at least one observer.
 
-    Parameters
-    ----------
-    policy : object
-        State of the policy.
-    observers : sequence of object
-        States of the observers, at least one.
-    n_probes : sequence of int
-        How many columns the policy has, and each observer but the last.
+    `n_probes` has the numbers of columns of the policy, and of each observer but the last.
     """
     rows = [sum(n_probes[: place + 1]) for place in range(len(observers))]
     return Watched(policy, tuple(observers), tuple(rows))

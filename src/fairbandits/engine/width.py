@@ -1,13 +1,13 @@
 """One notation for one replicate and for a block of eight of them, one in each lane of a vector.
 
-A function of a policy, an observer or a loop is written once. What belongs to a replicate is a
-number or an entry of an array: ``state.mean[k]``, ``state.pulls[arm] += 1``. In a block it is a
-`Vector` or an entry of `Rows`, and whole numbers are numbers in floating point. Both read alike,
-and so does arithmetic; in place of what decides or computes stand the functions below. With one
-replicate they are a choice and the plain function, and nothing is left of them.
+A function of a policy, an observer or a loop is written once. A replicate's own data are numbers or
+entries of arrays: ``state.mean[k]``, ``state.pulls[arm] += 1``. In a block they are `Vector` or
+entries of `Rows`, and whole numbers are numbers in floating point. Both read alike, and so does
+arithmetic; the functions below replace branches and mathematical functions. With one replicate they
+compile to a plain branch or function.
 
-A condition that differs between lanes cannot be asked by ``if``: `where` takes its place, and
-``&``, ``|`` and `no` join conditions. `anywhere` skips what no lane needs.
+A condition that can differ between lanes cannot be tested by ``if``: `where` takes its place, and
+``&``, ``|`` and `no` join conditions. `anywhere` skips work that no lane needs.
 """
 
 import math
@@ -99,7 +99,7 @@ def put_entry(rows, row, i, value):
 def whole_part(numerator, denominator):
     """Return floor(numerator / denominator) of whole numbers.
 
-    In a block they are below 2**53, so that a quotient below a whole number is at least 1 /
+    In a block they are below 2**53: a quotient below a whole number is then at least 1 /
     denominator below it, and is not rounded to it.
     """
     if isinstance(numerator, Vector):
@@ -108,10 +108,9 @@ def whole_part(numerator, denominator):
 
 
 def nonnegative(row):
-    """Return a row number, which is not negative, in a form that shows this to the compiler.
+    """Return a row number in a form that shows the compiler that it is not negative.
 
-    An index of which it does not know that counts from the end if it is negative, and each use of
-    it costs instructions.
+    Otherwise each use costs instructions, since a negative index counts from the end.
     """
     return row
 

@@ -19,13 +19,7 @@ from fairbandits.rationals import common_denominator
 
 
 def merits(means: Sequence[float], merit: str = "power", c: float = 1.0) -> np.ndarray:
-    """Return f(mu_i), shape (n_arms,).
-
-    Raises
-    ------
-    ValueError
-        If there is no merit function of this name.
-    """
+    """Return f(mu_i), shape (n_arms,); ValueError for an unknown merit function."""
     means = np.asarray(means, float)
     if merit not in ("power", "exponential"):
         raise ValueError(f"merit must be one of power, exponential, got {merit!r}")
@@ -85,19 +79,9 @@ def reward_regret(
 ) -> np.ndarray:
     """Return R*_beta(t) - sum_i played_i mu_i, shape (..., n_rounds) (Definition 5).
 
-    Parameters
-    ----------
-    rounds : ndarray of int, shape (n_rounds,)
-        Rounds t.
-    played : ndarray, shape (..., n_rounds, n_arms)
-        Pulls N_i(t); or the probe ``probability``, the summed probabilities of being drawn: the
-        same on average, with less noise.
-    means : sequence of float, length n_arms
-        True means.
-    groups, quotas : sequence, one per group
-        Sizes, and required fractions of rounds beta_g, exact.
-    merit, c
-        The merit function.
+    `played`, shape (..., n_rounds, n_arms), has pulls N_i(t), or the probe ``probability``, the
+    summed probabilities of being drawn: the same on average, with less noise. `quotas` are exact
+    fractions of rounds beta_g, one per group.
     """
     optimum = fair_optimum(rounds, means, groups, quotas, merit, c)
     return optimum - played @ np.asarray(means, float)
@@ -113,7 +97,7 @@ def released_regret(
 ) -> np.ndarray:
     """Return the regret as the released program counts it, shape (..., n_rounds).
 
-    That is R*_beta(t - 1) less the rewards seen since the initial rounds, whose own rewards
+    It is R*_beta(t - 1) less the rewards seen since the initial rounds, whose own rewards
     (`InitialPhase`'s ``initial_reward``) are left out although their rounds are not.
     """
     optimum = fair_optimum(np.asarray(rounds) - 1, means, groups, quotas)
@@ -132,18 +116,10 @@ def decomposition(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of the reward regret, each of shape (..., n_rounds) (Theorem 4, Eq. 5).
 
-    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, what rounds on worse groups cost beyond
-    the quotas; the second what the policies within the groups cost, R*_g - R_g^s summed over the
-    rounds s <= t. With pulls for `probability` it is that of one path.
-
-    Parameters
-    ----------
-    rounds, means, groups, quotas, merit, c
-        As in `reward_regret`.
-    plays : ndarray, shape (..., n_rounds, n_arms)
-        Pulls, or group's rounds in any split among its arms.
-    probability : ndarray, shape (..., n_rounds, n_arms)
-        Summed probabilities of being drawn.
+    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds on worse groups beyond
+    the quotas; the second the cost of the policies within the groups, R*_g - R_g^s summed over the
+    rounds s <= t. `plays` are pulls, or a group's rounds in any split among its arms; `probability`
+    has summed probabilities of being drawn, or pulls, which give the second part of one path.
     """
     values = group_values(means, groups, merit, c)
     served = per_group(plays, groups)
@@ -161,8 +137,8 @@ def policy_distance(
 ) -> np.ndarray:
     """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_groups): the quantity of Fig. 2.
 
-    `policy` holds probabilities within each group, e.g. the probe ``share``, which is that of the
-    last round that drew from the group by merit; before there is one the distance is 1.
+    `policy` holds probabilities within each group, e.g. the probe ``share``: those of the last
+    round that drew from the group by merit; before any such round the distance is 1.
     """
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)
 

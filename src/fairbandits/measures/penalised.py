@@ -46,7 +46,7 @@ def penalised_loss(
 ) -> np.ndarray:
     """Return L(t) = sum_k Delta_k N_k(t) + A_k (tau_k t - N_k(t))+ (Eq. 5), shape (..., n_rounds).
 
-    It is the reward that the best arm would have brought, less the penalised reward.
+    It is the best arm's reward less the penalised reward.
     """
     gaps, rates = _gaps(means), _of_rounds(penalties)
     return (gaps * plays + rates * unfairness_levels(rounds, plays, quotas)).sum(axis=-1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-#: The penalty rate of all arms that is half the range of the means.
+#: Name of a penalty rate for all arms: half the range of the means.
 HALF_RANGE = "half_range"
 
 

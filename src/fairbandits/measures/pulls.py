@@ -31,21 +31,14 @@ def floors(rounds: np.ndarray, numerators: Sequence[int], denominator: int) -> n
 def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.ndarray:
     """Return max(0, floor(r_i t) - alpha), shape (n_rounds, n_arms), with exact floors.
 
-    Parameters
-    ----------
-    rounds : ndarray of int, shape (n_rounds,)
-        Rounds t.
-    quotas : sequence of number or str, length n_arms
-        Required fractions of pulls r_i, exact.
-    tolerance : number or str
-        alpha >= 0.
+    Quotas r_i, length n_arms, and tolerance alpha >= 0 are exact numbers or text.
     """
     whole = floors(rounds, *quota_numerators(quotas, np.max(rounds, initial=1)))
     return free(whole, float(rational("tolerance", tolerance)))
 
 
 def free(owed: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return max(0, floor(r_i t) - alpha) of floors that are known."""
+    """Return max(0, floor(r_i t) - alpha) from given floors."""
     return np.maximum(0.0, owed - tolerance)
 
 

@@ -17,8 +17,7 @@ def realised_regret(
     """Return b* t minus the accrued reward, shape (..., n_rounds).
 
     Under bandit feedback the reward is that of the pulled arms, under full information
-    <x(s), r(s)> (BanditQ Eq. 3): whichever `rewards` holds. These are the two regrets that the
-    published figures show.
+    <x(s), r(s)> (BanditQ Eq. 3). The published figures show these two regrets.
     """
     return static_benchmark(means, targets).reward * rounds - rewards.sum(axis=-1)
 
@@ -39,21 +38,11 @@ def reward_rates(rounds: np.ndarray, rewards: np.ndarray) -> np.ndarray:
 
 
 def rate_violation(rounds: np.ndarray, rewards: np.ndarray, targets: Sequence[float]) -> np.ndarray:
-    """Return max over protected arms of the mean of lambda_i t - R_i(t) (BanditQ Eq. 5).
+    """Return max over protected arms of the mean of lambda_i t - R_i(t), shape (n_rounds,).
 
-    Parameters
-    ----------
-    rounds : ndarray, shape (n_rounds,)
-        Rounds t.
-    rewards : ndarray, shape (n_replicates, n_rounds, n_arms)
-        R_i(t).
-    targets : sequence of float, length n_arms
-        lambda; arms with 0 are unprotected.
-
-    Returns
-    -------
-    ndarray, shape (n_rounds,)
-        A maximum of means, not a mean of maxima; it can be negative.
+    It is a maximum of means over replicates, not a mean of maxima (BanditQ Eq. 5); it can be
+    negative. `rewards` R_i(t) have shape (n_replicates, n_rounds, n_arms); arms with a target of 0
+    are unprotected.
     """
     targets = np.asarray(targets, float)
     owed = targets * np.asarray(rounds, float)[:, None] - rewards.mean(axis=0)

@@ -1,15 +1,14 @@
-"""The measures of `fairbandits.metrics` that are not those of a paper's figures as they stand.
+"""The measures of `fairbandits.metrics` with one convention of shapes.
 
-All measures that `fairbandits.metrics` offers have one convention of shapes. What is recorded comes
-as `fairbandits.run` records it: plays and rewards have shape (n_replicates, n_checkpoints, n_arms),
-or have no first axis where there is one replicate; `rounds` has shape (n_checkpoints,), `means`
-(n_arms,), or (n_replicates, n_arms) where each replicate has its own. A measure of the round comes
-back with shape (n_replicates, n_checkpoints), one of each arm or group with a third axis for these.
-None averages over replicates. Arguments come in this order: rounds, what is recorded, means, then
+Recorded arrays come as `fairbandits.run` records them: plays and rewards have shape
+(n_replicates, n_checkpoints, n_arms), or lack the first axis for one replicate; `rounds` has shape
+(n_checkpoints,), `means` (n_arms,), or (n_replicates, n_arms) where each replicate has its own. A
+measure has shape (n_replicates, n_checkpoints), with a third axis if it is of each arm or group.
+None averages over replicates. Arguments come in this order: rounds, recorded arrays, means, then
 groups, quotas, targets and penalties.
 
-The others are in `fairbandits.metrics.rates`, ``penalised``, ``penalties`` and ``groups``, and take
-any leading axes.
+Further measures are in `fairbandits.measures.rates`, ``penalised``, ``penalties`` and ``groups``,
+and take any leading axes.
 """
 
 from collections.abc import Callable, Sequence
@@ -302,7 +301,7 @@ def policy_distance(
 
 
 def _by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return a measure of what is recorded, with each replicate's own means where it has such."""
+    """Return a measure of a recorded array, by each replicate's own means where these differ."""
     recorded, means = np.asarray(recorded), np.asarray(means, float)
     if means.shape[-1:] != recorded.shape[-1:]:
         raise ValueError(

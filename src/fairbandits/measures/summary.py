@@ -11,25 +11,11 @@ LEVEL = 0.95
 def summarise(
     law: str, series: str, rounds: np.ndarray, curves: np.ndarray, x: str = "round"
 ) -> pd.DataFrame:
-    """Return the curve over replicates of one quantity.
+    """Return one quantity's curve over replicates, with `law` and `series` as columns.
 
-    Parameters
-    ----------
-    law, series : str
-        Reward law and name of the curve; they become columns.
-    rounds : ndarray, shape (n_rounds,)
-        Rounds, or what else the curve runs over.
-    curves : ndarray, shape (n_replicates, n_rounds)
-        The quantity in each replicate.
-    x : str
-        Name of the column for `rounds`.
-
-    Returns
-    -------
-    DataFrame
-        ``mean`` with its 95 % t interval ``mean_low``, ``mean_high``; ``run_low`` and
-        ``run_high``, between which 95 % of the replicates lie; ``one_run`` (replicate 0);
-        ``n_replicates``.
+    `curves` has shape (n_replicates, n_rounds); `x` is the column of `rounds`. Columns: ``mean``
+    with its 95 % t interval ``mean_low``, ``mean_high``; ``run_low`` and ``run_high``, between
+    which 95 % of the replicates lie; ``one_run`` (replicate 0); ``n_replicates``.
     """
     n = curves.shape[0]
     mean = curves.mean(axis=0)

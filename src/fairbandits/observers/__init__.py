@@ -1,14 +1,14 @@
 """The observers, one file each, and the one place where they are registered.
 
-An observer's file is imported when it is asked for, so that the names are known without Numba.
+An observer's file is imported on first use, so that the names are known without Numba.
 """
 
 from typing import Any
 
 from fairbandits.policies import Registry, make_registered
 
-#: Name in configuration files -> file and class. This line is all that registers an observer. The
-#: code fingerprint of a run has the lines of its own ones.
+#: Name in configuration files -> file and class. This line alone registers an observer. The code
+#: fingerprint of a run has the lines of its own observers.
 HOMES = {
     "banditq_inequalities": "banditq_inequalities:BanditQInequalities",
     "fair_learn_deficits": "fair_learn_deficits:FairLearnDeficits",
@@ -35,11 +35,8 @@ def __getattr__(name: str) -> type:
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:
     """Return the registered observer `name` with these parameters.
 
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown, or a value is out of range; the message starts
-        with `where`, the place in the configuration.
+    A ValueError about an unknown name or parameter, or a value out of range, starts with `where`,
+    the place in the configuration.
     """
     place = f"{where}: " if where else ""
     return make_registered("observer", OBSERVERS, name, parameters, place)

@@ -1,4 +1,4 @@
-"""The inequalities that the proofs of BanditQ state of every path, in every round."""
+"""The inequalities in the proofs of BanditQ that hold on every path, in every round."""
 
 import math
 from dataclasses import dataclass
@@ -111,7 +111,7 @@ class BanditQInequalities:
 
 
 def _benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return x*: lambda_i / mu_i for each arm, and what is left for the best one (Eqs 1 to 3)."""
+    """Return x*: lambda_i / mu_i for each arm, and the rest for the best one (Eqs 1 to 3)."""
     x = np.zeros(means.size)
     wanted = targets > 0
     if (means[wanted] <= 0).any() or (targets[wanted] / means[wanted]).sum() > 1 + 1e-9:

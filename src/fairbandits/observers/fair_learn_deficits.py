@@ -1,4 +1,4 @@
-"""What the lemma and the observations behind Fair-Learn's guarantee speak of."""
+"""The deficits in the lemma and the observations behind Fair-Learn's guarantee."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -23,7 +23,7 @@ from fairbandits.policies.fair_learn import FairLearnState
 
 
 class DeficitsState(NamedTuple):
-    """What has been seen of the deficits; row c of a pair is that of m = k - c classes."""
+    """Statistics of the deficits; row c of a pair is for m = k - c classes."""
 
     level: np.ndarray  # each arm's class, counted from the lowest; 0 below all of them
     rise: np.ndarray
@@ -114,7 +114,7 @@ def _watch(observer, state, t, arm, reward):
             before, rise = observer.level[c][k], observer.rise[c][k]
             now = whole_part((n_arms - c) * greatest(0, excess), state.denominator) + 1
             now = where(inside, now, 0)
-            now = where(own, now, greatest(before, now))  # the one arm whose class can fall
+            now = where(own, now, greatest(before, now))  # only this arm's class can fall
             observer.level[c][k] = now
             observer.rise[c][k] = where(arm != k, greatest(rise, now - before), rise)
             observer.crowd[c][least(now, n_arms - c)] += where(inside, 1, 0)

@@ -19,7 +19,7 @@ WITH_GROUPS = (bf_ucb.BFUCBState, bf_ucb_sums.BFUCBState, GroupUCBState)
 
 
 class DeficitsState(NamedTuple):
-    """Of each group the numerator of its largest deficit right before it was served."""
+    """The numerator of each group's largest deficit right before it was served."""
 
     worst: np.ndarray
 

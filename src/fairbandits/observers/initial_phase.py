@@ -12,7 +12,7 @@ from fairbandits.observers.refusal import refuse
 
 
 class PhaseState(NamedTuple):
-    """Of each arm the pulls and the rewards in the initial rounds so far."""
+    """The pulls and rewards of each arm in the initial rounds so far."""
 
     plays: np.ndarray
     reward: np.ndarray

@@ -1,4 +1,4 @@
-"""How BF-UCB's draws compare with those of somebody who knows the means."""
+"""BF-UCB's draws compared with those of a policy that knows the means."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -34,7 +34,7 @@ class WeightsState(NamedTuple):
 
 
 class SumsState(NamedTuple):
-    """The same of BF-UCB that has sums over its arms."""
+    """The same for BF-UCB that has sums over its arms."""
 
     reference: np.ndarray
     target: np.ndarray
@@ -102,7 +102,7 @@ class MeritRegret:
 
 @register_jitable(**INLINE)
 def _drawn_by_merit(observer, state, t, g):
-    """Return whether a round of group g is one that draws by merit."""
+    """Return whether a round of group g draws by merit."""
     size = state.start[g + 1] - state.start[g]
     early = not state.sequential and (t - 1) // len(state.served) >= size
     return t > state.initial_rounds or early
@@ -110,7 +110,7 @@ def _drawn_by_merit(observer, state, t, g):
 
 @register_jitable(**INLINE)
 def _add(observer, row, width, p, own):
-    """Take the probability of the arm in a row, in a round that drew from its group."""
+    """Add the probability of the arm in a row, in a round that drew from its group."""
     inverse_root = observer.inverse_root[row]
     off = absolute(observer.mean[row] - observer.reference[row]) > width * inverse_root
     observer.merit_regret[row] += where(own, absolute(p - observer.target[row]), 0.0)
@@ -120,7 +120,7 @@ def _add(observer, row, width, p, own):
 
 @register_jitable(**INLINE)
 def _take_over(observer, state, arm):
-    """Take over what the policy knows now."""
+    """Copy the policy's present statistics."""
     row = state.row_of[arm]
     observer.mean[row] = state.mean[row]
     observer.inverse_root[row] = state.inverse_root[row]

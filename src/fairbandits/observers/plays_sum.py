@@ -18,7 +18,7 @@ class PulledState(NamedTuple):
 
 
 class PlayedState(NamedTuple):
-    """The same of summed probabilities."""
+    """The same with summed probabilities."""
 
     plays: np.ndarray
     total: np.ndarray

@@ -1,4 +1,4 @@
-"""How long the arms of any policy go without being played."""
+"""Waiting times of the arms of any policy."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +16,7 @@ RARE = 0.01
 
 
 class PulledState(NamedTuple):
-    """Of each arm the rounds since its last pull, and the most there were."""
+    """The rounds since each arm's last pull, and the largest number of them so far."""
 
     run: np.ndarray
     longest: np.ndarray

@@ -1,4 +1,4 @@
-"""Statistics of BanditQ's surrogate rewards of all arms, also of those that it does not see."""
+"""Statistics of BanditQ's surrogate rewards of all arms, including unseen ones."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -37,13 +37,13 @@ class Gains(NamedTuple):
 
 
 class SeenState(NamedTuple):
-    """The statistics, of BanditQ that sees all rewards."""
+    """The statistics for BanditQ that sees all rewards."""
 
     gains: Gains
 
 
 class UnseenState(NamedTuple):
-    """The statistics, of BanditQ that sees its own arm's reward; the queues before the round."""
+    """The statistics for BanditQ that sees its own arm's reward; the queues before the round."""
 
     before: np.ndarray
     gains: Gains
@@ -125,7 +125,7 @@ def _watch_unseen(observer, state, t, x, reward):
 
 @register_jitable(**INLINE)
 def _take(gains, t, x):
-    """Take the surrogate rewards of a round, `gains.last`, into the statistics."""
+    """Add the surrogate rewards of a round, `gains.last`, to the statistics."""
     windows, past = gains.windows, gains.past
     earned, norm = gains.scalars[EARNED], 0.0
     now = (t - 1) % LAGS

@@ -1,6 +1,6 @@
 """The policies, one file each, and the one place where they are registered.
 
-A policy's file is imported when it is asked for, so that the names are known without Numba.
+A policy's file is imported on first use, so that the names are known without Numba.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ from typing import Any
 from fairbandits.policies import own
 from fairbandits.policies.parameters import checked
 
-#: Name in configuration files -> file and class. This line is all that registers a policy. The code
+#: Name in configuration files -> file and class. This line alone registers a policy. The code
 #: fingerprint of a run has the lines of its own policies
 #: (`fairbandits.data.provenance.REGISTRIES`), so that a new one leaves all other runs as they are.
 HOMES = {
@@ -52,15 +52,7 @@ CLASSES = {home.partition(":")[2]: home.partition(":")[0] for home in HOMES.valu
 
 
 class Registry(Mapping[str, type]):
-    """What a package registers, by name, each imported when it is asked for.
-
-    Parameters
-    ----------
-    package : str
-        The package.
-    homes : mapping of str to str
-        Name -> ``file:Class``.
-    """
+    """Classes of a package by name, imported on first use; `homes` maps names to ``file:Class``."""
 
     def __init__(self, package: str, homes: Mapping[str, str]) -> None:
         self.package = package
@@ -98,24 +90,10 @@ def __getattr__(name: str) -> type:
 def make_policy(
     name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
 ) -> Any:
-    """Return the registered policy `name`, or one's own, with these hyper-parameters.
+    """Return the registered policy `name`, or a user's ``module:Class``, with these parameters.
 
-    Parameters
-    ----------
-    name : str
-        A registered name, or ``module:Class``.
-    parameters : dict
-        The hyper-parameters.
-    where : str
-        The place in the configuration.
-    source : str, optional
-        Of a policy of one's own, the hash of the file that it must be in.
-
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown, or a value is out of range; the message starts
-        with `where`.
+    `source` is the hash that the file of a user's policy must have. A ValueError about an unknown
+    name or parameter, or a value out of range, starts with `where`, the place in the configuration.
     """
     place = f"{where}: " if where else ""
     if own.is_own(name):
@@ -131,25 +109,10 @@ def make_policy(
 def make_registered(
     kind: str, registry: Mapping[str, type], name: str, parameters: dict[str, Any], place: str
 ) -> Any:
-    """Return what is registered under `name`, with these parameters.
+    """Return the dataclass registered under `name`, made with these parameters.
 
-    Parameters
-    ----------
-    kind : str
-        What the registry holds, as messages say it: "policy".
-    registry : mapping of str to type
-        Dataclasses by name.
-    name : str
-        A key of it.
-    parameters : dict
-        Values of the dataclass's fields.
-    place : str
-        What a message begins with.
-
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown, or a value is out of range.
+    `kind` says what the registry holds, e.g. "policy". A ValueError about an unknown name or
+    parameter, or a value out of range, starts with `place`.
     """
     if name not in registry:
         raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}")

@@ -38,10 +38,10 @@ WIDTHS = ("paper", "released", "horizon")
 
 
 class BFUCBState(NamedTuple):
-    """What is known of the groups, and of the arms, as in `initial_rounds.InitialState`.
+    """Statistics of the groups and, as in `initial_rounds.InitialState`, of the arms.
 
-    ``plain`` says that the weights of the arms are their optimistic means; otherwise they are
-    worked out from the box, whose ends and best point are in the last arrays.
+    With ``plain`` the weights of the arms are their optimistic means; otherwise they follow from
+    the box, whose ends and best point are in the last arrays.
     """
 
     start: Shared

@@ -4,8 +4,8 @@ A pull changes the mean and 1 / sqrt(pulls), r, of one arm, and with them the su
 mean**2, mean * r and r**2 over one block of eight arms, its ``moments``. The sum of the optimistic
 means mean + width * r and of their squares follow from these for any width. Probabilities are added
 up when an arm is pulled: ``given_shares`` and ``given_widths`` hold each group's sums of 1 / total
-and width / total over the rounds, ``taken_shares`` and ``taken_widths`` what of them is in
-``probability``.
+and width / total over the rounds, ``taken_shares`` and ``taken_widths`` their parts that are
+already in ``probability``.
 """
 
 from typing import Any, NamedTuple
@@ -28,11 +28,10 @@ DRAWN = 1
 
 
 class BFUCBState(NamedTuple):
-    """What is known of the groups and of the arms, in rows as in `initial_rounds.InitialState`.
+    """Statistics of the groups and of the arms, in rows as in `initial_rounds.InitialState`.
 
-    ``eight`` has the means and the inverse roots of the block that was drawn from, as they were
-    then, ``drawn`` the place of each group's arm drawn last, ``last_share`` and ``last_width`` the
-    1 / total and the width of then.
+    At the last draw of each group: ``eight`` has the means and inverse roots of the block drawn
+    from, ``drawn`` the arm's place, ``last_share`` and ``last_width`` 1 / total and the width.
     """
 
     start: Shared
@@ -211,10 +210,10 @@ def _eight(state, first, inside, value):
 
 @register_jitable(**INLINE)
 def _sum_groups(state, group, block, means, roots):
-    """Work out the total of optimistic means and the value of the group whose block has changed.
+    """Compute the total of optimistic means and the value of the group whose block has changed.
 
-    What is written entry by entry cannot be read as a vector at once, since the processor waits
-    until all of it is in its cache; so the moments are replaced as a whole.
+    The moments are replaced as a whole: after writes entry by entry the processor would wait for
+    its cache before it reads them as one vector.
     """
     new_means, new_roots = merits.tree(means), merits.tree(roots)
     new_squares = merits.tree(merits.products(means, means))

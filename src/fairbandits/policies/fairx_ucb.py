@@ -23,9 +23,9 @@ PROBES = ("probability", "share")
 
 
 class FairXUCBState(NamedTuple):
-    """The initial rounds, or BF-UCB for all rounds, and what the draw needs of all arms.
+    """The state of the initial rounds, or of BF-UCB for all rounds, and arrays for the draw.
 
-    Rows are padded with zeros (see `fairbandits.policies.merit`), as of one group of all arms.
+    Rows are padded with zeros (see `fairbandits.policies.merit`), as for one group of all arms.
     """
 
     first: initial.InitialState | bf_ucb.BFUCBState

@@ -24,10 +24,10 @@ TIES = ("lowest", "random", "released")
 
 
 class GroupUCBState(NamedTuple):
-    """The initial rounds, and what the indices need of all arms.
+    """The state of the initial rounds, and the indices of all arms.
 
-    ``tied`` has the arms in the order in which they come where indices are equal, and ``inside``
-    of each group whether its arms can be chosen in the round: 1 or 0.
+    ``tied`` has the arms in the order of preference where indices are equal, and ``inside``, for
+    each group, 1 or 0: whether its arms can be chosen in the round.
     """
 
     first: initial.InitialState

@@ -17,7 +17,7 @@ from fairbandits.rationals import common_denominator
 
 #: Place in a state's `now` of the group that is served.
 GROUP = 0
-#: Who says which group is served if none is behind.
+#: Learners that choose the group served if none is behind.
 OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
 LEARNERS = {
     "optimistic": OPTIMISTIC,
@@ -25,20 +25,14 @@ LEARNERS = {
     "random": RANDOM,
     "least_owed": LEAST_OWED,
 }
-#: Two readings of BF-UCB: as printed, and as its authors' program does it.
+#: Two readings of BF-UCB: as printed, and as in its authors' program.
 VERSIONS = ("paper", "released")
 #: The type of a switch between them.
 Version = Annotated[str, one_of(*VERSIONS)]
 
 
 def check_groups(groups: Sequence[int]) -> tuple[int, ...]:
-    """Return the sizes of the groups as a tuple of ints.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or one is not a whole number of at least 1.
-    """
+    """Return the sizes of the groups as ints; ValueError unless all are whole and at least 1."""
     sizes = tuple(groups)
     for g, size in enumerate(sizes):
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
@@ -61,16 +55,10 @@ def check_layout(groups: Sequence[int], n_arms: int) -> None:
 def group_quotas(
     quotas: Sequence, n_groups: int, rounds: int | None = None
 ) -> tuple[list[int], int]:
-    """Return beta_g as exact numerators over one common denominator.
+    """Return beta_g as exact numerators over one common denominator; ValueError if invalid.
 
     Unlike an arm's quotas they may sum to 1, since the paper discusses beta = (1/2, 1/2). `rounds`
     is as in `fairbandits.rationals.common_denominator`.
-
-    Raises
-    ------
-    ValueError
-        If one is not rational or below 0, if there is not one per group, or if they sum to more
-        than 1.
     """
     if len(quotas) != n_groups:
         raise ValueError(f"quotas must have one entry per group ({n_groups}), got {len(quotas)}")
@@ -96,13 +84,7 @@ def delta_for(delta: float | None, horizon: int) -> float:
 
 
 def settle(policy, version: str, **allowed: Sequence[str]) -> None:
-    """Give each switch of a frozen policy that is None the value `version`, and check it.
-
-    Raises
-    ------
-    ValueError
-        If the version or a switch has no such value.
-    """
+    """Give each unset switch of a frozen policy the value `version`, and check all values."""
     checks.one_of("version", version, VERSIONS)
     for name, values in allowed.items():
         if getattr(policy, name) is None:
@@ -128,8 +110,8 @@ def row_of(groups: Sequence[int], columns: int) -> np.ndarray:
 def released_rank(groups: Sequence[int]) -> np.ndarray:
     """Return each arm's place in the released program's numbering, shape (n_arms,).
 
-    Arm 0 there is the first one of the first group; the other groups come next, and the rest of
-    the first group last. Where many arms tie, this is the order in which they are tried.
+    Its first arm is that of the first group; the other groups come next, and the rest of the first
+    group last. Tied arms are tried in this order.
     """
     arms = np.arange(sum(groups))
     order = np.concatenate([arms[:1], arms[groups[0] :], arms[1 : groups[0]]])
@@ -140,10 +122,7 @@ def released_rank(groups: Sequence[int]) -> np.ndarray:
 
 @register_jitable(**INLINE)
 def most_owed(quotas, denominator, served, t):
-    """Return the group with the largest beta_g (t-1) - N_g if that is above 0, else -1.
-
-    In whole numbers; the lowest of several.
-    """
+    """Return the lowest group of largest beta_g (t-1) - N_g if that is above 0, else -1; exact."""
     group, worst = -1, 0
     for g in range(len(quotas)):
         group, worst = better(g, quotas[g] * (t - 1) - denominator * served[g], group, worst)
@@ -180,11 +159,11 @@ def _optional_group(state, t, coin):
 
 @register_jitable(**INLINE)
 def new_mean(state, row, n, reward, released):
-    """Take the n-th reward of the arm in a row, and return its new mean.
+    """Return the mean after the n-th reward of the arm in a row, and store it.
 
-    The released program's running mean is taken after the count has grown, (n m + r) / (n + 1), so
-    that the mean m of the initial rewards counts once too often. It is computed as there, since its
-    rounding decides ties.
+    The released program's running mean is updated after the count has grown, (n m + r) / (n + 1),
+    so that the mean m of the initial rewards counts once too often. It is computed as there, since
+    its rounding decides ties.
     """
     if released:
         return (n * state.mean[row] + reward) / (n + 1)

@@ -16,13 +16,7 @@ PUBLISHED = 3.03
 
 
 def rates(targets: Sequence[float]) -> tuple[float, ...]:
-    """Return guaranteed rates as floats.
-
-    Raises
-    ------
-    ValueError
-        If one is no mean of rewards in [0, 1].
-    """
+    """Return guaranteed rates as floats, or raise ValueError unless all are in [0, 1]."""
     found = tuple(float(target) for target in targets)
     checks.means("targets", found)
     return found
@@ -38,13 +32,7 @@ def possible(targets: Sequence[float]) -> None:
 
 
 def known(horizon: int) -> int:
-    """Return the horizon.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the horizon, or raise ValueError if there is none."""
     if isinstance(horizon, bool) or not isinstance(horizon, Integral) or horizon < 1:
         raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
     return int(horizon)

@@ -17,15 +17,15 @@ from fairbandits.engine.width import Shared, anywhere, log, sqrt, where, whole
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 
-#: What is drawn by merit: with optimistic means that are cut at 1, or not.
+#: Optimistic means of a draw by merit: cut at 1, or not.
 BOXES = ("upper", "uncut")
 
 
 class InitialState(NamedTuple):
-    """What the initial rounds of a policy need that is not BF-UCB itself.
+    """State of the initial rounds, without BF-UCB itself.
 
-    Each group has so many rows as ``columns`` says, padded with zeros (see
-    `fairbandits.policies.merit`), and ``row_of`` is each arm's.
+    Each group has ``columns`` rows, padded with zeros (see `fairbandits.policies.merit`), and
+    ``row_of`` is each arm's row.
     """
 
     start: Shared
@@ -74,22 +74,11 @@ def begin(
     rounded: bool,
     uncut: bool,
 ) -> InitialState:
-    """Return the state before the first round.
+    """Return the state before the first round; the switches follow the released program.
 
-    Parameters
-    ----------
-    groups : tuple of int
-        Sizes of the groups.
-    delta : float
-        Confidence.
-    sequential : bool
-        Whether the groups come one after the other, as released, or in turn.
-    outside : bool
-        Whether delta stands outside the logarithm of the width, as released.
-    rounded : bool
-        Whether draws are by a rounded number, as released.
-    uncut : bool
-        Whether nothing cuts the optimistic means at 1.
+    With `sequential` the groups come one after the other, else in turn; with `outside` delta stands
+    outside the logarithm of the width; with `rounded` draws are by a rounded number; with `uncut`
+    nothing cuts the optimistic means at 1.
     """
     log_factor, factor = width_factors(delta, outside)
     return InitialState(
@@ -197,7 +186,7 @@ def _learn(state, t, arm, reward):
     state.inverse_root[row] = 1.0 / sqrt(n)
 
 
-# These rounds are few: inlined, they would only be in the way of all others.
+# These rounds are few: inlined, they would slow down all others.
 
 
 @register_jitable(**NOT_INLINED)

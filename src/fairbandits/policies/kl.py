@@ -5,13 +5,13 @@ kl is the divergence between Bernoulli laws. Solved for x = log(1 - q) the equat
 decreasing, so Newton's method climbs to its root from any x below, and limits next to 1 keep their
 precision. The lower limit of p is 1 minus the upper limit of 1 - p.
 
-Which arm has the largest upper limit is mostly known without solving anything. Limits grow with t
+The arm of the largest upper limit is mostly known without solving anything. Limits grow with t
 alone until their arm is pulled. A block of rounds ends at `UNTIL`, and no arm's limit is above its
 `upper` there. The leader's limit at the clock of `LOW` lies above `RIVAL`, the largest `upper` of
 the others, if N kl(p, RIVAL) < c log t: then it leads until the block ends, whatever the others'
-limits are. This is asked anew when an arm is pulled; likewise whether another arm stays below
-`RIVAL`. Where it cannot be said by a margin far above all rounding, the limits of those that could
-be the largest are computed: the arm is what a comparison of all limits gives.
+limits are. The test is repeated when an arm is pulled; so is the one whether another arm stays
+below `RIVAL`. Where no margin far above all rounding decides, the limits of all candidates are
+computed: the arm is always the one that a comparison of all limits gives.
 
 References
 ----------
@@ -30,18 +30,18 @@ from fairbandits.engine.width import nonnegative
 
 LEADER, UNTIL, UNPULLED, CERTAIN = range(4)
 LOW, HIGH, RIVAL, LOG_RIVAL, LOG_REST = range(5)
-#: What no logarithm of a probability is: the limit has to be solved for without a first guess.
+#: No logarithm of a probability: the limit must be solved for without a first guess.
 UNKNOWN = 1.0
 #: Rivals nearer to 1, and differences of limits below this, are left to the comparison.
 NEAR_ONE, CLOSE = 1.0 - 1e-6, 1e-9
 
 
-#: How large a step of Newton's method can be that is not taken.
+#: Newton's method stops before a step below this.
 EXACT = 1e-12
 
 
 class Limits(NamedTuple):
-    """What limits are made of; see the module and the constants above for `marks` and `numbers`.
+    """Data for the limits; see the module and the constants above for `marks` and `numbers`.
 
     `mean` is cut to [0, 1], `entropy` is p log p + (1 - p) log(1 - p), no limit is below `floor`,
     and `log_gap` is x at the end of the block.
@@ -60,17 +60,7 @@ class Limits(NamedTuple):
 
 
 def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = None) -> Limits:
-    """Return the start.
-
-    Parameters
-    ----------
-    n_arms : int
-        Number of arms.
-    constant : float
-        c, above 0.
-    floor : sequence of float, length n_arms, optional
-        What no limit is below; default 0.
-    """
+    """Return the limits before any pull, for c = `constant` > 0; none below `floor` (default 0)."""
     return Limits(
         np.zeros(n_arms, np.int64),
         *np.zeros((3, n_arms)),
@@ -93,18 +83,10 @@ def negentropy(p):
 
 @register_jitable(**NOT_INLINED)
 def log_gap(p, entropy, divergence, guess):
-    """Return log(1 - q) for the q >= p with kl(p, q) = `divergence`.
+    """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0, where 0 <= p < 1.
 
-    Parameters
-    ----------
-    p : float
-        In [0, 1).
-    entropy : float
-        Its `negentropy`.
-    divergence : float
-        Above 0.
-    guess : float
-        Where to start, e.g. the root of a divergence a little larger or smaller; or `UNKNOWN`.
+    `entropy` is the `negentropy` of p. Newton's method starts at `guess`, e.g. the root of a
+    slightly different divergence, or `UNKNOWN`.
     """
     rest = 1.0 - p
     x = guess
@@ -125,8 +107,8 @@ def log_gap(p, entropy, divergence, guess):
 def _near(p, entropy, divergence):
     """Return a number near the root.
 
-    It is that of the first two terms of q - p in powers of the root of the divergence, as far as
-    they are of use, and never below what kl(p, q) without -p log q gives, which the root is above.
+    It comes from the first two terms of q - p in powers of the root of the divergence where these
+    are accurate, and is never below the number that kl(p, q) without -p log q gives, a lower bound.
     """
     x = (entropy - divergence) / (1.0 - p)
     first = math.sqrt(2.0 * p * (1.0 - p) * divergence)
@@ -283,7 +265,7 @@ def learn(limits, arm, reward):
     if arm == limits.marks[LEADER]:
         limits.marks[CERTAIN] = 1 if _leads(limits) else 0
     elif _stays_below(limits, arm):
-        limits.upper[arm] = limits.numbers[RIVAL]  # that it is less can be found out later
+        limits.upper[arm] = limits.numbers[RIVAL]  # a later test can find that it is less
     else:
         _bound(limits, arm)
         if limits.upper[arm] > limits.numbers[RIVAL]:

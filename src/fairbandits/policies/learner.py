@@ -17,13 +17,7 @@ def _frozen_value(value: Any) -> Any:
 
 
 def make_learner(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
-    """Return the registered policy `name`, which must learn from bandit feedback.
-
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown or out of range, or the policy needs full information.
-    """
+    """Return the registered policy `name`, or raise ValueError unless it takes bandit feedback."""
     from fairbandits.policies import POLICIES, make_policy  # it registers what imports this module
 
     if name not in POLICIES:

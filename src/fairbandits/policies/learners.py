@@ -328,7 +328,7 @@ def _ftrl(learner, t, arm, g):
     # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
     # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
     top = eta * estimate - inverse[arm]
-    # where it is ahead the best arm's gap was 0, so its 1/p is the root
+    # where it is ahead, the best arm had gap 0, so its 1/p is the root
     top = where(ahead, greatest(top, -memory[ROOT_P]), top)
     if some_behind:  # the largest p can be that of the pulled arm, which falls behind
         for k in range(n):

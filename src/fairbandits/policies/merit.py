@@ -2,8 +2,8 @@
 
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
 then taken block by block, eight additions side by side instead of one after the other, and a draw
-looks for the block first. The order of all additions is fixed. What takes a state takes any that
-has the fields it names: BF-UCB's or those of its baselines.
+looks for the block first. The order of all additions is fixed. Functions of a state take any with
+the fields that they name: BF-UCB's or those of its baselines.
 """
 
 import math
@@ -59,7 +59,7 @@ def merit_of(x, kind, c):
 def fair_value(x, size, kind, c):
     """Return Phi(x) = sum f(x_i) x_i / sum f(x_i) over the first `size` entries, 0 if sum f is 0.
 
-    It is what a group earns a round if its arms have the means x and are drawn by merit.
+    It is a group's reward per round if its arms have the means x and are drawn by merit.
     """
     mass = 0.0
     total = 0.0
@@ -72,7 +72,7 @@ def fair_value(x, size, kind, c):
 
 @register_jitable(**INLINE)
 def best_vertex(lower, upper, size, kind, c, out):
-    """Write the point of the box [lower, upper] with the largest Phi, and return that Phi.
+    """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
     At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), entry by entry. For f = x**c and
     f = exp(c x) with c >= 0 that function of x_i first falls and then rises, so an end of the
@@ -80,16 +80,7 @@ def best_vertex(lower, upper, size, kind, c, out):
     f(x) = x the upper end is taken if lower + upper >= lam. Ties go to the upper end: while all
     intervals are [0, 1] every vertex but 0 has Phi = 1, and the draw stays uniform.
 
-    Parameters
-    ----------
-    lower, upper : ndarray of float, shape (>= size,)
-        The box, 0 <= lower <= upper.
-    size : int
-        Number of arms.
-    kind, c
-        The merit function, see `merit_of`.
-    out : ndarray of float, shape (>= size,)
-        The maximiser.
+    Arrays have at least `size` entries, 0 <= lower <= upper; `merit_of` explains `kind` and `c`.
 
     References
     ----------
@@ -142,7 +133,7 @@ def block_sum(rows, o):
 
 @register_jitable(**INLINE)
 def weigh(state, g, width):
-    """Write the optimistic means of group g as its weights; return their sum, and of the squares.
+    """Write the optimistic means of group g as its weights; return their sum, and that of squares.
 
     They are mean_i + width / sqrt(N_i), cut off at the cap and at 0. The sums up to the end of each
     block but the last, which has infinity, go into `ends`.
@@ -206,7 +197,7 @@ def expose(state, first, size, total, own):
     """Write and add up the probabilities weight / total of some rows, where they are one's own."""
     share = ratio(1.0, total)
     for row in range(first, first + size):
-        # what passes the number 1.000 depends on the last bits: divide, as they do
+        # the last bits decide which arms pass the number 1.000: divide, as the program does
         p = state.weight[row] / total if state.rounded else state.weight[row] * share
         state.policy[row] = where(own, p, state.policy[row])
         before = state.probability[row]
@@ -228,8 +219,8 @@ def draw(state, group, last, total, coin):
 def draw_by_weight(state, group, last, target):
     """Return the first place whose cumulated weight exceeds `target`, else the last one.
 
-    Cumulated weights do not decrease, so counting those not above the target finds it, without a
-    branch that nobody can predict: first the block, and then the place in it.
+    Cumulated weights do not decrease, so counting those not above the target finds it without an
+    unpredictable branch: first the block, and then the place in it.
     """
     block = draw_block(state, group, last, target)
     cumulated = sum_before(state, group, block)
@@ -261,12 +252,12 @@ def sum_before(state, group, block):
 
 @register_jitable(**INLINE)
 def _draw_rounded(state, group, last, number):
-    """Draw as the released program does; return -1 if its rounded number lets every arm go by.
+    """Draw as the released program does; return -1 if its rounded number passes every arm.
 
     The uniform number is rounded to thousandths, half to even. The arms go by increasing
     probability, equal ones by their ranks; the first whose cumulated probability is strictly above
     the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1. The
-    sums are those of the program, one after the other, since bits decide where one meets a number.
+    sums are added in the program's order, since the last bits decide whether one reaches a number.
 
     `order` has the ranks of each group's arms in the last round's order, which is nearly this
     round's.

@@ -14,7 +14,7 @@ from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters
 from fairbandits.rationals import quota_numerators
 
-#: Which further word of the round's coin says who chooses; the learner may use any of the first.
+#: Number of the further word of the round's coin that decides; the learner may use all before it.
 WORD = 2**32
 
 

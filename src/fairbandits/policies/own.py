@@ -1,4 +1,4 @@
-"""Policies outside the package, which configuration files name as ``module:Class``.
+"""Users' policies outside the package, which configuration files name as ``module:Class``.
 
 Neither Numba nor NumPy is imported here, though a policy's module may do so.
 """
@@ -26,32 +26,21 @@ def is_own(name: str) -> bool:
 
 
 def source_hash(name: str) -> str:
-    """Return a hash of the file that an own policy's module is, without importing it.
-
-    Raises
-    ------
-    ValueError
-        If there is no such module.
-    """
+    """Return a hash of the file of a user's policy, without importing it; ValueError if missing."""
     return hashlib.sha256(_file(name).read_bytes()).hexdigest()[:16]
 
 
 def find(name: str) -> Any:
-    """Return the class, or whatever makes the policy, of ``module:Class``.
+    """Return the class, or another callable, named by ``module:Class``; ValueError if missing.
 
     The module is looked for in the current folder first.
-
-    Raises
-    ------
-    ValueError
-        If the module cannot be imported, or has nothing of this name that can be called.
     """
     module, found = _parts(name)
     file = _file(name)
     try:
         with _current_folder():
             imported = importlib.import_module(module)
-    except Exception as error:  # whatever a user's module does on import
+    except Exception as error:  # a user's module can raise anything on import
         raise ValueError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
     made = getattr(imported, found, None)
     if not callable(made):
@@ -65,7 +54,7 @@ def check_arguments(name: str, parameters: dict[str, Any]) -> None:
     """Raise ValueError unless an own policy can be made with parameters of these names."""
     try:
         signature = inspect.signature(find(name))
-    except TypeError:  # of what is written in C nothing is known
+    except TypeError:  # nothing is known of code in C
         return
     try:
         signature.bind(**parameters)
@@ -74,13 +63,7 @@ def check_arguments(name: str, parameters: dict[str, Any]) -> None:
 
 
 def make_own(name: str, parameters: dict[str, Any]) -> Any:
-    """Return an own policy with these parameters.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be found or made, or has no feedback or no start.
-    """
+    """Return a user's policy with these parameters; ValueError if it fails or lacks a part."""
     check_arguments(name, parameters)
     try:
         policy = find(name)(**with_numbers(parameters))
@@ -97,13 +80,7 @@ def make_own(name: str, parameters: dict[str, Any]) -> Any:
 
 
 def with_numbers(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an own policy, quotas among them as numbers: 1/5 in place of "1/5".
-
-    Raises
-    ------
-    ValueError
-        If a quota is no rational number.
-    """
+    """Return a user's parameters with quotas as exact numbers: 1/5 in place of "1/5"."""
     given = {key: parameters.get(key) for key in ARE_QUOTAS}
     listed = {key: one for key, one in given.items() if isinstance(one, list | tuple)}
     return parameters | {key: exact(key, values) for key, values in listed.items()}

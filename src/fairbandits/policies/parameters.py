@@ -1,9 +1,9 @@
-"""What configuration files can give for a hyper-parameter, said beside the type of its field.
+"""Types of hyper-parameters: the values that configuration files can give.
 
-`fairbandits schemas` makes the schema of a policy from its fields. One that is any number, whole
-number, truth value or text needs its type alone, ``float``, ``int``, ``bool`` or ``str``; all
-others say in their type what they can be, e.g. ``Annotated[str, one_of("hard", "soft")]``. A field
-that is ``None`` if it is not given is left out there, unless it is a `number` or null. The
+`fairbandits schemas` makes the schema of a policy from its fields. For any number, whole number,
+truth value or text the type alone is enough: ``float``, ``int``, ``bool`` or ``str``; other types
+list their values, e.g. ``Annotated[str, one_of("hard", "soft")]``. A field whose default is
+``None`` is optional in a file, which can write null only for a `number` with `null`. The
 description is that of the docstring.
 """
 
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from fairbandits.rationals import Exact, without_quotes
 
-#: Types that say by themselves what a field can be.
+#: Types that need no further description.
 PLAIN = {float: "number", int: "integer", bool: "boolean", str: "string"}
 
 
@@ -37,15 +37,7 @@ def number(
     below: float | None = None,
     null: bool = False,
 ) -> Schema:
-    """Return the schema of a number in a range.
-
-    Parameters
-    ----------
-    at_least, above, at_most, below : float, optional
-        Ends of the range.
-    null : bool
-        Whether there can be none.
-    """
+    """Return the schema of a number in a range; `null` allows none at all."""
     ends = {
         "minimum": at_least,
         "exclusiveMinimum": above,

@@ -73,9 +73,9 @@ class Prophet:
     def plan(self, horizon: int) -> np.ndarray:
         """Return the numbers of pulls that lose least, shape (n_arms,), int64.
 
-        An arm's loss Delta N + A (tau T - N)+ is convex in N, so it is best to hand out pulls by
-        what they gain over one of the best arm: A - Delta while the quota lacks a whole pull, then
-        A times the lacking part less Delta. What is left goes to the lowest of the best arms.
+        An arm's loss Delta N + A (tau T - N)+ is convex in N, so pulls are best handed out by their
+        gain over one of the best arm: A - Delta while the quota lacks a whole pull, then A times
+        the lacking part less Delta. The rest goes to the lowest of the best arms.
         """
         means = [rational("means", mean) for mean in self.means]
         rates = checks.per_arm("penalties", self.penalties, len(means))

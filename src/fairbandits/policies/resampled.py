@@ -10,7 +10,7 @@ from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.learner import frozen, make_learner
 from fairbandits.policies.parameters import Learner, LearnerParameters
 
-#: Which further word of the round's coin is thrown; the learner may use any of the first.
+#: Number of the further word of the round's coin that is thrown; the learner may use all before.
 WORD = 2**33
 
 

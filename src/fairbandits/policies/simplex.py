@@ -22,26 +22,12 @@ def sample(x, coin):
 
 @register_jitable(**INLINE)
 def project_step(x, rate, g, threshold, moves, y):
-    """Move `x` to the point of the simplex nearest to x + rate * g, where it `moves`.
+    """Move `x` to the point of the simplex nearest to x + rate * g, in place, where it `moves`.
 
     That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large,
-    and the entries above it fit a larger one: so d climbs from `threshold`, dropping entries until
-    the lowest one kept lies above it, to the point that sorting gives, in a few passes.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (n,)
-        A point, changed in place.
-    rate : float
-        Step size.
-    g : ndarray of float, shape (n,)
-        Gains.
-    threshold : float
-        Where d starts: what fits some set of entries, (their sum after the step - 1) / number.
-    moves : bool
-        Whether there is a step.
-    y : ndarray of float, shape (n,)
-        Scratch.
+    and the entries above it fit a larger one: so d climbs, dropping entries until the lowest one
+    kept lies above it, to the point that sorting gives, in a few passes. It starts at `threshold`,
+    the d of some set of entries, (their sum after the step - 1) / number. `y` is scratch.
 
     References
     ----------
@@ -73,25 +59,17 @@ def project_step(x, rate, g, threshold, moves, y):
 def log_barrier_shift(gaps, shift, tolerance):
     """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
 
-    The maximiser of sum log q + <q, z> over the simplex is q_i = 1 / (gaps_i + d) with
-    gaps_i = max z - z_i. Measuring from the maximum keeps full precision however large z is.
-
-    Parameters
-    ----------
-    gaps : ndarray of float, shape (n,)
-        Non-negative, at least one of them 0.
-    shift : float
-        Where to start, e.g. the last round's root; anything positive will do, since the function
-        is concave and increasing: a step from the right lands on the left, and from there the
-        steps climb to the root.
-    tolerance : float
-        Stop after the step that started with |1 - sum| below this.
+    The maximiser of sum log q + <q, z> over the simplex is q_i = 1 / (gaps_i + d) with gaps_i = max
+    z - z_i. Measuring from the maximum keeps full precision however large z is. The start `shift`
+    is e.g. the last round's root; any positive number will do, since the function is concave and
+    increasing: a step from the right lands on the left, and from there the steps climb to the root.
+    The last step is the one that started with |1 - sum| below `tolerance`.
 
     References
     ----------
     BanditQ, App. 7.9 (UAI version, Alg. 3, with the sign corrected).
     """
-    going = shift > 0.0  # which holds in every lane
+    going = shift > 0.0  # true in every lane
     for _ in range(200):
         total, squares = 0.0, 0.0
         for k in range(len(gaps)):
@@ -110,7 +88,7 @@ def log_barrier_shift(gaps, shift, tolerance):
 def mass_and_logs(gaps, shift, p):
     """Return sum_i 1 / (gaps_i + shift), and sum_i log((gaps_i + shift) p_i) with few logarithms.
 
-    In one loop, because the two sums wait for their own additions only.
+    One loop does both, because each sum waits only for its own additions.
     """
     mass, logs, product = 0.0, 0.0, 1.0
     for k in range(len(gaps)):

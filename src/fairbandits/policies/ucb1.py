@@ -133,7 +133,7 @@ unchanged_when_asked(UCB1State, lambda state: state.clock != OWN)
 @implements("choose", UCB1State)
 def _choose(state, t, coin):
     means = state.means
-    if state.clock == OWN:  # which differs between lanes
+    if state.clock == OWN:  # it differs between lanes
         state.calls[0] += 1
         bonus = bonus_of(state.calls[0])
     else:

@@ -1,1 +1,1 @@
-"""What a policy is compared with: static optima, oracles and fluid laws."""
+"""Benchmarks of the policies: static optima, oracles, bounds and fluid laws."""

@@ -13,14 +13,14 @@ import numpy as np
 
 
 def squared_queue(n_arms: int, weight: float, t: np.ndarray | float) -> np.ndarray:
-    """Return 2 (V + 1) t + 4 sqrt(2 sum_i sum_{s <= t} s^2) + 4 V sqrt(2 N t), of E Q^2."""
+    """Return 2 (V + 1) t + 4 sqrt(2 sum_i sum_{s <= t} s^2) + 4 V sqrt(2 N t) >= E Q^2."""
     t = np.asarray(t, float)
     squares = n_arms * t * (t + 1) * (2 * t + 1) / 6
     return 2 * (weight + 1) * t + 4 * np.sqrt(2 * squares) + 4 * weight * np.sqrt(2 * n_arms * t)
 
 
 def squared_queue_bandit(n_arms: int, weight: float, t: np.ndarray | float) -> np.ndarray:
-    """Return what Eq. 21 and Theorem 2 say of E Q^2 under bandit feedback, with their constants.
+    """Return the bound of E Q^2 under bandit feedback, by Eq. 21 and Theorem 2.
 
     It is 2 (V + 1) t plus twice `log_barrier_learner`, for gains of at most s + V in round s, since
     a queue is at most s and a reward at most 1.
@@ -48,21 +48,12 @@ def regret(n_arms: int, weight: float, t: np.ndarray | float) -> np.ndarray:
 def log_barrier_learner(
     t: np.ndarray | float, sums: np.ndarray, squares: np.ndarray, largest: np.ndarray
 ) -> np.ndarray:
-    """Return Theorem 2's bound of the regret against the gains up to t.
+    """Return Theorem 2's bound of the regret against the gains up to t, shape (..., n_rounds).
 
     It is (2 + log(1 + S_inf)) (1 + sqrt(2 N L_2) + 2 L_inf sqrt(N t)), S_inf being the largest sum
-    of any arm's gains, L_2 the sum of the squared norms and L_inf the largest gain.
-
-    Parameters
-    ----------
-    t : ndarray or float
-        Rounds, shape (n_rounds,).
-    sums, squares, largest : ndarray, shape (..., n_rounds, n_arms)
-        Of each arm's gains, of their squares, and the largest so far.
-
-    Returns
-    -------
-    ndarray, shape (..., n_rounds)
+    of any arm's gains, L_2 the sum of the squared norms and L_inf the largest gain. `sums`,
+    `squares` and `largest`, shape (..., n_rounds, n_arms), are the sums of each arm's gains and of
+    their squares, and its largest gain so far.
     """
     n_arms = sums.shape[-1]
     size = 1 + np.sqrt(2 * n_arms * squares.sum(axis=-1))

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-#: What the sum of gaps is multiplied by.
+#: Factor of the sum of gaps.
 CONSTANT = 1 + math.pi**2 / 3
 
 
@@ -51,7 +51,7 @@ def group_bound(
 def within_bound(
     rounds: np.ndarray, served: np.ndarray, sizes: np.ndarray, delta: float
 ) -> np.ndarray:
-    """Return what Theorem 7 adds to Lemma 5: (1 - delta) sum_g sqrt(N_g k_g) + delta T."""
+    """Return Theorem 7's addition to Lemma 5: (1 - delta) sum_g sqrt(N_g k_g) + delta T."""
     return (1 - delta) * np.sqrt(served * sizes).sum(axis=-1) + delta * rounds
 
 

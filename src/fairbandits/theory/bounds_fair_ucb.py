@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-#: What UCB1 costs beyond its logarithm, in units of the sum of gaps.
+#: UCB1's regret beyond its logarithm, in units of the sum of gaps.
 CONSTANT = 1 + math.pi**2 / 3
 
 

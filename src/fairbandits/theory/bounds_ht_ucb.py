@@ -48,8 +48,8 @@ def regret(
 ) -> np.ndarray:
     """Return Eq. 13's bound on the penalised regret.
 
-    The term of a critical arm is printed as (8 ln T / Delta - tau T)+. What the bound on its pulls
-    gives is (8 ln T / Delta - Delta tau T)+, which is what stands here unless `as_printed`.
+    The term of a critical arm is printed as (8 ln T / Delta - tau T)+. The bound on its pulls gives
+    (8 ln T / Delta - Delta tau T)+, which is used unless `as_printed`.
     """
     gaps, penalties, quotas = (np.asarray(one, float) for one in (gaps, penalties, quotas))
     owed, logs = quotas * horizon, 8 * np.log(horizon)
@@ -63,7 +63,7 @@ def regret(
 
 
 def maximal_coefficients(means: ArrayLike, penalties: ArrayLike) -> np.ndarray:
-    """Return a_j of Theorem 3 (Eq. 14) for each arm, in the order in which the arms are given.
+    """Return a_j of Theorem 3 (Eq. 14) for each arm, in the order of the arms given.
 
     It is infinite where two sums mu + A are equal.
     """

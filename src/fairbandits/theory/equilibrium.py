@@ -1,7 +1,7 @@
-"""Where BanditQ settles: the fluid equilibrium, our derivation, for reference in figures and tests.
+"""The fluid equilibrium at which BanditQ settles: our derivation, for figures and tests.
 
-With an unprotected best arm and slack in the targets, BanditQ settles where all surrogate means
-are equal, (Q_i + V) mu_i = V mu*.
+With an unprotected best arm and slack in the targets, all surrogate means are equal there,
+(Q_i + V) mu_i = V mu*.
 """
 
 from collections.abc import Sequence
@@ -34,19 +34,10 @@ def regret_identity(
     idleness: np.ndarray,
     plays: np.ndarray,
 ) -> np.ndarray:
-    """Return the right side of E2: what the queues and exploration say the regret is.
+    """Return the regret by the right side of E2, from queues Q_i, idleness I_i and plays P_i.
 
-    Parameters
-    ----------
-    means, targets : sequence of float, length n_arms
-        The instance.
-    queues, idleness, plays : ndarray, shape (..., n_arms)
-        Q_i, I_i and plays at some rounds.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        - sum_protected (Q_i - I_i) (mu* / mu_i - 1) + sum_unprotected (mu* - mu_j) P_j.
+    It is - sum_protected (Q_i - I_i) (mu* / mu_i - 1) + sum_unprotected (mu* - mu_j) P_j; `queues`,
+    `idleness` and `plays` have shape (..., n_arms).
     """
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     wanted = targets > 0

@@ -1,11 +1,11 @@
-"""Where HT-UCB ends: the fluid law of its pulls, our derivation, for figures and tests.
+"""The fluid law of HT-UCB's pulls at the end of a run: our derivation, for figures and tests.
 
 At the end of a long run the arms that are still pulled have the same index. With L = sqrt(2 ln T)
-and the level of the indices written as mu* + L x, that says for an arm above its quota
+and the level of the indices written as mu* + L x, this gives for an arm above its quota
 
     N_k = (Delta_k / L + x)^(-2)
 
-and below it, where the index has the penalty rate on top,
+and below it, where the index includes the penalty rate,
 
     N_k = ((Delta_k - A_k) / L + x)^(-2).
 
@@ -63,7 +63,7 @@ def fluid_pulls(
         below = np.divide(1.0, short**2, out=np.full(means.size, math.inf), where=short > 0)
         return np.where(above > entitled, above, np.minimum(below, entitled))
 
-    from scipy.optimize import brentq  # which most figures do without
+    from scipy.optimize import brentq  # most figures do not need it
 
     # the best arm alone fills the horizon at one end; at the other all arms together leave some
     free = 1.0 - sum(numerators) / denominator

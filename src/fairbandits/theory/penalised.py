@@ -1,4 +1,4 @@
-"""The oracle of penalised pulls: the division of the horizon that loses least, and its loss.
+"""The oracle of penalised pulls: the division of the horizon with the least loss, and its loss.
 
 An arm that is pulled less often than its quota costs its penalty rate for every missing pull.
 With gaps Delta_k, quotas tau_k and penalty rates A_k, a policy that knows all of them fills the
@@ -14,7 +14,7 @@ from fairbandits.rationals import quota_numerators, rational
 
 
 class ArmSets(NamedTuple):
-    """Which arms are which: three boolean arrays, shape (n_arms,), one of them true for each arm.
+    """Three boolean arrays, shape (n_arms,), of which exactly one is true for each arm.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def oracle_allocation(means: Sequence, quotas: Sequence, penalties: float | Sequ
 def oracle_loss(
     rounds: np.ndarray, means: np.ndarray, quotas: Sequence, penalties: float | np.ndarray
 ) -> np.ndarray:
-    """Return L*(t) = t sum_k min(Delta_k, A_k) tau_k, the loss of the oracle.
+    """Return L*(t) = t sum_k min(Delta_k, A_k) tau_k (Eq. 9), the loss of the oracle.
 
     It is a lower bound, not always attained where some tau_k t is not a whole number.
 
@@ -98,20 +98,14 @@ def oracle_loss(
     ----------
     rounds : ndarray of int, shape (n_rounds,)
         Rounds t.
-    means : array_like of float, shape (n_arms,) or (n_replicates, n_arms)
-        Mean rewards mu_k, of one instance or of one for each replicate.
+    means, penalties : array_like of float, shape (n_arms,) or (n_replicates, n_arms)
+        Mean rewards mu_k and penalty rates A_k >= 0; one rate can stand for all arms.
     quotas : sequence of number or str, length n_arms
         Required fractions of pulls tau_k, exact, of sum below 1.
-    penalties : array_like of float, scalar or shape (n_arms,) or (n_replicates, n_arms)
-        Penalty rates A_k >= 0.
 
     Returns
     -------
     ndarray of float, shape (n_rounds,) or (n_replicates, n_rounds)
-
-    References
-    ----------
-    The same, Eq. 9.
     """
     means = np.asarray(means, float)
     numerators, denominator = quota_numerators(quotas)
