@@ -240,7 +240,7 @@ class BFUCB:
         )
 
     def _common(self, n_arms: int, horizon: int) -> dict[str, Any]:
-        """Return the fields that both kinds of state have."""
+        """Return the fields that both kinds of state share."""
         layout.check_layout(self.groups, n_arms)
         n_groups = len(self.groups)
         delta = layout.delta_for(self.delta, horizon)
@@ -313,7 +313,7 @@ def _learn(state, t, arm, reward):
 
 @register_jitable(**NOT_INLINED)
 def _weigh_any(state, g):
-    """Do what `merit.weigh` does for any merit function and for the maximum over the whole box."""
+    """Do the same as `merit.weigh` for any merit function, and for the maximum over the box."""
     size, row = state.start[g + 1] - state.start[g], g * state.columns
     lower, upper, point = state.lower, state.upper, state.point
     for i in range(lanes_of(state.mean)):

@@ -13,7 +13,7 @@ from fairbandits.policies.simplex import sample
 
 
 class EXP3State(NamedTuple):
-    """Weights, and the distribution they give."""
+    """The weights and their distribution."""
 
     x: np.ndarray
     weights: np.ndarray

@@ -1,4 +1,4 @@
-"""Policies under the names that papers give them, where these are settings of others."""
+"""Policies with a name of their own that are settings of others."""
 
 from dataclasses import dataclass, field
 

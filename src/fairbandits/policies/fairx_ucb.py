@@ -219,7 +219,7 @@ plays_in_lanes(FairXUCBState)
 
 @register_jitable(**INLINE)
 def _weigh(state, t):
-    """Work out the width and all optimistic means of round t."""
+    """Compute the width and all optimistic means of round t."""
     count = 4.0 * (t if state.by_round else state.horizon) * state.start[1]
     if state.outside:
         state.width[0] = math.sqrt(2.0 * math.log(count) * state.inverse_delta)
@@ -233,7 +233,7 @@ def _weigh(state, t):
 
 @register_jitable(**INLINE)
 def _weigh_one(state, arm):
-    """Do the same for one arm, the width being what it was."""
+    """Compute one arm's optimistic mean, with the width unchanged."""
     state.weight[arm] = merits.bound_of(state, arm, state.width[0])
     block = whole(arm / merits.BLOCK)
     state.blocks[block] = merits.block_sum(state.weight, merits.BLOCK * block)

@@ -1,4 +1,4 @@
-"""What the policies for groups of arms share: the layout, the quotas, and the initial pulls."""
+"""Common parts of the policies for groups of arms: the layout, the quotas, the initial pulls."""
 
 import math
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def check_delta(delta: float | None) -> None:
 
 
 def delta_for(delta: float | None, horizon: int) -> float:
-    """Return delta, None being 1 / sqrt(T), not above 1/2."""
+    """Return delta, at most 1/2; None stands for 1 / sqrt(T)."""
     return min(0.5, 1.0 / math.sqrt(horizon)) if delta is None else float(delta)
 
 
@@ -103,7 +103,7 @@ def group_of(groups: Sequence[int]) -> np.ndarray:
 
 
 def row_of(groups: Sequence[int], columns: int) -> np.ndarray:
-    """Return the row of each arm where each group has so many rows, shape (n_arms,)."""
+    """Return the row of each arm where each group has `columns` rows, shape (n_arms,)."""
     return np.concatenate([columns * g + np.arange(size) for g, size in enumerate(groups)])
 
 
@@ -131,7 +131,7 @@ def most_owed(quotas, denominator, served, t):
 
 @register_jitable(**INLINE)
 def served_group(state, t, coin):
-    """Return the group that is furthest behind; if none is, the one that the learner prefers."""
+    """Return the group that is furthest behind; if none is, the learner's choice."""
     group = most_owed(state.quotas, state.denominator, state.served, t)
     optional = group < 0
     if anywhere(optional):

@@ -92,7 +92,7 @@ class GuaranteeAnytime:
 
 @register_jitable(**INLINE)
 def _add_up(state):
-    """Compute what the estimates add to the guarantees."""
+    """Compute the additions of the estimates to the guarantees."""
     needed = 0.0
     added = 0.0
     for j in range(state.protected.size):

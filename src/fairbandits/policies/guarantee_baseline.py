@@ -1,4 +1,4 @@
-"""The arm furthest below its guaranteed reward, else KL-UCB: what the others are compared with."""
+"""The arm furthest below its guaranteed reward, else KL-UCB: the baseline of the others."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,4 +1,4 @@
-"""Guaranteed reward rates by exploring first: two phases of estimates, then what is missing."""
+"""Guaranteed reward rates by exploring first: two phases of estimates, then the missing pulls."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FIRST, SECOND, THIRD, LAST = range(4)
 
 
 class GuaranteeETCState(NamedTuple):
-    """Limits for KL-UCB, and of each phase the pulls, the quotas and what it has estimated."""
+    """Limits for KL-UCB, and the pulls, quotas and estimates of each phase."""
 
     limits: Limits
     targets: np.ndarray
@@ -100,7 +100,7 @@ class GuaranteeETC:
 
 @register_jitable(**INLINE)
 def _short(state, phase):
-    """Return the first guaranteed arm that is short of its quota of one of the first two phases."""
+    """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
     for j in range(state.protected.size):
         k = state.protected[j]
         if state.pulls[phase, k] < state.quotas[phase, k]:

@@ -1,4 +1,4 @@
-"""Guaranteed reward rates by estimates of the means; what is left goes to KL-UCB."""
+"""Guaranteed reward rates by estimates of the means, and KL-UCB with the rest."""
 
 import math
 from dataclasses import dataclass
@@ -102,7 +102,7 @@ class GuaranteeKLUCB:
 
 @register_jitable(**INLINE)
 def _gap(p, entropy, divergence, known, k):
-    """Return 1 - q for the upper limit q of p, from where it was found in the last round."""
+    """Return 1 - q for the upper limit q of p, starting from the last round's."""
     if p >= 1.0:
         return 0.0
     if divergence <= 0.0:
@@ -113,7 +113,7 @@ def _gap(p, entropy, divergence, known, k):
 
 @register_jitable(**INLINE)
 def _estimate(state, kind, k, level):
-    """Return what stands for an arm's mean."""
+    """Return the estimate used for an arm's mean."""
     limits = state.limits
     mean, entropy = limits.mean[k], limits.entropy[k]
     estimate = mean

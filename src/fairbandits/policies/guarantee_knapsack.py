@@ -15,7 +15,7 @@ from fairbandits.policies.simplex import sample
 
 
 class GuaranteeKnapsackState(NamedTuple):
-    """Logarithms of both sorts of weights with what they give, and the numbers of the formulas."""
+    """Logarithms and values of both sorts of weights, and the constants of the formulas."""
 
     x: np.ndarray
     weights: np.ndarray
@@ -99,7 +99,7 @@ class GuaranteeKnapsack:
 
 @register_jitable(**INLINE)
 def _price(state, arm, reward):
-    """Let the prices learn from a reward; return what the constraints cost at the new ones."""
+    """Let the prices learn from a reward; return the constraints' cost at the new ones."""
     prices, weights = state.prices, state.price_weights
     highest = -math.inf
     for j in range(state.protected.size):

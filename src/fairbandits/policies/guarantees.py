@@ -1,4 +1,4 @@
-"""What the policies for guaranteed reward rates have in common."""
+"""Common parts of the policies for guaranteed reward rates."""
 
 from collections.abc import Sequence
 from numbers import Integral

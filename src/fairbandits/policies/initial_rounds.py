@@ -62,7 +62,7 @@ def n_rounds(groups: tuple[int, ...]) -> int:
 
 
 def width_factors(delta: float, outside: bool) -> tuple[float, float]:
-    """Return what `group_width` multiplies the argument of the logarithm and the logarithm by."""
+    """Return the factors of the logarithm's argument, and of the logarithm, in `group_width`."""
     return (4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)
 
 
@@ -94,7 +94,7 @@ def begin(
 
 
 def rows_of(groups: tuple[int, ...], uncut: bool) -> dict[str, Any]:
-    """Return the fields of a state that say where the arms stand and what is known of them."""
+    """Return the fields of a state with the places and the statistics of the arms."""
     columns = merits.padded(max(groups))
     n_rows = len(groups) * columns
     rows = layout.row_of(groups, columns)
@@ -119,7 +119,7 @@ def rows_of(groups: tuple[int, ...], uncut: bool) -> dict[str, Any]:
 
 @register_jitable(**INLINE)
 def turn_of(state, t):
-    """Return the group of round t of the initial phase, and how often it had its turn before."""
+    """Return the group of round t of the initial phase, and the number of its earlier turns."""
     if state.sequential:
         return (t - 1) // state.largest, (t - 1) % state.largest
     n_groups = state.start.size - 1
@@ -128,7 +128,7 @@ def turn_of(state, t):
 
 @register_jitable(**INLINE)
 def fixed_arm(state, g, turn, coin):
-    """Return the arm of a turn that goes by no merit: the next one of the group, or any of it."""
+    """Return the arm of a turn without merit: the next one of the group, or any of it."""
     size = state.start[g + 1] - state.start[g]
     row = g * state.columns
     if turn < size:
@@ -147,7 +147,7 @@ def group_width(state, count, size):
 
 @register_jitable(**INLINE)
 def serve(state, group):
-    """Count a round of the group that is served, and work out its width."""
+    """Count a round of the served group, and compute its width."""
     count, size = state.horizon, 0
     for g in range(len(state.quotas)):
         own = group == g
@@ -197,5 +197,5 @@ def choose_early(first, t, coin):
 
 @register_jitable(**NOT_INLINED)
 def learn_early(first, t, arm, reward):
-    """Take the reward of one of the initial rounds."""
+    """Learn from the reward of one of the initial rounds."""
     learn(first, t, arm, reward)

@@ -253,7 +253,7 @@ def first_unpulled(limits):
 
 @register_jitable(**INLINE)
 def learn(limits, arm, reward):
-    """Take the reward of a pull."""
+    """Learn from the reward of a pull."""
     pulls = limits.pulls[arm] + 1
     limits.pulls[arm] = pulls
     limits.marks[UNPULLED] -= 1 if pulls == 1 else 0

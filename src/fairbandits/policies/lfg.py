@@ -17,7 +17,7 @@ from fairbandits.rationals import common_denominator
 
 
 class LFGState(NamedTuple):
-    """Queues as exact numerators over `denominator`, and what the bounds need."""
+    """Queues as exact numerators over `denominator`, and statistics for the bounds."""
 
     pulls: np.ndarray
     sums: np.ndarray

@@ -194,7 +194,7 @@ def bound_of(state, row, width):
 
 @register_jitable(**INLINE)
 def expose(state, first, size, total, own):
-    """Write and add up the probabilities weight / total of some rows, where they are one's own."""
+    """Write and add up the probabilities weight / total of the rows where `own` holds."""
     share = ratio(1.0, total)
     for row in range(first, first + size):
         # the last bits decide which arms pass the number 1.000: divide, as the program does

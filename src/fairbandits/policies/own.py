@@ -51,7 +51,7 @@ def find(name: str) -> Any:
 
 
 def check_arguments(name: str, parameters: dict[str, Any]) -> None:
-    """Raise ValueError unless an own policy can be made with parameters of these names."""
+    """Raise ValueError unless a user's policy takes parameters of these names."""
     try:
         signature = inspect.signature(find(name))
     except TypeError:  # nothing is known of code in C
@@ -94,7 +94,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _file(name: str) -> Path:
-    """Return the file of an own policy's module."""
+    """Return the file of a user's policy."""
     module, _ = _parts(name)
     importlib.invalidate_caches()  # the file can be new
     try:
@@ -113,7 +113,7 @@ def _file(name: str) -> Path:
 
 @contextmanager
 def _current_folder() -> Iterator[None]:
-    """Let modules be looked for in the current folder first, as installed commands do not."""
+    """Add the current folder to the search path of modules, which installed commands lack."""
     sys.path.insert(0, os.getcwd())
     try:
         yield

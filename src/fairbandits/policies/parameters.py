@@ -75,7 +75,7 @@ def per_arm(entry: Schema, **others: Any) -> Schema:
 
 
 def several(entry: Schema, least: int = 1, most: int | None = None) -> Schema:
-    """Return the schema of a list of so many entries."""
+    """Return the schema of a list with a given number of entries."""
     ends = {"minItems": least} | ({} if most is None else {"maxItems": most})
     return Schema({"type": "array"} | ends | {"items": entry.keywords})
 
@@ -98,7 +98,7 @@ LearnerParameters = Annotated[Any, Schema({"type": "object"})]
 
 
 def keywords(hint: Any) -> Mapping[str, Any]:
-    """Return what a field can be by its type; nothing where the type does not say."""
+    """Return the schema of a field's type; empty where the type says nothing."""
     for one in getattr(hint, "__metadata__", ()):
         if isinstance(one, Schema):
             return one.keywords
@@ -111,7 +111,7 @@ def keywords(hint: Any) -> Mapping[str, Any]:
 
 @cache
 def checked(made: type) -> type:
-    """Return a dataclass that says at once which argument is something other than its type says."""
+    """Return a dataclass that refuses arguments of other types than its fields', by name."""
     if not dataclasses.is_dataclass(made):
         return made
     known = typing.get_type_hints(made, include_extras=True)
@@ -130,7 +130,7 @@ def checked(made: type) -> type:
 
 
 def _check(name: str, value: Any, can_be: Mapping[str, Any]) -> None:
-    """Raise ValueError for a value of another kind than number or list, where that is asked for."""
+    """Raise ValueError for a value that is no number or list where one is required."""
     kind = can_be.get("type")
     if kind == "array":
         each = "arm" if can_be.get("perArm") else "group"

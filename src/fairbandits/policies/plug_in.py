@@ -1,4 +1,4 @@
-"""Fair-Learn for reward targets: quotas are targets over estimated means, renewed now and then."""
+"""Fair-Learn for reward targets: quotas are targets over estimated means, renewed at times."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,4 +1,4 @@
-"""The prophet: it knows the means and divides the horizon so that the penalised loss is least."""
+"""The prophet: it knows the means and divides the horizon with the least penalised loss."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -15,7 +15,7 @@ from fairbandits.policies.ties import best_arm
 
 
 class QueueUCBState(NamedTuple):
-    """Queues, and of each arm's observations the number, sum, mean and 1 / sqrt(number)."""
+    """Queues, and the number, sum, mean and 1 / sqrt(number) of each arm's observations."""
 
     targets: np.ndarray
     protected: np.ndarray

@@ -1,4 +1,4 @@
-"""Rewards in [0, 1] turned into coins, for a learner that is meant for Bernoulli rewards."""
+"""Rewards in [0, 1] turned into coins, for a learner of Bernoulli rewards."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -16,7 +16,7 @@ from fairbandits.rationals import quota_numerators
 
 
 class TFairLearnState(NamedTuple):
-    """The learner, the pulls, and those that each arm still owes."""
+    """The learner, the pulls, and the pulls that each arm is still owed."""
 
     learner: NamedTuple
     pulls: np.ndarray

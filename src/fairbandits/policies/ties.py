@@ -1,4 +1,4 @@
-"""The arm of largest index, and what happens when several share it."""
+"""The arm of largest index, and the choice among several that share it."""
 
 from numba.extending import register_jitable
 

@@ -20,7 +20,7 @@ CLOCKS = {"round": ROUND, "previous": PREVIOUS, "own": OWN}
 
 
 class Means(NamedTuple):
-    """Of each arm what its index needs, and how many arms were never pulled."""
+    """Statistics for each arm's index, and the number of arms never pulled."""
 
     pulls: np.ndarray
     sums: np.ndarray
@@ -30,7 +30,7 @@ class Means(NamedTuple):
 
 
 class UCB1State(NamedTuple):
-    """The means, and how often the policy was asked; the indices, where ties are drawn."""
+    """The means, and how often the policy was asked; the indices, where ties are random."""
 
     means: Means
     calls: np.ndarray
@@ -99,7 +99,7 @@ def no_pulls(n_arms: int) -> Means:
 
 @register_jitable(**INLINE)
 def take(means, arm, reward):
-    """Take the reward of a pull."""
+    """Learn from the reward of a pull."""
     pulls = means.pulls[arm] + 1
     sums = means.sums[arm] + reward
     means.pulls[arm] = pulls

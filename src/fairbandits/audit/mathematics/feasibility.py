@@ -114,7 +114,7 @@ def released_distribution(means: Sequence[float], targets: Sequence[float]) -> n
 
 
 def released_loss(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return each instance's largest reward less that of the released program's benchmark."""
+    """Return each instance's distance between the best reward and the released program's."""
     program = [released_distribution(*one) @ one[0] for one in zip(means, targets, strict=True)]
     return np.abs(largest_reward(means, targets) - program)
 

@@ -124,10 +124,9 @@ def out_of_order(number: int, seed: int) -> list[int]:
 
 
 def least_lack(quotas: Sequence[str], rounds: int) -> int:
-    """Return the deficit to tau_k t that no policy can avoid in every round, as a numerator.
+    """Return the pulls that all arms need for N_k(t) >= tau_k t, less t, in the worst round.
 
-    In some round up to `rounds` some arm is at least that far behind, whatever is pulled; 0 or less
-    if the constraint N_k(t) >= tau_k t can be met in all of them.
+    No policy can meet the constraint in every round up to `rounds` if this is above 0.
     """
     numerators, denominator = common_denominator("quotas", [Fraction(one) for one in quotas])
     # pulls that all arms together need by round t, against the t available

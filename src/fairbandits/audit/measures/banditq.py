@@ -72,7 +72,7 @@ def average_regret(cell: Cell) -> np.ndarray:
 
 @measure("plays", axes="rt", unit="reward")
 def unscaled_regret(cell: Cell) -> np.ndarray:
-    """Regret over the factor that turns rewards into gains; if it is negative they are losses."""
+    """Regret of the gains over the size of their factor; a negative factor makes them losses."""
     gains = np.sign(float(cell.parameters["gain"])) * cell.means
     return cell.column("plays") @ (gains.max() - gains)
 

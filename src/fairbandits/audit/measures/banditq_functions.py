@@ -62,7 +62,7 @@ def best_reward(scope: CaseScope, targets: np.ndarray) -> float:
 
 @function(in_cell=True, columns=("plays", "reward"))
 def sampled_reward(scope: CaseScope, seed: str) -> np.ndarray:
-    """Reward at T as it would be from arms sampled from the distributions x(t)."""
+    """Reward at T if arms were sampled from the distributions x(t)."""
     cell = scope.cell
     columns = cell.column("plays"), cell.column("reward")
     found = mathematics.sampled_arms.sampled_reward(cell.rounds, *columns, generator(seed))
@@ -111,7 +111,7 @@ def _row(values: Any) -> np.ndarray:
 
 
 def _of_arm(scope: CaseScope, values: np.ndarray, arm: int = 0) -> np.ndarray:
-    """Return the values of an arm, or of the case's, if it is of one."""
+    """Return the values of a given arm, or of the case's own."""
     arm = arm or scope.known.get("arm", 0)
     return values[:, :, [arm - 1]] if arm else values
 
@@ -137,19 +137,19 @@ def published(
 
 @function(in_cell=True)
 def reading_error(scope: CaseScope, figure: str) -> float:
-    """Half width of what reading a published figure leaves open."""
+    """Half width of the error of reading a published figure."""
     return float(_read_off(scope.evidence.paper)["figures"][figure]["reading_error"])
 
 
 @function(in_cell=True)
 def published_target(scope: CaseScope, arm: int) -> float:
-    """Target of an arm as it was read off the published figures."""
+    """Target of an arm, read off the published figures."""
     return float(_read_off(scope.evidence.paper)["drawn_targets"]["value"][f"arm {arm}"])
 
 
 @function(in_cell=True)
 def published_at(scope: CaseScope, figure: str) -> np.ndarray:
-    """Numbers that were read off the curves of a published figure at some rounds of each."""
+    """Numbers read off the curves of a published figure, at given rounds of each."""
     points = _points(scope, figure)
     values = [[one["value"] for one in curve] for curve in points.values()]
     return _of_arm(scope, np.array(values).T[None])
@@ -190,12 +190,12 @@ def _replay(scope: CaseScope, name: str, figure: str) -> pa.Table:
 
 
 def _column(column: str, series: str) -> str:
-    """Return the column of a replay that a figure's series shows."""
+    """Return the replay's column that a figure's series shows."""
     return column if series == column else f"{column}_{series.removeprefix('arm ')}"
 
 
 def _points(scope: CaseScope, figure: str) -> dict[str, list[Mapping[str, Any]]]:
-    """Return what was read off the curves of a figure at rounds, in their order, by series."""
+    """Return the numbers read off a figure's curves at rounds, in their order, by series."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for one in _read_off(scope.evidence.paper)["figures"][figure]["values"]:
         if one["quantity"] == "value":
@@ -213,13 +213,13 @@ def _read_off(paper: str) -> Mapping[str, Any]:
 
 @function()
 def diameter(means: np.ndarray, targets: np.ndarray) -> float:
-    """Largest distance of two distributions that meet the targets."""
+    """Largest distance between two distributions that meet the targets."""
     return mathematics.feasibility.diameter(means.ravel(), targets.ravel())
 
 
 @function()
 def released_benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Distribution that the released program takes as its benchmark."""
+    """Benchmark distribution of the released program."""
     return _row(mathematics.feasibility.released_distribution(means.ravel(), targets.ravel()))
 
 
@@ -229,8 +229,8 @@ def feasibility_disagreements(
 ) -> np.ndarray:
     """1 where linear programme and sum target / mean disagree on feasibility, of random instances.
 
-    These are so many, with `fewest` to `most` arms and a sum from `low` to `high`; both must say
-    by more than `close` on which side of the border an instance is.
+    `number` instances have `fewest` to `most` arms and a sum from `low` to `high`; both methods
+    must put an instance beyond `close` of the border.
     """
     made = mathematics.feasibility.random_instances(
         generator(seed), number, (fewest, most), (low, high)
@@ -243,9 +243,9 @@ def feasibility_disagreements(
 def released_losses(
     number: int, fewest: int, most: int, low: float, high: float, seed: str
 ) -> np.ndarray:
-    """How far the program's benchmark is from the best reward, of instances with a free best arm.
+    """Distance of the released program's reward from the best, of instances with a free best arm.
 
-    They are random: see `feasibility_disagreements`.
+    The instances are random, like those of `feasibility_disagreements`.
     """
     sizes, loads = (fewest, most), (low, high)
     made = mathematics.feasibility.random_instances(
@@ -260,8 +260,8 @@ def solver_errors(
 ) -> np.ndarray:
     """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs.
 
-    These are so many, normal, with 2 to `most_arms` arms and a scale from 10^low to 10^high; the
-    solver stops at `tolerance`.
+    The inputs are normal, with 2 to `most_arms` arms and a scale from 10^low to 10^high; the solver
+    stops at `tolerance`.
     """
     rng, sizes = generator(seed), (low, high)
     return mathematics.log_barrier.errors_on_random_inputs(rng, number, most_arms, tolerance, sizes)
@@ -271,7 +271,7 @@ def solver_errors(
 def projection_work(sizes: list[int], number: int, seed: str) -> np.ndarray:
     """Entries that projections onto the simplex look at, over N log N, for each number N of arms.
 
-    Of each so many are made, of random points after random steps.
+    `number` random points take random steps.
     """
     found = mathematics.operations.projections(generator(seed), sizes, number)
     return (found / _n_log_n(sizes))[:, None]
@@ -283,7 +283,7 @@ def barrier_work(
 ) -> np.ndarray:
     """Entries that log-barrier steps look at, over N log N, for each number N of arms.
 
-    Of each so many are made: see `solver_errors`.
+    The inputs are those of `solver_errors`.
     """
     rng, scales = generator(seed), (low, high)
     found = mathematics.operations.log_barrier_steps(rng, sizes, number, tolerance, scales)
@@ -294,7 +294,7 @@ def barrier_work(
 def solver_advantage(
     n_arms: int, number: int, tolerance: float, low: float, high: float, seed: str
 ) -> np.ndarray:
-    """Passes over all arms of SciPy's SLSQP over those of the special solver, on random inputs."""
+    """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs."""
     rng, scales = generator(f"{seed}-{n_arms}"), (low, high)
     found = mathematics.operations.passes_saved(rng, n_arms, number, tolerance, scales)
     return found[:, None, None]

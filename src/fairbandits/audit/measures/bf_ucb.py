@@ -49,7 +49,7 @@ def _quotas(cell: Cell) -> list:
 
 
 def _each(cell: Cell, of: Callable[..., Any], *columns: np.ndarray) -> np.ndarray:
-    """Return what a function makes of the means and columns of each replicate."""
+    """Return a function's value for each replicate's means and columns."""
     means = _means(cell)
     count = max([len(means), *map(len, columns)])
     return np.stack(
@@ -156,13 +156,13 @@ def between_regret(cell: Cell) -> np.ndarray:
 
 @measure("plays", "probability", "mean", axes="rt", unit="reward")
 def within_regret(cell: Cell) -> np.ndarray:
-    """Second part of Theorem 4: what the policies within the groups cost."""
+    """Second part of Theorem 4: the cost of the policies within the groups."""
     return _parts(cell, 1, "probability")
 
 
 @measure("plays", "mean", axes="rt", unit="reward")
 def within_regret_pulls(cell: Cell) -> np.ndarray:
-    """Second part of Theorem 4 of one path: that of the pulls."""
+    """Second part of Theorem 4 on one path, from the pulls."""
     return _parts(cell, 1, "plays")
 
 
@@ -243,7 +243,7 @@ def _arms_of(scope: CaseScope, x: np.ndarray, g: int) -> np.ndarray:
 
 @function()
 def of_group(x: np.ndarray, g: int) -> np.ndarray:
-    """Value of a group, counted from 1, of what has one for each group."""
+    """Value of a group, counted from 1, among values of all groups."""
     return x[:, :, [g - 1]]
 
 
@@ -407,25 +407,25 @@ def short_of_quotas(number: int, rounds: int, beyond: int, seed: str) -> int:
 
 @function()
 def merit_ratios_off(number: int, seed: str) -> int:
-    """How many of so many random policies f(mu_i) / sum f are not of the ratios of the merits."""
+    """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits."""
     return mathematics.group_optimum.ratios_off(number, seed)
 
 
 @function()
 def optimum_off(number: int, seed: str) -> int:
-    """How many of so many random instances have another best reward than Eq. 1, by enumeration."""
+    """Number of random instances whose best reward by enumeration differs from Eq. 1."""
     return mathematics.group_optimum.optimum_off(number, seed)
 
 
 @function()
 def corners_lost(number: int, kind: str, seed: str) -> int:
-    """How many of so many random boxes of a kind have a better vertex than the upper one."""
+    """Number of random boxes of a kind with a better vertex than the upper corner."""
     return mathematics.merit_boxes.corners_lost(number, kind, seed)
 
 
 @function()
 def optimism_lost(number: int, least: int, cut: int, seed: str) -> int:
-    """How many of so many boxes have less reward at the upper corner than at a point inside."""
+    """Number of random boxes with less reward at the upper corner than at a point inside."""
     return mathematics.merit_boxes.optimism_lost(number, least, bool(cut), seed)
 
 
@@ -437,7 +437,7 @@ def coverage_ratio(arms: int, pulls: list[int], span: str) -> float:
 
 @function(in_cell=True)
 def drawn_best_group(scope: CaseScope, experiment: str, number: int, seed: str) -> np.ndarray:
-    """Best group of so many instances drawn as an experiment draws them."""
+    """Best group of each instance drawn as in an experiment."""
     spec = scope.evidence.config.experiment(scope.evidence.paper, experiment).runs[0].spec
     found = mathematics.group_optimum.best_groups(spec, number, seed)
     return found[:, None, None]

@@ -89,7 +89,7 @@ def slopes(x: np.ndarray, y: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 @function()
 def spaced(x: np.ndarray, least: Any) -> np.ndarray:
-    """Whether stacked cells are so far above the last one that is kept; the first one is."""
+    """Whether a stacked cell is far enough above the last one kept; the first one is kept."""
     kept: list[bool] = []
     before = -np.inf
     for value in x.ravel().tolist():

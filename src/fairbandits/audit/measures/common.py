@@ -289,7 +289,7 @@ def window_rate(scope: CaseScope, x: np.ndarray, length: float, starts: int) -> 
 
 @function(in_cell=True)
 def logspaced(scope: CaseScope, number: int, first: float = 1) -> np.ndarray:
-    """Recorded rounds nearest to so many log-spaced ones from `first` on, to T."""
+    """Recorded rounds nearest to log-spaced ones, of a given number, from `first` to T."""
     rounds = scope.cell.rounds
     start = min(int(np.searchsorted(rounds, _scalar(first))), rounds.size - 1)
     if rounds.size - start <= number:
@@ -301,7 +301,7 @@ def logspaced(scope: CaseScope, number: int, first: float = 1) -> np.ndarray:
 
 @function(in_cell=True)
 def even(scope: CaseScope, number: int, first: float = 0) -> np.ndarray:
-    """So many evenly spaced rounds, from `first` (or T / number) to T."""
+    """Evenly spaced rounds, of a given number, from `first` (or T / number) to T."""
     horizon, first = scope.cell.horizon, _scalar(first)
     return np.linspace(first or horizon / number, horizon, number)
 

@@ -141,13 +141,13 @@ def greatest(x: np.ndarray) -> np.ndarray:
 
 @function(in_cell=True)
 def cheapest_fair(scope: CaseScope, number: int) -> np.ndarray:
-    """Numerators of the r-Regret of the best fair counts, of so many random instances."""
+    """Numerators of the r-Regret of the best fair counts, of random instances."""
     return _each(mathematics.fair_counts.r_regrets_of_cheapest(number, scope.evidence.config.seed))
 
 
 @function(in_cell=True)
 def other_fair(scope: CaseScope, number: int) -> np.ndarray:
-    """Numerators of the r-Regret of so many random counts that are fair."""
+    """Numerators of the r-Regret of random fair counts."""
     return _each(mathematics.fair_counts.r_regrets_of_others(number, scope.evidence.config.seed))
 
 
@@ -197,5 +197,5 @@ def violation_asleep(scope: CaseScope, arm: int, until: int, rounds: int) -> int
 
 @function()
 def check_operations(arms: int) -> int:
-    """Return how many operations Fair-Learn's check of fairness takes in a round."""
+    """Number of operations in Fair-Learn's check of fairness in a round."""
     return mathematics.plain_fair_learn.check_operations(arms)

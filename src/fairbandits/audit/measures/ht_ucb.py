@@ -27,7 +27,7 @@ def replicate(cell: Cell) -> np.ndarray:
 
 @measure("mean", axes="rta", unit="reward per round")
 def penalty(cell: Cell) -> np.ndarray:
-    """Penalty rate A_k of an arm: of the loss, or where it has none what the policy is given."""
+    """Penalty rate A_k of an arm: the loss's, or without one the policy's."""
     given = cell.spec.penalties
     if given is None:
         given = cell.parameters.get("penalties")
@@ -117,7 +117,7 @@ def regret_within(cell: Cell) -> np.ndarray:
 
 @measure("mean", axes="rt", unit="reward")
 def penalised_regret_most(cell: Cell) -> np.ndarray:
-    """Largest possible penalised regret, that of pulling nothing but one arm."""
+    """Largest possible penalised regret: that of pulling a single arm."""
     shape = (1, cell.rounds.size, cell.spec.n_arms)
     found = []
     for arm in range(cell.spec.n_arms):
@@ -145,7 +145,7 @@ def scale(cell: Cell) -> float:
 
 @measure(axes="")
 def swept(cell: Cell) -> float:
-    """Value of the one parameter that is varied; 0 if none is."""
+    """Value of the one varied parameter; 0 if none is varied."""
     values = [value for name, value in cell.run.cell.items() if name != "horizon"]
     return float(values[0]) if values else 0.0
 
@@ -259,7 +259,7 @@ def of_arm(x: np.ndarray, arm: int) -> np.ndarray:
 
 @function()
 def first_runs(x: np.ndarray, number: int) -> np.ndarray:
-    """Value in so many of the first replicates."""
+    """Value in the first replicates, of a given number."""
     return x[:number]
 
 
@@ -282,11 +282,11 @@ def in_order(x: np.ndarray, key: np.ndarray, which: np.ndarray) -> np.ndarray:
 def frontier(
     x: np.ndarray, y: np.ndarray, own: np.ndarray, other: np.ndarray, level: int, levels: int
 ) -> np.ndarray:
-    """Height y, at one of evenly spaced levels of x that two sets of stacked cells reach, of one.
+    """Height y at one of evenly spaced levels of x that two sets of cells reach, of one set.
 
     The curve goes through the means of the stacked cells for which `own` holds. A replicate's value
-    is its own height less the slope times how far its own x is from the level: their mean is the
-    height of the curve, their spread is its error.
+    is its own height less the slope times the distance of its own x from the level: their mean is
+    the height of the curve, their spread is its error.
     """
     own, other = (np.broadcast_to(one, (1, 1, x.shape[2])).ravel() for one in (own, other))
     if not (own.any() and other.any()):
@@ -314,7 +314,7 @@ def frontier(
 
 
 def _rounds_of(cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rounds n, and N_k(n - 1) and whether arm k is pulled in each, where both are known."""
+    """Return rounds n, N_k(n - 1) and whether arm k is pulled in each, where both are known."""
     plays = np.concatenate(
         [np.zeros_like(cell.column("plays")[:, :1]), cell.column("plays")], axis=1
     )
@@ -335,7 +335,7 @@ def _counted(holds: np.ndarray) -> np.ndarray:
 
 
 def _alone(cell: Cell, least: float, first: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return in which rounds one arm that is not non-critical alone is short, and who is pulled."""
+    """Return whether just one arm with A_k >= Delta_k is short in a round, and is pulled."""
     n, before, pulled = _rounds_of(cell)
     short = _short(cell, n, before)
     one = short & ~non_critical(cell)
@@ -356,13 +356,13 @@ def alone_rounds(scope: CaseScope, least: float, first: float) -> np.ndarray:
 
 @function(in_cell=True, columns=("plays", "mean", "quota"))
 def alone_unserved(scope: CaseScope, least: float, first: float) -> np.ndarray:
-    """Those of `alone_rounds` in which that arm is not pulled."""
+    """Rounds of `alone_rounds` in which that arm is not pulled."""
     holds, served = _alone(scope.cell, _number(least), _number(first))
     return _counted(holds & ~served)
 
 
 def _outside(cell: Cell, least: float, first: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return in which rounds a non-critical arm with enough pulls is chosen, and others lack."""
+    """Return whether rounds pull a non-critical arm with enough pulls, and others are short."""
     n, before, pulled = _rounds_of(cell)
     short = (_short(cell, n, before) & ~non_critical(cell)).any(axis=2)
     taken = (pulled & (before > least) & non_critical(cell)).any(axis=2)
@@ -378,7 +378,7 @@ def outside_rounds(scope: CaseScope, least: float, first: float) -> np.ndarray:
 
 @function(in_cell=True, columns=("plays", "mean", "quota"))
 def outside_out_of_turn(scope: CaseScope, least: float, first: float) -> np.ndarray:
-    """Those of `outside_rounds` in which an arm with A_k >= Delta_k is short of its quota."""
+    """Rounds of `outside_rounds` in which an arm with A_k >= Delta_k is short of its quota."""
     taken, short = _outside(scope.cell, _number(least), _number(first))
     return _counted(taken & short)
 
@@ -450,19 +450,19 @@ def _seed(scope: CaseScope) -> int:
 
 @function(in_cell=True)
 def wrong_minimisers(scope: CaseScope, number: int) -> np.ndarray:
-    """1 for each arm of so many random instances whose loss is not least where Section 2 says."""
+    """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
     return _whole(mathematics.penalties.wrong_minimisers(number, _seed(scope)))
 
 
 @function(in_cell=True)
 def not_one_set(scope: CaseScope, number: int) -> np.ndarray:
-    """By how many the sets that arms of so many random instances are in are not one."""
+    """Distance from 1 of the number of sets that each arm of random instances is in."""
     return _whole(mathematics.penalties.not_one_set(number, _seed(scope)))
 
 
 @function(in_cell=True)
 def optimum_errors(scope: CaseScope, number: int) -> np.ndarray:
-    """How far Eqs 7 and 9 are from the linear programme's optimum, of so many random instances."""
+    """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
     return _whole(mathematics.penalties.optimum_errors(number, _seed(scope)))
 
 
@@ -474,7 +474,7 @@ def out_of_order(scope: CaseScope, number: int) -> np.ndarray:
 
 @function()
 def least_lack(quotas: list[str], rounds: int) -> int:
-    """Pulls that are missing, in some round up to one, for all arms to have tau_k t, at least."""
+    """Pulls that all arms need to have tau_k t, beyond the t available, in the worst round."""
     return mathematics.penalties.least_lack(quotas, rounds)
 
 
