@@ -1,4 +1,4 @@
-"""What the page of the arena is made with."""
+"""Tables, pictures and words of the arena's page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,9 +33,9 @@ from fairbandits.report.pages import (
 )
 from fairbandits.settings.schemas import read_yaml
 
-#: Letters of the configuration, as formulas are written.
+#: Letters of the configuration -> as typeset in formulas.
 GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
-#: Whose rivals are asked for by name, and the contract that it was made for.
+#: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
 #: Columns of two measures in a thousand rounds.
 PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
@@ -45,7 +45,7 @@ CELL = '<span style="white-space:normal">{}<br><small>{}</small></span>'
 
 @dataclass(frozen=True)
 class Shown:
-    """The arena, its tables by name with their folder, and their scale if it is another one."""
+    """The arena and its tables by name; `scale` is empty at the configured one."""
 
     arena: Arena
     tables: dict[str, pd.DataFrame]
@@ -53,24 +53,18 @@ class Shown:
     folder: Path
 
     def of(self, name: str, contract: str) -> pd.DataFrame:
-        """Return the rows of a table that are of one contract."""
+        """Return a table's rows of one contract."""
         found = self.tables[name]
         return found[found["contract"] == contract]
 
     @property
     def labels(self) -> list[str]:
-        """Names of all policies on pages."""
+        """Names of all policies as pages show them."""
         return list(self.tables["standings"]["label"].unique())
 
 
 def open_arena(results: str | Path) -> Shown:
-    """Return the arena's tables, all of them there and made by the present code.
-
-    Raises
-    ------
-    NotReady
-        If one is missing or stale, with the way out.
-    """
+    """Return the arena's tables, or raise NotReady for one that is missing or stale."""
     folder = Path(results) / SLUG
     tables, scale = {}, ""
     try:
@@ -87,19 +81,19 @@ def open_arena(results: str | Path) -> Shown:
 
 
 def said(words: str) -> str:
-    """Return words as HTML, their formulas as mathematics."""
+    """Return text as HTML with typeset formulas."""
     for letter, name in GREEK.items():
         words = words.replace(letter, name)
     return typeset(words)
 
 
 def of_words(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
-    """Return a table whose cells are words, which may take several lines."""
+    """Return a table whose cells are prose of several lines."""
     return HTML(f'<div class="fb-wrap">{table(groups, header, name).data}</div>')
 
 
 def banner(found: Shown) -> HTML | None:
-    """Return what is said first of another scale than the configured one."""
+    """Return the notice above tables of another scale than the configured one."""
     return other_scale(found.scale, "") if found.scale else None
 
 
@@ -133,7 +127,7 @@ def decision(found: Shown) -> HTML:
 
 
 def rule(found: Shown) -> Markdown:
-    """Return in words by which rule the decision table is made."""
+    """Return the rule behind the decision table, in words."""
     rows = found.tables["standings"]
     end, always = (f"{1 / part:,.0f}".replace(",", "\u202f") for _, part in KEPT.values())
     return Markdown(
@@ -162,7 +156,7 @@ def overview(found: Shown) -> HTML:
 
 
 def each_contract(found: Shown) -> Iterator[HTML]:
-    """Yield for each contract what each policy gives, and the pictures of its instances, folded."""
+    """Yield for each contract the results of each policy, and its instances' pictures, folded."""
     for terms in found.arena.terms:
         rows = found.of("standings", terms.name)
         lines = summary(rows)
@@ -178,7 +172,7 @@ def each_contract(found: Shown) -> Iterator[HTML]:
 
 
 def _headline(lines: pd.DataFrame) -> str:
-    """Return the first finding under a contract, and who is dominated everywhere."""
+    """Return the first finding under a contract, and the policies dominated everywhere."""
     total = lines["instances"].max()
     if lines["kept"].any():
         best = lines.loc[lines["least"].idxmax()]
@@ -236,10 +230,7 @@ CAPTION = (
 
 
 def banditq(found: Shown) -> HTML:
-    """Return BanditQ beside each other policy under the contract that it was made for.
-
-    The policy that the decision table names is first, and in words.
-    """
+    """Return BanditQ beside the other policies under its own contract, the recommended first."""
     pairs = found.of("pairs", REWARDS)
     kinds = found.of("standings", REWARDS).set_index("label")["kind"]
     less = {
@@ -276,7 +267,7 @@ def banditq(found: Shown) -> HTML:
 
 
 def contracts(found: Shown) -> HTML:
-    """Return what each contract says, and how each policy meets it, folded."""
+    """Return the statement of each contract and how each policy meets it, folded."""
     header = ("policy", *(escape(one.title) for one in found.arena.terms), "needs T")
     labels = {
         policy: label
@@ -296,7 +287,7 @@ def contracts(found: Shown) -> HTML:
 
 
 def instances(found: Shown) -> HTML:
-    """Return the instances: what the contracts cost there, and why each is here."""
+    """Return the instances: their contracts' costs, and why each is in the arena."""
     groups: dict[str, list[list[str]]] = {}
     for suite in dict.fromkeys(one.suite for one in found.arena.terms):
         terms = [one for one in found.arena.terms if one.suite == suite]
@@ -321,7 +312,7 @@ def _price(row: pd.Series) -> str:
 
 
 def all_standings(found: Shown) -> HTML:
-    """Return the standings of all policies at their usual settings, to sort and to filter."""
+    """Return all policies' standings at their usual settings, as a table to sort and filter."""
     rows = found.tables["standings"]
     rows = rows[rows["usual"]]
     titles = {one.instance: one.title for one in found.arena.config.experiments}
@@ -347,14 +338,14 @@ def all_standings(found: Shown) -> HTML:
 
 
 def _measured(one, name: str) -> Cell:
-    """Return a mean with half of its interval."""
+    """Return a mean with half the width of its interval."""
     mean, high = getattr(one, name), getattr(one, f"{name}_high")
     digits = 1 if max(abs(mean), high - mean) < 1000 else 0
     return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
 
 
 def cost(found: Shown) -> HTML:
-    """Return what a round of each policy costs, on the machine where the tables were made."""
+    """Return the time of a round of each policy, on the machine that made the tables."""
     rows = found.tables["costs"].sort_values("nanoseconds")
     rows = rows.drop_duplicates("label")
     lines = [
@@ -366,9 +357,9 @@ def cost(found: Shown) -> HTML:
 
 
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTML:
-    """Run a class in the arena on one instance, and return where it stands among the stored ones.
+    """Run a user's class on one instance, and return its standing among the stored policies.
 
-    It is what `fairbandits arena` takes from a file; `results` is the folder of the results.
+    The notebook's form of `fairbandits arena`; `results` is the folder of the results.
     """
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})
@@ -381,6 +372,6 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTM
 
 
 def files(found: Shown) -> HTML:
-    """Return where the tables are."""
+    """Return links to the arena's tables."""
     places = ", ".join(f"<code>{shown(found.folder / f'{name}.parquet')}</code>" for name in TABLES)
     return HTML(f"<p>Tables: {places}.</p>")

@@ -1,7 +1,7 @@
-"""A page for each claim, the table of all claims, and the table of what their verdicts turn on.
+"""A page for each claim, the table of all claims, and the table of robustness.
 
-None is a notebook: `fairbandits.report.build` puts them into the site from the same verdicts and
-findings as the notebooks show.
+None is a notebook: `fairbandits.report.build` adds them to the site, from the same verdicts and
+findings.
 """
 
 import re
@@ -47,31 +47,21 @@ from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, paper_
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
-#: How a claim's basis is called.
+#: Words for each basis of a claim.
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
-#: What stands in the table of robustness where a claim's data have a reconstructed setting.
+#: The cell of the robustness table where a claim's data have a reconstructed setting.
 RESTS = '●<span class="fb-unseen">rests on it</span>'
-#: More cases than these are folded, and more than these not all shown.
+#: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 400
 
 
 @dataclass(frozen=True)
 class Glossary:
-    """What one needs to know of a paper to read one of its claims: papers/SLUG/glossary.yaml.
+    """What a reader must know of a paper to read one of its claims: papers/SLUG/glossary.yaml."""
 
-    Attributes
-    ----------
-    setting : str
-        What the paper is about, in the ledgers' notation.
-    terms : dict of str to str
-        Words and symbols -> what they mean.
-    formulas : dict of str to str
-        Claim -> its formula in LaTeX.
-    """
-
-    setting: str
-    terms: Mapping[str, str]
-    formulas: Mapping[str, str]
+    setting: str  # the paper's model, in the ledgers' notation
+    terms: Mapping[str, str]  # words and symbols -> meanings
+    formulas: Mapping[str, str]  # claim -> its formula in LaTeX
 
     def of(self, text: str) -> dict[str, str]:
         """Return the terms that a text uses, in the order of the glossary."""
@@ -85,13 +75,7 @@ class Glossary:
 
 
 def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> Glossary:
-    """Return the glossary of a paper; an empty one if it has none.
-
-    Raises
-    ------
-    ConfigError
-        For a file that departs from its schema, or a formula of an unknown claim.
-    """
+    """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
     file = paper_file(paper, "glossary", root)
     if not file.is_file():
         return Glossary("", {}, {})
@@ -106,7 +90,7 @@ def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> Gloss
 
 
 class Page(NamedTuple):
-    """A page of its own for a claim: what search finds it by, and its HTML."""
+    """A claim's page: text for the search, and HTML."""
 
     statement: str
     body: str
@@ -117,18 +101,10 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True)
 class Claims:
-    """All claims with what their pages show.
-
-    Attributes
-    ----------
-    audit : Audit
-        The verdicts.
-    data : str
-        Where the results are from the folder of the claims' pages, ``../..``.
-    """
+    """All claims, with the content of their pages."""
 
     audit: Audit
-    data: str
+    data: str  # the results, relative to the folder of the claims' pages: ``../..``
 
     @cached_property
     def glossaries(self) -> dict[str, Glossary]:
@@ -140,13 +116,13 @@ class Claims:
 
     @cached_property
     def above(self) -> dict[str, list[str]]:
-        """Claim -> those that rest on it by one step."""
+        """Claim -> claims that rest directly on it."""
         return resting(self.audit)
 
     # ------------------------------------------------------------------------- one claim
 
     def page(self, claim: Claim) -> str:
-        """Return what stands below the title of a claim's page."""
+        """Return the HTML below the title of a claim's page."""
         audit, glossary = self.audit, self.glossaries[claim.paper]
         head, *_ = audit.under_readings(claim.id)
         tested = audit.tested(claim.id)
@@ -178,7 +154,7 @@ class Claims:
         return "".join(parts)
 
     def _top(self, claim: Claim, head: Row, formula: str) -> str:
-        """Return statement, verdict, and where the paper says it."""
+        """Return statement, verdict, and the place in the paper."""
         title = escape(self.audit.ledgers[claim.paper].title)
         kinds = ", ".join(dict.fromkeys([claim.kind.replace("_", " "), role(head)]))
         places = [link(claim.paper, title), escape(claim.place), escape(kinds)]
@@ -194,7 +170,7 @@ class Claims:
         )
 
     def _counted(self, claim: Claim) -> str:
-        """Return how many of several deciding cases have which verdict."""
+        """Return how many of several deciding cases have each verdict."""
         found = [one["verdict"] for one in self.audit.found(claim.id) if one["decides"]]
         counts = tally(found)
         if len(counts) < 2:
@@ -203,7 +179,7 @@ class Claims:
         return f"<small>of {len(found)} cases {said}</small>"
 
     def only_if(self, claim: Claim) -> list[str]:
-        """Return as HTML what the verdict hangs on: readings, and what was reconstructed."""
+        """Return as HTML what the verdict depends on: readings, and reconstructed settings."""
         rows = self.audit.under_readings(claim.id)
         readings = self.audit.ledgers[self.audit.tested(claim.id).paper].readings
         found = []
@@ -221,7 +197,7 @@ class Claims:
         return found + [f"<strong>Qualified by:</strong> {typeset(one)}" for one in sentences]
 
     def _verdict(self, claim: Claim, row: Row) -> Iterator[tuple[str, str]]:
-        """Yield what a verdict rests on, and what qualifies it: names, and HTML."""
+        """Yield names and HTML of a verdict's grounds and qualifications."""
         audit = self.audit
         if row["message"]:
             yield "failed", escape(row["message"])
@@ -255,7 +231,7 @@ class Claims:
             yield "note", typeset(claim.note)
 
     def _number(self, row: Row) -> Iterator[tuple[str, str]]:
-        """Yield number, limits, reference, replicates and rule of what decides."""
+        """Yield number, limits, reference, replicates and rule of the deciding finding."""
         level = row["settings"].get("level")
         tested = self.audit.tested(row["claim"])
         ledger = self.audit.ledgers[tested.paper]
@@ -279,7 +255,7 @@ class Claims:
         yield "rule", escape(rule.replace("_", " "))
 
     def _cases(self, tested: Claim, found: Sequence[Row]) -> str:
-        """Return the questions of a claim's tests as a table; of very many the most telling."""
+        """Return a table of the questions of a claim's tests; of very many, the most telling."""
         if not found:
             return ""
         counts = tally(one["verdict"] for one in found)
@@ -323,7 +299,7 @@ class Claims:
         return f"<details><summary>{said}</summary>{shown}</details>"
 
     def _rests(self, claim: Claim) -> Iterator[tuple[str, str]]:
-        """Yield on which claims a claim rests, and which ones rest on it."""
+        """Yield the claims that a claim rests on, and those that rest on it."""
         if bases := [one for one in claim.bases if one in self.audit.headlines]:
             yield "rests on", "<br>".join(self.named(one) for one in bases)
         others = [one for one in carried(claim.id, self.above) if one in self.audit.headlines]
@@ -352,7 +328,7 @@ class Claims:
         return f"<p>{said}</p>{shown}{data}"
 
     def _files(self, place: str) -> str:
-        """Return links to the files that a place of data stands for."""
+        """Return links to the files that match a place of data."""
         files = written_out([place])
         links = [
             f'<a href="{self.data}/{escape(one)}">{escape(Path(one).stem if k else one)}</a>'
@@ -361,7 +337,7 @@ class Claims:
         return ", ".join(links)
 
     def _record(self, claim: Claim) -> str:
-        """Return the record as it stands in the ledger."""
+        """Return the claim's record from the ledger."""
         own = self.audit.ledgers[claim.paper]
         place = f"<code>papers/{claim.paper}/claims.yaml</code>"
         said = f"<p>Its words in {place}: “{escape(claim.statement)}”</p>"
@@ -371,7 +347,7 @@ class Claims:
         return said
 
     def named(self, claim: str) -> str:
-        """Return a link to a claim with its verdict and its words."""
+        """Return a link to a claim, with its verdict and its title."""
         said = typeset(self.audit.claims[claim].statement)
         return f"{link_to_claim(claim, escape(claim))} {headline(self.audit, claim)} {said}"
 
@@ -413,7 +389,7 @@ class Claims:
     # ------------------------------------------------------------------------ robustness
 
     def robustness(self, paper: str) -> str:
-        """Return the verdicts of a paper under each reading, and what they rest on."""
+        """Return a paper's verdicts under each reading, and what they depend on."""
         ledger = self.audit.ledgers[paper]
         unknown = reconstructed(paper)
         lines, alone = [], 0
@@ -469,19 +445,10 @@ class Claims:
 
 
 def write_pages(found: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write what Sphinx makes the pages of, and return what it cannot make: a page for each claim.
+    """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
 
-    Sphinx would take a minute for hundreds of pages: it makes one with two marks in it, `TITLE`
-    and `BODY`.
-
-    Parameters
-    ----------
-    found : Audit
-        The verdicts.
-    data : str
-        Where the results are from the folder of the claims' pages.
-    source : Path
-        Folder of Sphinx's sources.
+    Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
+    `BODY`. `data` is the results' place relative to the claims' folder.
     """
     claims = Claims(found, data)
     pages = {
@@ -509,13 +476,13 @@ def write_pages(found: Audit, data: str, source: Path) -> dict[str, Page]:
 
 
 def _raw(html: str) -> str:
-    """Return HTML for a Markdown page."""
+    """Return HTML as a block of a Markdown page."""
     return f"``````{{raw}} html\n{html}\n``````\n\n"
 
 
-#: Above a page of which no contents stand beside it.
+#: Front matter of a page without a table of contents.
 _ALONE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
-#: Without any formula of its own a page would have nothing that typesets those of the claims.
+#: Loads the typesetting, which Sphinx leaves out of a page without formulas.
 _MATHEMATICS = "```{div} fb-none\n$x$\n```\n"
 _ORPHAN = _ALONE.replace("---\n", "---\norphan: true\n", 1)
 _ALL = """# All claims
@@ -536,7 +503,7 @@ reading, a dot where its data have that setting.
 
 
 def legend() -> str:
-    """Return what the marks of the table of robustness mean."""
+    """Return the legend of the table of robustness."""
     marks = " ".join(f"{_mark(one)} {escape(one)}" for one in MARKS if one != FAILED)
     return f'<p class="fb-legend">{marks}</p>'
 
@@ -551,7 +518,7 @@ def _mark(verdict: str) -> str:
 
 
 def tags(rows: Sequence[Row]) -> dict[str, str]:
-    """Return what the tags of a claim say; of those that only some readings have, which."""
+    """Return the meanings of a claim's tags and, for tags of some readings only, those readings."""
     head, *others = rows
     found = {tag: TAGS[tag] for tag in head["tags"]}
     for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
@@ -561,7 +528,7 @@ def tags(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def against(row: Row) -> str:
-    """Return what a row's number is judged against, in words."""
+    """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
         f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
@@ -569,11 +536,11 @@ def against(row: Row) -> str:
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:
-    """Return names and what is said of them, HTML both; empty without any."""
+    """Return a list of names and facts, both HTML; empty without facts."""
     cells = "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in facts)
     return f'<dl class="fb-facts">{cells}</dl>' if cells else ""
 
 
 def _section(name: str, title: str, body: str) -> str:
-    """Return a part of a page under its heading; nothing without a body."""
+    """Return a section of a page under its heading; empty without a body."""
     return f'<section id="{name}"><h2>{escape(title)}</h2>{body}</section>' if body else ""

@@ -1,6 +1,6 @@
-"""All cases of a claim in one picture: each number with its limits, beside what is claimed.
+"""A picture of all cases of a claim: each number with its limits, beside the claimed range.
 
-It is part of the page, with its letters and colours, and as wide: places are in per cent.
+It is HTML in the page's letters and colours and as wide as the page: places are in per cent.
 """
 
 import math
@@ -21,29 +21,29 @@ from fairbandits.report.formulas import typeset
 
 Row = Mapping[str, Any]
 
-#: How a verdict looks: the class of its colour, and its mark for those who see none.
+#: CSS class and mark (for those who see no colours) of each verdict.
 MARKS = {
     REPRODUCED: ("good", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
     NOT_REPRODUCED: ("off", '<rect x="{x}%" y="{y}" width="{wide}" height="{wide}"/>'),
     INCONCLUSIVE: ("open", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
 }
-#: More cases than these have no names beside them, and stand by what they say against the claim.
+#: Beyond this number cases have no names, and are sorted by their evidence against the claim.
 NAMED = 60
-#: What the limits of a number are where they are not each one-sided.
+#: Meaning of a number's limits, unless each is one-sided.
 LIMITS = {
     "prediction_interval": "interval for one further run",
     "curve_inside": "of the runs deviate so much at most",
 }
-#: Pixels of a row without a name.
+#: Height in pixels of a row without a name.
 THIN = 4
-#: The most ticks of an axis, and how far apart they may be.
+#: The most ticks of an axis, and their possible distances, times a power of ten.
 TICKS, STEPS = 5, [1, 2, 2.5, 5, 10]
-#: A range that is this many times the usual distance from the reference is not drawn evenly.
+#: A range this many times the usual distance from the reference gets a logarithmic scale.
 UNEVEN = 50.0
 
 
 def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
-    """Return findings as picture and table have them: of many, what speaks most against first."""
+    """Return findings in the order of picture and table: of many, strongest against first."""
     place = {test.name: number for number, test in enumerate(tests)}
     if len(found) <= NAMED:
         return sorted(found, key=lambda one: place[one["test"]])
@@ -51,16 +51,9 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 
 
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> str:
-    """Return the findings of a claim's tests as HTML; empty where no finding has a number.
+    """Return the findings of a claim's tests as HTML, in `in_order`; empty without numbers.
 
-    Parameters
-    ----------
-    tests : sequence of Test
-        The tests of the claim.
-    found : sequence of mapping
-        Their findings (`fairbandits.audit.records.read_verdicts`), by `in_order`.
-    named : mapping of str to Quantity
-        What the number of each test is.
+    `named` is the quantity of each test.
     """
     rows = {test.name: [one for one in found if one["test"] == test.name] for test in tests}
     return "".join(
@@ -75,7 +68,7 @@ def _drawable(one: Row) -> bool:
 
 
 def claimed(row: Row) -> tuple[float, float]:
-    """Return from where to where a row's number is as is claimed."""
+    """Return the range of a row's number in which the claim holds."""
     reference, against, settings = row["reference"], row["against"], row["settings"]
     below, above = (-math.inf, reference), (reference, math.inf)
     match row["procedure"]:
@@ -131,13 +124,13 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, thin: bool, alone: b
 
 
 def heading(test: Test) -> str:
-    """Return what a test asks, as a heading."""
+    """Return a test's question, as a heading."""
     said = test.meaning or f"Test “{test.name.replace('_', ' ')}”"
     return said[:1].upper() + said[1:] + ("" if test.decides else " (qualifies the verdict only)")
 
 
 def _ground(one: Row, scale: "Scale", top: int, height: int | str) -> str:
-    """Return where a case's number is as is claimed, and what it is judged against."""
+    """Return the claimed range of a case's number, and its reference."""
     low, high = map(scale.at, claimed(one))
     line = scale.at(one["reference"])
     end = height if isinstance(height, str) else top + height
@@ -160,7 +153,7 @@ def _mark(one: Row, scale: "Scale", middle: str, size: float) -> str:
 
 
 def _axis(drawn: Sequence[Row], what: Quantity) -> str:
-    """Return what the axis is, and which way is more."""
+    """Return the label of the axis, and the direction of more."""
     references = {one["reference"] for one in drawn}
     line = number(references.pop()) if len(references) == 1 else "the line"
     above = f"; right of {line}: {what.above}" if what.above else ""
@@ -196,7 +189,7 @@ def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
 
 
 class Scale(NamedTuple):
-    """How numbers become places on an axis, and its ticks with their words."""
+    """Maps numbers to places on an axis; has its ticks with their labels."""
 
     low: float
     high: float
@@ -204,14 +197,14 @@ class Scale(NamedTuple):
     ticks: list[tuple[float, str]]
 
     def of(self, value: float) -> float:
-        """Return a number as it is, or its logarithm where it is beyond the usual distance."""
+        """Return a number, or its logarithm beyond the usual distance."""
         if not self.usual:
             return value
         size = abs(value) / self.usual
         return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
 
     def at(self, value: float) -> float:
-        """Return a number's place in per cent; beyond the ends the edge."""
+        """Return a number's place in per cent; the edge beyond the ends."""
         if math.isinf(value):
             return 0.0 if value < 0 else 100.0
         low, high = self.of(self.low), self.of(self.high)
@@ -219,7 +212,7 @@ class Scale(NamedTuple):
 
 
 def _scale(rows: Sequence[Row]) -> Scale:
-    """Return the scale of an axis: even, or logarithmic where that would hide what is near."""
+    """Return an axis' scale: linear, or logarithmic where that would hide near values."""
     values = [one[name] for one in rows for name in ("statistic", "low", "high", "reference")]
     values += [edge for one in rows for edge in claimed(one)]
     finite = np.array([value for value in values if math.isfinite(value)])

@@ -1,8 +1,8 @@
-"""The findings that matter most, as README and the report's first page begin with them.
+"""The findings that matter most, at the top of README and of the report's first page.
 
-They stand in papers/findings.yaml: a sentence, the setting that it holds in, what speaks most
-against it, and the verdicts that it stands on. A finding is refused where it leaves out what its
-claims' pages say against it, where a number has no unit, and where the figure shows another thing.
+They stand in papers/findings.yaml: a sentence, its setting, the strongest objection, and the
+verdicts behind it. A finding is refused if it omits what its claims' pages say against it, a
+number's unit, or if its figure shows another quantity.
 """
 
 import re
@@ -20,11 +20,11 @@ from fairbandits.figures.draw import PAPERS
 from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, read_yaml
 
 FILE = Path("papers") / "findings.yaml"
-#: Between these README has the findings.
+#: README's marks around the findings.
 MARKS = ("<!--findings-->", "<!--/findings-->")
-#: A number in a finding's words.
+#: A number's name in a finding's words.
 NUMBER = re.compile(r"\{(\w+)\}")
-#: Tags of a deciding test that a finding has to name; others say how a case was decided.
+#: Tags of a deciding test that a finding must name; other tags say how a case was decided.
 LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL", "EXPLORATORY")
 CONDITIONAL, EXTENSION = "CONDITIONAL", "extension"
 
@@ -33,51 +33,35 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Notable:
-    """A finding that matters.
+    """A finding that matters; its texts have numbers by name in braces."""
 
-    Attributes
-    ----------
-    says, setting, against : str
-        What was found, in one sentence; of which text, on what and with how many replicates; and
-        what speaks most against it. Numbers by name in braces.
-    claims : dict of str to str
-        Ids of the claims that judge it -> the verdicts that it stands on.
-    qualified_by : dict of str to dict
-        Claim -> tag, or test that does not decide -> the finding's own words that say so.
-    figure, shows : str
-        The figure that shows it, e.g. ``banditq/fig2``, and which quantity; empty if none does.
-    arena : str
-        The contract of the arena that it is about, if it is about one.
-    """
-
-    says: str
-    setting: str
-    against: str
+    says: str  # one sentence
+    setting: str  # which text, which instance, how many replicates
+    against: str  # the strongest objection
+    #: claim that judges it -> verdict that it needs
     claims: dict[str, str] = field(default_factory=dict)
+    #: claim -> tag, or test that does not decide -> words
     qualified_by: dict[str, dict[str, str]] = field(default_factory=dict)
-    figure: str = ""
-    shows: str = ""
-    arena: str = ""
+    figure: str = ""  # e.g. "banditq/fig2"; empty without one
+    shows: str = ""  # the figure's quantity
+    arena: str = ""  # contract of the arena, for a finding about one
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """All its words."""
+        """Sentence, setting and objection."""
         return self.says, self.setting, self.against
 
     @property
     def numbers(self) -> list[str]:
-        """The names of its numbers."""
+        """The names of the numbers in its texts."""
         return [name for text in self.texts for name in NUMBER.findall(text)]
 
 
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
     """Return the findings that are about claims of these ledgers alone.
 
-    Raises
-    ------
-    ConfigError
-        For a file that cannot be read; a figure, quantity, claim, verdict or number that does not
-        exist; a number whose unit does not stand beside it; or a qualifier whose words are missing.
+    Raises ConfigError for a figure, quantity, claim, verdict or number that does not exist, a
+    number whose unit does not stand beside it, or a qualifier whose words are missing.
     """
     if not (root / FILE).is_file():
         return []
@@ -94,7 +78,7 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
 
 
 def _units(root: Path) -> dict[str, str]:
-    """Return the unit of each number that pages can cite; empty for one that has none."""
+    """Return the unit of each number that pages can cite; empty for a number without one."""
     files = sorted(root.glob("papers/*/numbers.yaml"))
     return {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
 
@@ -102,7 +86,7 @@ def _units(root: Path) -> dict[str, str]:
 def _misnamed(
     one: Notable, claims: Sequence[str], units: Mapping[str, str], root: Path
 ) -> Iterator[str]:
-    """Yield what a finding names that does not exist, or that its words do not say."""
+    """Yield each name in a finding that does not exist, or that its words do not say."""
     for key, verdict in one.claims.items():
         if key not in claims:
             yield f"no claim {key!r}{meant(key, claims)}"
@@ -126,7 +110,7 @@ def _misnamed(
 
 
 def _not_shown(one: Notable, root: Path) -> Iterator[str]:
-    """Yield why the figure of a finding does not show what the sentence is about."""
+    """Yield why a finding's figure does not show the sentence's subject."""
     paper, _, figure = one.figure.partition("/")
     if figure not in PAPERS.get(paper, ()):
         known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
@@ -146,17 +130,7 @@ def _not_shown(one: Notable, root: Path) -> Iterator[str]:
 def missing(
     one: Notable, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> list[str]:
-    """Return a line for each verdict that a finding does not stand on, or qualifier it leaves out.
-
-    Parameters
-    ----------
-    one : Notable
-        The finding.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    rows, findings : sequence of mapping
-        Verdicts and findings (`fairbandits.audit.records`).
-    """
+    """Return a line for each verdict that contradicts a finding, or qualifier that it omits."""
     lines = []
     for key, verdict in one.claims.items():
         own = [row for row in rows if row["claim"] == key]
@@ -175,23 +149,9 @@ def missing(
 def qualifiers(
     key: str, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> dict[str, str]:
-    """Return what qualifies the verdict on a claim: tags, and tests that come out otherwise.
+    """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words.
 
-    Parameters
-    ----------
-    key : str
-        The claim.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    rows : sequence of mapping
-        Its verdicts, the headline first.
-    findings : sequence of mapping
-        Of all claims.
-
-    Returns
-    -------
-    dict of str to str
-        Tag or name of the test -> why, in words.
+    `rows` are the claim's verdicts, the headline first; `findings` are those of all claims.
     """
     claim = next(one.claims[key] for one in ledgers.values() if key in one.claims)
     tested = stands_for(claim, ledgers)
@@ -220,7 +180,7 @@ def refuse(
     rows: Sequence[Row],
     findings: Sequence[Row],
 ) -> None:
-    """Raise ConfigError if findings leave out what their claims say against them (`missing`)."""
+    """Raise ConfigError if a finding omits what its claims say against it (`missing`)."""
     lines = [
         f"finding {place}: {line}"
         for place, one in enumerate(found, start=1)
@@ -234,7 +194,7 @@ def refuse(
 
 
 def written(text: str, findings: Sequence[Notable]) -> str:
-    """Return README with the findings between their marks, numbers still to be put in."""
+    """Return README with the findings between their marks, numbers still as marks."""
     before, opening, rest = text.partition(MARKS[0])
     _, closing, after = rest.partition(MARKS[1])
     if not (opening and closing):
