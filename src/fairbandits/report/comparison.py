@@ -20,19 +20,7 @@ LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernou
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity in all replicates under one reward law.
-
-    Attributes
-    ----------
-    law, series : str
-        Reward law, and the name of the curve in its figure.
-    rounds : ndarray, shape (n_rounds,)
-        Recorded rounds.
-    values : ndarray, shape (n_replicates, n_rounds)
-        The quantity.
-    peaks : ndarray, shape (n_replicates,), optional
-        Its maximum over all rounds, where that was recorded; otherwise over the recorded ones.
-    """
+    """One quantity in all replicates under one reward law."""
 
     law: str
     series: str  # the curve's name in its figure
