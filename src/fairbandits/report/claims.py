@@ -182,19 +182,19 @@ class Claims:
         """Return as HTML what the verdict depends on: readings, and reconstructed settings."""
         rows = self.audit.under_readings(claim.id)
         readings = self.audit.ledgers[self.audit.tested(claim.id).paper].readings
-        found = []
+        conditions = []
         if rows[0]["verdict"] == DEPENDS:
             sorts = {REPRODUCED: "Holds only if", NOT_REPRODUCED: "Does not hold if"}
             for outcome, under in words.under_readings(rows).items():
                 start = sorts.get(outcome, f"Is {outcome} if")
                 said = "; or ".join(typeset(readings.get(one, one)).rstrip(".") for one in under)
-                found.append(f"<strong>{start}:</strong> {said}.")
+                conditions.append(f"<strong>{start}:</strong> {said}.")
         if claim.basis != "printed":
             said = typeset(words.basis(claim)).rstrip(".")
-            found.append(f"<strong>Only as reconstructed:</strong> {said}.")
+            conditions.append(f"<strong>Only as reconstructed:</strong> {said}.")
         tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
         sentences = words.qualifying(tested, cases, significant)
-        return found + [f"<strong>Qualified by:</strong> {typeset(one)}" for one in sentences]
+        return conditions + [f"<strong>Qualified by:</strong> {typeset(one)}" for one in sentences]
 
     def _verdict(self, claim: Claim, row: Row) -> Iterator[tuple[str, str]]:
         """Yield names and HTML of a verdict's grounds and qualifications."""
@@ -254,35 +254,35 @@ class Claims:
         rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
         yield "rule", escape(rule.replace("_", " "))
 
-    def _cases(self, tested: Claim, found: Sequence[Row]) -> str:
+    def _cases(self, tested: Claim, rows: Sequence[Row]) -> str:
         """Return a table of the questions of a claim's tests; of very many, the most telling."""
-        if not found:
+        if not rows:
             return ""
-        counts = tally(one["verdict"] for one in found)
+        counts = tally(row["verdict"] for row in rows)
         said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        said = f"{len(found)} cases: {said}"
-        if len(found) > MOST:
+        said = f"{len(rows)} cases: {said}"
+        if len(rows) > MOST:
             said += f"; here are {MOST}, those that speak most against the claim"
-            kept = set(sorted(range(len(found)), key=lambda k: words.against(found[k]))[:MOST])
-            found = [one for k, one in enumerate(found) if k in kept]
+            kept = set(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
+            rows = [row for k, row in enumerate(rows) if k in kept]
         headings = {test.name: heading(test) for test in tested.tests}
         columns = {
-            "test": [headings[one["test"]] for one in found],
-            "reading": [one["reading"] for one in found],
-            "case": [one["each"] for one in found],
-            "verdict": [Cell(badge(one["verdict"]), one["verdict"], html=True) for one in found],
+            "test": [headings[row["test"]] for row in rows],
+            "reading": [row["reading"] for row in rows],
+            "case": [row["each"] for row in rows],
+            "verdict": [Cell(badge(row["verdict"]), row["verdict"], html=True) for row in rows],
             **{
-                title: [Cell(significant(one[name]), one[name]) for one in found]
+                title: [Cell(significant(row[name]), row[name]) for row in rows]
                 for title, name in (
                     ("number", "statistic"),
                     ("lower limit", "low"),
                     ("upper limit", "high"),
                 )
             },
-            "judged against": [Cell(against(one), one["reference"]) for one in found],
-            "n": [Cell("" if one["n"] is None else str(one["n"]), one["n"]) for one in found],
+            "judged against": [Cell(against(row), row["reference"]) for row in rows],
+            "n": [Cell("" if row["n"] is None else str(row["n"]), row["n"]) for row in rows],
             "p of the case alone": [
-                Cell(p_value(one["p"]).removeprefix("= "), one["p"]) for one in found
+                Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
             ],
         }
         if len(headings) == 1:
@@ -292,22 +292,25 @@ class Claims:
             list(columns),
             list(zip(*columns.values(), strict=True)),
             "cases",
-            buttons={"verdict": OUTCOMES} if len(found) > MANY else {},
+            buttons={"verdict": OUTCOMES} if len(rows) > MANY else {},
         )
-        if len(found) <= MANY:
+        if len(rows) <= MANY:
             return shown
         return f"<details><summary>{said}</summary>{shown}</details>"
 
     def _rests(self, claim: Claim) -> Iterator[tuple[str, str]]:
         """Yield the claims that a claim rests on, and those that rest on it."""
-        if bases := [one for one in claim.bases if one in self.audit.headlines]:
-            yield "rests on", "<br>".join(self.named(one) for one in bases)
-        others = [one for one in carried(claim.id, self.above) if one in self.audit.headlines]
+        if bases := [key for key in claim.bases if key in self.audit.headlines]:
+            yield "rests on", "<br>".join(self.named(key) for key in bases)
+        others = [key for key in carried(claim.id, self.above) if key in self.audit.headlines]
         if others:
             near = self.above.get(claim.id, [])
-            yield "carries", "<br>".join(self.named(one) for one in others if one in near)
-            if further := [one for one in others if one not in near]:
-                yield "by way of these", "<br>".join(self.named(one) for one in further)
+            yield (
+                "carries",
+                "<br>".join(self.named(key) for key in others if key in near),
+            )
+            if further := [key for key in others if key not in near]:
+                yield "by way of these", "<br>".join(self.named(key) for key in further)
 
     def _again(self, claim: Claim, head: Row) -> str:
         """Return the commands that show and judge a claim again, and links to its data."""
@@ -444,23 +447,23 @@ class Claims:
         )
 
 
-def write_pages(found: Audit, data: str, source: Path) -> dict[str, Page]:
+def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
     """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
 
     Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
     `BODY`. `data` is the results' place relative to the claims' folder.
     """
-    claims = Claims(found, data)
+    claims = Claims(audit, data)
     pages = {
         key: Page(claim.statement, claims.page(claim))
-        for key, claim in found.claims.items()
-        if key in found.headlines
+        for key, claim in audit.claims.items()
+        if key in audit.headlines
     }
     robust = "".join(
         f"## {ledger.title}\n\n{_raw(claims.robustness(paper))}"
-        for paper, ledger in found.ledgers.items()
+        for paper, ledger in audit.ledgers.items()
     )
-    said = banner(found)
+    said = banner(audit)
     warning = _raw(said.data) if said else ""
     sources = {
         "claims": _ALONE + _ALL.format(banner=warning, table=_raw(claims.all_of_them())),
@@ -504,7 +507,7 @@ reading, a dot where its data have that setting.
 
 def legend() -> str:
     """Return the legend of the table of robustness."""
-    marks = " ".join(f"{_mark(one)} {escape(one)}" for one in MARKS if one != FAILED)
+    marks = " ".join(f"{_mark(mark)} {escape(mark)}" for mark in MARKS if mark != FAILED)
     return f'<p class="fb-legend">{marks}</p>'
 
 
@@ -520,11 +523,11 @@ def _mark(verdict: str) -> str:
 def tags(rows: Sequence[Row]) -> dict[str, str]:
     """Return the meanings of a claim's tags and, for tags of some readings only, those readings."""
     head, *others = rows
-    found = {tag: TAGS[tag] for tag in head["tags"]}
+    meanings = {tag: TAGS[tag] for tag in head["tags"]}
     for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
         under = [row["reading"] for row in others if tag in row["tags"]]
-        found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
-    return found
+        meanings.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
+    return meanings
 
 
 def against(row: Row) -> str:

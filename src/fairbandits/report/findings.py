@@ -70,11 +70,11 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
     claims = {key for ledger in ledgers.values() for key in ledger.claims}
     known = [*claims, *claims_elsewhere(ledgers, root)]
     units = _units(root)
-    found = [Notable(**block) for block in content["findings"]]
-    for place, one in enumerate(found, start=1):
-        for problem in _misnamed(one, known, units, root):
+    findings = [Notable(**block) for block in content["findings"]]
+    for place, finding in enumerate(findings, start=1):
+        for problem in _misnamed(finding, known, units, root):
             raise ConfigError(f"{FILE}: finding {place}: {problem}")
-    return [one for one in found if one.claims.keys() <= claims]
+    return [finding for finding in findings if finding.claims.keys() <= claims]
 
 
 def _units(root: Path) -> dict[str, str]:
@@ -84,62 +84,63 @@ def _units(root: Path) -> dict[str, str]:
 
 
 def _misnamed(
-    one: Notable, claims: Sequence[str], units: Mapping[str, str], root: Path
+    finding: Notable, claims: Sequence[str], units: Mapping[str, str], root: Path
 ) -> Iterator[str]:
     """Yield each name in a finding that does not exist, or that its words do not say."""
-    for key, verdict in one.claims.items():
+    for key, verdict in finding.claims.items():
         if key not in claims:
             yield f"no claim {key!r}{meant(key, claims)}"
         if verdict not in OUTCOMES:
             yield f"no verdict {verdict!r}{meant(verdict, OUTCOMES)}"
-    for text in one.texts:
+    for text in finding.texts:
         for name in NUMBER.findall(text):
             if name not in units:
                 yield f"no number {name!r}{meant(name, list(units))}"
             elif not units[name] or units[name] not in NUMBER.sub("", text):
                 unit = f"its unit is {units[name]!r}" if units[name] else "it has none"
                 yield f"the number {name} stands without a unit ({unit}): {text!r}"
-    for key, qualifiers in one.qualified_by.items():
-        if key not in one.claims:
-            yield f"qualified_by: it does not stand on {key!r}{meant(key, list(one.claims))}"
+    for key, qualifiers in finding.qualified_by.items():
+        if key not in finding.claims:
+            yield f"qualified_by: it does not stand on {key!r}{meant(key, list(finding.claims))}"
         for name, said in qualifiers.items():
-            if not any(said in text for text in one.texts):
+            if not any(said in text for text in finding.texts):
                 yield f"qualified_by: {key}: {name}: it does not say {said!r}"
-    if one.figure:
-        yield from _not_shown(one, root)
+    if finding.figure:
+        yield from _not_shown(finding, root)
 
 
-def _not_shown(one: Notable, root: Path) -> Iterator[str]:
+def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
     """Yield why a finding's figure does not show the sentence's subject."""
-    paper, _, figure = one.figure.partition("/")
+    paper, _, figure = finding.figure.partition("/")
     if figure not in PAPERS.get(paper, ()):
         known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
-        yield f"no figure {one.figure!r}{meant(one.figure, known)}"
+        yield f"no figure {finding.figure!r}{meant(finding.figure, known)}"
         return
-    if one.shows not in one.says:
-        yield f"{one.figure} is to show {one.shows!r}, of which the sentence does not speak"
-    drawn = (root / "figures" / f"{one.figure}.svg").read_text(encoding="utf-8")
+    if finding.shows not in finding.says:
+        yield f"{finding.figure} is to show {finding.shows!r}, of which the sentence does not speak"
+    drawn = (root / "figures" / f"{finding.figure}.svg").read_text(encoding="utf-8")
     texts = [unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
-    if not any(one.shows in text for text in texts):
-        yield f"{one.figure} does not show {one.shows!r}: no axis and no curve of it has the name"
+    if not any(finding.shows in text for text in texts):
+        shown = f"{finding.figure} does not show {finding.shows!r}"
+        yield f"{shown}: no axis and no curve of it has the name"
 
 
 # ------------------------------------------------------- what its claims say against a finding
 
 
 def missing(
-    one: Notable, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
+    finding: Notable, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> list[str]:
     """Return a line for each verdict that contradicts a finding, or qualifier that it omits."""
     lines = []
-    for key, verdict in one.claims.items():
+    for key, verdict in finding.claims.items():
         own = [row for row in rows if row["claim"] == key]
         judged = own[0]["verdict"] if own else "not judged"
         if judged != verdict:
             lines.append(f"{key} is {judged!r}, not {verdict!r}")
             continue
         carried = qualifiers(key, ledgers, own, findings)
-        named = one.qualified_by.get(key, {})
+        named = finding.qualified_by.get(key, {})
         lines += [f"{key}: {why}, and the finding does not name {name}"
                   for name, why in carried.items() if name not in named]  # fmt: skip
         lines += [f"{key}: it does not carry {name!r}" for name in named if name not in carried]
@@ -175,7 +176,7 @@ def qualifiers(
 
 
 def refuse(
-    found: Sequence[Notable],
+    notable: Sequence[Notable],
     ledgers: Mapping[str, Ledger],
     rows: Sequence[Row],
     findings: Sequence[Row],
@@ -183,8 +184,8 @@ def refuse(
     """Raise ConfigError if a finding omits what its claims say against it (`missing`)."""
     lines = [
         f"finding {place}: {line}"
-        for place, one in enumerate(found, start=1)
-        for line in missing(one, ledgers, rows, findings)
+        for place, finding in enumerate(notable, start=1)
+        for line in missing(finding, ledgers, rows, findings)
     ]
     if lines:
         raise ConfigError(f"{FILE}: " + "; ".join(lines))
@@ -199,14 +200,14 @@ def written(text: str, findings: Sequence[Notable]) -> str:
     _, closing, after = rest.partition(MARKS[1])
     if not (opening and closing):
         return text
-    items = [f"{place}. {_markdown(one)}" for place, one in enumerate(findings, start=1)]
+    items = [f"{place}. {_markdown(finding)}" for place, finding in enumerate(findings, start=1)]
     return "\n".join([before + opening, *items, closing + after])
 
 
-def _markdown(one: Notable) -> str:
-    says, setting, against = (NUMBER.sub(r"<!--n:\1-->?<!--/n-->", text) for text in one.texts)
-    shown = [f"[{one.shows}](figures/{one.figure}.png)"] if one.figure else []
-    shown += ["[arena](docs/arena.md)"] if one.arena else []
-    links = ", ".join([*shown, *(f"`{key}`" for key in one.claims)])
+def _markdown(finding: Notable) -> str:
+    says, setting, against = (NUMBER.sub(r"<!--n:\1-->?<!--/n-->", text) for text in finding.texts)
+    shown = [f"[{finding.shows}](figures/{finding.figure}.png)"] if finding.figure else []
+    shown += ["[arena](docs/arena.md)"] if finding.arena else []
+    links = ", ".join([*shown, *(f"`{key}`" for key in finding.claims)])
     parts = [f"**{says}**", f"*Setting.* {setting}", f"*What speaks against it.* {against}", links]
     return "<br>\n   ".join(parts)

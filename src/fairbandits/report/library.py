@@ -22,16 +22,16 @@ def reference(*names: str) -> HTML:
 
 def module(name: str) -> HTML:
     """Return the docstrings of a public module's functions."""
-    found = getattr(fairbandits, name)
-    return reference(*(f"{name}.{one}" for one in found.__all__ if one[0].islower()))
+    public = getattr(fairbandits, name)
+    return reference(*(f"{name}.{one}" for one in public.__all__ if one[0].islower()))
 
 
 def _entry(name: str) -> str:
-    one = operator.attrgetter(name)(fairbandits)
-    shown = f'<section class="fb-entry" id="fb-{name}">{_block(f"fb.{name}", one)}'
-    if inspect.isclass(one):
-        members = [key for key, value in vars(one).items() if _is_public(key, value)]
-        shown += "".join(_block(key, vars(one)[key]) for key in members)
+    public = operator.attrgetter(name)(fairbandits)
+    shown = f'<section class="fb-entry" id="fb-{name}">{_block(f"fb.{name}", public)}'
+    if inspect.isclass(public):
+        members = [key for key, value in vars(public).items() if _is_public(key, value)]
+        shown += "".join(_block(key, vars(public)[key]) for key in members)
     return f"{shown}</section>"
 
 
@@ -39,11 +39,11 @@ def _is_public(key: str, value: Any) -> bool:
     return key[0] != "_" and (inspect.isfunction(value) or isinstance(value, property))
 
 
-def _block(name: str, one: Any) -> str:
+def _block(name: str, public: Any) -> str:
     """Return the signature and the docstring of one name."""
-    call = "" if isinstance(one, property) else _signature(one)
+    call = "" if isinstance(public, property) else _signature(public)
     parts = [f'<p class="fb-name"><code><strong>{escape(name)}</strong>{escape(call)}</code></p>']
-    for title, lines in _sections(inspect.getdoc(one) or ""):
+    for title, lines in _sections(inspect.getdoc(public) or ""):
         if title:
             parts.append(f"<p><strong>{title}</strong></p>")
         if title in LISTS:
@@ -56,11 +56,13 @@ def _block(name: str, one: Any) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def _signature(one: Any) -> str:
+def _signature(public: Any) -> str:
     """Return a signature without types, which the docstring has."""
-    found = inspect.signature(one)
-    plain = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
-    return str(found.replace(parameters=plain, return_annotation=found.empty))
+    signature = inspect.signature(public)
+    plain = [
+        p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"
+    ]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
