@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-#: By how much rounding can take the load of targets that need every round beyond 1.
+#: Rounding error allowed in the load of targets that need every round.
 SLACK = 1e-9
 
 
@@ -54,13 +54,7 @@ def merit_parameter(value: float) -> None:
 
 
 def rates(name: str, value) -> float | tuple[float, ...]:
-    """Return one rate for all arms as a float, or one per arm as a tuple of floats.
-
-    Raises
-    ------
-    ValueError
-        If a rate is not finite or below 0.
-    """
+    """Return one rate as a float, or one per arm as a tuple; ValueError unless all are >= 0."""
     if np.ndim(value) == 0:
         if not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must be finite and at least 0, got {value!r}")

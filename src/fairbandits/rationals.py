@@ -7,13 +7,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-#: Most rounds of a run: up to here floating-point numbers hold every whole one.
+#: Most rounds of a run: floats hold every integer up to here.
 LONGEST = 2**53
-#: Largest common denominator, and largest product of one with a number of rounds: sums and
-#: differences of such products stay within 64 bits.
+#: Largest common denominator, and largest product of one with a number of rounds, so that sums and
+#: differences of such products fit in 64 bits.
 FINEST, LARGEST = 2**31, 2**62
-#: The ends of what is taken for a number other than 0, as a power of ten: what is beyond them would
-#: be nothing, or infinite, as soon as it is a floating-point number.
+#: Decimal exponents of the smallest and largest numbers other than 0: others would underflow or
+#: overflow as floats.
 DECADES = 300
 
 
@@ -34,23 +34,19 @@ class Exact(Fraction):
 
 
 def exact(name: str, values: Sequence) -> tuple[Exact, ...]:
-    """Return numbers that are written in whatever way as exact fractions; see `rational`."""
+    """Return numbers in any notation as exact fractions; see `rational`."""
     return tuple(Exact(rational(name, value)) for value in values)
 
 
 def rational(name: str, value: Any) -> Fraction:
-    """Return `value` as an exact fraction; decimal strings and fractions such as "1/3" are exact.
+    """Return `value` as an exact fraction: 0.05 (its shortest decimal form), "0.05", "1/3".
 
-    Raises
-    ------
-    ValueError
-        If it is not a rational number, or neither 0 nor between 1e-300 and 1e300 in size; a float
-        counts as its shortest decimal form.
+    Raises ValueError for anything irrational, or neither 0 nor between 1e-300 and 1e300 in size.
     """
     try:
         text = str(value)
         exponent = re.search(r"e([+-]?\d+)\s*$", text, re.IGNORECASE)
-        # before it is worked out, which takes as long as it has digits
+        # checked first, since evaluating it takes time with its number of digits
         extreme = exponent is not None and abs(int(exponent[1])) > 2 * DECADES
         found = Fraction(0 if extreme else text)
     except (ValueError, ZeroDivisionError):
@@ -63,7 +59,7 @@ def rational(name: str, value: Any) -> Fraction:
 
 
 def without_quotes(value: Any) -> str:
-    """Return what a message says of a number that is given as text."""
+    """Return a message's text for a number that is given as text."""
     try:
         float(value if isinstance(value, str) else "none")
     except ValueError:
@@ -76,19 +72,8 @@ def common_denominator(
 ) -> tuple[list[int], int]:
     """Return exact numerators over one common denominator.
 
-    Parameters
-    ----------
-    name : str
-        What messages call them.
-    values : sequence of number or str
-        Numbers, exact.
-    rounds : int, optional
-        Largest number of rounds that they are multiplied by, if it is known.
-
-    Raises
-    ------
-    ValueError
-        If a value is not rational, or if products with round numbers could leave 64 bits.
+    Raises ValueError if a value is not rational, or if a product with up to `rounds` rounds could
+    leave 64 bits; `name` is for messages.
     """
     try:
         numerators, denominator = _common_denominator(name, tuple(map(str, values)))
@@ -110,7 +95,7 @@ def common_denominator(
 
 
 def _as_fraction(values: Sequence) -> str:
-    """Return how to write a float that is the nearest one to a simple fraction, if there is one."""
+    """Return the simple fraction whose nearest float was given, as text; empty without one."""
     for value in values:
         if isinstance(value, float):  # NumPy's too
             simple = rational("", value).limit_denominator(1000)
@@ -129,13 +114,8 @@ def _common_denominator(name: str, values: tuple[str, ...]) -> tuple[tuple[int, 
 def quota_numerators(values: Sequence, rounds: int | None = None) -> tuple[list[int], int]:
     """Return quotas as exact numerators over one common denominator.
 
-    `rounds` is as in `common_denominator`.
-
-    Raises
-    ------
-    ValueError
-        If one is not rational or below 0, if they sum to 1 or more, or if products with round
-        numbers could leave 64 bits.
+    Raises ValueError if one is not rational or below 0, if they sum to 1 or more, or as
+    `common_denominator`.
     """
     numerators, denominator = common_denominator("quotas", values, rounds)
     for k, numerator in enumerate(numerators):

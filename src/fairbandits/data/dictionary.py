@@ -1,8 +1,8 @@
-"""The data dictionary: what each column of our tables means, its unit, range and shape.
+"""The data dictionary: meaning, unit, range and shape of each column of our tables.
 
-This is its only source. Files that are written carry it as metadata of their columns,
-`fairbandits describe` prints it for a file, and ``docs/data-dictionary.md`` is made of it. No
-number depends on it, so that a better wording makes nothing stale (`fairbandits.data.provenance`).
+This is its only source: files carry it as metadata of their columns, `fairbandits describe` prints
+it, and ``docs/data-dictionary.md`` is made from it. No number depends on it, so that a better
+wording makes nothing stale (`fairbandits.data.provenance`).
 """
 
 import re
@@ -11,33 +11,21 @@ from typing import Any, NamedTuple
 
 
 class Column(NamedTuple):
-    """What a column is.
+    """What a column is."""
 
-    Attributes
-    ----------
-    meaning : str
-        In words, with the formula where there is one.
-    unit : str
-        Empty for a name, a text, or a number without one.
-    range : str
-        What values it can have.
-    per : str
-        What it has a value for each of, where that is not each row's own.
-    """
-
-    meaning: str
-    unit: str = ""
-    range: str = ""
-    per: str = ""
+    meaning: str  # in words, with a formula if there is one
+    unit: str = ""  # empty for names, texts and pure numbers
+    range: str = ""  # possible values
+    per: str = ""  # what has a value each, unless every row does
 
 
 ANY, AT_LEAST_0 = "any", "at least 0"
 ARMS = "whole number from 1 to the number of arms"
-#: For a column of a dataset that stands at every arm.
+#: `per` of a dataset's column that has the same value at every arm.
 ONE = "replicate and round; the same at every arm"
 OF_GROUP = "replicate, round and group; the same at every arm of the group"
 
-#: Columns of a dataset and of the chunks that it is joined from.
+#: Columns of datasets and of the chunks that they are joined from.
 RECORDED = {
     "run": Column(
         "Name of the run: a policy of the experiment, and the reward law where there are several"
@@ -240,7 +228,7 @@ RECORDED = {
 }
 
 SERIES_QUANTITY = "the quantity that the figure shows of the series"
-#: Columns of a figure's table: a row for each point that is drawn.
+#: Columns of a figure's table: a row for each drawn point.
 DRAWN = {
     "law": RECORDED["law"],
     "series": Column("Name of the curve: an arm, a group, a policy or a quantity"),
@@ -307,7 +295,7 @@ DRAWN = {
     "fluid": Column("Pulls of the arm by the fluid law of HT-UCB", "pulls", AT_LEAST_0),
 }
 
-#: What a figure's table has the mean of, and in which unit.
+#: Quantity of a figure's table, and its unit.
 QUANTITIES = {
     ("banditq", "fig1", "fig4", "fig8", "fig11"): (
         "the arm's reward rate R_k(t) / t",
@@ -367,8 +355,8 @@ REPLAYED = {
 }
 
 _OUTCOMES = "reproduced, not reproduced, inconclusive, not testable or failed"
-#: Columns of findings (a row for each question of a test) and of verdicts (a row for each claim
-#: and reading), as Parquet files and as the committed tables, which have fewer.
+#: Columns of findings (a row per question of a test) and verdicts (a row per claim and reading):
+#: the Parquet files, and the committed tables, which have fewer.
 JUDGED = {
     "paper": Column("Slug of the paper"),
     "claim": Column("Id of the claim in `papers/PAPER/claims.yaml`"),
@@ -425,8 +413,7 @@ JUDGED = {
 }
 
 _OF_MEASURES = "unit of the measure"
-#: Columns of the arena's tables, one after the other; `standings` has one row for each contract,
-#: instance, policy and setting.
+#: Columns of the arena's tables; `standings` has a row per contract, instance, policy and setting.
 ARENA = {
     "contract": Column("Name of the contract, a key of `fairbandits.contracts.CONTRACTS`"),
     "instance": Column("Name of the instance, in papers/arena/experiments.yaml"),
@@ -496,7 +483,7 @@ ARENA |= {
     for end in _ENDS
 }
 
-#: Kind of a file, as its footer says -> the columns that it can have.
+#: Kind of a file, from its footer -> its possible columns.
 KINDS: dict[str, dict[str, Column]] = {
     "dataset": RECORDED,
     "chunk": RECORDED,
@@ -506,7 +493,7 @@ KINDS: dict[str, dict[str, Column]] = {
     "verdicts": JUDGED,
     "arena": ARENA,
 }
-#: What a row of a file is.
+#: Meaning of a row, by kind of file.
 ROWS = {
     "dataset": "a run, replicate, recorded round and arm; what is summed is so from round 1 on",
     "chunk": "a replicate, recorded round and arm of one run",
@@ -521,16 +508,9 @@ _CORRELATION = re.compile(r"correlation_(10+)")
 
 
 def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
-    """Return what a column of a file is, or None if the dictionary does not have it.
+    """Return a column's entry, None if the dictionary lacks it.
 
-    Parameters
-    ----------
-    kind : str
-        Of the file (`KINDS`).
-    name : str
-        Of the column.
-    footer : mapping
-        Of the file: it names swept parameters, and the figure.
+    `kind` is one of `KINDS`; the file's `footer` names swept parameters and the figure.
     """
     known = KINDS.get(kind, {}).get(name)
     if kind == "figure" and known:
@@ -562,7 +542,7 @@ def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
 
 
 def quantity_of(paper: str, figure: str) -> tuple[str, str]:
-    """Return what a figure's table has the mean of, and its unit."""
+    """Return the quantity of a figure's table, and its unit."""
     for (slug, *figures), found in QUANTITIES.items():
         if slug == paper and figure in figures:
             return found
@@ -570,7 +550,7 @@ def quantity_of(paper: str, figure: str) -> tuple[str, str]:
 
 
 def metadata_of(kind: str, name: str, footer: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a file that is written says of a column; nothing if it is not known."""
+    """Return a column's entry as metadata of a Parquet file; empty if unknown."""
     column = column_of(kind, name, footer)
     if column is None:
         return {}

@@ -1,7 +1,7 @@
-"""What code, which packages and which commit made a file: fingerprints and footers.
+"""The code, packages and commit behind a file: fingerprints and footers.
 
-Nothing but the standard library is needed, so that the workflow can ask for a fingerprint
-without starting Numba.
+Only the standard library is needed, so that the workflow can ask for a fingerprint without starting
+Numba.
 """
 
 import ast
@@ -24,17 +24,17 @@ from typing import Any
 from fairbandits.data.whole import guard_numba, read_whole, write_whole
 
 PACKAGE = Path(__file__).resolve().parents[1]
-#: Where the project's folder is, unless the package was installed without it.
+#: The project's folder, if the package lies in it.
 CHECKOUT = PACKAGE.parents[1]
 
-#: What Numba compiles. Its cache's folder is named after all of it: a change that a run does not
-#: depend on costs it no more than compiling again.
+#: The code that Numba compiles. Its cache's folder is named after all of it: a change that does not
+#: affect a run costs it no more than compiling again.
 COMPILED = ("engine", "policies", "observers")
-#: Where every run starts; what it uses besides follows from imports.
+#: Entry points of every run; the rest follows from imports.
 RUNNING = ("replication/simulate.py",)
-#: What reads recorded runs.
+#: The code that reads recorded runs.
 READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
-#: What makes verdicts of recorded runs; what it uses besides follows from imports.
+#: Entry points of judging; the rest follows from imports.
 AUDIT = (
     "audit/run.py",
     "audit/measures",
@@ -42,23 +42,22 @@ AUDIT = (
     "replication/banditq_uai2024.py",
 )
 
-#: Packages with a table ``HOMES`` of what is registered, by the file that it is in. A table counts
-#: for nothing: the line that a run goes by counts with the run (`fairbandits.replication.code`),
-#: and the class that a file imports from such a package as an import of that class's own file.
+#: Packages with a table ``HOMES`` of registered classes by file. A table itself never counts: a
+#: run's own line counts with the run (`fairbandits.replication.code`), and importing a class from
+#: such a package counts as importing its file.
 REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
-#: What no number depends on: the public names, this file, how files are written, and what they say
-#: of their columns.
+#: Files that no number depends on: public names, this file, the writing and describing of files.
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
-#: What decides which runs there are, and not what comes of one: a run's own settings are compared
-#: by themselves wherever it is read.
+#: Files that decide which runs exist, not their numbers: a run's settings are compared wherever it
+#: is read.
 CONFIGURING = ("settings/checks.py", "settings/config.py", "settings/schemas.py")
 
 
 def cache_root() -> Path:
-    """Return the folder of what later processes need not do again; it can be removed.
+    """Return the folder of caches for later processes; it can be deleted.
 
-    Where nothing can be written there, it is a folder of this process alone. Who compiles asks for
-    it first, so Numba's own files are guarded from here on.
+    If it cannot be written, it is a folder of this process alone. All compiling code asks for it
+    first, so Numba's own cache files are guarded from here on.
     """
     if "numba" in sys.modules:
         guard_numba()
@@ -70,7 +69,7 @@ def cache_root() -> Path:
 
 @cache
 def _writable(folder: Path) -> Path:
-    """Return a folder for files that can be spared, or another where it cannot be written."""
+    """Return a cache folder, or a temporary one where it cannot be written."""
     try:
         if folder.parts[0] == "~":  # a user whom the system does not know
             raise OSError("there is no home folder")
@@ -95,27 +94,12 @@ def _writable(folder: Path) -> Path:
 
 @cache
 def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
-    """Return a hash of the tokens of the package's source files below the given parts.
+    """Return a hash of the tokens of the package's source files in some parts.
 
-    Comments, docstrings, blank lines and the spaces between tokens do not count, nor does the
-    table of a registry (`REGISTRIES`).
-
-    Parameters
-    ----------
-    *parts : str
-        Folders or files inside the package, e.g. ``"engine"`` or ``"figures/banditq.py"``.
-    words : tuple of str
-        What counts besides.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits, the same on every Python.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a part names nothing.
+    Comments, docstrings, blank lines, spacing and the table of a registry (`REGISTRIES`) do not
+    count; `words` do. Parts are folders or files in the package: "engine", "figures/banditq.py";
+    FileNotFoundError for one that names nothing. It is 16 hexadecimal digits, the same on every
+    Python.
     """
     digest = hashlib.sha256()
     for name in _below(parts):
@@ -127,10 +111,7 @@ def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
 
 @cache
 def fingerprint_of_text(*parts: str) -> str:
-    """Return a hash of every byte of some files, for pages: they show docstrings.
-
-    Parameters and errors are those of `fingerprint`.
-    """
+    """Return a hash of every byte of some files, for pages: they show docstrings."""
     digest = hashlib.sha256()
     for name in _below(parts):
         digest.update(name.encode() + b"\0" + (PACKAGE / name).read_bytes() + b"\0")
@@ -138,9 +119,9 @@ def fingerprint_of_text(*parts: str) -> str:
 
 
 def joint(codes: Iterable[str]) -> str:
-    """Return one hash of several, in whatever order: the one there is, or of those that differ.
+    """Return one hash for several in any order; the hash itself if all are equal, else a new one.
 
-    Of none it is empty.
+    Empty for none.
     """
     different = sorted(set(codes))
     if len(different) < 2:
@@ -149,7 +130,7 @@ def joint(codes: Iterable[str]) -> str:
 
 
 def _below(parts: Iterable[str]) -> list[str]:
-    """Return the source files below some parts, each part's in order."""
+    """Return the source files of some parts, those of each part sorted."""
     found = []
     for part in parts:
         root = PACKAGE / part
@@ -165,27 +146,10 @@ def _below(parts: Iterable[str]) -> list[str]:
 
 @cache
 def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
-    """Return the package's files that some parts are, import, and so on.
+    """Return the package's files in some parts and all that they import, directly or not, sorted.
 
-    Imports are read from the source, those inside functions too, and nothing is run. A package that
-    a file is in counts as imported by it.
-
-    Parameters
-    ----------
-    *parts : str
-        As in `fingerprint`.
-    without : tuple of str
-        Files that do not count, nor what they import.
-
-    Returns
-    -------
-    tuple of str
-        Places inside the package, sorted.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a part names nothing.
+    Imports are read from the source, also inside functions; nothing is run. Importing a file
+    imports its packages. Files in `without` do not count, nor their imports.
     """
     found: set[str] = set()
     left = [name for name in _below(parts) if name not in without]
@@ -200,22 +164,22 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
 def fingerprint_of_use(
     *parts: str, words: tuple[str, ...] = (), without: tuple[str, ...] = WITHOUT
 ) -> str:
-    """Return the `fingerprint` of all that some parts use (`used_by`), and of words."""
+    """Return the `fingerprint` of all files that some parts use (`used_by`), and of words."""
     return fingerprint(*used_by(*parts, without=without), words=words)
 
 
 def collect_code() -> str:
-    """Return the fingerprint of what joins chunks into datasets."""
+    """Return the fingerprint of the code that joins chunks into datasets."""
     return _from_records()
 
 
 def figure_code(paper: str) -> str:
-    """Return the fingerprint of what draws a paper's figures from datasets."""
+    """Return the fingerprint of the code that draws a paper's figures from datasets."""
     return _from_records("figures/draw.py", f"figures/{paper}.py")
 
 
 def audit_code() -> str:
-    """Return the fingerprint of what makes verdicts of recorded runs."""
+    """Return the fingerprint of the code that judges recorded runs."""
     return _from_records(*AUDIT)
 
 
@@ -225,13 +189,13 @@ def _from_records(*parts: str) -> str:
 
 
 def replay_code() -> str:
-    """Return the fingerprint of what runs released programs again."""
+    """Return the fingerprint of the code that replays released programs."""
     return fingerprint_of_use("replication/banditq_uai2024.py")
 
 
 @cache
 def homes(registry: str) -> dict[str, str]:
-    """Return the table of a registry, name -> ``file:Class``, without importing it."""
+    """Return a registry's table, name -> ``file:Class``, without importing it."""
     node = _table(ast.parse((PACKAGE / registry).read_bytes()))
     return {} if node is None else ast.literal_eval(node.value)
 
@@ -245,7 +209,7 @@ def _table(tree: ast.Module) -> ast.Assign | None:
 
 @cache
 def _imports(name: str) -> frozenset[str]:
-    """Return the package's files that one of them imports, and the packages that it is in."""
+    """Return the package's files that a file imports, and the packages that contain it."""
     found = set(_packages_of(name))
     for one in _contents(name)["imports"]:
         found.update(_files_of(one))
@@ -254,10 +218,10 @@ def _imports(name: str) -> frozenset[str]:
 
 @cache
 def _contents(name: str) -> dict[str, Any]:
-    """Return what a source file imports and a hash of its tokens, without a registry's table.
+    """Return a source file's imports and a hash of its tokens, without a registry's table.
 
-    Both are kept for later processes, by a hash of the file: reading them takes milliseconds a
-    file, and each simulation would do it again.
+    Both are kept for later processes by a hash of the file: reading takes milliseconds a file, in
+    each job.
     """
     content = (PACKAGE / name).read_bytes()
     key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
@@ -282,9 +246,9 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
-    """Yield the tokens of a source text, without comments and some statements.
+    """Yield a source's tokens, without comments and the statements left out.
 
-    Python 3.12 cuts a formatted string into tokens, 3.11 does not: it counts as a whole.
+    Python 3.12 cuts an f-string into tokens, 3.11 does not: it counts as one token.
     """
     lines = io.StringIO(text).readlines()
 
@@ -316,7 +280,7 @@ def _tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
 
 
 def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """Return the text from one place to another, in rows from 1 and columns from 0."""
+    """Return the text between two places, rows from 1 and columns from 0."""
     rows = lines[start[0] - 1 : end[0]]
     rows[-1] = rows[-1][: end[1]]
     rows[0] = rows[0][start[1] :]
@@ -324,7 +288,7 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
 
 
 def _names(tree: ast.Module, file: Path) -> Iterator[str]:
-    """Yield what a file imports of the package, as ``package.module.name``."""
+    """Yield a file's imports from the package, as ``package.module.name``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [one.name for one in node.names]
@@ -342,7 +306,7 @@ def _names(tree: ast.Module, file: Path) -> Iterator[str]:
 
 @cache
 def _read_before() -> dict[str, dict[str, Any]]:
-    """Return what `_contents` found in this and in earlier processes."""
+    """Return the results of `_contents` in this and in earlier processes."""
     own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
     file = cache_root() / f"sources-{own}.json"
     known = json.loads(read_whole(file) or "{}")
@@ -356,7 +320,7 @@ def _remember(known: dict[str, dict[str, Any]], before: int, file: Path) -> None
 
 
 def _files_of(imported: str) -> Iterator[str]:
-    """Yield the files that an import of ``package.module.name`` runs or takes something from."""
+    """Yield the files that an import of ``package.module.name`` runs or reads."""
     first, *parts = imported.split(".")
     if first != PACKAGE.name:
         return
@@ -373,7 +337,7 @@ def _files_of(imported: str) -> Iterator[str]:
 
 
 def _registered(registry: str, names: list[str]) -> Iterator[str]:
-    """Yield the file of a registered class that is imported from its registry by its name."""
+    """Yield the file of each registered class that is imported by its registry name."""
     for home in homes(registry).values():
         file, _, found = home.partition(":")
         if [found] == names[:1]:
@@ -381,7 +345,7 @@ def _registered(registry: str, names: list[str]) -> Iterator[str]:
 
 
 def _packages_of(name: str) -> Iterator[str]:
-    """Yield the packages that a file is in, its own included."""
+    """Yield the packages that contain a file, outer and inner."""
     for folder in Path(name).parents:
         package = (folder / "__init__.py").as_posix()
         if (PACKAGE / package).is_file():
@@ -396,7 +360,7 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def git_commit() -> str:
-    """Return the checked-out commit, with ``+`` when the work tree differs, or ``unknown``."""
+    """Return the checked-out commit, ``+`` added for a changed work tree; or ``unknown``."""
     if not (CHECKOUT / ".git").exists():  # one around an installed package is not ours
         return "unknown"
     try:

@@ -1,8 +1,8 @@
-"""Parquet files that say what made them, appear whole or not at all, and can be checked.
+"""Parquet files with provenance, written whole or not at all, that can be verified.
 
-Each file's footer has a key ``fairbandits`` with JSON: schema version, what the file holds, the
-experiment block, seed rule, code fingerprint, package versions and git commit. Columns have
-what the data dictionary says of them as metadata.
+Each file's footer has a key ``fairbandits`` with JSON: schema version, kind of content, experiment
+block, seed rule, code fingerprint, package versions and git commit. Columns carry the data
+dictionary's entries as metadata.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ KEY = b"fairbandits"
 
 
 class StoreError(Exception):
-    """A file that cannot be used, with the reason and the way out."""
+    """A file that cannot be used; says why and what to do."""
 
 
 @contextmanager
@@ -177,7 +177,7 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
-#: Of the hash of a replicate.
+#: Hexadecimal digits of a replicate's hash.
 DIGITS = 8
 
 

@@ -1,7 +1,7 @@
-"""Files of a cache carry a checksum; one that is not whole is left aside, said, and made anew.
+"""Checksums for cache files: a damaged file is ignored with a warning and made again.
 
-Compiled code that has a flipped bit ends a process without a word, or worse; so has an index that
-was cut off. Neither is worth a run: a cache can be spared.
+Compiled code with a flipped bit ends a process without a message, or worse; so does a truncated
+index.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
-#: Bytes of a checksum.
+#: Length of a checksum in bytes.
 SIZE = 16
 
 
@@ -23,9 +23,9 @@ def checksum(content: bytes) -> bytes:
 
 
 def read_whole(file: Path) -> bytes | None:
-    """Return what was written with a checksum after it; nothing if that is not there any more.
+    """Return the content of a file written with a checksum, None if missing or damaged.
 
-    Of a file that is there and damaged a line is printed.
+    A damaged file is reported on standard error.
     """
     try:
         content = file.read_bytes()
@@ -42,7 +42,7 @@ def read_whole(file: Path) -> bytes | None:
 
 
 def write_whole(file: Path, body: bytes) -> None:
-    """Write a file of a cache with its checksum; where that cannot be done, leave it."""
+    """Write a cache file with its checksum; do nothing where it cannot be written."""
     temporary = file.with_name(f".{file.name}-{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def _say(reason: str) -> None:
 
 
 def guard_numba() -> None:
-    """Let Numba write a checksum with each file of its cache, and use none that is not whole.
+    """Make Numba write checksums with its cache files, and ignore damaged ones.
 
     A full disk, or any other error while it writes there, costs the file and not the run.
     """
@@ -75,7 +75,7 @@ def guard_numba() -> None:
 
 
 class _Guarded:
-    """What is put before the methods of Numba's class, whose files end where their pickle does."""
+    """Methods put before those of Numba's class, whose files end where their pickle does."""
 
     def save(self, key, data):
         try:

@@ -1,4 +1,4 @@
-"""Refuse chance that is not the coin's, so that a run of one's own policy can be repeated."""
+"""Refuse random numbers other than the coin's, so that runs of user policies can be repeated."""
 
 import dis
 import random
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-#: The generators behind the functions of `random` and `numpy.random`.
+#: The global generators behind the functions of `random` and `numpy.random`.
 _SHARED = (random.getstate.__self__, np.random.get_state.__self__)
-#: What makes a generator, which starts anywhere if it is given nothing.
+#: Constructors of generators, which are seeded at random without an argument.
 _MAKERS = (np.random.default_rng, np.random.RandomState, random.Random)
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _METHODS = ("start", "choose", "learn", "probe")
@@ -25,9 +25,9 @@ INSTEAD = (
 
 
 def refuse_other_chance(policy: Any, state: Any) -> None:
-    """Raise ValueError if a policy in plain Python would draw from anything but the round's coin.
+    """Raise ValueError if a plain Python policy would draw from anything but the coin.
 
-    Its methods are read, and what they call in the same module; nothing is run.
+    Its methods, and functions of the same module that they call, are read; nothing is run.
     """
     name = type(policy).__name__
     for one in (policy, state):
@@ -43,14 +43,14 @@ def refuse_other_chance(policy: Any, state: Any) -> None:
 
 
 def position() -> tuple:
-    """Return how far the generators of `random` and `numpy.random` are."""
+    """Return the state of the generators of `random` and `numpy.random`."""
     _, keys, place, *_ = np.random.get_state()  # noqa: NPY002
     words = random.getstate()[1]
     return place, int(keys[0]), words[-1], words[0]
 
 
 def refuse_if_moved(policy: Any, before: tuple) -> None:
-    """Raise ValueError if a generator that all share is not where it was before a replicate."""
+    """Raise ValueError if a replicate advanced one of the global generators."""
     if position() != before:
         raise ValueError(
             f"{type(policy).__name__}, or what it calls, draws from random or numpy.random, so "
@@ -60,7 +60,7 @@ def refuse_if_moved(policy: Any, before: tuple) -> None:
 
 @cache
 def _drawing(kind: type) -> str:
-    """Return what a class's methods draw from, with file and line; nothing if it is the coin."""
+    """Return a class's source of chance with file and line; empty if it is only the coin."""
     left = [one for name in _METHODS if (one := getattr(kind, name, None))]
     seen = set()
     while left:
@@ -93,7 +93,7 @@ def _names(function: Callable) -> Iterator[str]:
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code, and that of the functions in it."""
+    """Yield a code object and, recursively, those of the functions in it."""
     yield code
     for one in code.co_consts:
         if isinstance(one, CodeType):
@@ -101,7 +101,7 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _named(function: FunctionType) -> Iterator[tuple[str, Any, int, bool]]:
-    """Yield what a function names outside itself: words, value, line, and if it is called empty."""
+    """Yield a function's outside names: word, value, line, whether called without arguments."""
     known = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _closed_over(function)}
     for code in codes(function.__code__):
         words, value, line = "", None, 0

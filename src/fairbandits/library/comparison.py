@@ -1,4 +1,4 @@
-"""Compare policies on one instance: `fairbandits.compare`, a table with intervals and a picture."""
+"""Compare policies on one instance: `fairbandits.compare`, a table with intervals and a figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fairbandits.library.running import check, run
 from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.measures.summary import summarise
 
-#: Columns of a summary, and what they are called in `Comparison.frame`.
+#: Columns of a summary -> those of `Comparison.frame`.
 COLUMNS = {
     "series": "policy",
     "metric": "metric",
@@ -212,7 +212,7 @@ def compare(
     if targets is not None:
         _check_targets(targets, instance, seed, stream, numbers)
     for label, policy in labelled.items():
-        # what does not fit the instance is said before anything has run
+        # misfits between policy and instance are reported before anything runs
         simulation._feedback(policy)
         try:
             policy.start(instance.n_arms, horizon)
@@ -272,7 +272,7 @@ def _check_targets(
     stream: str,
     replicates: np.ndarray,
 ) -> None:
-    """Raise ValueError unless the targets fit the instance, and somebody can meet them."""
+    """Raise ValueError unless targets fit the instance and can be met."""
     checks.length("targets", targets, instance.n_arms)
     checks.non_negative("targets", targets)
     if isinstance(instance, RandomInstance):

@@ -27,8 +27,8 @@ from fairbandits.engine.protocol import _FUNCTIONS, VERBS
 from fairbandits.library import simulation
 from fairbandits.library.chance import codes, refuse_other_chance
 
-#: As for our own loops, so that a division by zero gives inf as in NumPy; but with allocation, and
-#: with an error where an index is out of range.
+#: As for our own loops, a division by zero gives inf as in NumPy; but allocation is allowed, and an
+#: index out of range is an error.
 OPTIONS = {"error_model": "numpy", "boundscheck": True}
 #: A field of each state besides the policy's attributes.
 ARMS = "number_of_arms_"
@@ -36,14 +36,14 @@ WAY_OUT = (
     "compiled code knows numbers, NumPy arrays, loops, and functions of NumPy and math; other "
     "functions need @numba.njit"
 )
-#: State class -> policy, of all that is compiled here.
+#: State class -> policy, of everything compiled here.
 _POLICIES: dict[type, "Compiled"] = {}
 
 
 class Compiled:
     """A policy in plain Python whose methods run in the compiled loops; made by `compiled`."""
 
-    #: A short run of it is not interpreted, or what cannot be compiled would show in long ones.
+    #: Short runs are compiled too, or errors of compiling would only show in long ones.
     always_compiled = True
 
     def __init__(self, policy: Any) -> None:
@@ -53,7 +53,7 @@ class Compiled:
         self.feedback = simulation._feedback(policy)
 
     def __getattr__(self, name: str) -> Any:
-        # the methods are those of the states alone
+        # methods belong to the states alone
         if name in VERBS or name.startswith("__"):
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         return getattr(self.__dict__["_policy"], name)
@@ -62,7 +62,7 @@ class Compiled:
         return f"compiled({self._policy!r})"
 
     def start(self, n_arms: int, horizon: int) -> Any:
-        """Return the state before the first round, which the loops can be compiled for."""
+        """Return the state before round 1, a type that the loops can be compiled for."""
         fresh = self._policy.start(n_arms, horizon)
         if fresh is self._policy or fresh is self._fresh:
             raise TypeError(
@@ -83,10 +83,10 @@ class Compiled:
         return self._state_class(**fields)
 
     def compile(self, instance: Any, **settings: Any) -> None:
-        """Compile, so that a run begins at once; raise TypeError for what cannot be compiled.
+        """Compile, so that a run begins at once; TypeError for what cannot be compiled.
 
-        `settings` are ``quotas`` and ``observe`` of the run. As many rounds are played as there are
-        arms; what else the policy raises there is left to the run.
+        `settings` are ``quotas`` and ``observe`` of the run. It plays as many rounds as there are
+        arms; other errors of the policy are left to the run.
         """
         settings |= {"checkpoints": [instance.n_arms], "compiled": True}
         try:
@@ -97,7 +97,7 @@ class Compiled:
             return
 
     def of(self, policy: Any) -> "Compiled":
-        """Return another policy of the same class as this one's, without compiling it again."""
+        """Return another policy of the same class, which needs no new compilation."""
         other = type(self)(policy)
         other._state_class = self._state_class
         return other
@@ -107,7 +107,7 @@ class Compiled:
         return type(self._policy).__name__
 
     def _methods(self, fresh: Any) -> dict[str, Callable]:
-        """Return the functions that are a state's methods."""
+        """Return a state's methods as functions."""
         wanted = ("choose", "learn", *(["probe"] if getattr(self, "probes", ()) else []))
         found = {verb: getattr(type(fresh), verb, None) for verb in wanted}
         for verb, method in found.items():
@@ -125,7 +125,7 @@ class Compiled:
         _POLICIES[self._state_class] = self
 
     def _reason(self, state: types.Type, feedback: str, reason: NumbaError) -> str:
-        """Return which method cannot be compiled, and why."""
+        """Return the method that cannot be compiled, and why."""
         action = types.int64 if feedback == "bandit" else types.float64[::1]
         reward = types.float64 if feedback == "bandit" else types.float64[::1]
         given = {
@@ -205,14 +205,14 @@ def compiled(policy: Any) -> Compiled:
         # where Numba is switched off, a loop is a plain function
         if hasattr(loop, "py_func") and not isinstance(loop._cache, _Cache):
             loop._cache = _Cache(loop, loop._cache)
-    # results, messages and pictures call a policy by its class
+    # results, messages and figures name a policy by its class
     return type(type(policy).__name__, (Compiled,), {})(policy)
 
 
 class _Cache:
-    """What a loop is compiled for before: on the disk, but for policies from outside the package.
+    """Compiled loops of one kind, kept on disk except for policies from outside the package.
 
-    Numba asks it first, and compiles, and keeps, only what it has not. So a loop for such a policy
+    Numba asks it first, and compiles and keeps only what it lacks. So a loop for an outside policy
     is compiled here, with options of its own, and never written.
     """
 
@@ -224,7 +224,7 @@ class _Cache:
         return getattr(self._disk, name)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the loop as it is compiled for these types of arguments, or None."""
+        """Return the loop compiled for these argument types, or None."""
         policies = list(_policies_in(signature))
         if not policies:
             return self._disk.load_overload(signature, context)
@@ -241,7 +241,7 @@ class _Cache:
 
 
 def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
-    """Yield the policies whose states are among types, also inside others, each with its state."""
+    """Yield the outside policies whose states are among these types, also nested, and the state."""
     for one in given:
         if isinstance(one, types.BaseNamedTuple) and one.instance_class in _POLICIES:
             yield _POLICIES[one.instance_class], one
@@ -250,7 +250,7 @@ def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
 
 
 def _set(methods: dict[str, Callable]) -> Iterator[str]:
-    """Yield which attributes methods set, and where."""
+    """Yield the attributes that methods assign, with their lines."""
     for name, place in _named(methods.values(), ("STORE_ATTR",)).items():
         yield (
             f"self.{name} is set {place}, and what changes must stand in an array: write "
@@ -259,7 +259,7 @@ def _set(methods: dict[str, Callable]) -> Iterator[str]:
 
 
 def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]:
-    """Yield which attributes are not as compiled code can have them, and where they are used."""
+    """Yield the attributes that compiled code cannot hold, with the lines that use them."""
     for name, value in fields.items():
         what = f"self.{name}, used {places[name]},"
         numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
@@ -278,14 +278,14 @@ def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]
 
 
 def _attributes(fresh: Any, methods: Iterable[Callable]) -> dict[str, str]:
-    """Return the attributes of an object that some methods name, sorted, and where they do."""
+    """Return the attributes that methods name, sorted, with their first lines."""
     named = _named(methods, ("LOAD_ATTR", "LOAD_METHOD"))
     known = (name for name in named if hasattr(fresh, name) and not name.startswith("__"))
     return {name: named[name] for name in sorted(known)}
 
 
 def _named(methods: Iterable[Callable], operations: Sequence[str]) -> dict[str, str]:
-    """Return the attributes that some methods load or set, and where they first do."""
+    """Return the attributes that methods load or store, with their first lines."""
     found: dict[str, str] = {}
     for method in methods:
         for code in codes(method.__code__):
@@ -296,13 +296,13 @@ def _named(methods: Iterable[Callable], operations: Sequence[str]) -> dict[str, 
 
 
 def _place(code: CodeType, line: int | None) -> str:
-    """Return a file's name and a line of it, with what stands there if that is known."""
+    """Return a file's name and line, with the line's text if that is known."""
     text = linecache.getline(code.co_filename, line or 0).strip()
     return f"{Path(code.co_filename).name}, line {line}" + (f" ({text})" if text else "")
 
 
 def _guarded(methods: dict[str, Callable], feedback: str, name: str) -> dict[str, Callable]:
-    """Return what the loops call, with the actions checked before a loop acts on them."""
+    """Return the functions that the loops call, which check each action first."""
     inner = {verb: _inlined(method) for verb, method in methods.items()}
     choose_, learn_, probe_ = (inner.get(verb) for verb in ("choose", "learn", "probe"))
     # a compiled message is a constant
@@ -359,7 +359,7 @@ def _plain(error: NumbaError) -> str:
 
 
 def _place_of(error: NumbaError, code: CodeType) -> str:
-    """Return the place in a method that Numba's message names, or nothing."""
+    """Return the line of a method that Numba's message names, or an empty text."""
     name = re.escape(Path(code.co_filename).name)
     lines = {one.positions.lineno for part in codes(code) for one in dis.get_instructions(part)}
     for line in re.findall(rf'File "[^"]*{name}", line (\d+)', _plain(error)):

@@ -40,7 +40,7 @@ class Optimum(NamedTuple):
 class Contract:
     """What all contracts have in common."""
 
-    #: As in tables and on the command line, and what a shortfall counts.
+    #: The name in tables and on the command line, and the unit of a shortfall.
     name: ClassVar[str]
     unit: ClassVar[str]
 

@@ -1,4 +1,4 @@
-"""A bandit instance: means and the law of the rewards; one that is drawn."""
+"""Bandit instances, with fixed or random means, and the laws of their rewards."""
 
 import itertools
 import math
@@ -184,22 +184,10 @@ def draw_quotas(
 ) -> list[int]:
     """Return random quotas of one replicate, as numerators over the denominator.
 
-    Parameters
-    ----------
-    n_arms : int
-        k >= 2; at least 3 unless `span` is ``kth``.
-    span : {"kth", "wider", "beyond"}
-        The largest is below 1/k, from 1/k to below 1/(k - 1), or from 1/(k - 1) on; the sum is
-        below 1.
-    denominator : int
-        At least twice k squared.
-    seed, stream, replicate
-        As in `RandomInstance.draw`; the numbers are those of the replicate's stream ``quotas``.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
+    `span` says where the largest lies: below 1/k ("kth"), from 1/k to below 1/(k - 1) ("wider"), or
+    from 1/(k - 1) on ("beyond"); the sum is below 1. k is at least 2 for "kth", else 3, and
+    `denominator` at least 2 k**2, or ValueError is raised. The numbers are those of the replicate's
+    stream ``quotas``.
 
     Examples
     --------

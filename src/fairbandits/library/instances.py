@@ -142,8 +142,7 @@ def fair_ucb(number: int = 1, *, other_gaps: bool = False) -> PublishedInstance:
     )
 
 
-#: Means and penalty rates of Experiment A's cases, and means of those of Experiment B, whose rate
-#: is `PENALTY_B`.
+#: Experiment A: means and penalty rates by case. Experiment B: means; its rate is `PENALTY_B`.
 CASES_A = {
     1: ((0.9, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.45),
     2: ((0.95, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.41),

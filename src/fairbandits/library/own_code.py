@@ -1,4 +1,4 @@
-"""A user's own code: a class by the file that it is in, and the place where it failed."""
+"""User code: the import of a class by its file, and the place where it failed."""
 
 import sys
 import traceback
@@ -10,19 +10,10 @@ from fairbandits.policies import own
 
 
 def importable(name: str, folder: Path) -> str:
-    """Return ``module:Class`` of ``FILE.py:CLASS``, which can be imported from now on.
+    """Return ``module:Class`` for ``FILE.py:CLASS``, and make it importable from `folder`.
 
-    Parameters
-    ----------
-    name : str
-        Of a policy: by its file, or already as ``module:Class``.
-    folder : Path
-        From where the file is named.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or another module of its name comes first.
+    A name ``module:Class`` is returned as it is. ValueError if the file is missing, or if another
+    module of its name comes first.
     """
     place, _, found = name.rpartition(":")
     if not place.endswith(".py"):
@@ -39,10 +30,9 @@ def importable(name: str, folder: Path) -> str:
 
 
 def place_of(error: Exception) -> str:
-    """Return the replicate and the round that were played when something was raised.
+    """Return the replicate (from 0) and round that were played when an error was raised.
 
-    Replicates are counted from 0, as everywhere. Of compiled code, and of what another process
-    played, nothing is known.
+    Empty for compiled code and for rounds that another process played.
     """
     found = []
     loops = {loop.__name__ for loop in LOOPS.values()}
@@ -56,7 +46,7 @@ def place_of(error: Exception) -> str:
 
 
 def line_of(error: Exception) -> str:
-    """Return the line of one's own file in which something was raised, if it was in one."""
+    """Return the line of the user's file that raised an error, if one did."""
     for one in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(one.filename)
         if not file.is_relative_to(PACKAGE) and not file.is_relative_to(sys.prefix):

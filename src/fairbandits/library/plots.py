@@ -16,7 +16,7 @@ from fairbandits.measures.summary import summarise
 
 
 class Picture(Figure):
-    """A figure of no window, which a notebook shows once, however its plots are set up."""
+    """A figure without a window, which a notebook shows once, whatever its settings for plots."""
 
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()
@@ -25,14 +25,14 @@ class Picture(Figure):
 
 
 class Metric(NamedTuple):
-    """What a measure by name is called on an axis, what it needs, and how it is worked out."""
+    """A measure: its title on an axis, the inputs that it needs, and its function."""
 
     title: str
     needs: tuple[str, ...]
     of: Callable[[Any, Any, Any], np.ndarray]
 
 
-#: Measures by name; each is a method of `Result`, given targets and penalties where it needs them.
+#: Measures by name: methods of `Result`, given targets and penalties where needed.
 METRICS = {
     "regret": Metric("regret", (), lambda one, targets, penalties: one.regret()),
     "violation": Metric(
@@ -58,7 +58,7 @@ METRICS = {
 }
 
 
-#: How to give what a measure needs.
+#: How to provide each input that a measure needs.
 EXAMPLES = {
     "quotas": 'quotas=("1/5", "3/10", ...)',
     "targets": "targets=(0.1, 0.2, ...)",
@@ -67,14 +67,14 @@ EXAMPLES = {
 }
 
 
-#: Policies whose classes have other names than their curves in the papers' figures.
+#: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
 
 
 def plot_of(
     results: Mapping[str, Any], metrics: Any, targets: Any = None, penalties: Any = None
 ) -> Picture:
-    """Return a figure of measures of results that are there, as `Comparison.plot` does."""
+    """Return a figure of measures of existing results, as `Comparison.plot` does."""
     first = next(iter(results.values()))
     given = {
         "quotas": first.quotas,
@@ -86,7 +86,7 @@ def plot_of(
 
 
 def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
-    """Return measures by the names that they have in the table."""
+    """Return measures by their names in the table."""
     if isinstance(metrics, Mapping):
         named = dict(metrics)
     else:
@@ -122,7 +122,7 @@ def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
 def curves_of(
     results: Mapping[str, Any], metrics: Mapping[str, Metric], targets: Any, penalties: Any
 ) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, str]]:
-    """Return each measure of each policy, and what the measures are called on an axis."""
+    """Return each measure of each policy, and the measures' titles on an axis."""
     curves = {}
     for name, metric in metrics.items():
         for label, result in results.items():

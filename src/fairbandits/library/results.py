@@ -1,4 +1,4 @@
-"""What a run gives: its records with the measures as methods, and results put together."""
+"""The result of a run, with the measures as methods; joining results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fairbandits.measures.penalties import penalty_rates
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What a result has of each replicate, on the first axis; the rest is the same for all.
+#: Fields with one entry per replicate on their first axis.
 OF_REPLICATES = ("replicates", "plays", "rewards", "probes", "deficits", "means")
-#: What must agree when results are joined, besides the policy and the names of what is recorded.
+#: Fields that must agree when results are joined, besides policy, checkpoints and probes.
 OF_RUN = ("instance", "horizon", "seed", "stream", "quotas")
 
 
@@ -43,8 +43,8 @@ class Result(simulation.Result):
         What the policy reports of itself, and its observers of it.
     deficits : dict of str to ndarray, same shape
         Where quotas were given, how far each arm is behind its own: ``deficit`` r_k t - N_k(t) and
-        ``floor_deficit`` floor(r_k t) - N_k(t), and the largest of either in the rounds 1..t,
-        ``deficit_sup`` and ``floor_deficit_sup``.
+        ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
+        1..t, ``deficit_sup`` and ``floor_deficit_sup``.
     means : ndarray of float, shape (n_replicates, n_arms), optional
         Where the instance is random, the true means of each replicate.
     quotas : tuple of Fraction, optional
@@ -269,16 +269,9 @@ def join(results: Iterable[simulation.Result]) -> Result:
 
 
 def made_of(run: Any, parts: Sequence[dict[str, Any]], **others: Any) -> Result:
-    """Return a result of the replicates' parts, and of what a run has besides.
+    """Assemble a Result from per-replicate parts (`OF_REPLICATES`).
 
-    Parameters
-    ----------
-    run : object
-        Has the fields of a result that are no replicates'.
-    parts : sequence of dict
-        By the names of `OF_REPLICATES`.
-    **others
-        Fields that are not those of `run`.
+    All other fields come from `others`, else from `run`.
     """
     found = {}
     for name in OF_REPLICATES:
@@ -304,5 +297,5 @@ def _same_policy(one: Any, other: Any) -> bool:
         return False
     if type(one).__eq__ is not object.__eq__:
         return bool(one == other)
-    # of a class that says nothing of equality, what its objects show must do
+    # classes without an own __eq__ are compared by their attributes
     return repr(getattr(one, "__dict__", None)) == repr(getattr(other, "__dict__", None))

@@ -1,8 +1,7 @@
 """Run one policy on one instance: `fairbandits.run`.
 
-`fairbandits.library.simulation.run` plays the rounds. Here is what concerns a user alone: several
-processes, a line that says how far it is, and results with measures. Recorded runs go past it, so
-that an edit here leaves them as they are.
+`fairbandits.library.simulation` plays the rounds; this module adds several processes, a progress
+line and results with measures. Recorded runs bypass it.
 """
 
 import multiprocessing
@@ -23,11 +22,11 @@ from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.results import OF_REPLICATES, Result, made_of
 from fairbandits.rationals import exact
 
-#: Into how many pieces replicates are cut at least, so that progress shows, and for each process,
-#: so that none waits long for another.
+#: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
+#: that none waits long for another.
 PIECES, PIECES_EACH = 20, 4
 
-#: In a process of its own: what plays some replicates.
+#: In a worker process: plays some replicates.
 _play: Callable | None = None
 
 
@@ -165,7 +164,7 @@ def run(
 
 
 def check(policy: Any, instance: Any) -> None:
-    """Raise TypeError where a policy or an instance is something that it is often mistaken for."""
+    """Raise TypeError for a class, a name or the like in place of a policy or an instance."""
     if isinstance(policy, type) and hasattr(policy, "feedback"):
         name = policy.__name__
         raise TypeError(f"a policy is an object, and {name} is its class; write {name}(...)")
@@ -183,7 +182,7 @@ def _exact(quotas: tuple | None) -> tuple | None:
 
 
 def _check_fresh(policy: Any, observe: Sequence[Any], n_arms: int, horizon: Any) -> None:
-    """Raise TypeError if replicates would share a state, which pieces cannot show."""
+    """Raise TypeError if replicates would share a state, which separate pieces cannot show."""
     simulation._feedback(policy)
     simulation._probes(policy, observe)
     if simulation._whole("horizon", horizon) < n_arms:
@@ -197,7 +196,7 @@ def _replicates_of(result: simulation.Result) -> dict[str, Any]:
 
 
 def _alone(play: Callable, pieces: Sequence[np.ndarray]) -> Iterator[tuple[int, dict]]:
-    """Yield each piece's number and what was recorded, played in this process."""
+    """Yield each piece's number and record, played in this process."""
     for number, piece in enumerate(pieces):
         yield number, _replicates_of(play(piece))
 
@@ -205,10 +204,10 @@ def _alone(play: Callable, pieces: Sequence[np.ndarray]) -> Iterator[tuple[int, 
 def _shared(
     play: Callable, pieces: Sequence[np.ndarray], n_jobs: int
 ) -> Iterator[tuple[int, dict]]:
-    """Yield the same as `_alone`, played in processes, in the order in which they finish.
+    """Yield the same as `_alone`, played in several processes, in the order of completion.
 
-    The processes are forks: what is played is there without being sent, so that a policy's class
-    can be one of a notebook.
+    The processes are forks: they have the policy without pickling, so its class can be a
+    notebook's.
     """
     pool = ProcessPoolExecutor(
         min(n_jobs, len(pieces)),
@@ -233,7 +232,7 @@ def _shared(
 
 @contextmanager
 def _forking() -> Iterator[None]:
-    """Be silent on forks beside threads: the copies only play rounds, and hold no lock."""
+    """Silence the warning on forks beside threads: the copies only play rounds and hold no lock."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         yield
@@ -245,7 +244,7 @@ def _begin(play: Callable) -> None:
 
 
 def _piece(piece: np.ndarray) -> tuple[dict[str, Any], list[tuple]]:
-    """Play some replicates; return what was recorded, and what was warned of."""
+    """Play some replicates; return their record and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         part = _replicates_of(_play(piece))
     warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
@@ -253,7 +252,7 @@ def _piece(piece: np.ndarray) -> tuple[dict[str, Any], list[tuple]]:
 
 
 def _said(name: str, total: int) -> Callable[[int], None]:
-    """Return what says how many replicates are done."""
+    """Return a function that prints how many replicates are done."""
     begin = time.monotonic()
 
     def say(done: int) -> None:

@@ -1,4 +1,7 @@
-"""Run one policy on one instance: the public call."""
+"""Play one policy on one instance: validation, the round loops, and tidy columns.
+
+Users call `fairbandits.run` (`fairbandits.library.running`), recorded runs this module.
+"""
 
 from __future__ import annotations
 
@@ -27,41 +30,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
-#: Columns of a result, and those that a dataset has besides: no probe can have these names.
+#: Column names of results and datasets, which no probe can have.
 TAKEN = (
     *("replicate", "round", "arm", "plays", "reward", *DEFICITS, "mean"),
     *("quota", "horizon", "run", "policy", "law"),
 )
-#: Methods of a policy's state, and what they are called with.
+#: Methods of a policy's state -> their arguments.
 METHODS = {"choose": ("t", "coin"), "learn": ("t", "action", "reward")}
-#: Above all replicate numbers: they are recorded in 32 bits.
+#: Upper limit of replicate numbers, which are recorded in 32 bits.
 REPLICATES = 2**31
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run recorded: cumulated quantities at checkpoints, per replicate and arm.
+    """The record of a run: cumulated quantities at checkpoints, per replicate and arm.
 
-    Attributes
-    ----------
-    policy, instance, horizon, seed, stream
-        What was run.
-    replicates : ndarray of int64, shape (n_replicates,)
-        0-based replicate numbers.
-    rounds : ndarray of int64, shape (n_checkpoints,)
-        1-based rounds of the checkpoints.
-    plays : ndarray, shape (n_replicates, n_checkpoints, n_arms)
-        Pulls so far (int64); under full information the summed probabilities (float64).
-    rewards : ndarray of float, same shape
-        Reward accrued so far by each arm.
-    probes : dict of str to ndarray of float, same shape
-        What the policy reports of itself, e.g. BanditQ's queue lengths, and its observers of it.
-    deficits : dict of str to ndarray, same shape
-        Where quotas were given, how far each arm is behind its own: ``deficit`` r_k t - N_k(t) and
-        ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
-        1..t, ``deficit_sup`` and ``floor_deficit_sup``.
-    means : ndarray of float, shape (n_replicates, n_arms), optional
-        Where the instance is random, the true means of each replicate.
+    The attributes are those of `fairbandits.Result`.
     """
 
     policy: Any
@@ -134,64 +118,7 @@ def run(
     observe: Sequence[Any] = (),
     compiled: bool | None = None,
 ) -> Result:
-    """Run a policy on an instance.
-
-    Parameters
-    ----------
-    policy : object
-        A policy of `fairbandits.policies`, or any object with attributes ``feedback``
-        ("bandit" or "full"), optionally ``probes`` (names), and a method
-        ``start(n_arms, horizon)`` that returns a fresh object with methods
-        ``choose(t, coin)`` and ``learn(t, action, reward)``, plus ``probe(out)`` if it has
-        probes. Such a policy runs in plain Python, on the same streams.
-    instance : Instance or RandomInstance
-        Means and reward law; a random instance is drawn once for each replicate.
-    horizon : int
-        Number of rounds T, at least the number of arms and at most 2**53.
-    replicates : int or sequence of int
-        How many replicates, or which (0-based numbers, below 2**31).
-    seed : int
-        Root seed.
-    checkpoints : sequence of int, optional
-        Increasing rounds in 1..horizon at which to record; default `checkpoint_grid`.
-    stream : str
-        Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
-    quotas : sequence of number or str, optional
-        Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
-        `Result.deficits`); a policy has its own.
-    observe : sequence of object, optional
-        Observers of `fairbandits.observers`, or any objects with ``probes`` (names) and a method
-        ``start(policy, state, n_arms, horizon)``, `state` being what the policy's own ``start``
-        returned, that returns a fresh object with methods ``watch(state, t, action, reward)`` and
-        ``report(state, out)``. They only measure; their probes come after the policy's.
-    compiled : bool, optional
-        Whether a policy of this package runs compiled or in the interpreter; the numbers are the
-        same. By default what takes less time: compiling takes seconds, once for each kind of
-        policy, so that short runs are interpreted, but for a policy of `fairbandits.compiled`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-    TypeError
-        If the policy or an observer lacks a part, or an observer cannot watch this policy.
-
-    Warns
-    -----
-    UserWarning
-        If no policy can meet the policy's targets on the instance.
-
-    Examples
-    --------
-    >>> from fairbandits import UCB1, Instance, run
-    >>> result = run(UCB1(), Instance((0.9, 0.1)), horizon=1000, replicates=2, checkpoints=[1000])
-    >>> result.plays.sum(axis=2).tolist()
-    [[1000], [1000]]
-    """
+    """Run a policy on an instance in this process; parameters are those of `fairbandits.run`."""
     chosen = _replicates(replicates)
     settings = [Setting(policy, observe, quotas)] * chosen.size
     address = (settings, instance, horizon, chosen, seed, stream)
@@ -199,7 +126,7 @@ def run(
 
 
 class Setting(NamedTuple):
-    """What a replicate is run with; `quotas` only measure."""
+    """The policy, observers and quotas of one replicate; `quotas` only measure."""
 
     policy: Any
     observe: Sequence[Any] = ()
@@ -217,10 +144,9 @@ def run_each(
     checkpoints: Sequence[int],
     compiled: bool | None = None,
 ) -> list[Result]:
-    """Run replicates that have settings of their own, together where they can be played so.
+    """Run replicates that have settings of their own, in blocks where possible.
 
-    The policies are of one class, and the observers of all replicates too; the other parameters
-    are those of `run`. Returned is a result of each replicate.
+    All policies are of one class, as are all replicates' observers; other parameters as in `run`.
     """
     chosen = _replicates(replicates)
     address = (settings, instance, horizon, chosen, seed, stream)
@@ -243,7 +169,7 @@ def _play(
     checkpoints: Sequence[int] | None,
     compiled: bool | None,
 ) -> tuple[np.ndarray, list[Record], list[np.ndarray]]:
-    """Return the checkpoints, and of each replicate what it recorded and its true means."""
+    """Return the checkpoints, and each replicate's record and true means."""
     feedback = _feedback(settings[0].policy)
     horizon = _whole("horizon", horizon)
     if horizon > LONGEST:
@@ -315,7 +241,7 @@ def _play(
 def _required(
     setting: Setting, feedback: str, n_arms: int, horizon: int
 ) -> tuple[list[int], int] | None:
-    """Return the quotas that a replicate measures, as numerators and their denominator."""
+    """Return the quotas that a replicate measures: numerators, denominator."""
     return None if setting.quotas is None else _quotas(setting.quotas, feedback, n_arms, horizon)
 
 
@@ -330,7 +256,7 @@ def _result(
     records: Sequence[Record],
     means: Sequence[np.ndarray],
 ) -> Result:
-    """Return the result of replicates that have the same setting."""
+    """Return the result of replicates with the same setting."""
     policy, observe, _ = settings[0]
     plays = np.array([record.plays_at for record in records])
     deficits = {}
@@ -363,9 +289,10 @@ def _result(
 def _started(
     policy: Any, observe: Sequence[Any], n_arms: int, horizon: int, before: list[Any]
 ) -> list[Any]:
-    """Return the states of the policy and its observers before the first round.
+    """Return the states of policy and observers before round 1.
 
-    `before` is what they were in the replicate before, if there is one.
+    `before` are the states of the previous replicate, if any: a policy must not hand out the same
+    object again.
     """
     states = [policy.start(n_arms, horizon)]
     states += [one.start(policy, states[0], n_arms, horizon) for one in observe]
@@ -464,7 +391,7 @@ class _Guarded:
 
 
 def check_takes(one: Any, method: str, given: Sequence[str]) -> None:
-    """Raise TypeError unless a user's method takes so many arguments."""
+    """Raise TypeError unless a user's method takes this number of arguments."""
     try:
         signature = inspect.signature(getattr(one, method))
     except (TypeError, ValueError):  # of what is written in C nothing is known
@@ -492,7 +419,7 @@ def _feedback(policy: Any) -> str:
 
 
 def _probes(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
-    """Return the names of the policy's probes and of those of each observer."""
+    """Return the names of the policy's probes and of each observer's."""
     for one in observe:
         if not (hasattr(one, "probes") and callable(getattr(one, "start", None))):
             raise TypeError(

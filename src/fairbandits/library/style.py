@@ -1,4 +1,4 @@
-"""How figures look, and how they are saved so that the same data give the same bytes."""
+"""The look of figures, and saving them so that equal data give equal bytes."""
 
 import hashlib
 import importlib
@@ -17,8 +17,8 @@ from matplotlib.ticker import EngFormatter
 
 from fairbandits.data.store import replacing
 
-#: Seaborn uses these where it finds them, for nothing that is drawn here; finding them takes longer
-#: than all else that a figure imports.
+#: Optional imports of Seaborn that nothing here needs; finding them takes longer than a figure's
+#: other imports.
 SPARED = ("ipywidgets", "scipy.cluster", "scipy.spatial", "scipy.stats")
 
 
@@ -38,26 +38,26 @@ PALETTE = sns.color_palette("colorblind")
 
 
 def _picked(choices: Sequence[Any], label: str) -> Any:
-    """Return one of some choices for a label, in every process the same."""
+    """Return the choice for a label, the same in every process."""
     digest = hashlib.blake2b(f"{len(choices)} {label}".encode(), digest_size=8).digest()
     return choices[int.from_bytes(digest, "big") % len(choices)]
 
 
 class Colours(dict):
-    """The colours of policies, arms and quantities by their labels.
+    """Colours of policies, arms and quantities by label.
 
-    A label without an entry has one that its letters decide, so that it is the same in all figures.
-    Two such labels can have the same; `dash_of` then often tells them apart.
+    A label without an entry has a colour by its letters, the same in all figures; two such labels
+    can share one, and `dash_of` often tells them apart.
     """
 
     def __missing__(self, label: str) -> Any:
         return _picked(OTHERS, label)
 
 
-#: Of what has no entry: the palette, which colour-blind readers can tell apart, in three shades.
+#: Colours of labels without an entry: the palette for colour-blind readers, in three shades.
 OTHERS = [sns.utils.set_hls_values(one, l=level) for one in PALETTE for level in (0.3, 0.45, 0.6)]
 OTHER_DASHES = ["-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1))]
-#: One colour for a policy or an arm in all figures.
+#: Colours of policies and arms, the same in all figures.
 COLOURS = Colours(
     {
         "BanditQ": PALETTE[0],
@@ -86,7 +86,7 @@ COLOURS = Colours(
         "regret": PALETTE[0],
     }
 )
-#: Controls are dashed, since they can lie on another curve.
+#: Line styles; controls are dashed, since they can coincide with another curve.
 DASHES = {
     "static benchmark, played": "--",
     "prophet": "--",
@@ -106,7 +106,7 @@ DRAWN = 500
 
 
 def apply_style() -> None:
-    """Set the theme, without a trace of the time or of the process in saved files."""
+    """Set the theme; saved files hold no time and nothing of the process."""
     sns.set_theme(context="paper", style="ticks", palette="colorblind", font_scale=1.1)
     mpl.rcParams.update(
         {
@@ -161,24 +161,10 @@ def draw_curve(
     spread: bool = True,
     marker: str = "",
 ) -> None:
-    """Draw mean, confidence band, spread of runs and the single run of one summary.
+    """Draw mean, confidence band, spread and one run of a summary (`measures.summary.summarise`).
 
-    Parameters
-    ----------
-    axis : Axes
-        Where.
-    curve : DataFrame
-        From `fairbandits.measures.summary.summarise`.
-    label : str
-        Policy, arm or quantity: it decides the colour, and is the name unless one is given.
-    name, colour, dash
-        Name in the legend, colour and line style where they differ from the label's.
-    one_run : bool
-        Whether to draw a single replicate.
-    spread : bool
-        Whether to draw the band that holds 95 % of the replicates.
-    marker : str
-        Of the points of the mean.
+    `label` is the policy, arm or quantity: it decides name, colour and dash unless these are given.
+    `spread` is the band of 95 % of the replicates, `marker` that of the mean's points.
     """
     if dash is None:
         dash = dash_of(label) if colour is None else DASHES.get(label, "-")

@@ -1,11 +1,11 @@
-"""Replay of the program released with BanditQ (UAI 2024), random numbers and all.
+"""Replay of the program released with BanditQ (UAI 2024), with the same random numbers.
 
 MATLAB's ``rng(100)`` followed by ``rand`` gives the doubles of NumPy's
 ``RandomState(100).random_sample``. With 1000 arms the means are drawn first. Then the program's
 progress bar draws triples for its colour until their sum lies in [1.5, 2.8]. After that each round
 takes, under bandit feedback, one number for the arm; and then one for each arm's reward.
 
-The released parameters are those with 1000 arms; the vectors for 5 arms stand in it as comments.
+The released parameters are those with 1000 arms; the vectors for 5 arms are comments in it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ BLOCK = 10_000_000
 
 
 def draw_start(generator: np.random.RandomState, arms: int) -> np.ndarray:
-    """Return the means, after all that the program draws before its first round."""
+    """Return the means, after everything that the program draws before its first round."""
     means = generator.random_sample(arms) if arms != 5 else np.array(FIVE_MEANS)
     while not 1.5 <= generator.random_sample(3).sum() <= 2.8:
         pass
@@ -40,21 +40,16 @@ def draw_start(generator: np.random.RandomState, arms: int) -> np.ndarray:
 
 
 def targets_of(means: np.ndarray) -> np.ndarray:
-    """Return the targets, of which the first two arms have one."""
+    """Return the targets; only the first two arms have one."""
     targets = np.zeros(means.size)
     targets[:2] = means[0] / 2, means[1] / 3
     return targets
 
 
 def published_rounds(figures: Mapping[str, Mapping[str, Any]], horizon: int) -> list[int]:
-    """Return the rounds of a horizon's published figures at which a value was read off.
+    """Return the rounds at which a horizon's published figures were read off.
 
-    Parameters
-    ----------
-    figures : mapping
-        Those of papers/banditq/published.yaml.
-    horizon : int
-        The others are of other runs.
+    `figures` are those of papers/banditq/published.yaml; figures of another `horizon` are ignored.
     """
     found = {
         one["round"]
@@ -76,29 +71,11 @@ def replay(
 ) -> dict[str, np.ndarray]:
     """Run the released program again.
 
-    Parameters
-    ----------
-    arms : {5, 1000}
-        Which of its two instances.
-    feedback : {"full", "bandit"}
-        Which of its two programs.
-    rounds : int, optional
-        Stop after this many rounds; V stays that of the whole horizon.
-    also : iterable of int, optional
-        Rounds to record besides the even ones; those after the last are left out.
-    progress : callable, optional
-        Called with the number of rounds done.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``round`` (2000 evenly spaced ones, and those wanted besides), ``regret`` (of the reward
-        received, against the static benchmark), ``queue_1``, ``queue_2``, ``rate_1``, ``rate_2``.
-
-    Raises
-    ------
-    ValueError
-        If `arms` or `feedback` is not one of those, or a round is before the first.
+    `arms` (5 or 1000) and `feedback` ("full" or "bandit") choose its instance and program. `rounds`
+    stops it early, with V still that of the whole horizon; `also` are rounds to record besides 2000
+    even ones, up to the last; `progress` is called with the rounds done. Returns ``round``,
+    ``regret`` (of the reward received, against the static benchmark), ``queue_1``, ``queue_2``,
+    ``rate_1``, ``rate_2``; ValueError for other choices.
     """
     if arms not in HORIZONS:
         raise ValueError(f"arms must be one of {', '.join(map(str, HORIZONS))}, got {arms!r}")

@@ -1,7 +1,7 @@
-"""Which chunks are simulated in one process, and which datasets collected in one.
+"""Which chunks one process simulates, and which datasets one process collects.
 
-A process takes a second or more to start, so short experiments share one; long ones are cut into
-several. The workflow plans on every start, so neither Numba nor pandas is imported here.
+A process takes a second or more to start, so short experiments share one, and long ones are cut
+into several. The workflow plans on every start, so neither Numba nor pandas is imported here.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError, meant
 from fairbandits.settings.spec import RunSpec
 
-#: Priority of what figures wait for.
+#: Priority of jobs that figures wait for.
 SHOWN = 1000
 
 Item = TypeVar("Item")
@@ -27,62 +27,35 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some replicates of one run: a file.
-
-    Attributes
-    ----------
-    run : Run
-        The run.
-    replicates : str
-        ``first-last``.
-    seconds : float
-        What simulating them is expected to take.
-    """
+    """Some replicates of one run: a file."""
 
     run: Run
-    replicates: str
-    seconds: float
+    replicates: str  # "first-last"
+    seconds: float  # expected time of simulating them
 
     @property
     def file(self) -> str:
-        """Place in the folder of results."""
+        """Path in the folder of results."""
         return self.run.chunk_file(self.replicates)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Experiments whose datasets are collected in one process.
-
-    Attributes
-    ----------
-    paper, name : str
-        `name` says what it is for, or which experiment it is.
-    experiments : tuple of Experiment
-        Whole suites, in the order of the configuration.
-    shown : bool
-        Whether figures show them.
-    parts : tuple of tuple of Chunk
-        What is simulated in one process each.
-    """
+    """Experiments whose datasets are collected in one process."""
 
     paper: str
-    name: str
-    experiments: tuple[Experiment, ...]
-    shown: bool
-    parts: tuple[tuple[Chunk, ...], ...]
+    name: str  # its purpose, or its only experiment
+    experiments: tuple[Experiment, ...]  # whole suites, in the order of the configuration
+    shown: bool  # whether figures show them
+    parts: tuple[tuple[Chunk, ...], ...]  # the chunks that each process simulates
 
 
 def bundles_of(config: Config) -> list[Bundle]:
     """Return the bundles of a configuration.
 
-    The experiments that figures show and all others are apart, and so are the papers. Those that
-    take longer than a process should are bundles of their own, in several parts: of whole runs, or
-    of the chunks of one run. So is each experiment of a variant, of which few are asked for.
-
-    Parameters
-    ----------
-    config : Config
-        The configuration; its `job_seconds` are those of computing in one process, at most.
+    Experiments that figures show are apart from all others, and papers from each other. Experiments
+    longer than the configuration's `job_seconds` are bundles of their own in several parts: whole
+    runs, or chunks of one run. So is each experiment of a variant, since few of them are run.
     """
     most = config.job_seconds
     units: dict[tuple[str, bool], dict[str, list[Experiment]]] = {}
@@ -107,7 +80,7 @@ def bundles_of(config: Config) -> list[Bundle]:
 
 
 def _parts(unit: Sequence[Experiment], most: float) -> tuple[tuple[Chunk, ...], ...]:
-    """Return the chunks of an experiment or suite that is too long for one process."""
+    """Return the chunks, by process, of an experiment or suite that is too long for one process."""
     parts: list[tuple[Chunk, ...]] = []
     runs = [_chunks(run) for one in unit for run in one.runs]
     for together in _packed(runs, _seconds, most):
@@ -119,7 +92,7 @@ def _parts(unit: Sequence[Experiment], most: float) -> tuple[tuple[Chunk, ...], 
 def _packed(
     items: Iterable[Item], seconds: Callable[[Item], float], most: float
 ) -> list[list[Item]]:
-    """Return items in their order, together as long as they take at most so long."""
+    """Return items in order, grouped so that a group takes at most `most` seconds if it can."""
     packed: list[list[Item]] = []
     taken = 0.0
     for item in items:
@@ -154,38 +127,20 @@ def _seconds_of(unit: Iterable[Experiment]) -> float:
 
 @dataclass(frozen=True)
 class Job:
-    """A process that simulates or collects, and what it has to know.
+    """A process that simulates or collects, and its plan."""
 
-    Attributes
-    ----------
-    name : str
-        Name of its rule.
-    inputs, outputs : list of str
-        Places in the folder of results.
-    shown : bool
-        Whether figures wait for it.
-    seconds : float
-        What it is expected to take.
-    plan : str
-        Place of its plan in the folder of results. The name has a hash of what the plan holds.
-    content : str
-        The plan, as JSON.
-    code : str
-        Fingerprint of the code that its runs go through.
-    """
-
-    name: str
-    inputs: list[str]
+    name: str  # of its rule
+    inputs: list[str]  # paths in the folder of results, as `outputs`
     outputs: list[str]
-    shown: bool
-    seconds: float
-    plan: str
-    content: str
-    code: str
+    shown: bool  # whether figures wait for it
+    seconds: float  # expected
+    plan: str  # path of its plan; the name has a hash of `content`
+    content: str  # the plan, as JSON
+    code: str  # fingerprint of the code that its runs use
 
     @property
     def priority(self) -> int:
-        """The larger, the sooner: what figures wait for first, datasets first, long jobs first."""
+        """Larger runs sooner: datasets of figures, then their runs; long jobs before short ones."""
         rank = SHOWN - 1 if self.inputs else min(round(10 * self.seconds), SHOWN - 2)
         return SHOWN * self.shown + rank
 
@@ -258,7 +213,7 @@ def _job(
 
 
 def write_plans(config: Config, jobs: Iterable[Job]) -> None:
-    """Write the plans of jobs where they are not yet."""
+    """Write the plans of jobs that are not there yet."""
     from fairbandits.data.store import (
         replacing,  # with NumPy, which a start without a run can spare
     )
@@ -271,13 +226,7 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
 
 
 def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
-    """Return the seed of a plan, and its ``chunks`` or ``datasets``, with ranges and paths as such.
-
-    Raises
-    ------
-    ConfigError
-        If the file is missing or no such plan.
-    """
+    """Return a plan's seed and ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
     keys = {
         "chunks": ("name", "run", "replicates", "out"),
         "datasets": ("experiment", "ledger", "chunks", "out"),
@@ -328,13 +277,7 @@ def _path(place: Any, file: Path) -> Path:
 def chosen(
     chunks: list[dict[str, Any]], file: Path, name: str | None, replicates: str | None
 ) -> list[dict[str, Any]]:
-    """Return the chunks of one run, or of some replicates, of a plan; all by default.
-
-    Raises
-    ------
-    ConfigError
-        If the plan has none.
-    """
+    """Return a plan's chunks, of one run or some replicates if given; ConfigError if none."""
     wanted = None if replicates is None else _range(replicates, "--replicates")
     known = {one["name"]: None for one in chunks}
     if name is not None and name not in known:

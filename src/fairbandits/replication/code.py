@@ -1,4 +1,4 @@
-"""The fingerprint of the code that a run goes through, and no more.
+"""The fingerprint of exactly the code that a run goes through.
 
 The workflow asks for it on every start, so neither Numba nor pandas is imported here.
 """
@@ -14,23 +14,17 @@ from fairbandits.policies.own import is_own
 from fairbandits.settings.spec import RunSpec
 
 POLICIES, OBSERVERS = provenance.REGISTRIES
-#: What makes the learner inside a policy; a policy that uses it has a field of that name.
+#: The function that makes the learner inside a policy; a policy that calls it has such a field.
 LEARNER = "policies/learner.py"
 
 
 def code_of(spec: RunSpec) -> str:
-    """Return the fingerprint of the code that a run goes through.
+    """Return the fingerprint of the code that a run goes through, 16 hexadecimal digits.
 
-    It covers what every run goes through (streams, laws, loops, recording), and what its policy,
-    the learner in that, and its observers are made of: their files, and all that these import. Of
-    the registries it has the run's own lines. A policy of one's own can import anything from the
-    package, so its runs go by all policies and observers; its own file has a hash in the
-    specification.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
+    It covers the code of every run (streams, laws, loops, recording), the files of its policy, the
+    learner in that and its observers, and all that these import; of the registries only the run's
+    own lines. A user's policy can import anything from the package, so its runs count all policies
+    and observers; the hash of its own file is in the specification.
     """
     policies = sorted(set(_policies(spec.policy, {**spec.parameters, **spec.sweep})))
     observers = sorted(name for name, _ in spec.observe)
@@ -56,7 +50,7 @@ def _code(policies: tuple[str, ...], observers: tuple[str, ...]) -> str:
 
 
 def _policies(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of a policy and of the learners in it, whatever a sweep makes of them."""
+    """Yield the names of a policy and of all learners that it can have in a sweep."""
     yield name
     if is_own(name) or LEARNER not in used_by(_file(POLICIES, name)):
         return
@@ -68,13 +62,7 @@ def _policies(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _file(registry: str, name: str) -> str:
-    """Return the file of what is registered under a name.
-
-    Raises
-    ------
-    ValueError
-        If nothing is.
-    """
+    """Return the file of a registered name; ValueError for an unknown one."""
     known = homes(registry)
     if name not in known:
         raise ValueError(f"{registry} registers no {name!r}; it has {', '.join(known)}")
@@ -83,7 +71,7 @@ def _file(registry: str, name: str) -> str:
 
 @cache
 def _usual_learner(name: str) -> str:
-    """Return the learner that a policy has where none is given, as its source says."""
+    """Return a policy's default learner, read from its source."""
     wanted = homes(POLICIES)[name].partition(":")[2]
     tree = ast.parse((provenance.PACKAGE / _file(POLICIES, name)).read_bytes())
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Join chunks into one dataset per experiment, and guard it before anything is made from it."""
+"""Join chunks into one dataset per experiment, and check its invariants before anything uses it."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
-#: Columns of every dataset; what each run has besides follows them: the horizon where there are
-#: several, swept parameters, drawn means, deficits and the policies' probes.
+#: Columns of every dataset; a run's others follow them: horizon if several, swept parameters, drawn
+#: means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
 
-#: What is a sum of what is at least 0, or the largest so far.
+#: Columns that never fall: sums of values >= 0, and running maxima.
 NEVER_FALL = (
     "plays",
     "queue_max",
@@ -53,7 +53,7 @@ NEVER_FALL = (
     "floor_excess",
 )
 
-#: Columns of deficits, and what is owed of which.
+#: Columns of deficits -> which pulls are owed.
 DEFICITS = {
     "floor_deficit": "floor(quota * t)",
     "deficit": "quota * t",
@@ -61,10 +61,10 @@ DEFICITS = {
     "deficit_sup": "",
 }
 
-#: What a small run has less of.
+#: Values of which a small run has fewer.
 SCALED = ("horizon", "horizons", "checkpoints")
 
-#: What says from a footer which rows are wanted.
+#: Chooses rows, given the footer.
 Rows = Callable[[dict[str, Any]], pc.Expression]
 
 
@@ -75,26 +75,12 @@ def collect(
     out: Path,
     ledger: str | None = None,
 ) -> None:
-    """Write the dataset of one experiment.
+    """Write the dataset of one experiment from its chunk files.
 
-    Parameters
-    ----------
-    chunks : sequence of Path
-        The chunk files, each in a folder named like its run.
-    experiment : dict
-        What figures and audits need to know
-        (`fairbandits.settings.config.Experiment.facts`).
-    seed : int
-        Root seed the chunks must have.
-    out : Path
-        The dataset's file.
-    ledger : str, optional
-        Digest of the ledger that the seed was derived from; of an exploratory seed there is none.
-
-    Raises
-    ------
-    StoreError
-        If a chunk is damaged, foreign, stale or out of place, or an invariant fails.
+    Each chunk lies in a folder named like its run. `experiment` is
+    `fairbandits.settings.config.Experiment.facts`, `ledger` the digest that `seed` was derived from
+    (None for a chosen seed). Raises StoreError if a chunk is damaged, foreign, stale or out of
+    place, or an invariant fails.
     """
     for file in chunks:
         if file.parent.name not in experiment["runs"]:
@@ -117,7 +103,7 @@ def collect(
 
 
 def _contents(chunks: Sequence[Path], experiment: dict[str, Any]) -> dict[str, str]:
-    """Return the hash of each run's content, from what the footers of its chunks say."""
+    """Return the hash of each run's content, from the footers of its chunks."""
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
     for file in chunks:
         footer = read_footer(file)
@@ -133,7 +119,7 @@ def _contents(chunks: Sequence[Path], experiment: dict[str, Any]) -> dict[str, s
 def _runs(
     chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path
 ) -> Iterator[pa.Table]:
-    """Yield the rows of each run, checked; one run at a time is in memory."""
+    """Yield the checked rows of each run; only one run is in memory."""
     drawn = None
     for name, spec in specs_of(experiment).items():
         files = [file for file in chunks if file.parent.name == name]
@@ -172,7 +158,7 @@ def _runs(
 
 @contextmanager
 def _to_be_deleted(file: Path) -> Iterator[None]:
-    """Add the way out to a StoreError that has none: a chunk that is not there is made anew."""
+    """Add "delete it" to a StoreError without a remedy: a missing chunk is made again."""
     try:
         yield
     except StoreError as error:
@@ -187,7 +173,7 @@ def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
 
 
 def _empty(file: Path) -> pa.Table:
-    """Return a chunk's columns without their rows."""
+    """Return a chunk's columns without rows."""
     read_footer(file)
     return pq.read_schema(file).empty_table()
 
@@ -197,21 +183,10 @@ def load_dataset(
     columns: list[str] | None = None,
     rows: Rows | None = None,
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """Return a dataset and its footer, refused when stale.
+    """Return a dataset and its footer, or raise StoreError if it is unusable or stale.
 
-    Parameters
-    ----------
-    file : Path
-        The dataset.
-    columns : list of str, optional
-        Those that are wanted and there; all by default.
-    rows : callable, optional
-        Which rows are wanted, from the footer; all by default.
-
-    Raises
-    ------
-    StoreError
-        If the file is missing, damaged, foreign, not a dataset, or made by other code.
+    `columns` that do not exist are ignored; `rows` gets the footer and chooses rows. By default all
+    are read.
     """
     footer = read_footer(file)
     expect(footer, {"kind": "dataset"}, file)
@@ -220,7 +195,7 @@ def load_dataset(
 
 
 def refuse_stale(footer: dict[str, Any], file: Path) -> None:
-    """Raise StoreError when other code than today's made a chunk, or a run of a dataset."""
+    """Raise StoreError if other code than the present made a chunk, or a run of a dataset."""
     is_chunk = footer["kind"] == "chunk"
     runs = {"": footer["run"]} if is_chunk else footer["runs"]
     codes = {"": footer["code"]} if is_chunk else footer.get("codes", {})
@@ -239,7 +214,7 @@ def refuse_stale(footer: dict[str, Any], file: Path) -> None:
 
 
 def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
-    """Raise StoreError unless a dataset is of this experiment, at whatever scale, and fresh."""
+    """Raise StoreError unless a dataset is of this experiment, at any scale, and fresh."""
     facts = experiment.facts()
     keys = ("paper", "experiment", "means", "targets", "quotas", "labels")
     expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
@@ -255,7 +230,7 @@ def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path
 
 
 def locked_content(experiment: Experiment, lock: Mapping[str, Any]) -> str:
-    """Return the hash of a dataset's content as the lock has it; empty if a run is not in it."""
+    """Return a dataset's content hash by the lock; empty if the lock lacks one of its runs."""
     lines = {run.name: lock["runs"].get(run.key, "").split() for run in experiment.runs}
     if not all(lines.values()):
         return ""
@@ -263,13 +238,13 @@ def locked_content(experiment: Experiment, lock: Mapping[str, Any]) -> str:
 
 
 def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
-    """Return whether a dataset has other rounds or replicates than the experiment."""
+    """Return whether a dataset's rounds or replicates differ from the experiment's."""
     ran = footer["horizon"], footer["replicates"]
     return ran != (experiment.horizon, experiment.replicates)
 
 
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
-    """Raise StoreError when a footer does not say what is wanted."""
+    """Raise StoreError if a footer differs from the wanted values."""
     for key, value in wanted.items():
         if footer.get(key) != value:
             raise StoreError(
@@ -296,10 +271,9 @@ def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
 
 
 def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file: Path) -> None:
-    """Raise StoreError unless a chunk has all arms of the same rounds of each replicate.
+    """Raise StoreError unless each replicate has all arms at the same rounds.
 
-    `replicates` are the first and the last. The rounds increase and end with the horizon of their
-    cell.
+    `replicates` are the first and the last. The rounds increase and end with their cell's horizon.
     """
     n_arms, settings = spec.n_arms, spec.cells
     first, last = replicates
@@ -333,7 +307,7 @@ def _is_whole(
     first: int,
     end: int,
 ) -> bool:
-    """Return whether a cell's rows are all arms of the same rounds of all replicates, in order."""
+    """Return whether a cell's rows have each replicate, round and arm once, in order."""
     n_replicates, _, n_arms = shape
     size = columns["round"].size
     if size == 0 or size % (n_replicates * n_arms):
@@ -352,9 +326,9 @@ def _is_whole(
 
 
 def expect_all_rows(file: Path) -> None:
-    """Raise StoreError unless a dataset has the rows of each of its runs once, and no others.
+    """Raise StoreError unless a dataset has each run's rows exactly once.
 
-    What was recorded in them is not read (`guard_dataset` does that).
+    Recorded values are not read (`guard_dataset` does that).
     """
     footer = read_footer(file)
     specs = specs_of(footer)
@@ -376,13 +350,7 @@ def expect_all_rows(file: Path) -> None:
 
 
 def guard_dataset(file: Path) -> None:
-    """Check all rows of a dataset as those of its chunks were when it was made.
-
-    Raises
-    ------
-    StoreError
-        If a row is missing or out of place, or an invariant fails.
-    """
+    """Check all rows of a dataset as `collect` checked its chunks'; StoreError if one fails."""
     footer = read_footer(file)
     for name, spec in specs_of(footer).items():
         table = read_table(file, rows=pc.equal(pc.field("run"), name))
@@ -398,18 +366,12 @@ def guard_dataset(file: Path) -> None:
 
 
 def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
-    """Check what must hold whatever the policy and the rewards.
+    """Check invariants of any policy and any rewards; StoreError names the first row that fails.
 
-    The plays of all arms sum to the round; what is cumulated never falls; every number is finite;
-    where a policy has queues for targets, target * t - reward = queue - idleness (E3 of the
-    fluid equilibrium, exact on every path); where arms have quotas, the deficits follow from the
-    plays, to the last digit of the whole ones; and where means are drawn, each replicate has one
-    set of them, in their range.
-
-    Raises
-    ------
-    StoreError
-        Naming the first row that fails.
+    All arms' plays sum to the round; cumulated values never fall; all numbers are finite; queues
+    for targets satisfy target * t - reward = queue - idleness (E3 of the fluid equilibrium, exact
+    on every path); deficits follow from the plays, integers exactly; drawn means are one set per
+    replicate, in their range.
     """
     n_arms = spec.n_arms
     columns = {name: table[name].to_numpy() for name in table.column_names}
@@ -470,7 +432,7 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
 
 
 def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the targets of a run's policy, of each arm or of each row and arm."""
+    """Return the targets of a run's policy, per arm or per row and arm."""
     nested = spec.parameters.get("learner_parameters", {})
     given = {**spec.parameters, **nested}["targets"]
     if given != OF_INSTANCE:

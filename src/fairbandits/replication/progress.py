@@ -1,7 +1,7 @@
-"""How long a run of the workflow still takes, from what its jobs are expected to take.
+"""Time left of a workflow run, from the expected times of its jobs.
 
-The workflow says what is expected of each rule; what finished jobs took corrects it on the way.
-Only the standard library is imported here.
+The workflow gives each rule's expected time; times of finished jobs correct it. Only the standard
+library is imported.
 """
 
 import csv
@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-#: Seconds of one job of what a rule's name has in it; of all others, and of what none is left.
+#: Expected seconds of a job, by a part of its rule's name; of any other job.
 EXPECTED = {"notebook": 7.0, "_fig": 4.0, "audit_paper": 20.0, "site": 6.0, "replay": 75.0}
 OTHERS = 2.0
-#: Seconds that a process takes to start.
+#: Seconds to start a process.
 START = 1.5
-#: Megabytes that a job asks of a cluster: where it was never measured (at the published scale the
-#: largest that simulates took 640), and at least; and minutes, at least.
+#: Request to a cluster: megabytes if never measured (the largest simulation at the published scale
+#: took 640), least megabytes, and least minutes.
 MEMORY, LEAST_MEMORY, LEAST_MINUTES = 1500, 500, 10
 
 
-#: What a run that only looks ahead calls jobs, by how the names of their rules begin.
+#: Beginning of a rule's name -> what a dry run calls its jobs.
 KINDS = {
     "simulate": "to simulate",
     "collect": "to collect datasets",
@@ -29,22 +29,12 @@ KINDS = {
     "notebook": "to make pages",
     "site": "to make pages",
 }
-#: The sum, and rules that only name what is to be made.
+#: The total, and rules that only name targets.
 _NAMES_ALONE = ("total", "all", "figures", "datasets", "report")
 
 
 class Progress:
-    """The jobs of a run: how many are done, and how long the others will take.
-
-    Attributes
-    ----------
-    expected : dict of str to float
-        Rule -> seconds of one of its jobs.
-    failures : list of str
-        Jobs that failed.
-    cores : int
-        How many jobs can run at the same time.
-    """
+    """The jobs of a run: how many are done, and how long the others will take."""
 
     def __init__(self) -> None:
         self.expected: dict[str, float] = {}
@@ -57,14 +47,14 @@ class Progress:
         self._foreseen = self._taken = 30.0  # so that the first jobs do not decide alone
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
-        """Take the number of jobs of each rule, before the first of them; return what to say."""
+        """Record the number of jobs of each rule before the first starts; return a message."""
         self._all = Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
         self._left = self._all.copy()
         self._begin = now
         return f"{self._all.total()} jobs to do"
 
     def foreseen(self, counts: Mapping[str, int]) -> str:
-        """Return how many jobs of which kind a run would have, and how long it would take."""
+        """Return how many jobs of each kind a run would have, and its expected time."""
         counts = {rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE}
         figures = [rule for rule in counts if _is_figure(rule)]
         kinds: Counter[str] = Counter()
@@ -81,22 +71,22 @@ class Progress:
         return "\n".join(lines)
 
     def started(self, job: int, rule: str, now: float, of: str = "") -> None:
-        """Take the start of a job, and what it is of where its rule has several."""
+        """Record the start of a job; `of` names its subject where its rule has several."""
         self._running[job] = rule, f"{rule} {of}".strip(), now
 
     def failed(self, job: int) -> str:
-        """Take the end of a job that made nothing; return its name."""
+        """Record the failure of a job; return its name."""
         _, name, _ = self._running.pop(job, ("", "", 0.0))
         self.failures += [name] if name else []
         return name
 
     @property
     def made(self) -> Counter[str]:
-        """Rule -> how many of its jobs are finished."""
+        """Rule -> number of its finished jobs."""
         return self._all - self._left
 
     def finished(self, job: int, now: float) -> str:
-        """Take the end of a job; return a line that says what is done, what runs and is left."""
+        """Record the end of a job; return a line on jobs done, running and left."""
         rule, name, start = self._running.pop(job, ("", "", now))
         if rule not in self._left:  # the one that asks for everything
             return ""
@@ -106,12 +96,12 @@ class Progress:
         return f"{self._standing(now)} ({name}, {now - start:.0f} s){self._runs()}"
 
     def waiting(self, now: float) -> str:
-        """Return a line for somebody who has waited; nothing where nothing runs."""
+        """Return a line for a user who has waited; empty if no job runs."""
         runs = self._runs(now)
         return f"{self._standing(now)}{runs}" if runs else ""
 
     def _standing(self, now: float) -> str:
-        """Return how many jobs and figures are done, and what is left."""
+        """Return how many jobs and figures are done, and the time left."""
         total = self._all.total()
         done = f"[{total - self._left.total():{len(str(total))}} of {total}]"
         figures, drawn = (
@@ -122,7 +112,7 @@ class Progress:
         return f"{done}{shown} {_words(self._still(now))}"
 
     def _runs(self, now: float | None = None) -> str:
-        """Return which jobs run, and for how long where it is asked."""
+        """Return the running jobs, with their times so far if `now` is given."""
         names = [
             name if now is None else f"{name} ({round(now - start)} s)"
             for rule, name, start in list(self._running.values())
@@ -147,7 +137,7 @@ class Progress:
         pace = taken / foreseen
         work = sum(n * pace * self._seconds(rule) for rule, n in self._left.items())
         begun = sum(min(took, pace * expected) for expected, took in running)
-        # as many at once as so far
+        # parallelism as observed so far
         busy = self._taken - 30.0 + sum(took for _, took in running)
         at_once = max(1.0, busy / max(now - self._begin, 1e-9))
         return max(work - begun, 0.0) / at_once
@@ -166,7 +156,7 @@ def _words(seconds: float) -> str:
 
 
 def measured(file: Path, column: str = "s") -> float | None:
-    """Return what a benchmark file of an earlier run says, None without a usable one.
+    """Return a value of an earlier run's benchmark file, None without a usable one.
 
     The columns are Snakemake's: ``s`` for seconds, ``max_rss`` for megabytes.
     """
@@ -178,16 +168,11 @@ def measured(file: Path, column: str = "s") -> float | None:
 
 
 def needs(file: Path, seconds: float) -> dict[str, int]:
-    """Return what a job asks of a cluster: ``mem_mb``, in megabytes, and ``runtime``, in minutes.
+    """Return a job's request to a cluster: ``mem_mb`` (megabytes) and ``runtime`` (minutes).
 
-    Parameters
-    ----------
-    file : Path
-        The job's benchmark file. Where an earlier run wrote it, the job asks for half as much
-        memory again and for three times the time.
-    seconds : float
-        What the job is expected to take, which counts without that file. The rule of thumb was
-        wrong by up to 15 times: the job asks for 20 times as much.
+    With a benchmark `file` of an earlier run it is 1.5 times the memory and 3 times the time
+    measured; without one, 20 times the expected `seconds`, since the rule of thumb was wrong by up
+    to 15 times.
     """
     memory, before = measured(file, "max_rss"), measured(file)
     time = 20 * seconds if before is None else 3 * before
@@ -197,5 +182,5 @@ def needs(file: Path, seconds: float) -> dict[str, int]:
     }
 
 
-#: Of the run in this process.
+#: The progress of the run in this process.
 PROGRESS = Progress()

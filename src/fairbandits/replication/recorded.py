@@ -1,4 +1,4 @@
-"""Datasets as arrays: the runs of an experiment, each cell apart."""
+"""Datasets as arrays: each cell of each run of an experiment."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from fairbandits.settings.spec import RunSpec, swept
 
-#: Columns that say which row it is, not what was recorded.
+#: Columns that identify the row.
 KEYS = ("run", "policy", "law", "replicate", "round", "arm")
 
 
@@ -23,28 +23,15 @@ class Dataset(NamedTuple):
 
 @dataclass(frozen=True)
 class RunData:
-    """One cell of a run of a dataset as arrays.
+    """One cell of a run of a dataset, as arrays."""
 
-    Attributes
-    ----------
-    name, policy, law : str
-        The run, its policy's name in the experiment, its reward law.
-    rounds : ndarray, shape (n_rounds,)
-        Recorded rounds.
-    values : dict of str to ndarray, shape (n_replicates, n_rounds, n_arms)
-        ``plays``, ``reward``, deficits and the policy's probes; ``mean`` where means are drawn.
-    cell : dict of str to float
-        Value of each swept parameter, and ``horizon`` where there are several.
-    spec : RunSpec
-        What decided the numbers.
-    """
-
-    name: str
-    policy: str
+    name: str  # of the run
+    policy: str  # its name in the experiment
     law: str
-    rounds: np.ndarray
+    rounds: np.ndarray  # recorded ones, (n_rounds,)
+    #: (n_replicates, n_rounds, n_arms): plays, reward, deficits, probes; mean where drawn
     values: dict[str, np.ndarray]
-    cell: dict[str, float]
+    cell: dict[str, float]  # value of each swept parameter; horizon if several
     spec: RunSpec
 
 
@@ -54,12 +41,10 @@ def specs_of(footer: dict[str, Any]) -> dict[str, RunSpec]:
 
 
 def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
-    """Return how many rows of a run's table each of its cells has, in their order.
+    """Return the number of rows of each cell in a run's table, in order.
 
-    Raises
-    ------
-    ValueError
-        If horizons apart, of which each has its own number of rounds, are not told in the table.
+    Raises ValueError if horizons apart, each with its own number of rounds, are not distinguished
+    in the table.
     """
     n_cells = len(spec.cells)
     if not spec.apart:
@@ -81,10 +66,7 @@ def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
 def runs_of(
     table: pa.Table, footer: dict[str, Any], keep: Callable[[RunSpec], bool] = lambda spec: True
 ) -> Iterator[RunData]:
-    """Yield the runs of a dataset in the order of the configuration, each of their cells apart.
-
-    `keep` says which runs are wanted.
-    """
+    """Yield each cell of the dataset's runs for which `keep` holds, in configured order."""
     blocks = _blocks(table)
     for name, spec in specs_of(footer).items():
         if not keep(spec):
@@ -107,7 +89,7 @@ def runs_of(
 
 
 def _blocks(table: pa.Table) -> dict[str, pa.Table]:
-    """Return the rows of each run; they are not copied where they stand together, as written."""
+    """Return the rows of each run, without a copy where they are contiguous (as written)."""
     if not table.num_rows:
         return {}
     runs = table["run"].dictionary_encode().combine_chunks()
@@ -124,7 +106,7 @@ def _blocks(table: pa.Table) -> dict[str, pa.Table]:
 
 
 def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
-    """Yield runs with those that differ in their horizon alone as one, with a round for each."""
+    """Yield runs, with those that differ only in their horizon joined: a round for each horizon."""
     groups: dict[tuple, list[RunData]] = {}
     for run in runs:
         rest = tuple((key, value) for key, value in run.cell.items() if key != "horizon")

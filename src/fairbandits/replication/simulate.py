@@ -21,7 +21,7 @@ from fairbandits.policies.own import ARE_QUOTAS
 from fairbandits.replication.code import code_of
 from fairbandits.settings.spec import RunSpec, depends_on_instance, filled, swept
 
-#: Parameters that are its means under other names.
+#: Parameters that are the means under other names.
 ARE_MEANS = ("means", "reference", "shadow_means")
 #: Columns that every run keeps.
 KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
@@ -30,18 +30,9 @@ KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
 def simulate_chunk(
     spec: RunSpec, seed: int, replicates: Sequence[int], compiled: bool | None = None
 ) -> dict[str, np.ndarray]:
-    """Return the tidy columns of some replicates, one cell of the run after the other.
+    """Return the tidy columns of some replicates (from 0), one cell of the run after the other.
 
-    Parameters
-    ----------
-    spec : RunSpec
-        The run's specification.
-    seed : int
-        Root seed.
-    replicates : sequence of int
-        0-based replicate numbers.
-    compiled : bool, optional
-        As in `fairbandits.run`.
+    `compiled` is that of `fairbandits.run`.
     """
     parts = []
     for cell in spec.cells:
@@ -66,7 +57,7 @@ def _results(
     replicates: Sequence[int],
     compiled: bool | None,
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the columns of one cell, of all replicates or, where the policy differs, of each."""
+    """Yield one cell's columns: of all replicates together or, if the policy differs, of each."""
     horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
     settled = [_settled(spec, cell, seed, one) for one in replicates]
     settings = []
@@ -100,7 +91,7 @@ def _results(
 def _settled(
     spec: RunSpec, cell: dict[str, Any], seed: int, replicate: int
 ) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
-    """Return the parameters of policy and observers in one replicate, and its quotas if drawn."""
+    """Return parameters of policy and observers in one replicate, and its quotas if drawn."""
     stream = spec.stream_of(cell)
     parameters, observe = spec.parameters_of(cell), dict(spec.observe)
     numerators: list[int] = []
@@ -123,7 +114,7 @@ def _fractions(spec: RunSpec, numerators: Sequence[int]) -> list[str]:
 
 
 def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
-    """Return the parameters that a policy can have from an instance with these means."""
+    """Return the parameters that an instance with these means gives to a policy."""
     known: dict[str, Any] = dict.fromkeys(ARE_MEANS, tuple(means.tolist()))
     known |= dict.fromkeys(ARE_QUOTAS, quotas)
     known["groups"] = spec.groups
@@ -135,7 +126,7 @@ def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) ->
 
 
 def instance_of(spec: RunSpec) -> Instance | RandomInstance:
-    """Return the instance of a run, fixed or to be drawn."""
+    """Return the instance of a run, fixed or random."""
     spread = None if spec.spread is None else swept(spec.spread)
     if spec.drawn_means:
         return RandomInstance(
@@ -152,7 +143,7 @@ def instance_of(spec: RunSpec) -> Instance | RandomInstance:
 def recorded_rounds(spec: RunSpec, horizon: int) -> np.ndarray:
     """Return the rounds that a run records in a cell with this horizon.
 
-    One that is run for several horizons records the last round of each, unless they are apart.
+    A run for several horizons also records the last round of each, unless they are apart.
     """
     if spec.horizons and not spec.apart:
         return np.array([horizon])
@@ -185,7 +176,7 @@ def write_chunk(
 def write_chunks(chunks: Sequence[dict[str, Any]], seed: int) -> Iterator[Path]:
     """Write several chunks in one process, each a ``run``, ``replicates`` and ``out``.
 
-    What is to be compiled is known beforehand, from all rounds that are to come.
+    All rounds to come decide beforehand which kernels are worth compiling.
     """
     rounds: Counter[tuple] = Counter()
     for one in chunks:
@@ -198,7 +189,7 @@ def write_chunks(chunks: Sequence[dict[str, Any]], seed: int) -> Iterator[Path]:
 
 
 def _kind(spec: RunSpec) -> tuple:
-    """Return what tells the loops of a run apart, before there is a policy state."""
+    """Return a key of a run's compiled loop that needs no policy state."""
     parameters = spec.parameters
     learner = parameters.get("learner_parameters", {}).get("learner")
     observe = tuple(name for name, _ in spec.observe)

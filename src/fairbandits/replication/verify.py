@@ -38,18 +38,12 @@ from fairbandits.settings.schemas import ConfigError
 
 
 def chunk_path(config: Config, run: Run, chunk: str) -> Path:
-    """Return where a chunk of a run lies."""
+    """Return the path of a chunk."""
     return Path(config.folders["results"]) / run.chunk_file(chunk)
 
 
 def hash_run(config: Config, run: Run) -> list[str]:
-    """Return the hashes of a run's replicates, in order, after checking each chunk file.
-
-    Raises
-    ------
-    StoreError
-        If a chunk is missing, damaged, foreign, stale, or fails a guard.
-    """
+    """Return the hashes of a run's replicates, in order; StoreError for a bad chunk file."""
     hashes, problems = _check_run(config, run)
     if problems:
         raise StoreError(problems[0])
@@ -57,7 +51,7 @@ def hash_run(config: Config, run: Run) -> list[str]:
 
 
 def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
-    """Return the hashes of a run's replicates, in order, and what is wrong with its chunk files."""
+    """Return the hashes of a run's replicates, in order, and the problems of its chunk files."""
     hashes: dict[int, str] = {}
     problems = []
     data = Path(config.folders["results"]) / config.experiment(run.paper, run.experiment).dataset
@@ -69,7 +63,7 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
         except StoreError as error:
             problem = str(error)
             if data.exists() and not (file.exists() and "is stale: " in problem):
-                # with the dataset there, the workflow does not look at chunks
+                # the workflow ignores chunks once their dataset exists
                 reason = problem.partition("; ")[0]
                 names = f"{file} and {data}" if file.exists() else data
                 problem = f"{reason}; delete {names}, and `fairbandits replicate` makes both anew"
@@ -103,7 +97,7 @@ def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
 
 @contextmanager
 def _named(file: Path) -> Iterator[None]:
-    """Make a StoreError with the file's name of whatever a damaged file is the cause of."""
+    """Turn any error from a damaged file into a StoreError that names it."""
     try:
         yield
     except (KeyError, TypeError, ValueError, OSError, ConfigError, pa.ArrowException) as error:
@@ -116,8 +110,8 @@ def _named(file: Path) -> Iterator[None]:
 def write_lock(config: Config, file: Path) -> None:
     """Write the lock: one line per run with its replicates' content hashes.
 
-    Where the seeds follow from the ledgers it has their digests; with a seed that was chosen, which
-    has no part in the rules, it has none.
+    It has the ledgers' digests where the seeds follow from them; a chosen seed has no part in the
+    rules.
     """
     runs = {run.key: " ".join(hash_run(config, run)) for run in config.runs}
     content: dict[str, Any] = {"seed": config.seed, "runs": runs}
@@ -128,7 +122,7 @@ def write_lock(config: Config, file: Path) -> None:
 
 
 def read_lock(file: Path) -> dict[str, Any]:
-    """Return the lock, with the name of its file for messages, or raise StoreError."""
+    """Return the lock, with its file's name for messages; StoreError if it cannot be read."""
     try:
         lock = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -144,18 +138,9 @@ def read_lock(file: Path) -> dict[str, Any]:
 
 
 def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
-    """Return what is wrong with the results on disk, nothing when all is well.
+    """Return the problems of the results on disk, empty if there are none.
 
-    Parameters
-    ----------
-    config : Config
-        What should have been run.
-    lock : dict
-        From `read_lock`.
-    sample : int
-        How many randomly chosen replicates to simulate again.
-    seed : int
-        Chooses them.
+    `sample` randomly chosen replicates are simulated again; `seed` chooses them.
     """
     if problems := _of_other_seed(config, lock):
         return problems
@@ -186,9 +171,9 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
 
 
 def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the datasets, drawn curves and replays on disk, chunks apart.
+    """Return the problems of datasets, drawn curves and replays on disk.
 
-    Without chunks the content of datasets is compared with the lock all the same.
+    Without chunks the datasets' content is compared with the lock all the same.
     """
     if problems := _of_other_seed(config, lock):
         return problems
@@ -206,7 +191,7 @@ def _of_other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
 
 
 def _other_rules(config: Config, lock: dict[str, Any]) -> Iterator[str]:
-    """Yield which ledgers have other rules than those that the locked results' seeds are of."""
+    """Yield a line for each ledger whose rules changed after the locked results' seeds."""
     for paper in dict.fromkeys(one.paper for one in config.experiments):
         was, now = lock["ledgers"].get(paper, "none"), config.rules.get(paper, "none")
         if was != now:
@@ -258,9 +243,9 @@ def _ordered(types: pa.Schema, rows: pa.Table) -> pa.Schema:
 
 
 def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
-    """Yield the types that a run's chunks can have had.
+    """Yield the schemas that a run's chunks can have had.
 
-    Runs with either feedback share a column of plays: pulls, and sums of probabilities.
+    Runs with either feedback share a column of plays: pulls, or sums of probabilities.
     """
     yield rows.schema
     plays = rows["plays"]
@@ -270,7 +255,7 @@ def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
 
 
 def _schema_of(config: Config, run: Run) -> pa.Schema | None:
-    """Return columns and types of a run's own chunks, from the first that can be read."""
+    """Return the schema of a run's chunks, from the first that can be read."""
     for chunk in run.chunks():
         with suppress(OSError, pa.ArrowException):
             return pq.read_schema(chunk_path(config, run, chunk))
@@ -278,7 +263,7 @@ def _schema_of(config: Config, run: Run) -> pa.Schema | None:
 
 
 def _check_tables(config: Config) -> list[str]:
-    """Return what is wrong with the tables of drawn curves and the replays that are on disk."""
+    """Return the problems of the tables of drawn curves and of the replays on disk."""
     results = Path(config.folders["results"])
     wanted = {
         results / paper / f"{figure}.parquet": {
@@ -308,7 +293,7 @@ def _check_tables(config: Config) -> list[str]:
 
 
 def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
-    """Raise StoreError if a table was drawn from another dataset than there should be."""
+    """Raise StoreError if a table was drawn from another dataset than the expected one."""
     one = config.experiment(drawn["paper"], drawn["experiment"])
     now = {
         "seed": config.seed_of(one.paper),
@@ -322,9 +307,9 @@ def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
 
 
 def other_versions(config: Config) -> list[str]:
-    """Return a line for each package of which files of runs were written by another version.
+    """Return a line for each package that was another version when files were written.
 
-    No problem in itself: what they hold is compared with the lock.
+    That is no problem in itself: the lock decides on their content.
     """
     found: Counter[tuple[str, str]] = Counter()
     for run in config.runs:
@@ -339,15 +324,15 @@ def other_versions(config: Config) -> list[str]:
     ]
 
 
-#: How many problems of one kind are listed, and of how many kinds.
+#: Most listed problems of one kind, and most kinds.
 LISTED, KINDS = 5, 8
 
 
 def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
-    """Yield a line for each problem; of many of one kind, or of many kinds, only the first.
+    """Yield a line per problem, only the first of many of one kind or of many kinds.
 
-    They are of one kind if they differ only in words that have a digit, a slash or a hyphen: in
-    files, names and numbers.
+    Two problems are of one kind if they differ only in words with a digit, slash or hyphen: files,
+    names, numbers.
     """
     kinds: dict[tuple[str, ...], list[str]] = {}
     for problem in problems:

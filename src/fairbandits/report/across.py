@@ -1,4 +1,4 @@
-"""The page across papers: what several of them say, and which claim rests on which."""
+"""The page across papers: statements that several papers make, and claims that rest on claims."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, read_y
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
-#: How a verdict looks in a graph: its letter, for those who see no colours, and its class.
+#: Letter (for those who see no colours) and CSS class of each verdict in a graph.
 MARKS = {
     REPRODUCED: ("R", "good"),
     NOT_REPRODUCED: ("N", "off"),
@@ -37,41 +37,23 @@ MARKS = {
     FAILED: ("F", "failed"),
     NOT_JUDGED: ("?", "none"),
 }
-#: Verdicts with which a claim does not hold as it is said.
+#: Verdicts with which a claim does not hold as stated.
 BROKEN = (NOT_REPRODUCED, DEPENDS)
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What several papers say.
-
-    Attributes
-    ----------
-    title, statement : str
-        In a few words; in a sentence, formulas between dollar signs.
-    claims : tuple of str
-        Ids of the claims that say it, or bear on it.
-    """
+    """A statement that several papers make."""
 
     title: str
-    statement: str
-    claims: tuple[str, ...]
+    statement: str  # one sentence, formulas between dollar signs
+    claims: tuple[str, ...]  # ids of the claims that make it or bear on it
 
 
 def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, Shared]:
-    """Return what several papers say, by name.
+    """Return the statements of papers/across.yaml by name, with these ledgers' claims alone.
 
-    Parameters
-    ----------
-    ledgers : mapping of str to Ledger
-        Those of the configured papers; claims of others are left out.
-    root : Path
-        Holds papers/across.yaml, and the ledgers of papers that are not configured.
-
-    Raises
-    ------
-    ConfigError
-        For a file that cannot be read, an unknown claim, or a statement of one paper alone.
+    Raises ConfigError for a bad file, an unknown claim, or a statement that one paper alone makes.
     """
     content = read_yaml(root / FILE)
     check(content, "across", str(FILE))
@@ -94,12 +76,12 @@ def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, S
 
 
 def outcome(audit: Audit, claim: str) -> str:
-    """Return a claim's verdict, or that there is none yet."""
+    """Return a claim's verdict, or the words for a claim without one."""
     return audit.headlines.get(claim, NOT_JUDGED)
 
 
 def _marked(audit: Audit, claim: str) -> str:
-    """Return a claim's verdict on its colour, with those of its readings where they differ."""
+    """Return a claim's verdict as a badge, with those of its readings where they differ."""
     judged = claim in audit.headlines
     return verdicts.headline(audit, claim) if judged else badge(NOT_JUDGED)
 
@@ -155,7 +137,7 @@ def _number(audit: Audit, row: verdicts.Row) -> str:
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:
-    """Return the claims that rest on each claim, by one step; those without any are not there."""
+    """Return the claims that rest directly on each claim, for claims that carry any."""
     found: dict[str, list[str]] = {}
     for key, claim in audit.claims.items():
         for base in claim.bases:
@@ -165,15 +147,7 @@ def resting(audit: Audit) -> dict[str, list[str]]:
 
 
 def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
-    """Return all claims that rest on a claim, also by way of others, the nearest ones first.
-
-    Parameters
-    ----------
-    claim : str
-        The claim's id.
-    above : mapping of str to list of str
-        Claim -> those that rest on it by one step, as `resting` returns it.
-    """
+    """Return all claims that rest on a claim, directly or through others, the nearest first."""
     found = dict.fromkeys(above.get(claim, []))
     queue = list(found)
     for one in queue:  # grows on the way
@@ -183,7 +157,7 @@ def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
 
 
 def legend() -> HTML:
-    """Return what letters and colours of the graphs mean."""
+    """Return the legend of the graphs: letters and colours."""
     marks = "".join(
         f'<span class="fb-key fb-node-{look}"><b>{letter}</b> {escape(words)}</span> '
         for words, (letter, look) in MARKS.items()
@@ -192,10 +166,10 @@ def legend() -> HTML:
 
 
 def graph(audit: Audit, paper: str) -> HTML:
-    """Return a paper's claims that rest on others, or that others rest on, drawn.
+    """Return the graph of a paper's claims that rest on others or carry others.
 
-    An arrow leads from a claim to one that rests on it. Claims of other papers are there if they
-    have an arrow to or from one of this paper.
+    An arrow leads from a claim to one that rests on it; claims of other papers appear at the end of
+    an arrow only.
     """
     title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
     bases: dict[str, list[str]] = {}
@@ -224,7 +198,7 @@ def _mark(audit: Audit, key: str, paper: str) -> Mark:
 
 
 def taken_along(audit: Audit, paper: str) -> HTML:
-    """Return a paper's claims that do not hold as said, with all that rests on each."""
+    """Return a paper's claims that do not hold as said, with all claims that rest on each."""
     above = resting(audit)
     title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
     broken = [key for key in audit.ledgers[paper].claims if outcome(audit, key) in BROKEN]

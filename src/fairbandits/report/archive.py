@@ -1,8 +1,7 @@
-"""A finished run as one file, and its results out of it, every hash of them verified.
+"""Pack a finished run into one file, and take results out of it with every hash verified.
 
-The file is a zip archive and an RO-Crate (`fairbandits.report.crate`): the code, the locks, the
-data, the figures, the verdicts and the site. Chunks are not in it, since datasets have all their
-rows.
+The file is a zip archive and an RO-Crate (`fairbandits.report.crate`) with code, locks, data,
+figures, verdicts and site. It has no chunks, since the datasets have all their rows.
 """
 
 import hashlib
@@ -27,13 +26,13 @@ from fairbandits.settings.config import Config
 
 #: Folder of the results in an archive, wherever they are on disk.
 RESULTS = "results"
-#: What is compressed already.
+#: Suffixes of files that are compressed already.
 COMPRESSED = (".parquet", ".png")
 BLOCK = 1 << 20
 
 
 def tables_of(config: Config) -> list[str]:
-    """Return the tables that a finished run has, relative to its folder of results."""
+    """Return the tables that a finished run must have, relative to its folder of results."""
     tables = [one.dataset for one in config.experiments]
     tables += [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
     tables += [one.table for one in config.replays]
@@ -43,23 +42,10 @@ def tables_of(config: Config) -> list[str]:
 
 
 def write_archive(config: Config, out: Path, root: Path, agent: str | None = None) -> int:
-    """Write the archive of a finished run; return how many files are in it.
+    """Write the archive of a finished run; return the number of files in it.
 
-    Parameters
-    ----------
-    config : Config
-        What was run; its folder of results has it.
-    out : Path
-        The archive to write.
-    root : Path
-        The project's folder, a git checkout: its tracked files are the code, as they are on disk.
-    agent : str, optional
-        Name of who ran it, for the record.
-
-    Raises
-    ------
-    StoreError
-        If the run is not finished, or the code cannot be told.
+    The code is the tracked files of the git checkout `root`, as they are on disk; `agent` names who
+    ran it.
     """
     results = Path(config.folders["results"])
     site = results / "site"
@@ -87,7 +73,7 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
 
 
 def _tracked(root: Path) -> list[str]:
-    """Return the files of the project that are under version control and there."""
+    """Return the files under version control that exist."""
     command = ["git", "ls-files", "-z"]
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
@@ -104,29 +90,12 @@ def fetch(
     lock: dict[str, Any],
     others: Sequence[tuple[Config, dict[str, Any]]] = (),
 ) -> int:
-    """Take the results out of an archive into the configured folder; return how many files.
+    """Unpack and verify an archive's results into the configured folder; return how many files.
 
-    Everything is unpacked beside that folder and verified there: each file's hash as the archive's
-    record says, no file more or less, the content of each dataset as the lock of results says, and
-    of each other table as its footer says, all of the present code, settings and rules. Only then
-    it takes its place.
-
-    Parameters
-    ----------
-    archive : Path
-        From `write_archive`.
-    config : Config
-        What the results are to be of.
-    lock : dict
-        The lock of results (`fairbandits.replication.verify.read_lock`).
-    others : sequence of (Config, dict)
-        What else may be in the archive, with its lock: the arena's runs.
-
-    Raises
-    ------
-    StoreError
-        If the archive is damaged, of something else, or of other code, settings, rules or results;
-        or if there are results in the folder. The folder is as it was then.
+    Everything is verified in a folder beside it first: each file's hash and the list of files by
+    the archive's record, each dataset's content by `lock`, each other table by its footer, all of
+    present code, settings and rules. On StoreError the folder is as it was. `others` are further
+    configurations that the archive may hold (the arena's), each with its lock.
     """
     results = Path(config.folders["results"])
     wanted = {f"{RESULTS}/{table}" for table in tables_of(config)}
@@ -146,7 +115,7 @@ def fetch(
                 staged = replace(one, folders={RESULTS: str(folder / RESULTS)})
                 problems += verify_tables(staged, locked) + problems_of(staged, locked)
             if problems:
-                # what to delete and make anew is said of results on disk
+                # errors say what to delete on disk, which does not apply to an archive
                 reasons = [line.partition("; ")[0].replace(f"{folder}/", "") for line in problems]
                 lines = summarised(reasons)
                 raise StoreError(f"{archive} is refused:\n" + "\n".join(lines))
@@ -166,7 +135,7 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
-    """Return the files that the record lists, if they are those that are there."""
+    """Return the files that the record lists, which must be exactly those in the archive."""
     names = found.namelist()
     if CRATE not in names:
         raise StoreError(f"{archive} is not one of our archives: it has no {CRATE}")
@@ -186,7 +155,7 @@ def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
 
 
 def _need_room(results: Path, places: Sequence[str]) -> None:
-    """Raise StoreError if something is where the results are to go."""
+    """Raise StoreError if a file already stands where results would go."""
     for top in dict.fromkeys(place.split("/")[1] for place in places):
         if (results / top).exists():
             raise StoreError(
@@ -198,7 +167,7 @@ def _need_room(results: Path, places: Sequence[str]) -> None:
 def _unpack(
     found: zipfile.ZipFile, place: str, entry: Entry, folder: Path | None, archive: Path
 ) -> None:
-    """Compare a file with its hash, and write it below a folder, if there is one."""
+    """Check a file's hash, and write the file below `folder` if that is given."""
     target = Path(os.devnull) if folder is None else folder / place
     if folder is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -212,7 +181,7 @@ def _unpack(
 
 
 def _copied(source: IO[bytes], target: IO[bytes]) -> Entry:
-    """Copy a file, and return its size and hash."""
+    """Copy a file; return its size and hash."""
     digest, size = hashlib.sha256(), 0
     while block := source.read(BLOCK):
         digest.update(block)
@@ -222,7 +191,7 @@ def _copied(source: IO[bytes], target: IO[bytes]) -> Entry:
 
 
 def _move(staged: Path, results: Path) -> None:
-    """Put what is in one folder into another, or nothing when a part cannot be."""
+    """Move a folder's content into another, all of it or nothing."""
     now = os.stat(staged).st_mtime
     for file in staged.rglob("*"):  # nothing is older than what it was made from
         os.utime(file, (now, now))

@@ -1,4 +1,4 @@
-"""What the page of the arena is made with."""
+"""Tables, pictures and words of the arena's page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,9 +33,9 @@ from fairbandits.report.pages import (
 )
 from fairbandits.settings.schemas import read_yaml
 
-#: Letters of the configuration, as formulas are written.
+#: Letters of the configuration -> as typeset in formulas.
 GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
-#: Whose rivals are asked for by name, and the contract that it was made for.
+#: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
 #: Columns of two measures in a thousand rounds.
 PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
@@ -45,7 +45,7 @@ CELL = '<span style="white-space:normal">{}<br><small>{}</small></span>'
 
 @dataclass(frozen=True)
 class Shown:
-    """The arena, its tables by name with their folder, and their scale if it is another one."""
+    """The arena and its tables by name; `scale` is empty at the configured one."""
 
     arena: Arena
     tables: dict[str, pd.DataFrame]
@@ -53,24 +53,18 @@ class Shown:
     folder: Path
 
     def of(self, name: str, contract: str) -> pd.DataFrame:
-        """Return the rows of a table that are of one contract."""
-        found = self.tables[name]
-        return found[found["contract"] == contract]
+        """Return a table's rows of one contract."""
+        rows = self.tables[name]
+        return rows[rows["contract"] == contract]
 
     @property
     def labels(self) -> list[str]:
-        """Names of all policies on pages."""
+        """Names of all policies as pages show them."""
         return list(self.tables["standings"]["label"].unique())
 
 
 def open_arena(results: str | Path) -> Shown:
-    """Return the arena's tables, all of them there and made by the present code.
-
-    Raises
-    ------
-    NotReady
-        If one is missing or stale, with the way out.
-    """
+    """Return the arena's tables, or raise NotReady for one that is missing or stale."""
     folder = Path(results) / SLUG
     tables, scale = {}, ""
     try:
@@ -87,20 +81,20 @@ def open_arena(results: str | Path) -> Shown:
 
 
 def said(words: str) -> str:
-    """Return words as HTML, their formulas as mathematics."""
+    """Return text as HTML with typeset formulas."""
     for letter, name in GREEK.items():
         words = words.replace(letter, name)
     return typeset(words)
 
 
 def of_words(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
-    """Return a table whose cells are words, which may take several lines."""
+    """Return a table whose cells are prose of several lines."""
     return HTML(f'<div class="fb-wrap">{table(groups, header, name).data}</div>')
 
 
-def banner(found: Shown) -> HTML | None:
-    """Return what is said first of another scale than the configured one."""
-    return other_scale(found.scale, "") if found.scale else None
+def banner(page: Shown) -> HTML | None:
+    """Return the notice above tables of another scale than the configured one."""
+    return other_scale(page.scale, "") if page.scale else None
 
 
 def _titled(terms: Terms) -> str:
@@ -111,19 +105,19 @@ def _of(count: int, total: int) -> str:
     return f"{count} of {total}"
 
 
-def decision(found: Shown) -> HTML:
+def decision(page: Shown) -> HTML:
     """Return which policy to use: for each contract, by what is demanded and known."""
     groups: dict[str, list[list[str]]] = {}
-    for terms in found.arena.terms:
+    for terms in page.arena.terms:
         lines = groups.setdefault(f"{_titled(terms)}. {said(terms.says)}", [])
-        for one in choices(found.arena, found.of("standings", terms.name)):
-            lack = thousandths(one.rows, "worst_shortfall" if one.always else "shortfall")
-            regret = thousandths(one.rows, "contract_regret")
-            name = f"<strong>{escape(one.rows['label'].iloc[0])}</strong>"
-            kept = f"kept on {_of(one.kept, one.total)}, cheapest on {one.least}"
+        for choice in choices(page.arena, page.of("standings", terms.name)):
+            lack = thousandths(choice.rows, "worst_shortfall" if choice.always else "shortfall")
+            regret = thousandths(choice.rows, "contract_regret")
+            name = f"<strong>{escape(choice.rows['label'].iloc[0])}</strong>"
+            kept = f"kept on {_of(choice.kept, choice.total)}, cheapest on {choice.least}"
             cells = (
-                ("in every round" if one.always else "at the end", f"T {one.horizon}"),
-                (name if one.kept == one.total else f"none; nearest is {name}", kept),
+                ("in every round" if choice.always else "at the end", f"T {choice.horizon}"),
+                (name if choice.kept == choice.total else f"none; nearest is {name}", kept),
                 (number(regret.mean(), 2), span(regret.min(), regret.max(), 2)),
                 (f"{number(lack.mean(), 2)} {terms.unit}", f"at most {number(lack.max(), 2)}"),
             )
@@ -132,9 +126,9 @@ def decision(found: Shown) -> HTML:
     return of_words(groups, header, "decision")
 
 
-def rule(found: Shown) -> Markdown:
-    """Return in words by which rule the decision table is made."""
-    rows = found.tables["standings"]
+def rule(page: Shown) -> Markdown:
+    """Return the rule behind the decision table, in words."""
+    rows = page.tables["standings"]
     end, always = (f"{1 / part:,.0f}".replace(",", "\u202f") for _, part in KEPT.values())
     return Markdown(
         f"A policy keeps a contract *at the end* if its shortfall after the last round is at most "
@@ -152,33 +146,35 @@ def rule(found: Shown) -> Markdown:
     )
 
 
-def overview(found: Shown) -> HTML:
+def overview(page: Shown) -> HTML:
     """Return one picture of all contracts: contract regret against shortfall."""
     panels = []
-    for terms in found.arena.terms:
-        rows = found.of("standings", terms.name)
-        panels.append(picture.overview(terms, rows, picture.looks_under(found.labels, rows)))
+    for terms in page.arena.terms:
+        rows = page.of("standings", terms.name)
+        panels.append(picture.overview(terms, rows, picture.looks_under(page.labels, rows)))
     return HTML(f'<div id="overview">{picture.grid(panels, "24rem")}</div>')
 
 
-def each_contract(found: Shown) -> Iterator[HTML]:
-    """Yield for each contract what each policy gives, and the pictures of its instances, folded."""
-    for terms in found.arena.terms:
-        rows = found.of("standings", terms.name)
+def each_contract(page: Shown) -> Iterator[HTML]:
+    """Yield for each contract the results of each policy, and its instances' pictures, folded."""
+    for terms in page.arena.terms:
+        rows = page.of("standings", terms.name)
         lines = summary(rows)
         yield HTML(f'<h3 id="{terms.name}">{_titled(terms)}</h3><p>{_headline(lines)}</p>')
         yield _summary(terms, lines)
-        look = picture.looks_under(found.labels, rows)
+        look = picture.looks_under(page.labels, rows)
         panels = [
-            picture.panel(one.title, rows[rows["instance"] == one.instance], look, terms.unit)
-            for one in found.arena.instances(terms.name)
+            picture.panel(
+                instance.title, rows[rows["instance"] == instance.instance], look, terms.unit
+            )
+            for instance in page.arena.instances(terms.name)
         ]
         pictures = f"{picture.legend(look)}{picture.grid(panels)}<p>{CAPTION}</p>"
         yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
 
 
 def _headline(lines: pd.DataFrame) -> str:
-    """Return the first finding under a contract, and who is dominated everywhere."""
+    """Return the first finding under a contract, and the policies dominated everywhere."""
     total = lines["instances"].max()
     if lines["kept"].any():
         best = lines.loc[lines["least"].idxmax()]
@@ -195,28 +191,29 @@ def _headline(lines: pd.DataFrame) -> str:
         )
     made = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)]
     worse = [
-        f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in made.itertuples()
+        f"{line.label} (most often by {max(line.by, key=line.by.get)})"
+        for line in made.itertuples()
     ]
     return escape(words + (f" Dominated on every instance: {listed(worse)}." if worse else ""))
 
 
 def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
     rows = []
-    for one in lines.itertuples():
-        ignores = one.kind == CONTROL
+    for line in lines.itertuples():
+        ignores = line.kind == CONTROL
         rows.append(
             [
-                escape(one.label) + (" <em>(ignores the contract)</em>" if ignores else ""),
-                _of(one.kept, one.instances),
-                _of(one.kept_always, one.instances),
-                number(one.contract_regret, 2),
-                number(one.shortfall, 2),
-                _of(one.least, one.instances),
-                _of(one.pareto, one.instances)
-                + (f", {one.breaking} by breaking it" if one.breaking else ""),
+                escape(line.label) + (" <em>(ignores the contract)</em>" if ignores else ""),
+                _of(line.kept, line.instances),
+                _of(line.kept_always, line.instances),
+                number(line.contract_regret, 2),
+                number(line.shortfall, 2),
+                _of(line.least, line.instances),
+                _of(line.pareto, line.instances)
+                + (f", {line.breaking} by breaking it" if line.breaking else ""),
                 ", ".join(
-                    f"{escape(name) if name != one.label else 'its other settings'} {count}"
-                    for name, count in one.by.most_common()
+                    f"{escape(name) if name != line.label else 'its other settings'} {count}"
+                    for name, count in line.by.most_common()
                 ),
             ]
         )
@@ -235,20 +232,17 @@ CAPTION = (
 )
 
 
-def banditq(found: Shown) -> HTML:
-    """Return BanditQ beside each other policy under the contract that it was made for.
-
-    The policy that the decision table names is first, and in words.
-    """
-    pairs = found.of("pairs", REWARDS)
-    kinds = found.of("standings", REWARDS).set_index("label")["kind"]
+def banditq(page: Shown) -> HTML:
+    """Return BanditQ beside the other policies under its own contract, the recommended first."""
+    pairs = page.of("pairs", REWARDS)
+    kinds = page.of("standings", REWARDS).set_index("label")["kind"]
     less = {
         measure: surely_less(pairs[pairs["measure"] == measure])
         for measure in ("contract_regret", "shortfall")
     }
     both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
     others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
-    named = next(choices(found.arena, found.of("standings", REWARDS))).rows["label"].iloc[0]
+    named = next(choices(page.arena, page.of("standings", REWARDS))).rows["label"].iloc[0]
     rows = {
         other: [
             both[others == other]["instance"].nunique(),
@@ -275,42 +269,44 @@ def banditq(found: Shown) -> HTML:
     return HTML(words + table({"": lines}, header, "beside_banditq").data)
 
 
-def contracts(found: Shown) -> HTML:
-    """Return what each contract says, and how each policy meets it, folded."""
-    header = ("policy", *(escape(one.title) for one in found.arena.terms), "needs T")
+def contracts(page: Shown) -> HTML:
+    """Return the statement of each contract and how each policy meets it, folded."""
+    header = ("policy", *(escape(terms.title) for terms in page.arena.terms), "needs T")
     labels = {
         policy: label
-        for one in found.arena.config.experiments
-        for policy, label in one.labels.items()
+        for experiment in page.arena.config.experiments
+        for policy, label in experiment.labels.items()
     }
     rows = []
-    for policy in found.arena.terms[0].roles:
+    for policy in page.arena.terms[0].roles:
         cells = [escape(labels[policy])]
-        for one in found.arena.terms:
-            role = one.roles[policy]
+        for terms in page.arena.terms:
+            role = terms.roles[policy]
             kind = f"<strong>{role.kind}</strong>" if role.applies else f"<em>{role.kind}</em>"
             cells.append(kind if role.kind == "own" else f"{kind}: {said(role.says)}")
-        rows.append([*cells, escape(found.arena.needs_horizon.get(policy, ""))])
+        rows.append([*cells, escape(page.arena.needs_horizon.get(policy, ""))])
     html = of_words({"": rows}, header, "translations").data
     return folded("How each of the policies meets each contract", html)
 
 
-def instances(found: Shown) -> HTML:
-    """Return the instances: what the contracts cost there, and why each is here."""
+def instances(page: Shown) -> HTML:
+    """Return the instances: their contracts' costs, and why each is in the arena."""
     groups: dict[str, list[list[str]]] = {}
-    for suite in dict.fromkeys(one.suite for one in found.arena.terms):
-        terms = [one for one in found.arena.terms if one.suite == suite]
+    for suite in dict.fromkeys(terms.suite for terms in page.arena.terms):
+        terms = [each for each in page.arena.terms if each.suite == suite]
         lines = groups.setdefault(" / ".join(map(_titled, terms)), [])
-        for one in found.arena.config.named(SLUG, suite):
-            facts = [f"{one.runs[0].spec.n_arms} arms", *one.laws]
-            facts += [f"groups of {listed([*map(str, one.groups)])}"] if one.groups else []
+        for experiment in page.arena.config.named(SLUG, suite):
+            facts = [f"{experiment.runs[0].spec.n_arms} arms", *experiment.laws]
+            facts += (
+                [f"groups of {listed([*map(str, experiment.groups)])}"] if experiment.groups else []
+            )
             prices = [
-                _price(rows[rows["instance"] == one.instance].iloc[0])
-                for rows in (found.of("standings", each.name) for each in terms)
+                _price(rows[rows["instance"] == experiment.instance].iloc[0])
+                for rows in (page.of("standings", each.name) for each in terms)
             ]
-            reason = escape(found.arena.reasons[one.instance])
+            reason = escape(page.arena.reasons[experiment.instance])
             price = " / ".join(dict.fromkeys(prices))
-            lines.append([escape(one.title), ", ".join(facts), price, reason])
+            lines.append([escape(experiment.title), ", ".join(facts), price, reason])
     header = ("instance", "size and law", "price of fairness", "why it is here")
     return of_words(groups, header, "instances")
 
@@ -320,12 +316,12 @@ def _price(row: pd.Series) -> str:
     return f"{number(1000 * row['price'], 1)} ({share:.0f}\u00a0%)"
 
 
-def all_standings(found: Shown) -> HTML:
-    """Return the standings of all policies at their usual settings, to sort and to filter."""
-    rows = found.tables["standings"]
+def all_standings(page: Shown) -> HTML:
+    """Return all policies' standings at their usual settings, as a table to sort and filter."""
+    rows = page.tables["standings"]
     rows = rows[rows["usual"]]
-    titles = {one.instance: one.title for one in found.arena.config.experiments}
-    terms = {one.name: one for one in found.arena.terms}
+    titles = {experiment.instance: experiment.title for experiment in page.arena.config.experiments}
+    terms = {each.name: each for each in page.arena.terms}
     measured = ("contract_regret", "shortfall", "worst_shortfall")
     ranks = ("contract_regret_rank", "shortfall_rank")
     header = (
@@ -335,40 +331,40 @@ def all_standings(found: Shown) -> HTML:
     )
     lines = [
         [
-            *(terms[one.contract].title, titles[one.instance], one.label, one.kind),
-            *("yes" if one.kept else "no", terms[one.contract].unit),
-            *(_measured(one, name) for name in (*measured, *ranks)),
-            one.dominated_by,
+            *(terms[row.contract].title, titles[row.instance], row.label, row.kind),
+            *("yes" if row.kept else "no", terms[row.contract].unit),
+            *(_measured(row, name) for name in (*measured, *ranks)),
+            row.dominated_by,
         ]
-        for one in rows.itertuples()
+        for row in rows.itertuples()
     ]
     html = data_table(header, lines, "standings", selects=header[:5])
     return folded(f"All {len(lines)} standings", html)
 
 
-def _measured(one, name: str) -> Cell:
-    """Return a mean with half of its interval."""
-    mean, high = getattr(one, name), getattr(one, f"{name}_high")
+def _measured(row, name: str) -> Cell:
+    """Return a mean with half the width of its interval."""
+    mean, high = getattr(row, name), getattr(row, f"{name}_high")
     digits = 1 if max(abs(mean), high - mean) < 1000 else 0
     return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
 
 
-def cost(found: Shown) -> HTML:
-    """Return what a round of each policy costs, on the machine where the tables were made."""
-    rows = found.tables["costs"].sort_values("nanoseconds")
+def cost(page: Shown) -> HTML:
+    """Return the time of a round of each policy, on the machine that made the tables."""
+    rows = page.tables["costs"].sort_values("nanoseconds")
     rows = rows.drop_duplicates("label")
     lines = [
-        [one.label, Cell(number(one.nanoseconds), float(one.nanoseconds))]
-        for one in rows.itertuples()
+        [row.label, Cell(number(row.nanoseconds), float(row.nanoseconds))]
+        for row in rows.itertuples()
     ]
     html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
     return folded("Time of a round of each policy, on the machine that made these tables", html)
 
 
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTML:
-    """Run a class in the arena on one instance, and return where it stands among the stored ones.
+    """Run a user's class on one instance, and return its standing among the stored policies.
 
-    It is what `fairbandits arena` takes from a file; `results` is the folder of the results.
+    The notebook's form of `fairbandits arena`; `results` is the folder of the results.
     """
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})
@@ -380,7 +376,7 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTM
     return HTML(report.body(arena, outcome))
 
 
-def files(found: Shown) -> HTML:
-    """Return where the tables are."""
-    places = ", ".join(f"<code>{shown(found.folder / f'{name}.parquet')}</code>" for name in TABLES)
+def files(page: Shown) -> HTML:
+    """Return links to the arena's tables."""
+    places = ", ".join(f"<code>{shown(page.folder / f'{name}.parquet')}</code>" for name in TABLES)
     return HTML(f"<p>Tables: {places}.</p>")

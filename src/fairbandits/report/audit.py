@@ -1,4 +1,4 @@
-"""Verdicts on the pages: tables, a block for each claim, and the tally."""
+"""Verdicts on pages: badges, numbers in words, tables and the tally."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -38,39 +38,27 @@ from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
 
-#: How a verdict looks: good, bad, or neither.
+#: CSS class of each verdict: good, bad, or neither.
 LOOKS = {REPRODUCED: "good", NOT_REPRODUCED: "off", FAILED: "failed"}
-#: Significant digits of a number for reading.
+#: Significant digits shown.
 DIGITS = 4
-#: What a group of claims is called in the tally.
+#: Heading of each group of claims in the tally.
 GROUPS = ("primary", "others")
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The verdicts of all papers that have a ledger.
-
-    Attributes
-    ----------
-    ledgers : dict of str to Ledger
-        Paper -> ledger.
-    rows, findings : list of dict
-        Of verdicts, and of the questions behind them.
-    scale : str
-        Of the datasets: ``paper``, or a key of `fairbandits.settings.marks.SCALES`.
-    results : Path
-        Folder of the results.
-    """
+    """The verdicts of all papers that have a ledger."""
 
     ledgers: dict[str, Ledger]
     rows: list[dict[str, Any]]
-    findings: list[dict[str, Any]]
-    scale: str
+    findings: list[dict[str, Any]]  # one for each question behind a verdict
+    scale: str  # "paper" or a key of settings.marks.SCALES
     results: Path
 
     @property
     def seed(self) -> str:
-        """The seed that was chosen for the datasets; empty where it follows from the ledgers."""
+        """The seed, where one was chosen; empty where seeds follow from the ledgers."""
         return chosen_seed(self.rows)
 
     @cached_property
@@ -79,15 +67,15 @@ class Audit:
         return {key: one for ledger in self.ledgers.values() for key, one in ledger.claims.items()}
 
     def of(self, paper: str) -> list[dict[str, Any]]:
-        """Return the headlines of a paper."""
+        """Return a paper's headline verdicts."""
         return [row for row in self.rows if row["headline"] and row["paper"] == paper]
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
-        """Return the verdicts on a claim: its headline, then those under each of several."""
+        """Return a claim's headline verdict, then those under each of its readings."""
         return self._rows[claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
-        """Return the same with the readings called by what they say."""
+        """Return the same rows, with readings called by their words."""
         ledger = self.ledgers[self.tested(claim).paper]
         rows = self.under_readings(claim)
         return [
@@ -96,7 +84,7 @@ class Audit:
 
     @cached_property
     def headlines(self) -> dict[str, str]:
-        """The verdict on each claim that has one."""
+        """The headline verdict of each judged claim."""
         return {row["claim"]: row["verdict"] for row in self.rows if row["headline"]}
 
     @cached_property
@@ -104,11 +92,11 @@ class Audit:
         return _by_claim(self.rows)
 
     def tested(self, claim: str) -> Claim:
-        """Return the claim whose tests are those of a claim: itself, unless it is an alias."""
+        """Return the claim whose tests judge a claim: itself, or the target of an alias."""
         return show.stands_for(self.claims[claim], self.ledgers)
 
     def found(self, claim: str) -> list[dict[str, Any]]:
-        """Return what the questions of a claim found; of an alias those of what it stands for."""
+        """Return the findings of a claim's tests; for an alias, those of its target."""
         return self._found.get(self.tested(claim).id, [])
 
     @cached_property
@@ -124,13 +112,7 @@ def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
 
 
 def open_audit(results: str | Path) -> Audit | None:
-    """Return the verdicts, made by the present code and rules; None without any ledger.
-
-    Raises
-    ------
-    NotReady
-        If they are missing or stale, with the way out.
-    """
+    """Return the verdicts; None without ledgers, NotReady where they are missing or stale."""
     config = load_config([CONFIG])
     ledgers = load_ledgers(config)
     if not ledgers:
@@ -149,7 +131,7 @@ def open_audit(results: str | Path) -> Audit | None:
 
 
 def banner(audit: Audit | None) -> HTML | None:
-    """Return what is said first of verdicts of another scale, or of an exploratory run."""
+    """Return the notice above verdicts of another scale or of an exploratory run."""
     if audit is None:
         return None
     if audit.scale == "paper":
@@ -163,7 +145,7 @@ def banner(audit: Audit | None) -> HTML | None:
 
 
 def badge(outcome: str) -> str:
-    """Return a verdict on its colour."""
+    """Return a verdict as a coloured badge."""
     look = LOOKS.get(outcome, "open")
     return f'<span class="fb-badge fb-{look}">{escape(outcome)}</span>'
 
@@ -190,24 +172,24 @@ def significant(value: float | None) -> str:
 
 
 def limits(row: Row) -> str:
-    """Return the limits of a row's number; empty where they are the number itself."""
+    """Return the limits of a row's number; empty where they equal the number."""
     return words.limits(row, significant)
 
 
 def quantity_of(audit: Audit, row: Row) -> str:
-    """Return the name and unit of a row's number; empty if it has none."""
+    """Return the name and unit of a row's number; empty without a number."""
     tested = audit.tested(row["claim"])
     found = quantities.quantity_of(row, tested, audit.ledgers[tested.paper])
     return "" if found is None else str(found)
 
 
 def _group(row: Row) -> str:
-    """Return which group of the tally a claim is counted in; empty if it is in no total."""
+    """Return the tally's group of a claim; empty for claims outside all totals."""
     return "" if row["left_out"] else GROUPS[not row["primary"]]
 
 
 def _left_out(rows: Iterable[Row], name: str = "") -> str:
-    """Return a paragraph on which of some claims are in no total."""
+    """Return a paragraph that counts the claims outside all totals."""
     others = show.tally(rows).left_out
     if not others:
         return ""
@@ -216,7 +198,7 @@ def _left_out(rows: Iterable[Row], name: str = "") -> str:
 
 
 def headline(audit: Audit, claim: str) -> str:
-    """Return a claim's verdict on its colour, with those of its readings where they differ."""
+    """Return a claim's verdict as a badge, with those of its readings where they differ."""
     head, *others = audit.in_words(claim)
     if head["verdict"] != DEPENDS or not others:
         return badge(head["verdict"])
@@ -224,7 +206,7 @@ def headline(audit: Audit, claim: str) -> str:
 
 
 def _marked(audit: Audit, claim: str) -> str:
-    """Return a verdict with the readings that it holds under."""
+    """Return a verdict as a badge with the readings that it holds under."""
     rows = audit.in_words(claim)
     if rows[0]["verdict"] == DEPENDS:
         return headline(audit, claim)
@@ -233,7 +215,7 @@ def _marked(audit: Audit, claim: str) -> str:
 
 
 def numbers(row: Row) -> str:
-    """Return what a verdict rests on in words, as HTML: number, limits, replicates."""
+    """Return a verdict's number, limits and replicates in words, as HTML."""
     if row["statistic"] is None:
         return ""
     value = significant(row["statistic"]) or "no number"
@@ -244,7 +226,7 @@ def numbers(row: Row) -> str:
 
 
 def tally(audit: Audit | None) -> HTML | None:
-    """Return the totals of each paper, primary claims and others, and how many are left out."""
+    """Return each paper's totals: primary claims, other claims, claims left out."""
     if audit is None:
         return None
     there = {row["verdict"] for row in audit.rows if row["headline"] and _group(row)}
@@ -264,7 +246,7 @@ def tally(audit: Audit | None) -> HTML | None:
 
 
 def links(audit: Audit | None) -> HTML | None:
-    """Return links to the tables of all claims and of what their verdicts turn on."""
+    """Return links to the table of all claims and to the table of robustness."""
     if audit is None:
         return None
     return HTML(
@@ -275,9 +257,9 @@ def links(audit: Audit | None) -> HTML | None:
 
 
 def consequential(audit: Audit | None) -> HTML | None:
-    """Return the primary claims that are not reproduced, then those that are not decided.
+    """Return the primary claims not reproduced, then those open or reading-dependent.
 
-    None is there beside a claim that judges it; where these are not primary it stands for them.
+    Claims that only restate others are left out, unless no primary claim stands for them.
     """
     if audit is None:
         return None
@@ -335,7 +317,7 @@ def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
 
 
 def summary(audit: Audit | None, paper: str) -> HTML | None:
-    """Return a paper's verdicts in short, for its own page."""
+    """Return a paper's verdicts in short, for the paper's page."""
     if audit is None or paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
@@ -368,7 +350,7 @@ def _short(audit: Audit, paper: str) -> str:
 
 
 def figure_link(row: Row, page: str = "audit") -> str:
-    """Return a link to the figure that shows a claim."""
+    """Return a link to the figure that a claim is about."""
     name, paper = row["figure"], row["paper"]
     if not name:
         return ""
@@ -379,7 +361,7 @@ def figure_link(row: Row, page: str = "audit") -> str:
 
 
 def role(row: Row) -> str:
-    """Return which part a claim has in its paper."""
+    """Return a claim's role in its paper."""
     roles = [name for name in ("primary", "extension", "exploratory") if row[name]]
     return ", ".join(roles) or "other"
 
@@ -393,7 +375,7 @@ def under_each_reading(audit: Audit, claim: Claim) -> str:
 
 
 def for_each_paper(audit: Audit | None, function: Callable[[Audit, str], HTML]) -> HTML | None:
-    """Return what a function of audit and paper gives for each paper, below each other."""
+    """Return the outputs of a function of audit and paper, one paper below the other."""
     if audit is None:
         return None
     return HTML("".join(function(audit, paper).data for paper in audit.ledgers))

@@ -1,4 +1,4 @@
-"""The numbers on BanditQ's page."""
+"""Tables and words of BanditQ's page."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from fairbandits.report.pages import Paper, listed, number, prose, quantity, spa
 from fairbandits.theory.static import static_benchmark
 
 PROTECTED = (0, 1)
-#: Digits after the point of what the figures show.
+#: Decimals of each figure's numbers.
 DIGITS = {"rates": 5, "queues": 0, "regret": 0, "rewards": 0}
 #: The parameters as the paper prints them.
 PRINTED_MEANS = (0.335, 0.203, 0.241, 0.781, 0.617)
@@ -23,7 +23,7 @@ PRINTED_TARGETS = (0.167, 0.067, 0.0, 0.0, 0.0)
 
 
 def curves(paper: Paper, name: str) -> list[Curve]:
-    """Return what a figure shows in every replicate."""
+    """Return a figure's quantity in every replicate."""
     shows = quantity(paper.slug, name)
     probes = ["queue", "queue_max"] if shows == "queues" else []
     columns = ["run", "round", "reward", *probes]
@@ -50,20 +50,15 @@ def _curves(run: RunData, footer: dict[str, Any], shows: str) -> list[Curve]:
 
 
 def digits(paper: Paper, name: str) -> int:
-    """Return how many digits after the point a figure's numbers need."""
+    """Return the number of decimals that a figure's numbers need."""
     return DIGITS[quantity(paper.slug, name)]
 
 
 def shortfalls(paper: Paper, experiment: str) -> pd.DataFrame:
-    """Return how far the protected arms end from their target rates, over replicates.
+    """Return how far protected arms end from their targets: a row per law, policy and arm.
 
-    Returns
-    -------
-    DataFrame
-        One row per law, policy and protected arm: ``target``; the mean ``rate`` at the last round;
-        ``short``, by how many percent of its target it falls short, with its 95 % t interval
-        ``short_low``, ``short_high``; ``below``, the number of the ``n`` replicates that end below
-        the target.
+    ``short`` is in percent of the target, with its 95 % t interval ``short_low`` to ``short_high``;
+    ``below`` counts the replicates, of ``n``, that end below the target.
     """
     data, footer = paper.dataset(experiment, ["run", "round", "reward"])
     rows = []
@@ -109,7 +104,7 @@ def shortfall_table(short: pd.DataFrame, name: str) -> HTML:
 
 
 def target_words(paper: Paper, name: str) -> Markdown:
-    """Return how far the curves of a figure end from the targets."""
+    """Return in words how far a figure's curves end from the targets."""
     sentences = []
     for law, part in shortfalls(paper, paper.of_figure(name).name).groupby("law", sort=False):
         words = [
@@ -130,7 +125,7 @@ def _sentences(words: list[str]) -> str:
 
 
 def lead_words(paper: Paper) -> Markdown:
-    """Return how much more BanditQ earns than oracle LFG, and what the protected arms get."""
+    """Return BanditQ's lead in reward over oracle LFG, and the rates of the protected arms."""
     short = shortfalls(paper, "oracle_lfg").set_index(["law", "policy", "arm"])
     totals = {(one.law, one.series): one.values[:, -1] for one in curves(paper, "fig7")}
     sentences, unlike = [], False
@@ -171,15 +166,11 @@ REPLAYED = {
 
 
 def compare_replay(paper: Paper) -> pd.DataFrame:
-    """Return one row per published number of Figs 4 to 6: the replayed run's, and the difference.
+    """Return a row per published number of Figs 4 to 6: replayed run, difference.
 
-    Returns
-    -------
-    DataFrame
-        ``figure, series, quantity``; ``replay`` and ``round``, the round of an extreme; ``read``
-        and ``read_round``, as published; ``off``, the difference; ``error``, what may be misread
-        at least: 0.2 % of the curve's span, which its axis exceeds. Empty if the replay has other
-        rounds than the figures.
+    ``round`` and ``read_round`` are rounds of an extreme; ``error`` is the least reading error: 0.2
+    % of the curve's span, which its axis exceeds. Empty if the replay has other rounds than the
+    figures.
     """
     figures = published(paper.slug)["figures"]
     replay = paper.table("replay_5_bandit").set_index("round")
@@ -228,7 +219,7 @@ def _at(round_: int) -> str:
 
 
 def replay_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
-    """Return in words which figures show the replayed run."""
+    """Return which figures show the replayed run, in words."""
     if compared.empty:
         return prose("Not compared: the replay has other rounds than the published figures.")
     sentences = []
@@ -245,15 +236,11 @@ def replay_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
 
 
 def compare_thousand(paper: Paper) -> pd.DataFrame:
-    """Return one row per curve of Figs 8 to 13: how far the replay is from what was read off.
+    """Return a row per curve of Figs 8 to 13: the replay's distance from the points read off.
 
-    Returns
-    -------
-    DataFrame
-        ``figure, series``; ``points``, how many numbers were read off; ``replay`` and ``read``,
-        the last values; ``off_end`` and ``off``, the difference at the end and the largest;
-        ``part``, the largest as a part of the span of all curves of the figure. Empty if the
-        replay has other rounds.
+    ``points`` is how many were read, ``off_end`` and ``off`` the last and the largest difference,
+    ``part`` the largest over the span of all the figure's curves. Empty if the replay has other
+    rounds.
     """
     rows = []
     for replay in paper.replays:
@@ -279,7 +266,7 @@ def compare_thousand(paper: Paper) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-#: Digits after the point of Figs 8 to 13, which were read more finely.
+#: Decimals of Figs 8 to 13, which were read more finely.
 FINE = {"rates": 8, "queues": 4, "regret": 3}
 
 
@@ -310,7 +297,7 @@ def thousand_table(paper: Paper, compared: pd.DataFrame) -> HTML:
 
 
 def thousand_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
-    """Return in words whether Figs 8 to 13 show the replayed runs, and what they show."""
+    """Return whether Figs 8 to 13 show the replayed runs, and their message, in words."""
     if compared.empty:
         return prose("Not compared: the replays have other rounds than the published figures.")
     error = published(paper.slug)["thousand_arms"]["reading_error"]
@@ -335,7 +322,7 @@ def thousand_words(paper: Paper, compared: pd.DataFrame) -> Markdown:
 
 
 def thousand_ends(paper: Paper, name: str) -> Markdown:
-    """Return where rates and regret of a replay with a thousand arms end."""
+    """Return the last rates and regret of a replay with a thousand arms."""
     (replay,) = (one for one in paper.replays if one.name == name)
     line = paper.table(name).set_index("round")
     last = line.iloc[-1]
@@ -365,7 +352,7 @@ _QUANTITIES = {
 
 
 def _replayed(line: pd.Series, quantity: str) -> tuple[float, int]:
-    """Return a quantity of the replay, and the round of an extreme, else 0."""
+    """Return a quantity of the replay and, for an extreme, its round (else 0)."""
     if quantity == "value":
         return line.iloc[-1], 0
     part = line[line.index >= line.index[-1] / 2] if quantity.startswith("late ") else line

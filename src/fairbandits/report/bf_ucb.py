@@ -1,4 +1,4 @@
-"""The numbers on the page of BF-UCB."""
+"""Tables and words of BF-UCB's page."""
 
 import itertools
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ PORT = "port_check"
 
 
 def datasets(paper: Paper, figure: str, columns: list[str], last: bool = False) -> list[Dataset]:
-    """Return the datasets of a figure, of the runs with the quota of Figure 2 or none."""
+    """Return a figure's datasets, with the runs at Figure 2's quota or without one."""
     return [
         Dataset(*paper.dataset(one.name, ["run", "round", *columns], rows_of(at_quota, last)))
         for one in paper.shown_in(figure)
@@ -71,7 +71,7 @@ def regrets(
 
 
 def regret_table(paper: Paper, figure: str) -> HTML:
-    """Return the regret at the end, and how it grows, for each quota and version."""
+    """Return the final regret and its growth, for each quota and version."""
     groups: dict[str, list[list[str]]] = {}
     for version, quota, run, values, counted, between in regrets(paper, figure):
         end, pulls = over_replicates(values[:, -1]), over_replicates(counted[:, -1])
@@ -108,7 +108,7 @@ def exponent(rounds: np.ndarray, curve: np.ndarray) -> float:
 
 
 def order_words(paper: Paper, figure: str) -> Markdown:
-    """Return by how much the regret changes from one quota to the next, run by run."""
+    """Return the change of regret from one quota to the next, run by run."""
     found: dict[str, dict[float, np.ndarray]] = {}
     for version, quota, _, values, *_ in regrets(paper, figure):
         found.setdefault(version, {})[quota] = values[:, -1]
@@ -132,45 +132,28 @@ def order_words(paper: Paper, figure: str) -> Markdown:
 
 
 def index_width(outside: bool, count: int, size: int, delta: float = BFUCB.delta) -> float:
-    """Return the width, the factor of 1 / sqrt(N_i) in an optimistic mean.
+    """Return w, where the optimistic mean of arm i adds w / sqrt(N_i) to its mean.
 
-    Parameters
-    ----------
-    outside : bool
-        Whether delta stands outside the logarithm, as released.
-    count, size : int
-        Rounds of the group and its number of arms; rounds and all arms for UCB.
-    delta : float
-        Confidence, in (0, 1).
+    `outside`: delta stands outside the logarithm, as released. `count` and `size` are the group's
+    rounds and number of arms; all rounds and all arms for UCB.
     """
     log_factor, factor = width_factors(delta, outside)
     return group_width(SimpleNamespace(log_factor=log_factor, factor=factor), count, size)
 
 
 def ucb_width(policy: GroupUCB, round_: int, n_arms: int) -> float:
-    """Return the factor of 1 / sqrt(N_i) in the index of UCB in a round, for a choice of all arms.
-
-    Parameters
-    ----------
-    policy : GroupUCB
-        Which UCB.
-    round_, n_arms : int
-        At least 1.
-    """
+    """Return UCB's w in a round (see `index_width`), for a choice among all arms."""
     if policy.index == "ucb1":  # no union over arms, no delta
         return group_width(SimpleNamespace(log_factor=1.0, factor=2.0), round_, 1)
     return index_width(policy.index == "released", round_, n_arms, policy.delta)
 
 
 def by_width(paper: Paper) -> list[dict[str, Any]]:
-    """Return the regret of BF-UCB with each width on the notebook's instance, quota of Figure 2.
+    """Return BF-UCB's regret with each width on the notebook's instance, at Figure 2's quota.
 
-    Returns
-    -------
-    list of dict
-        As printed first, then with more and more departures: ``name``; the ``width`` w_g of the
-        first group at the end, in the mean, and ``half``, w_g / sqrt(N_i) of an arm with an equal
-        share of the group's pulls; ``regret`` of each replicate, by probabilities.
+    As printed first, then with more and more departures: ``width`` is the mean final w of the first
+    group, ``half`` the half-width w / sqrt(N_i) of an arm with an equal share of the group's pulls,
+    ``regret`` that of each replicate, by probabilities.
     """
     columns = ["run", "round", "plays", "probability"]
     data, footer = paper.dataset(PORT, columns, rows_of(bf_ucb_at_quota, last=True))
@@ -193,13 +176,13 @@ def by_width(paper: Paper) -> list[dict[str, Any]]:
 
 
 def _named(version: str, label: str) -> str:
-    """Return a version in words, with what departs from it."""
+    """Return a version in words, with its departures from the paper."""
     _, *departures = label.split(", ")
     return " but ".join([SHORT[version], *departures])
 
 
 def width_table(paper: Paper) -> HTML:
-    """Return width and regret with each departure that changes the width, and with all."""
+    """Return width and regret with each departure that changes the width, and with all of them."""
     found = by_width(paper)
     first = found[0]
     rows = []
@@ -230,7 +213,7 @@ def width_table(paper: Paper) -> HTML:
 
 
 def width_words(paper: Paper) -> Markdown:
-    """Return by how much wider the intervals are than printed, and how much the regret larger."""
+    """Return how much wider than printed the intervals are, and how much larger the regret."""
     first, *others = by_width(paper)
     words = [
         f"{one['name']}, {number(one['width'] / first['width'], 1)} times as wide and "
@@ -249,7 +232,7 @@ def width_words(paper: Paper) -> Markdown:
 
 
 def distance_table(paper: Paper, figure: str) -> HTML:
-    """Return the distance at some rounds for either group and version."""
+    """Return the distance at some rounds for each group and version."""
     groups: dict[str, list[list[str]]] = {}
     columns = ["run", "round", "mean", "share"]
     rounds = np.zeros(0)
@@ -269,13 +252,13 @@ def distance_table(paper: Paper, figure: str) -> HTML:
 
 
 def _decades(rounds: np.ndarray) -> list[int]:
-    """Return the places of the first round, and of those nearest the last one over 100, 10, 1."""
+    """Return the indices of the first round and of those nearest T / 100, T / 10 and T."""
     wanted = [rounds[-1] / 100, rounds[-1] / 10, rounds[-1]]
     return [0, *(int(np.abs(rounds - one).argmin()) for one in wanted)]
 
 
 def _heads(rounds: np.ndarray) -> list[str]:
-    """Return what to call these; the first of them is another round in either version."""
+    """Return headings for these rounds; the first round differs between versions."""
     _, *places = _decades(rounds)
     return ["at first", *(f"round {number(rounds[place])}" for place in places)]
 
@@ -284,7 +267,7 @@ def _heads(rounds: np.ndarray) -> list[str]:
 
 
 def rewards_table(paper: Paper) -> HTML:
-    """Return rewards over UCB's at some rounds, and where their mean is largest."""
+    """Return rewards relative to UCB's at some rounds, and the maximum of their mean."""
     groups: dict[str, list[list[str]]] = {}
     heads: list[str] = []
     columns = ["plays", "mean", "initial_plays"]
@@ -313,17 +296,11 @@ def _is_ucb(spec: RunSpec) -> bool:
 
 
 def ties(paper: Paper) -> Iterator[dict[str, Any]]:
-    """Yield how many arms tie at 1 under each UCB of Figure 3a, and what the minority gets of it.
+    """Yield how many arms tie at 1 under each UCB of Figure 3a, and the minority's pulls meanwhile.
 
-    An arm counts as at 1 in a round if its true mean and its width over sqrt(N_i) add up to 1 or
-    more. An index that nothing cuts off has no ties.
-
-    Yields
-    ------
-    dict
-        ``name``; ``n``; ``rounds``, shape (n_rounds,); ``tied``, the mean number of arms, NaN
-        where nothing is cut off, and ``minority``, the mean share of the minority in the pulls, of
-        that shape; ``arms``, the number of arms.
+    An arm ties in a round if its true mean plus its width over sqrt(N_i) is at least 1; an index
+    without a cut has no ties. ``tied`` is the mean number of such arms (NaN without a cut),
+    ``minority`` the mean share of the minority in the pulls, both of shape (n_rounds,).
     """
     for one in paper.shown_in("fig3a"):
         columns = ["run", "round", "plays", "mean"]
@@ -350,7 +327,7 @@ def ties(paper: Paper) -> Iterator[dict[str, Any]]:
 
 
 def ties_table(paper: Paper) -> HTML:
-    """Return at some rounds how many arms tie at 1, and the minority's share of UCB's pulls."""
+    """Return the number of arms that tie at 1, and the minority's share of UCB's pulls."""
     groups: dict[str, list[list[str]]] = {}
     heads: list[str] = []
     for one in ties(paper):
@@ -368,7 +345,7 @@ def ties_table(paper: Paper) -> HTML:
 
 
 def ties_words(paper: Paper) -> Markdown:
-    """Return how arms tie at 1 under a UCB with a cut, and what the minority gets meanwhile."""
+    """Return how arms tie at 1 under a UCB with a cut, and the minority's pulls meanwhile."""
     words = []
     for one in ties(paper):
         if np.isnan(one["tied"]).any():
@@ -414,7 +391,7 @@ def shares_table(paper: Paper) -> HTML:
 
 
 def arms_table(paper: Paper) -> HTML:
-    """Return what the minority's arms get: the mean, the least, and how evenly."""
+    """Return the pulls of the minority's arms: mean, least, and evenness."""
     groups: dict[str, list[list[str]]] = {}
     for dataset in datasets(paper, "fig3c", ["plays"], last=True):
         for version, label, _, pulls in exposures(dataset):
@@ -444,7 +421,7 @@ def arms_table(paper: Paper) -> HTML:
 
 
 def rotation_words(paper: Paper) -> Markdown:
-    """Return the minority's pulls under each policy, and how the notebook's cell names them."""
+    """Return the minority's pulls under each policy, and the names in the notebook's cell."""
     words = []
     for dataset in datasets(paper, "fig3c", ["plays"], last=True):
         found: dict[str, dict[str, float]] = {}
@@ -466,7 +443,7 @@ def rotation_words(paper: Paper) -> Markdown:
 
 
 def deficit_table(paper: Paper) -> HTML:
-    """Return by how many pulls groups were ever behind their quota, for BF-UCB."""
+    """Return the most pulls that a group was ever behind its quota, for BF-UCB."""
     groups: dict[str, list[list[str]]] = {}
     for one in paper.experiments:
         if "group_deficit_sup" not in paper.content["experiments"][one.name]["record"]:
@@ -489,7 +466,7 @@ def deficit_table(paper: Paper) -> HTML:
 
 
 def deficit_words(paper: Paper) -> Markdown:
-    """Return in how many runs of either version a group was ever behind."""
+    """Return in how many runs of each version a group was ever behind."""
     violated = dict.fromkeys(VERSIONS, 0)
     runs = dict.fromkeys(VERSIONS, 0)
     for one in paper.experiments:
@@ -516,14 +493,10 @@ def deficit_words(paper: Paper) -> Markdown:
 
 
 def port_check(paper: Paper) -> list[dict[str, Any]]:
-    """Return what the notebook's curves show at the end beside our runs on the same instance.
+    """Return the final values of the notebook's curves beside our runs on the same instance.
 
-    Returns
-    -------
-    list of dict
-        For each quantity and run of BF-UCB: ``what``, ``name``, ``label``, ``version``, ``quota``,
-        the ``mean`` and ``sd`` of ``n`` replicates, and the ``published`` value, with ``error``,
-        NaN at another horizon.
+    A row for each quantity and run of BF-UCB, with ``mean`` and ``sd`` of ``n`` replicates;
+    ``published`` and its reading ``error`` are NaN at another horizon.
     """
     known = published(paper.slug)
     columns = ["run", "round", "reward", "initial_reward", "share"]
@@ -566,12 +539,12 @@ def port_check(paper: Paper) -> list[dict[str, Any]]:
 
 
 def version_words(row: dict[str, Any]) -> str:
-    """Return which version a row of the port check is of."""
+    """Return the version of a row of the port check, in words."""
     return _named(row["version"], row["label"])
 
 
 def port_table(paper: Paper) -> HTML:
-    """Return the port check: our runs of each version beside what the notebook's images show."""
+    """Return the port check: our runs of each version beside the notebook's images."""
     groups: dict[str, list[list[str]]] = {}
     for row in port_check(paper):
         digits = 0 if row["what"].startswith("regret") else 4
@@ -591,7 +564,7 @@ def port_table(paper: Paper) -> HTML:
 
 
 def origin_words(paper: Paper) -> Markdown:
-    """Return how large our values are beside those of the notebook's images."""
+    """Return the ratio of our values to those of the notebook's images."""
     rows = port_check(paper)
     if not all(np.isfinite(row["published"]) for row in rows):
         return prose(

@@ -1,8 +1,7 @@
-"""Execute the notebooks, and build the report site of them.
+"""Execute the notebooks, and build the report site from them.
 
-Both are reproducible to the byte: what papermill and the kernel write of times, random ids and
-places is taken out of an executed notebook, and the site is built from nothing else than those
-notebooks, the verdicts and the drawn figures.
+Both are reproducible to the byte: times, random ids and places that papermill and the kernel write
+are removed, and the site is built from those notebooks, the verdicts and the drawn figures alone.
 """
 
 import base64
@@ -29,9 +28,9 @@ from fairbandits.report.pages import GENERATED
 from fairbandits.settings.schemas import meant
 
 HERE = Path(__file__).resolve().parent
-#: Where the site keeps what its pages were made by.
+#: The site's folder for the sources of its pages.
 SOURCES = "made_by"
-#: The header: a page, or several in a menu. A page that stands nowhere else is that of a paper.
+#: The header: a page, or several in a menu. A page that is not listed is that of a paper.
 MENU: dict[str, str | tuple[str, ...]] = {
     "Findings": "index",
     "Papers": ("across",),
@@ -41,12 +40,12 @@ MENU: dict[str, str | tuple[str, ...]] = {
     "Docs": ("audit", "robustness", "your_own_policy"),
 }
 
-#: What a page shows of a figure and links to; `build` puts the site's own places in.
+#: A figure's image and links in a page; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
-#: What an image ends with, if it is whole.
+#: The last bytes of a complete image.
 _LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
-#: Of a page search shows the text; sections stay, to which it leads.
+#: The search shows a page's text; sections stay, since results lead to them.
 _NO_SECTION = re.compile(r"<(script|style)\b.*?</\1>|<(?!/?section\b)[^>]*>|\s+", re.DOTALL)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -54,21 +53,9 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 def execute(source: Path, out: Path, parameters: dict[str, str]) -> None:
     """Execute a notebook in its own folder, and write it with its outputs.
 
-    Parameters
-    ----------
-    source : Path
-        The notebook; it has a cell tagged ``parameters``.
-    out : Path
-        The executed notebook; it appears whole or not at all.
-    parameters : dict of str to str
-        Folders for the notebook's parameters, relative ones to the working directory. The executed
-        notebook names them as given, so that it does not depend on where the project lies.
-
-    Raises
-    ------
-    ValueError
-        If the notebook cannot be read, its kernel is not installed, it has no such parameter, or
-        one of its cells fails.
+    `parameters` are folders, relative to the working directory; the executed notebook names them as
+    given, whatever the project's place. Raises ValueError for a notebook, kernel, parameter or cell
+    that fails.
     """
     notebook = _read(source)
     _need_kernel(notebook, source)
@@ -88,7 +75,7 @@ def execute(source: Path, out: Path, parameters: dict[str, str]) -> None:
 
 
 def _in_source(folder: str) -> str:
-    """Return a folder as a notebook's file has it where it is in a parameter: letters escaped."""
+    """Return a folder's name as JSON text of a notebook has it, with escaped letters."""
     return json.dumps(folder.encode("unicode_escape").decode("ascii"))[1:-1]
 
 
@@ -152,7 +139,7 @@ def _run(source: Path, folders: dict[str, str]) -> NotebookNode:
 
 
 def _normalised(notebook: NotebookNode) -> NotebookNode:
-    """Take out what differs from one execution to the next."""
+    """Remove what differs from one execution to the next."""
     notebook.metadata.pop("papermill", None)
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
@@ -165,24 +152,12 @@ def _normalised(notebook: NotebookNode) -> NotebookNode:
 
 
 def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None = None) -> None:
-    """Build the site: a page per notebook, and if there are verdicts, one per claim.
+    """Build the site: a page per notebook and, with verdicts, a page per claim.
 
-    Parameters
-    ----------
-    notebooks : list of Path
-        Executed notebooks in the order of the menu; one of them is ``index.ipynb``.
-    figures : Path
-        Folder of the drawn figures, ``PAPER/FIGURE.svg`` and ``.png``.
-    out : Path
-        The site's folder; it is replaced whole, or stays as it is when something fails.
-    results : Path, optional
-        Folder of the results, whose verdicts the pages of claims show; without it there are none.
-
-    Raises
-    ------
-    ValueError
-        If a notebook is missing, was not executed, or shows another figure than the one in
-        `figures`, or if Sphinx has anything to say.
+    `notebooks` are executed ones in the order of the menu, with ``index.ipynb``; `figures` holds
+    ``PAPER/FIGURE.svg`` and ``.png``; `out` is replaced whole, or kept when something fails. Raises
+    ValueError for a notebook that is missing, was not executed or shows another figure than the one
+    in `figures`, and for every warning of Sphinx.
     """
     names = [notebook.stem for notebook in notebooks]
     if "index" not in names or len(set(names)) < len(names):
@@ -210,7 +185,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
 
 
 def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
-    """Return the header for the pages with these titles: a page, or several in a menu."""
+    """Return the header: title -> page, or a menu of several pages."""
     apart = {
         one for names in MENU.values() for one in ([names] if isinstance(names, str) else names)
     }
@@ -226,7 +201,7 @@ def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
 
 
 def _claims(results: Path | None, out: Path, source: Path) -> dict[str, Page]:
-    """Return a page for each claim; write what Sphinx makes."""
+    """Return a page for each claim; write the sources that Sphinx makes."""
     audit = None if results is None else open_audit(results)
     if results is None or audit is None:
         return {}
@@ -236,7 +211,7 @@ def _claims(results: Path | None, out: Path, source: Path) -> dict[str, Page]:
 
 @dataclass(frozen=True)
 class Places:
-    """What links can lead to: pages, in the order of the menu, and claims that have one."""
+    """What links can lead to: pages in the order of the menu, and claims that have a page."""
 
     pages: tuple[str, ...]
     claims: frozenset[str]
@@ -244,14 +219,7 @@ class Places:
     def put_in(self, text: str, where: str, up: str = "") -> str:
         """Return HTML with the site's own places in its links.
 
-        Parameters
-        ----------
-        text : str
-            The HTML.
-        where : str
-            Its file, for the message.
-        up : str
-            What leads from its folder to the site's.
+        `where` names the file in messages; `up` leads from its folder to the site's.
         """
 
         def link(found: re.Match[str]) -> str:
@@ -267,7 +235,7 @@ class Places:
 
 
 def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> NotebookNode:
-    """Return a notebook with the site's own places; what it shows goes into folder `extra`."""
+    """Return a notebook with the site's own places; its images and data go into folder `extra`."""
     page = _read(notebook)
     code = [cell for cell in page.cells if cell.cell_type == "code" and cell.source]
     if any(cell.execution_count is None for cell in code):
@@ -306,7 +274,7 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
 
 
 def _keep_sources(notebooks: Sequence[Path], folder: Path) -> None:
-    """Write what the pages were made by: notebooks without what they showed, and one module."""
+    """Write the pages' sources: notebooks without outputs, and one module."""
     folder.mkdir(parents=True)
     for file in notebooks:
         notebook = _read(file)
@@ -323,14 +291,14 @@ def _keep_sources(notebooks: Sequence[Path], folder: Path) -> None:
 
 
 def _made_by(page: str, pages: Container[str]) -> str:
-    """Return the file in the project that made a page; empty for the page of search."""
+    """Return the project's file that made a page; empty for the search page."""
     if page.partition("/")[0] in GENERATED:
         return "src/fairbandits/report/claims.py"
     return f"notebooks/{page}.ipynb" if page in pages else ""
 
 
 def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
-    """Make the page of each claim from the one that Sphinx made for all."""
+    """Make each claim's page from the one page that Sphinx made for all of them."""
     if not pages:
         return
     template = folder / "claim.html"
@@ -379,7 +347,7 @@ def _sphinx(
 
 
 def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
-    """Put the claims into the index of the site's search; there are no pages for Sphinx to make."""
+    """Add the claims to the index of the site's search; return no pages for Sphinx to make."""
     from docutils import nodes
     from docutils.utils import new_document
 

@@ -1,7 +1,7 @@
-"""A page for each claim, the table of all claims, and the table of what their verdicts turn on.
+"""A page for each claim, the table of all claims, and the table of robustness.
 
-None is a notebook: `fairbandits.report.build` puts them into the site from the same verdicts and
-findings as the notebooks show.
+None is a notebook: `fairbandits.report.build` adds them to the site, from the same verdicts and
+findings.
 """
 
 import re
@@ -47,31 +47,21 @@ from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, paper_
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
-#: How a claim's basis is called.
+#: Words for each basis of a claim.
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
-#: What stands in the table of robustness where a claim's data have a reconstructed setting.
+#: The cell of the robustness table where a claim's data have a reconstructed setting.
 RESTS = '●<span class="fb-unseen">rests on it</span>'
-#: More cases than these are folded, and more than these not all shown.
+#: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 400
 
 
 @dataclass(frozen=True)
 class Glossary:
-    """What one needs to know of a paper to read one of its claims: papers/SLUG/glossary.yaml.
+    """What a reader must know of a paper to read one of its claims: papers/SLUG/glossary.yaml."""
 
-    Attributes
-    ----------
-    setting : str
-        What the paper is about, in the ledgers' notation.
-    terms : dict of str to str
-        Words and symbols -> what they mean.
-    formulas : dict of str to str
-        Claim -> its formula in LaTeX.
-    """
-
-    setting: str
-    terms: Mapping[str, str]
-    formulas: Mapping[str, str]
+    setting: str  # the paper's model, in the ledgers' notation
+    terms: Mapping[str, str]  # words and symbols -> meanings
+    formulas: Mapping[str, str]  # claim -> its formula in LaTeX
 
     def of(self, text: str) -> dict[str, str]:
         """Return the terms that a text uses, in the order of the glossary."""
@@ -85,13 +75,7 @@ class Glossary:
 
 
 def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> Glossary:
-    """Return the glossary of a paper; an empty one if it has none.
-
-    Raises
-    ------
-    ConfigError
-        For a file that departs from its schema, or a formula of an unknown claim.
-    """
+    """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
     file = paper_file(paper, "glossary", root)
     if not file.is_file():
         return Glossary("", {}, {})
@@ -106,7 +90,7 @@ def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> Gloss
 
 
 class Page(NamedTuple):
-    """A page of its own for a claim: what search finds it by, and its HTML."""
+    """A claim's page: text for the search, and HTML."""
 
     statement: str
     body: str
@@ -117,18 +101,10 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True)
 class Claims:
-    """All claims with what their pages show.
-
-    Attributes
-    ----------
-    audit : Audit
-        The verdicts.
-    data : str
-        Where the results are from the folder of the claims' pages, ``../..``.
-    """
+    """All claims, with the content of their pages."""
 
     audit: Audit
-    data: str
+    data: str  # the results, relative to the folder of the claims' pages: ``../..``
 
     @cached_property
     def glossaries(self) -> dict[str, Glossary]:
@@ -140,13 +116,13 @@ class Claims:
 
     @cached_property
     def above(self) -> dict[str, list[str]]:
-        """Claim -> those that rest on it by one step."""
+        """Claim -> claims that rest directly on it."""
         return resting(self.audit)
 
     # ------------------------------------------------------------------------- one claim
 
     def page(self, claim: Claim) -> str:
-        """Return what stands below the title of a claim's page."""
+        """Return the HTML below the title of a claim's page."""
         audit, glossary = self.audit, self.glossaries[claim.paper]
         head, *_ = audit.under_readings(claim.id)
         tested = audit.tested(claim.id)
@@ -178,7 +154,7 @@ class Claims:
         return "".join(parts)
 
     def _top(self, claim: Claim, head: Row, formula: str) -> str:
-        """Return statement, verdict, and where the paper says it."""
+        """Return statement, verdict, and the place in the paper."""
         title = escape(self.audit.ledgers[claim.paper].title)
         kinds = ", ".join(dict.fromkeys([claim.kind.replace("_", " "), role(head)]))
         places = [link(claim.paper, title), escape(claim.place), escape(kinds)]
@@ -194,7 +170,7 @@ class Claims:
         )
 
     def _counted(self, claim: Claim) -> str:
-        """Return how many of several deciding cases have which verdict."""
+        """Return how many of several deciding cases have each verdict."""
         found = [one["verdict"] for one in self.audit.found(claim.id) if one["decides"]]
         counts = tally(found)
         if len(counts) < 2:
@@ -203,25 +179,25 @@ class Claims:
         return f"<small>of {len(found)} cases {said}</small>"
 
     def only_if(self, claim: Claim) -> list[str]:
-        """Return as HTML what the verdict hangs on: readings, and what was reconstructed."""
+        """Return as HTML what the verdict depends on: readings, and reconstructed settings."""
         rows = self.audit.under_readings(claim.id)
         readings = self.audit.ledgers[self.audit.tested(claim.id).paper].readings
-        found = []
+        conditions = []
         if rows[0]["verdict"] == DEPENDS:
             sorts = {REPRODUCED: "Holds only if", NOT_REPRODUCED: "Does not hold if"}
             for outcome, under in words.under_readings(rows).items():
                 start = sorts.get(outcome, f"Is {outcome} if")
                 said = "; or ".join(typeset(readings.get(one, one)).rstrip(".") for one in under)
-                found.append(f"<strong>{start}:</strong> {said}.")
+                conditions.append(f"<strong>{start}:</strong> {said}.")
         if claim.basis != "printed":
             said = typeset(words.basis(claim)).rstrip(".")
-            found.append(f"<strong>Only as reconstructed:</strong> {said}.")
+            conditions.append(f"<strong>Only as reconstructed:</strong> {said}.")
         tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
         sentences = words.qualifying(tested, cases, significant)
-        return found + [f"<strong>Qualified by:</strong> {typeset(one)}" for one in sentences]
+        return conditions + [f"<strong>Qualified by:</strong> {typeset(one)}" for one in sentences]
 
     def _verdict(self, claim: Claim, row: Row) -> Iterator[tuple[str, str]]:
-        """Yield what a verdict rests on, and what qualifies it: names, and HTML."""
+        """Yield names and HTML of a verdict's grounds and qualifications."""
         audit = self.audit
         if row["message"]:
             yield "failed", escape(row["message"])
@@ -255,7 +231,7 @@ class Claims:
             yield "note", typeset(claim.note)
 
     def _number(self, row: Row) -> Iterator[tuple[str, str]]:
-        """Yield number, limits, reference, replicates and rule of what decides."""
+        """Yield number, limits, reference, replicates and rule of the deciding finding."""
         level = row["settings"].get("level")
         tested = self.audit.tested(row["claim"])
         ledger = self.audit.ledgers[tested.paper]
@@ -278,35 +254,35 @@ class Claims:
         rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
         yield "rule", escape(rule.replace("_", " "))
 
-    def _cases(self, tested: Claim, found: Sequence[Row]) -> str:
-        """Return the questions of a claim's tests as a table; of very many the most telling."""
-        if not found:
+    def _cases(self, tested: Claim, rows: Sequence[Row]) -> str:
+        """Return a table of the questions of a claim's tests; of very many, the most telling."""
+        if not rows:
             return ""
-        counts = tally(one["verdict"] for one in found)
+        counts = tally(row["verdict"] for row in rows)
         said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        said = f"{len(found)} cases: {said}"
-        if len(found) > MOST:
+        said = f"{len(rows)} cases: {said}"
+        if len(rows) > MOST:
             said += f"; here are {MOST}, those that speak most against the claim"
-            kept = set(sorted(range(len(found)), key=lambda k: words.against(found[k]))[:MOST])
-            found = [one for k, one in enumerate(found) if k in kept]
+            kept = set(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
+            rows = [row for k, row in enumerate(rows) if k in kept]
         headings = {test.name: heading(test) for test in tested.tests}
         columns = {
-            "test": [headings[one["test"]] for one in found],
-            "reading": [one["reading"] for one in found],
-            "case": [one["each"] for one in found],
-            "verdict": [Cell(badge(one["verdict"]), one["verdict"], html=True) for one in found],
+            "test": [headings[row["test"]] for row in rows],
+            "reading": [row["reading"] for row in rows],
+            "case": [row["each"] for row in rows],
+            "verdict": [Cell(badge(row["verdict"]), row["verdict"], html=True) for row in rows],
             **{
-                title: [Cell(significant(one[name]), one[name]) for one in found]
+                title: [Cell(significant(row[name]), row[name]) for row in rows]
                 for title, name in (
                     ("number", "statistic"),
                     ("lower limit", "low"),
                     ("upper limit", "high"),
                 )
             },
-            "judged against": [Cell(against(one), one["reference"]) for one in found],
-            "n": [Cell("" if one["n"] is None else str(one["n"]), one["n"]) for one in found],
+            "judged against": [Cell(against(row), row["reference"]) for row in rows],
+            "n": [Cell("" if row["n"] is None else str(row["n"]), row["n"]) for row in rows],
             "p of the case alone": [
-                Cell(p_value(one["p"]).removeprefix("= "), one["p"]) for one in found
+                Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
             ],
         }
         if len(headings) == 1:
@@ -316,22 +292,25 @@ class Claims:
             list(columns),
             list(zip(*columns.values(), strict=True)),
             "cases",
-            buttons={"verdict": OUTCOMES} if len(found) > MANY else {},
+            buttons={"verdict": OUTCOMES} if len(rows) > MANY else {},
         )
-        if len(found) <= MANY:
+        if len(rows) <= MANY:
             return shown
         return f"<details><summary>{said}</summary>{shown}</details>"
 
     def _rests(self, claim: Claim) -> Iterator[tuple[str, str]]:
-        """Yield on which claims a claim rests, and which ones rest on it."""
-        if bases := [one for one in claim.bases if one in self.audit.headlines]:
-            yield "rests on", "<br>".join(self.named(one) for one in bases)
-        others = [one for one in carried(claim.id, self.above) if one in self.audit.headlines]
+        """Yield the claims that a claim rests on, and those that rest on it."""
+        if bases := [key for key in claim.bases if key in self.audit.headlines]:
+            yield "rests on", "<br>".join(self.named(key) for key in bases)
+        others = [key for key in carried(claim.id, self.above) if key in self.audit.headlines]
         if others:
             near = self.above.get(claim.id, [])
-            yield "carries", "<br>".join(self.named(one) for one in others if one in near)
-            if further := [one for one in others if one not in near]:
-                yield "by way of these", "<br>".join(self.named(one) for one in further)
+            yield (
+                "carries",
+                "<br>".join(self.named(key) for key in others if key in near),
+            )
+            if further := [key for key in others if key not in near]:
+                yield "by way of these", "<br>".join(self.named(key) for key in further)
 
     def _again(self, claim: Claim, head: Row) -> str:
         """Return the commands that show and judge a claim again, and links to its data."""
@@ -352,7 +331,7 @@ class Claims:
         return f"<p>{said}</p>{shown}{data}"
 
     def _files(self, place: str) -> str:
-        """Return links to the files that a place of data stands for."""
+        """Return links to the files that match a place of data."""
         files = written_out([place])
         links = [
             f'<a href="{self.data}/{escape(one)}">{escape(Path(one).stem if k else one)}</a>'
@@ -361,7 +340,7 @@ class Claims:
         return ", ".join(links)
 
     def _record(self, claim: Claim) -> str:
-        """Return the record as it stands in the ledger."""
+        """Return the claim's record from the ledger."""
         own = self.audit.ledgers[claim.paper]
         place = f"<code>papers/{claim.paper}/claims.yaml</code>"
         said = f"<p>Its words in {place}: “{escape(claim.statement)}”</p>"
@@ -371,7 +350,7 @@ class Claims:
         return said
 
     def named(self, claim: str) -> str:
-        """Return a link to a claim with its verdict and its words."""
+        """Return a link to a claim, with its verdict and its title."""
         said = typeset(self.audit.claims[claim].statement)
         return f"{link_to_claim(claim, escape(claim))} {headline(self.audit, claim)} {said}"
 
@@ -413,7 +392,7 @@ class Claims:
     # ------------------------------------------------------------------------ robustness
 
     def robustness(self, paper: str) -> str:
-        """Return the verdicts of a paper under each reading, and what they rest on."""
+        """Return a paper's verdicts under each reading, and what they depend on."""
         ledger = self.audit.ledgers[paper]
         unknown = reconstructed(paper)
         lines, alone = [], 0
@@ -468,32 +447,23 @@ class Claims:
         )
 
 
-def write_pages(found: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write what Sphinx makes the pages of, and return what it cannot make: a page for each claim.
+def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
+    """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
 
-    Sphinx would take a minute for hundreds of pages: it makes one with two marks in it, `TITLE`
-    and `BODY`.
-
-    Parameters
-    ----------
-    found : Audit
-        The verdicts.
-    data : str
-        Where the results are from the folder of the claims' pages.
-    source : Path
-        Folder of Sphinx's sources.
+    Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
+    `BODY`. `data` is the results' place relative to the claims' folder.
     """
-    claims = Claims(found, data)
+    claims = Claims(audit, data)
     pages = {
         key: Page(claim.statement, claims.page(claim))
-        for key, claim in found.claims.items()
-        if key in found.headlines
+        for key, claim in audit.claims.items()
+        if key in audit.headlines
     }
     robust = "".join(
         f"## {ledger.title}\n\n{_raw(claims.robustness(paper))}"
-        for paper, ledger in found.ledgers.items()
+        for paper, ledger in audit.ledgers.items()
     )
-    said = banner(found)
+    said = banner(audit)
     warning = _raw(said.data) if said else ""
     sources = {
         "claims": _ALONE + _ALL.format(banner=warning, table=_raw(claims.all_of_them())),
@@ -509,13 +479,13 @@ def write_pages(found: Audit, data: str, source: Path) -> dict[str, Page]:
 
 
 def _raw(html: str) -> str:
-    """Return HTML for a Markdown page."""
+    """Return HTML as a block of a Markdown page."""
     return f"``````{{raw}} html\n{html}\n``````\n\n"
 
 
-#: Above a page of which no contents stand beside it.
+#: Front matter of a page without a table of contents.
 _ALONE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
-#: Without any formula of its own a page would have nothing that typesets those of the claims.
+#: Loads the typesetting, which Sphinx leaves out of a page without formulas.
 _MATHEMATICS = "```{div} fb-none\n$x$\n```\n"
 _ORPHAN = _ALONE.replace("---\n", "---\norphan: true\n", 1)
 _ALL = """# All claims
@@ -536,8 +506,8 @@ reading, a dot where its data have that setting.
 
 
 def legend() -> str:
-    """Return what the marks of the table of robustness mean."""
-    marks = " ".join(f"{_mark(one)} {escape(one)}" for one in MARKS if one != FAILED)
+    """Return the legend of the table of robustness."""
+    marks = " ".join(f"{_mark(mark)} {escape(mark)}" for mark in MARKS if mark != FAILED)
     return f'<p class="fb-legend">{marks}</p>'
 
 
@@ -551,17 +521,17 @@ def _mark(verdict: str) -> str:
 
 
 def tags(rows: Sequence[Row]) -> dict[str, str]:
-    """Return what the tags of a claim say; of those that only some readings have, which."""
+    """Return the meanings of a claim's tags and, for tags of some readings only, those readings."""
     head, *others = rows
-    found = {tag: TAGS[tag] for tag in head["tags"]}
+    meanings = {tag: TAGS[tag] for tag in head["tags"]}
     for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
         under = [row["reading"] for row in others if tag in row["tags"]]
-        found.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
-    return found
+        meanings.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
+    return meanings
 
 
 def against(row: Row) -> str:
-    """Return what a row's number is judged against, in words."""
+    """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
         f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
@@ -569,11 +539,11 @@ def against(row: Row) -> str:
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:
-    """Return names and what is said of them, HTML both; empty without any."""
+    """Return a list of names and facts, both HTML; empty without facts."""
     cells = "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in facts)
     return f'<dl class="fb-facts">{cells}</dl>' if cells else ""
 
 
 def _section(name: str, title: str, body: str) -> str:
-    """Return a part of a page under its heading; nothing without a body."""
+    """Return a section of a page under its heading; empty without a body."""
     return f'<section id="{name}"><h2>{escape(title)}</h2>{body}</section>' if body else ""

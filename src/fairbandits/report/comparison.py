@@ -20,50 +20,26 @@ LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernou
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity in all replicates under one reward law.
-
-    Attributes
-    ----------
-    law, series : str
-        Reward law, and the name of the curve in its figure.
-    rounds : ndarray, shape (n_rounds,)
-        Recorded rounds.
-    values : ndarray, shape (n_replicates, n_rounds)
-        The quantity.
-    peaks : ndarray, shape (n_replicates,), optional
-        Its maximum over all rounds, where that was recorded; otherwise over the recorded ones.
-    """
+    """One quantity in all replicates under one reward law."""
 
     law: str
-    series: str
-    rounds: np.ndarray
-    values: np.ndarray
-    peaks: np.ndarray | None = None
+    series: str  # the curve's name in its figure
+    rounds: np.ndarray  # (n_rounds,)
+    values: np.ndarray  # (n_replicates, n_rounds)
+    peaks: np.ndarray | None = None  # maxima over all rounds, (n_replicates,), where recorded
 
 
 def published(paper: str) -> dict[str, Any]:
-    """Return what is known of a paper's published curves."""
+    """Return papers/SLUG/published.yaml: what is known of a paper's published curves."""
     return read_yaml(paper_file(paper, "published"))
 
 
 def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
     """Return a quantity of each replicate's curve, shape (n_replicates,).
 
-    Parameters
-    ----------
-    curve : Curve
-        The curve.
-    quantity : str
-        ``value`` (at `round_`, by a straight line between recorded rounds), ``maximum``,
-        ``minimum``; or ``late mean``, ``late minimum``, ``late maximum`` over the rounds after
-        half the horizon, the mean by the trapezoid rule.
-    round_ : int
-        Of ``value``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such quantity.
+    `quantity` is ``value`` (at `round_`, linear between recorded rounds), ``maximum``, ``minimum``;
+    or ``late mean``, ``late minimum``, ``late maximum`` over the second half of the horizon, the
+    mean by the trapezoid rule.
     """
     if quantity == "value":
         return np.array([np.interp(round_, curve.rounds, values) for values in curve.values])
@@ -83,20 +59,10 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
 
 
 def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
-    """Return one row per law and quantity: ours, and the published number where there is one.
+    """Return a row per law and quantity: our summary, and the published number.
 
-    Parameters
-    ----------
-    curves : iterable of Curve
-        The figure's curves.
-    figure : dict
-        Its entry in papers/SLUG/published.yaml.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `fairbandits.measures.summary.summarise` and ``quantity``; ``published``, NaN
-        where nothing is known or our horizon is another than the published.
+    `figure` is the figure's entry in papers/SLUG/published.yaml; ``published`` is NaN where nothing
+    is known or our horizon is not the published one.
     """
     rows = []
     for curve in curves:
@@ -120,20 +86,12 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
 def over_replicates(
     values: np.ndarray, law: str = "", series: str = "", round_: int = 0
 ) -> dict[str, Any]:
-    """Return what `summarise` says of one number per replicate.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_replicates,)
-        The numbers.
-    law, series, round_ : str, str, int
-        What they are of.
-    """
+    """Return `summarise` of one number per replicate."""
     return summarise(law, series, np.array([round_]), values[:, None]).iloc[0].to_dict()
 
 
 def _named(row: Any, horizon: int) -> str:
-    """Return the words for a row's quantity."""
+    """Return a row's quantity in words."""
     series = {"regret": ""}.get(row.series, f"{row.series}, ")
     where = {
         "value": "last round" if row.round == horizon else f"round {number(row.round)}",
@@ -147,7 +105,7 @@ def _named(row: Any, horizon: int) -> str:
 
 
 def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
-    """Return the comparison as a table, the laws one after the other."""
+    """Return the comparison as a table, one law after the other."""
     groups = {}
     for law, part in comparison.groupby("law", sort=False):
         horizon = part["round"].max()
@@ -168,20 +126,15 @@ def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
 
 
 def judged_by(paper: str, figure: str) -> HTML:
-    """Return a link to the claim whose verdict says whether ours and the published curves agree."""
+    """Return a link to the claim that judges whether our curves and the published ones agree."""
     question = "Whether the published curves could be one more run of ours"
     return judged(question, f"{paper}-{figure}-published")
 
 
 def judged(question: str, *claims: str) -> HTML:
-    """Return links to the claims whose verdicts answer a question that a page only has numbers for.
+    """Return links to the claims that answer a question for which the page only has numbers.
 
-    Parameters
-    ----------
-    question : str
-        As the beginning of a sentence, ``Whether ...``; text.
-    *claims : str
-        At least one.
+    `question` is plain text that begins a sentence: ``Whether ...``.
     """
     links = listed([link_to_claim(claim, escape(claim)) for claim in claims])
     which = "claims" if len(claims) > 1 else "claim"
@@ -189,7 +142,7 @@ def judged(question: str, *claims: str) -> HTML:
 
 
 def reading_guide(known: dict[str, Any]) -> Markdown:
-    """Return how to read the tables that lay ours beside the published numbers."""
+    """Return how to read the tables of our numbers beside the published ones."""
     return prose(
         f"The published numbers were {known['source']}, with a reading error of "
         f"{known['reading_error']}. Each published curve is a single run. It is laid beside the "

@@ -1,7 +1,7 @@
 """Settings of Sphinx for the report site; `fairbandits.report.build` gives it the pages.
 
-Nothing is loaded from elsewhere: MathJax comes from a package, scripts and styles stand once for
-all pages.
+Nothing is loaded from other sites: MathJax comes from a package, and all pages share scripts and
+styles.
 """
 
 from importlib import metadata

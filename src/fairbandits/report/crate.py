@@ -36,9 +36,9 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
-#: Folders and files that a run is made from; what is in others is code.
+#: Folders and files that are a run's inputs; all others are code.
 SETTINGS = ("config/", "papers/", "uv.lock", "environment.yml")
-#: Those that it makes.
+#: A run's outputs.
 MADE = ("results/", "figures/", "audit/", "results.lock", "arena.lock")
 FORMATS = {
     ".csv": "text/csv",
@@ -58,20 +58,14 @@ FORMATS = {
 
 
 class Entry(NamedTuple):
-    """A file of the crate: how many bytes it has, and their SHA-256."""
+    """Size in bytes and SHA-256 of a file of the crate."""
 
     size: int
     sha256: str
 
 
 def times_of(config: Config) -> tuple[datetime, datetime]:
-    """Return when a run's first job began and its last one ended, by the records of its jobs.
-
-    Raises
-    ------
-    StoreError
-        If there are none.
-    """
+    """Return the start of a run's first job and the end of its last, from the jobs' records."""
     jobs = [
         (file.stat().st_mtime, seconds)
         for file in Path(config.folders["benchmarks"]).rglob("*.tsv")
@@ -90,19 +84,8 @@ def times_of(config: Config) -> tuple[datetime, datetime]:
 def written(entries: Mapping[str, Entry], config: Config, agent: str | None) -> str:
     """Return the record of a finished run as JSON-LD.
 
-    Parameters
-    ----------
-    entries : mapping of str to Entry
-        Files of the crate by their place in it, this record apart.
-    config : Config
-        What was run.
-    agent : str, optional
-        Name of who ran it.
-
-    Raises
-    ------
-    StoreError
-        If there are no records of the run's jobs.
+    `entries` are the crate's files by place, without this record; `agent` names who ran it. Raises
+    StoreError if no job left a record.
     """
     begin, end = times_of(config)
     version = metadata.version(NAME)
@@ -169,13 +152,7 @@ def written(entries: Mapping[str, Entry], config: Config, agent: str | None) -> 
 
 
 def listed(text: bytes, archive: Path) -> dict[str, Entry]:
-    """Return the files that such a record lists.
-
-    Raises
-    ------
-    StoreError
-        If it is damaged, or that of something else.
-    """
+    """Return the files that a record lists; StoreError if it is damaged or no such record."""
     try:
         graph = {one["@id"]: one for one in json.loads(text)["@graph"]}
         root = graph["./"]

@@ -1,4 +1,4 @@
-"""A file's columns in words, and the page of the data dictionary."""
+"""The columns of a file in words, and the page of the data dictionary."""
 
 import csv
 import textwrap
@@ -32,7 +32,7 @@ from 1, as in the papers, replicates from 0. `fairbandits describe FILE` says it
 Parquet files have it as metadata of their columns too, unless an earlier version wrote them. This
 page is made by `fairbandits describe`.
 """
-#: Columns that are known by their form.
+#: Columns recognised by a pattern.
 CORRELATIONS = """
 `correlation_10`, `correlation_100` and `correlation_1000` are the mean autocorrelations of an arm's
 surrogate reward at lags 1 to 10, 11 to 100 and 101 to 1000. A parameter that an experiment sweeps
@@ -40,18 +40,7 @@ is a column of its own name."""
 
 
 def describe(path: Path) -> str:
-    """Return what a table holds, and what each of its columns is.
-
-    Parameters
-    ----------
-    path : Path
-        One of our Parquet files, or a committed table of the audit (CSV).
-
-    Raises
-    ------
-    StoreError
-        If it is none of these.
-    """
+    """Return in words content and columns of one of our Parquet files or committed tables (CSV)."""
     if path.suffix == ".csv":
         kind, columns = _committed(path)
         facts: dict[str, Any] = {}
@@ -92,7 +81,7 @@ def _committed(path: Path) -> tuple[str, dict[str, str]]:
     )
 
 
-#: What is said of a file besides its columns, and how its footer has it.
+#: Facts of a file besides its columns, and their keys in its footer.
 SAID = ("paper", "experiment", "title", "figure", "replay", "rows", "horizon", "replicates", "seed")
 
 

@@ -1,4 +1,4 @@
-"""What changed since it was first written down, on the page of the audit."""
+"""Changes of the rules since they were first written down, on the audit's page."""
 
 from html import escape
 
@@ -8,12 +8,12 @@ from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Change, Ledger
 from fairbandits.report.audit import Audit
 from fairbandits.report.pages import link_to_claim, table
 
-#: Of these many names and more the list is folded.
+#: A list of at least this many names is folded.
 MANY = 5
 
 
 def deviations(audit: Audit, paper: str) -> HTML:
-    """Return a paper's changes, the first one first."""
+    """Return a paper's changes, the oldest first."""
     ledger = audit.ledgers[paper]
     title = f"<h3>{escape(ledger.title)}</h3>"
     if not ledger.changes:
@@ -35,17 +35,17 @@ def deviations(audit: Audit, paper: str) -> HTML:
 
 
 def _what(change: Change) -> str:
-    """Return what sort of change it is, and which version it made."""
+    """Return the kind of a change, and the version that it made."""
     return f"<br>{change.what}" + (f", version {change.version}" if change.version else "")
 
 
 def _pair(one: str, first: str, other: str, second: str) -> str:
-    """Return two texts below each other, each behind its name."""
+    """Return two labelled texts, one below the other."""
     return f"<em>{one}</em> {escape(first)}<br><em>{other}</em> {escape(second)}"
 
 
 def _where(change: Change, ledger: Ledger) -> str:
-    """Return what a change is about: claims lead to their blocks; many names are folded."""
+    """Return links to the claims that a change is about; many names are folded."""
     names = ", ".join(_name(one, ledger) for one in change.where)
     if len(change.where) < MANY:
         return names

@@ -1,6 +1,6 @@
-"""All cases of a claim in one picture: each number with its limits, beside what is claimed.
+"""A picture of all cases of a claim: each number with its limits, beside the claimed range.
 
-It is part of the page, with its letters and colours, and as wide: places are in per cent.
+It is HTML in the page's letters and colours and as wide as the page: places are in per cent.
 """
 
 import math
@@ -21,48 +21,41 @@ from fairbandits.report.formulas import typeset
 
 Row = Mapping[str, Any]
 
-#: How a verdict looks: the class of its colour, and its mark for those who see none.
+#: CSS class and mark (for those who see no colours) of each verdict.
 MARKS = {
     REPRODUCED: ("good", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
     NOT_REPRODUCED: ("off", '<rect x="{x}%" y="{y}" width="{wide}" height="{wide}"/>'),
     INCONCLUSIVE: ("open", '<circle cx="{x}%" cy="{y}" r="{size}"/>'),
 }
-#: More cases than these have no names beside them, and stand by what they say against the claim.
+#: Beyond this number cases have no names, and are sorted by their evidence against the claim.
 NAMED = 60
-#: What the limits of a number are where they are not each one-sided.
+#: Meaning of a number's limits, unless each is one-sided.
 LIMITS = {
     "prediction_interval": "interval for one further run",
     "curve_inside": "of the runs deviate so much at most",
 }
-#: Pixels of a row without a name.
+#: Height in pixels of a row without a name.
 THIN = 4
-#: The most ticks of an axis, and how far apart they may be.
+#: The most ticks of an axis, and their possible distances, times a power of ten.
 TICKS, STEPS = 5, [1, 2, 2.5, 5, 10]
-#: A range that is this many times the usual distance from the reference is not drawn evenly.
+#: A range this many times the usual distance from the reference gets a logarithmic scale.
 UNEVEN = 50.0
 
 
 def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
-    """Return findings as picture and table have them: of many, what speaks most against first."""
+    """Return findings in the order of picture and table: of many, strongest against first."""
     place = {test.name: number for number, test in enumerate(tests)}
     if len(found) <= NAMED:
-        return sorted(found, key=lambda one: place[one["test"]])
-    return sorted(found, key=lambda one: (place[one["test"]], against(one)))
+        return sorted(found, key=lambda row: place[row["test"]])
+    return sorted(found, key=lambda row: (place[row["test"]], against(row)))
 
 
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> str:
-    """Return the findings of a claim's tests as HTML; empty where no finding has a number.
+    """Return the findings of a claim's tests as HTML, in `in_order`; empty without numbers.
 
-    Parameters
-    ----------
-    tests : sequence of Test
-        The tests of the claim.
-    found : sequence of mapping
-        Their findings (`fairbandits.audit.records.read_verdicts`), by `in_order`.
-    named : mapping of str to Quantity
-        What the number of each test is.
+    `named` is the quantity of each test.
     """
-    rows = {test.name: [one for one in found if one["test"] == test.name] for test in tests}
+    rows = {test.name: [row for row in found if row["test"] == test.name] for test in tests}
     return "".join(
         _panel(test, rows[test.name], named[test.name], len(found) > NAMED, len(tests) == 1)
         for test in tests
@@ -70,12 +63,12 @@ def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Qua
     )
 
 
-def _drawable(one: Row) -> bool:
-    return one["verdict"] != FAILED and math.isfinite(one["statistic"])
+def _drawable(row: Row) -> bool:
+    return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
 def claimed(row: Row) -> tuple[float, float]:
-    """Return from where to where a row's number is as is claimed."""
+    """Return the range of a row's number in which the claim holds."""
     reference, against, settings = row["reference"], row["against"], row["settings"]
     below, above = (-math.inf, reference), (reference, math.inf)
     match row["procedure"]:
@@ -96,28 +89,28 @@ def claimed(row: Row) -> tuple[float, float]:
 
 
 def _panel(test: Test, rows: Sequence[Row], what: Quantity, thin: bool, alone: bool) -> str:
-    drawn = [one for one in rows if _drawable(one)]
+    drawn = [row for row in rows if _drawable(row)]
     scale = _scale(drawn)
-    readings = len({one["reading"] for one in rows}) > 1
-    names = {k: _name(one, readings) for k, one in enumerate(rows)}
+    readings = len({row["reading"] for row in rows}) > 1
+    names = {k: _name(row, readings) for k, row in enumerate(rows)}
     if thin:
         height = THIN * len(drawn)
-        like = {(claimed(one), one["reference"]): one for one in drawn}
-        parts = [_ground(one, scale, 0, height) for one in like.values() if len(like) == 1]
-        for k, one in enumerate(drawn):
-            parts += [_ground(one, scale, THIN * k, THIN)] * (len(like) > 1)
-            parts.append(_mark(one, scale, f"{THIN * (k + 0.5):g}", 1.5))
+        like = {(claimed(row), row["reference"]): row for row in drawn}
+        parts = [_ground(row, scale, 0, height) for row in like.values() if len(like) == 1]
+        for k, row in enumerate(drawn):
+            parts += [_ground(row, scale, THIN * k, THIN)] * (len(like) > 1)
+            parts.append(_mark(row, scale, f"{THIN * (k + 0.5):g}", 1.5))
         body = f'<li><svg style="height:{height}px">{"".join(parts)}</svg></li>'
     else:
         body = "".join(
             f"<li><span>{escape(names[k])}</span><svg>"
             + (
-                _ground(one, scale, 0, "100%") + _mark(one, scale, "50%", 4)
-                if _drawable(one)
-                else f'<text x="4" y="14">{escape(one["message"] or "no number")}</text>'
+                _ground(row, scale, 0, "100%") + _mark(row, scale, "50%", 4)
+                if _drawable(row)
+                else f'<text x="4" y="14">{escape(row["message"] or "no number")}</text>'
             )
             + "</svg></li>"
-            for k, one in enumerate(rows)
+            for k, row in enumerate(rows)
         )
     ticks = "".join(f'<text x="{scale.at(at)}%" y="14">{said}</text>' for at, said in scale.ticks)
     title = "" if alone else f"<h3>{typeset(heading(test))}</h3>"
@@ -131,15 +124,15 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, thin: bool, alone: b
 
 
 def heading(test: Test) -> str:
-    """Return what a test asks, as a heading."""
+    """Return a test's question, as a heading."""
     said = test.meaning or f"Test “{test.name.replace('_', ' ')}”"
     return said[:1].upper() + said[1:] + ("" if test.decides else " (qualifies the verdict only)")
 
 
-def _ground(one: Row, scale: "Scale", top: int, height: int | str) -> str:
-    """Return where a case's number is as is claimed, and what it is judged against."""
-    low, high = map(scale.at, claimed(one))
-    line = scale.at(one["reference"])
+def _ground(row: Row, scale: "Scale", top: int, height: int | str) -> str:
+    """Return the claimed range of a case's number, and its reference."""
+    low, high = map(scale.at, claimed(row))
+    line = scale.at(row["reference"])
     end = height if isinstance(height, str) else top + height
     return (
         f'<rect class="fb-claimed" x="{low}%" y="{top}" width="{high - low:.4g}%" '
@@ -147,21 +140,21 @@ def _ground(one: Row, scale: "Scale", top: int, height: int | str) -> str:
     )
 
 
-def _mark(one: Row, scale: "Scale", middle: str, size: float) -> str:
+def _mark(row: Row, scale: "Scale", middle: str, size: float) -> str:
     """Return a case's number with its limits."""
-    look, mark = MARKS[one["verdict"]]
-    ends = [scale.at(one[end]) for end in ("low", "high") if not math.isnan(one[end])]
+    look, mark = MARKS[row["verdict"]]
+    ends = [scale.at(row[end]) for end in ("low", "high") if not math.isnan(row[end])]
     line = ""
     if len(set(ends)) == 2:
         line = f'<line x1="{ends[0]}%" x2="{ends[1]}%" y1="{middle}" y2="{middle}"/>'
-    place = scale.at(one["statistic"])
+    place = scale.at(row["statistic"])
     at = mark.format(x=place, y=middle, size=size, wide=2 * size - 1)
     return f'<g class="fb-mark-{look}">{line}{at}</g>'
 
 
 def _axis(drawn: Sequence[Row], what: Quantity) -> str:
-    """Return what the axis is, and which way is more."""
-    references = {one["reference"] for one in drawn}
+    """Return the label of the axis, and the direction of more."""
+    references = {row["reference"] for row in drawn}
     line = number(references.pop()) if len(references) == 1 else "the line"
     above = f"; right of {line}: {what.above}" if what.above else ""
     return f"{str(what)[:1].upper()}{str(what)[1:]}{above}."
@@ -196,7 +189,7 @@ def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
 
 
 class Scale(NamedTuple):
-    """How numbers become places on an axis, and its ticks with their words."""
+    """Maps numbers to places on an axis; has its ticks with their labels."""
 
     low: float
     high: float
@@ -204,14 +197,14 @@ class Scale(NamedTuple):
     ticks: list[tuple[float, str]]
 
     def of(self, value: float) -> float:
-        """Return a number as it is, or its logarithm where it is beyond the usual distance."""
+        """Return a number, or its logarithm beyond the usual distance."""
         if not self.usual:
             return value
         size = abs(value) / self.usual
         return math.copysign(size if size <= 1 else 1 + math.log10(size), value)
 
     def at(self, value: float) -> float:
-        """Return a number's place in per cent; beyond the ends the edge."""
+        """Return a number's place in per cent; the edge beyond the ends."""
         if math.isinf(value):
             return 0.0 if value < 0 else 100.0
         low, high = self.of(self.low), self.of(self.high)
@@ -219,7 +212,7 @@ class Scale(NamedTuple):
 
 
 def _scale(rows: Sequence[Row]) -> Scale:
-    """Return the scale of an axis: even, or logarithmic where that would hide what is near."""
+    """Return an axis' scale: linear, or logarithmic where that would hide near values."""
     values = [one[name] for one in rows for name in ("statistic", "low", "high", "reference")]
     values += [edge for one in rows for edge in claimed(one)]
     finite = np.array([value for value in values if math.isfinite(value)])
@@ -238,13 +231,13 @@ def _scale(rows: Sequence[Row]) -> Scale:
 
 def _powers(low: float, high: float, least: float) -> Iterator[tuple[float, str]]:
     """Yield powers of ten between two numbers as ticks, from `least` on, and zero."""
-    found = [0.0] if low <= 0 <= high else []
+    ticks = [0.0] if low <= 0 <= high else []
     for sign, end in ((-1.0, -low), (1.0, high)):
         if end > least:
             first, last = math.ceil(math.log10(least)), math.floor(math.log10(end))
             step = math.ceil((last - first + 1) / (TICKS - 2)) or 1
-            found += [sign * 10.0**power for power in range(last, first - 1, -step)]
-    yield from ((one, _label(one)) for one in sorted(found) if low <= one <= high)
+            ticks += [sign * 10.0**power for power in range(last, first - 1, -step)]
+    yield from ((tick, _label(tick)) for tick in sorted(ticks) if low <= tick <= high)
 
 
 def _label(value: float) -> str:
@@ -252,6 +245,6 @@ def _label(value: float) -> str:
     return words.replace("-", "−")
 
 
-def _name(one: Row, readings: bool) -> str:
-    reading = one["reading"].replace("_", " ") if readings else ""
-    return ", ".join(part for part in (reading, one["each"]) if part)
+def _name(row: Row, readings: bool) -> str:
+    reading = row["reading"].replace("_", " ") if readings else ""
+    return ", ".join(part for part in (reading, row["each"]) if part)

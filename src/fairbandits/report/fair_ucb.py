@@ -1,4 +1,4 @@
-"""The numbers on the page of Fair-Learn and Fair-UCB."""
+"""Tables and words of the page of Fair-Learn and Fair-UCB."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ READINGS = ("cost_of_fairness", "cost_of_fairness_other_gaps")
 
 
 def runs(paper: Paper, experiment: str, columns: list[str]) -> Iterator[tuple[str, RunData, dict]]:
-    """Yield name, data and footer of an experiment's runs, each value of a sweep by itself."""
+    """Yield name, data and footer of an experiment's runs, one for each value of a sweep."""
     data, footer = paper.dataset(experiment, ["run", "round", *columns])
     for run in runs_of(data, footer):
         values = "".join(f", {_NAMES[name]} = {value:g}" for name, value in run.cell.items())
@@ -29,10 +29,7 @@ _NAMES = {"eta": "η", "tolerance": "α"}
 
 
 def costs(paper: Paper, experiment: str) -> dict[str, list[tuple[float, np.ndarray, np.ndarray]]]:
-    """Return tolerance, regret and largest violation of each replicate, by policy.
-
-    A policy without tolerance has NaN there.
-    """
+    """Return tolerance (NaN without one), regret and largest violation per replicate, by policy."""
     found: dict[str, list] = {}
     for _, run, footer in runs(paper, experiment, ["plays", "deficit_sup"]):
         tolerance = run.cell.get("tolerance", np.nan)
@@ -42,7 +39,7 @@ def costs(paper: Paper, experiment: str) -> dict[str, list[tuple[float, np.ndarr
 
 
 def cost_table(paper: Paper) -> HTML:
-    """Return regret and violation at some tolerances, and those of UCB1."""
+    """Return regret and violation at some tolerances, and UCB1's."""
     groups = {}
     for experiment in READINGS:
         footer = paper.footers[experiment]
@@ -129,7 +126,7 @@ def _at(run: RunData, values: np.ndarray, round_: int) -> np.ndarray:
 
 
 def regret_words(paper: Paper) -> Markdown:
-    """Return where Fair-UCB's r-Regret is largest, and what is left of it."""
+    """Return the round of Fair-UCB's largest r-Regret, and what remains at the end."""
     sentences = []
     for experiment in (one.name for one in paper.shown_in("fig3")):
         footer = paper.footers[experiment]
@@ -175,7 +172,7 @@ def fairness_table(paper: Paper) -> HTML:
 
 
 def fairness_words(paper: Paper) -> Markdown:
-    """Return whether LFG's violation goes back to 0."""
+    """Return whether LFG's violation returns to 0, in words."""
     (long,) = (one.name for one in paper.shown_in("fig4") if one.name.endswith("_long"))
     footer = paper.footers[long]
     words = []
@@ -195,7 +192,7 @@ def fairness_words(paper: Paper) -> Markdown:
 
 
 def range_words(paper: Paper) -> Markdown:
-    """Return whether the quotas that were run lie in the range that the paper states."""
+    """Return whether the quotas that were run lie in the paper's stated range."""
     sentences = []
     for figure in ("fig2", "fig4"):
         quotas = paper.footers[paper.of_figure(figure).name]["quotas"]

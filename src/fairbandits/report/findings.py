@@ -1,8 +1,8 @@
-"""The findings that matter most, as README and the report's first page begin with them.
+"""The findings that matter most, at the top of README and of the report's first page.
 
-They stand in papers/findings.yaml: a sentence, the setting that it holds in, what speaks most
-against it, and the verdicts that it stands on. A finding is refused where it leaves out what its
-claims' pages say against it, where a number has no unit, and where the figure shows another thing.
+They stand in papers/findings.yaml: a sentence, its setting, the strongest objection, and the
+verdicts behind it. A finding is refused if it omits what its claims' pages say against it, a
+number's unit, or if its figure shows another quantity.
 """
 
 import re
@@ -20,11 +20,11 @@ from fairbandits.figures.draw import PAPERS
 from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, read_yaml
 
 FILE = Path("papers") / "findings.yaml"
-#: Between these README has the findings.
+#: README's marks around the findings.
 MARKS = ("<!--findings-->", "<!--/findings-->")
-#: A number in a finding's words.
+#: A number's name in a finding's words.
 NUMBER = re.compile(r"\{(\w+)\}")
-#: Tags of a deciding test that a finding has to name; others say how a case was decided.
+#: Tags of a deciding test that a finding must name; other tags say how a case was decided.
 LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL", "EXPLORATORY")
 CONDITIONAL, EXTENSION = "CONDITIONAL", "extension"
 
@@ -33,51 +33,35 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Notable:
-    """A finding that matters.
+    """A finding that matters; its texts have numbers by name in braces."""
 
-    Attributes
-    ----------
-    says, setting, against : str
-        What was found, in one sentence; of which text, on what and with how many replicates; and
-        what speaks most against it. Numbers by name in braces.
-    claims : dict of str to str
-        Ids of the claims that judge it -> the verdicts that it stands on.
-    qualified_by : dict of str to dict
-        Claim -> tag, or test that does not decide -> the finding's own words that say so.
-    figure, shows : str
-        The figure that shows it, e.g. ``banditq/fig2``, and which quantity; empty if none does.
-    arena : str
-        The contract of the arena that it is about, if it is about one.
-    """
-
-    says: str
-    setting: str
-    against: str
+    says: str  # one sentence
+    setting: str  # which text, which instance, how many replicates
+    against: str  # the strongest objection
+    #: claim that judges it -> verdict that it needs
     claims: dict[str, str] = field(default_factory=dict)
+    #: claim -> tag, or test that does not decide -> words
     qualified_by: dict[str, dict[str, str]] = field(default_factory=dict)
-    figure: str = ""
-    shows: str = ""
-    arena: str = ""
+    figure: str = ""  # e.g. "banditq/fig2"; empty without one
+    shows: str = ""  # the figure's quantity
+    arena: str = ""  # contract of the arena, for a finding about one
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """All its words."""
+        """Sentence, setting and objection."""
         return self.says, self.setting, self.against
 
     @property
     def numbers(self) -> list[str]:
-        """The names of its numbers."""
+        """The names of the numbers in its texts."""
         return [name for text in self.texts for name in NUMBER.findall(text)]
 
 
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
     """Return the findings that are about claims of these ledgers alone.
 
-    Raises
-    ------
-    ConfigError
-        For a file that cannot be read; a figure, quantity, claim, verdict or number that does not
-        exist; a number whose unit does not stand beside it; or a qualifier whose words are missing.
+    Raises ConfigError for a figure, quantity, claim, verdict or number that does not exist, a
+    number whose unit does not stand beside it, or a qualifier whose words are missing.
     """
     if not (root / FILE).is_file():
         return []
@@ -86,86 +70,77 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
     claims = {key for ledger in ledgers.values() for key in ledger.claims}
     known = [*claims, *claims_elsewhere(ledgers, root)]
     units = _units(root)
-    found = [Notable(**block) for block in content["findings"]]
-    for place, one in enumerate(found, start=1):
-        for problem in _misnamed(one, known, units, root):
+    findings = [Notable(**block) for block in content["findings"]]
+    for place, finding in enumerate(findings, start=1):
+        for problem in _misnamed(finding, known, units, root):
             raise ConfigError(f"{FILE}: finding {place}: {problem}")
-    return [one for one in found if one.claims.keys() <= claims]
+    return [finding for finding in findings if finding.claims.keys() <= claims]
 
 
 def _units(root: Path) -> dict[str, str]:
-    """Return the unit of each number that pages can cite; empty for one that has none."""
+    """Return the unit of each number that pages can cite; empty for a number without one."""
     files = sorted(root.glob("papers/*/numbers.yaml"))
     return {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
 
 
 def _misnamed(
-    one: Notable, claims: Sequence[str], units: Mapping[str, str], root: Path
+    finding: Notable, claims: Sequence[str], units: Mapping[str, str], root: Path
 ) -> Iterator[str]:
-    """Yield what a finding names that does not exist, or that its words do not say."""
-    for key, verdict in one.claims.items():
+    """Yield each name in a finding that does not exist, or that its words do not say."""
+    for key, verdict in finding.claims.items():
         if key not in claims:
             yield f"no claim {key!r}{meant(key, claims)}"
         if verdict not in OUTCOMES:
             yield f"no verdict {verdict!r}{meant(verdict, OUTCOMES)}"
-    for text in one.texts:
+    for text in finding.texts:
         for name in NUMBER.findall(text):
             if name not in units:
                 yield f"no number {name!r}{meant(name, list(units))}"
             elif not units[name] or units[name] not in NUMBER.sub("", text):
                 unit = f"its unit is {units[name]!r}" if units[name] else "it has none"
                 yield f"the number {name} stands without a unit ({unit}): {text!r}"
-    for key, qualifiers in one.qualified_by.items():
-        if key not in one.claims:
-            yield f"qualified_by: it does not stand on {key!r}{meant(key, list(one.claims))}"
+    for key, qualifiers in finding.qualified_by.items():
+        if key not in finding.claims:
+            yield f"qualified_by: it does not stand on {key!r}{meant(key, list(finding.claims))}"
         for name, said in qualifiers.items():
-            if not any(said in text for text in one.texts):
+            if not any(said in text for text in finding.texts):
                 yield f"qualified_by: {key}: {name}: it does not say {said!r}"
-    if one.figure:
-        yield from _not_shown(one, root)
+    if finding.figure:
+        yield from _not_shown(finding, root)
 
 
-def _not_shown(one: Notable, root: Path) -> Iterator[str]:
-    """Yield why the figure of a finding does not show what the sentence is about."""
-    paper, _, figure = one.figure.partition("/")
+def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
+    """Yield why a finding's figure does not show the sentence's subject."""
+    paper, _, figure = finding.figure.partition("/")
     if figure not in PAPERS.get(paper, ()):
         known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
-        yield f"no figure {one.figure!r}{meant(one.figure, known)}"
+        yield f"no figure {finding.figure!r}{meant(finding.figure, known)}"
         return
-    if one.shows not in one.says:
-        yield f"{one.figure} is to show {one.shows!r}, of which the sentence does not speak"
-    drawn = (root / "figures" / f"{one.figure}.svg").read_text(encoding="utf-8")
+    if finding.shows not in finding.says:
+        yield f"{finding.figure} is to show {finding.shows!r}, of which the sentence does not speak"
+    drawn = (root / "figures" / f"{finding.figure}.svg").read_text(encoding="utf-8")
     texts = [unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
-    if not any(one.shows in text for text in texts):
-        yield f"{one.figure} does not show {one.shows!r}: no axis and no curve of it has the name"
+    if not any(finding.shows in text for text in texts):
+        shown = f"{finding.figure} does not show {finding.shows!r}"
+        yield f"{shown}: no axis and no curve of it has the name"
 
 
 # ------------------------------------------------------- what its claims say against a finding
 
 
 def missing(
-    one: Notable, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
+    finding: Notable, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> list[str]:
-    """Return a line for each verdict that a finding does not stand on, or qualifier it leaves out.
-
-    Parameters
-    ----------
-    one : Notable
-        The finding.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    rows, findings : sequence of mapping
-        Verdicts and findings (`fairbandits.audit.records`).
-    """
+    """Return a line for each verdict that contradicts a finding, or qualifier that it omits."""
     lines = []
-    for key, verdict in one.claims.items():
+    for key, verdict in finding.claims.items():
         own = [row for row in rows if row["claim"] == key]
         judged = own[0]["verdict"] if own else "not judged"
         if judged != verdict:
             lines.append(f"{key} is {judged!r}, not {verdict!r}")
             continue
         carried = qualifiers(key, ledgers, own, findings)
-        named = one.qualified_by.get(key, {})
+        named = finding.qualified_by.get(key, {})
         lines += [f"{key}: {why}, and the finding does not name {name}"
                   for name, why in carried.items() if name not in named]  # fmt: skip
         lines += [f"{key}: it does not carry {name!r}" for name in named if name not in carried]
@@ -175,23 +150,9 @@ def missing(
 def qualifiers(
     key: str, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> dict[str, str]:
-    """Return what qualifies the verdict on a claim: tags, and tests that come out otherwise.
+    """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words.
 
-    Parameters
-    ----------
-    key : str
-        The claim.
-    ledgers : mapping of str to Ledger
-        Paper -> ledger.
-    rows : sequence of mapping
-        Its verdicts, the headline first.
-    findings : sequence of mapping
-        Of all claims.
-
-    Returns
-    -------
-    dict of str to str
-        Tag or name of the test -> why, in words.
+    `rows` are the claim's verdicts, the headline first; `findings` are those of all claims.
     """
     claim = next(one.claims[key] for one in ledgers.values() if key in one.claims)
     tested = stands_for(claim, ledgers)
@@ -215,16 +176,16 @@ def qualifiers(
 
 
 def refuse(
-    found: Sequence[Notable],
+    notable: Sequence[Notable],
     ledgers: Mapping[str, Ledger],
     rows: Sequence[Row],
     findings: Sequence[Row],
 ) -> None:
-    """Raise ConfigError if findings leave out what their claims say against them (`missing`)."""
+    """Raise ConfigError if a finding omits what its claims say against it (`missing`)."""
     lines = [
         f"finding {place}: {line}"
-        for place, one in enumerate(found, start=1)
-        for line in missing(one, ledgers, rows, findings)
+        for place, finding in enumerate(notable, start=1)
+        for line in missing(finding, ledgers, rows, findings)
     ]
     if lines:
         raise ConfigError(f"{FILE}: " + "; ".join(lines))
@@ -234,19 +195,19 @@ def refuse(
 
 
 def written(text: str, findings: Sequence[Notable]) -> str:
-    """Return README with the findings between their marks, numbers still to be put in."""
+    """Return README with the findings between their marks, numbers still as marks."""
     before, opening, rest = text.partition(MARKS[0])
     _, closing, after = rest.partition(MARKS[1])
     if not (opening and closing):
         return text
-    items = [f"{place}. {_markdown(one)}" for place, one in enumerate(findings, start=1)]
+    items = [f"{place}. {_markdown(finding)}" for place, finding in enumerate(findings, start=1)]
     return "\n".join([before + opening, *items, closing + after])
 
 
-def _markdown(one: Notable) -> str:
-    says, setting, against = (NUMBER.sub(r"<!--n:\1-->?<!--/n-->", text) for text in one.texts)
-    shown = [f"[{one.shows}](figures/{one.figure}.png)"] if one.figure else []
-    shown += ["[arena](docs/arena.md)"] if one.arena else []
-    links = ", ".join([*shown, *(f"`{key}`" for key in one.claims)])
+def _markdown(finding: Notable) -> str:
+    says, setting, against = (NUMBER.sub(r"<!--n:\1-->?<!--/n-->", text) for text in finding.texts)
+    shown = [f"[{finding.shows}](figures/{finding.figure}.png)"] if finding.figure else []
+    shown += ["[arena](docs/arena.md)"] if finding.arena else []
+    links = ", ".join([*shown, *(f"`{key}`" for key in finding.claims)])
     parts = [f"**{says}**", f"*Setting.* {setting}", f"*What speaks against it.* {against}", links]
     return "<br>\n   ".join(parts)

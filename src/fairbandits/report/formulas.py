@@ -1,7 +1,7 @@
-"""The ledgers' plain notation as typeset mathematics: ``8 ln T / Delta_i^2`` inside a sentence.
+"""Typeset the ledgers' plain notation: ``8 ln T / Delta_i^2`` inside a sentence.
 
-A ledger is read in editors and terminals, so that its formulas are plain text. What is a formula in
-a sentence is told by its names: Greek letters, functions, single letters, and what joins them.
+Ledgers are read in editors and terminals, so that formulas are plain text. A formula in a sentence
+is recognised by its names: Greek letters, functions, single letters, and operators between them.
 """
 
 import re
@@ -13,7 +13,7 @@ GREEK = ("alpha", "beta", "gamma", "delta", "Delta", "eta", "lambda", "mu", "pi"
 FUNCTIONS = ("sqrt", "ln", "log", "exp", "max", "min", "sum", "floor", "ceil")
 OPERATORS = {"<=": r"\le ", ">=": r"\ge ", "<": "<", ">": ">", "=": "=", "+": "+", "-": "-"}
 OPERATORS |= {"*": r"\cdot ", "/": "/", "|": "|"}
-#: Letters that are words: of an appendix, an experiment or a case, and abbreviations.
+#: Letters that are words: names of appendices, experiments or cases, and abbreviations.
 NAMED = (
     r"(?:Experiments?|Apps?\.|[Aa]ppendix|Instances?) [A-I]\b(?:\.\d+)?(?:(?:,| and| to) [A-I]\b)*"
 )
@@ -32,7 +32,7 @@ TOKEN = re.compile(
 
 @dataclass
 class Part:
-    """A token, or what stands between two brackets with them."""
+    """A token, or a bracketed group of tokens."""
 
     kind: str
     text: str
@@ -45,7 +45,7 @@ class Part:
 
 
 def typeset(text: str) -> str:
-    """Return text as HTML, its formulas as mathematics."""
+    """Return text as HTML with typeset formulas."""
     parts = []
     for formula, said in _runs(" ".join(text.split())):
         if formula:
@@ -68,7 +68,7 @@ def plain_latex(text: str) -> str:
 
 
 def names(text: str) -> set[str]:
-    """Return the names in the formulas of a text, without indices: ``{"T", "Delta"}``."""
+    """Return the names in a text's formulas, without indices: ``{"T", "Delta"}``."""
     found: set[str] = set()
 
     def look(parts: tuple[Part, ...] | list[Part]) -> None:
@@ -84,13 +84,13 @@ def names(text: str) -> set[str]:
 
 
 def _runs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (LaTeX, "") for a formula and ("", text) for what is between."""
+    """Yield (LaTeX, "") for each formula and ("", text) for the text between."""
     for run in _marked(_tree(text)):
         yield (_latex(run).strip(), "") if isinstance(run, list) else ("", run)
 
 
 def _tree(text: str) -> list[Part]:
-    """Return the tokens of a text, brackets that fit as one part."""
+    """Return a text's tokens, each matching pair of brackets as one part."""
     stack: list[list[Part]] = [[]]
     for found in TOKEN.finditer(text):
         kind, word = str(found.lastgroup), found.group()
@@ -110,7 +110,7 @@ def _tree(text: str) -> list[Part]:
 
 
 def _is_name(part: Part, before: Part | None, after: Part | None) -> bool:
-    """Return whether a name is one of a formula: `before` and `after` it stands what."""
+    """Return whether a token is a name in a formula, given its neighbours."""
     text, base = part.text, part.base
     if base in FUNCTIONS:
         follows = after is not None and (
@@ -142,7 +142,7 @@ def _is_letter(part: Part) -> bool:
 
 
 def _is_formula(parts: tuple[Part, ...] | list[Part]) -> bool:
-    """Return whether parts between brackets are a formula as a whole."""
+    """Return whether the content of brackets is one formula."""
     solid = [part for part in parts if part.kind != "space"]
     allowed = ("number", "power", "op", "hat", "plus", "comma")
     return bool(solid) and all(
@@ -189,7 +189,7 @@ def _marked(parts: list[Part]) -> Iterator[str | list[Part]]:
 
 
 def _trimmed(run: list[Part]) -> Iterator[str | list[Part]]:
-    """Yield a run of parts as a formula, what does not belong to it before and after as text."""
+    """Yield a run of parts as a formula, with leading and trailing non-formula parts as text."""
     if not _has_name(run):
         yield "".join(map(_text, run))
         return

@@ -1,4 +1,4 @@
-"""A graph of names in columns, as SVG inside a page: what rests stands right of what carries."""
+"""A graph of names in columns, as SVG: each name stands right of the names that it rests on."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,43 +7,29 @@ from graphlib import TopologicalSorter
 from html import escape
 from itertools import pairwise
 
-#: Measures in pixels: from column to column, of a box, of what is free below it, of a line of text,
-#: around all, and of the room for an arrow that passes a column.
+#: Pixels: column distance, box width, gap below a box, line height, margin, and room for an arrow
+#: that passes a column.
 PITCH, WIDE, FREE, LINE, EDGE, PASSING = 134.0, 114.0, 7.0, 12.0, 4.0, 7.0
-#: Letters in a line of a box.
+#: Most letters in a line of a box.
 LETTERS = 16
-#: How often columns are put in order, and boxes near to what they are joined with.
+#: Rounds of sorting the columns, and of moving boxes towards their neighbours.
 SWEEPS = 12
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How one name is drawn.
+    """How one name is drawn."""
 
-    Attributes
-    ----------
-    name, letter : str
-        What is written in its box, and in front of it.
-    look : str
-        End of the name of its class.
-    said : str
-        What is said when one points at it.
-    link : callable
-        Puts a link around some SVG.
-    elsewhere : bool
-        Whether it is of another graph, and its box is dashed.
-    """
-
-    name: str
-    letter: str
-    look: str
-    said: str
-    link: Callable[[str], str]
-    elsewhere: bool = False
+    name: str  # text in the box
+    letter: str  # text in front of the box
+    look: str  # suffix of its CSS class
+    said: str  # tooltip
+    link: Callable[[str], str]  # wraps some SVG in a link
+    elsewhere: bool = False  # belongs to another graph: dashed box
 
     @property
     def lines(self) -> list[str]:
-        """The name in lines of a box."""
+        """The name, broken into the lines of a box."""
         return textwrap.wrap(self.name, LETTERS, break_on_hyphens=True)
 
 
@@ -52,7 +38,7 @@ Place = str | tuple[str, str, int]
 
 
 def columns_of(bases: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the column of each name: right of all that it rests on.
+    """Return the column of each name: right of all names that it rests on.
 
     Examples
     --------
@@ -72,18 +58,10 @@ def columns_of(bases: Mapping[str, Sequence[str]]) -> dict[str, int]:
 def draw(
     bases: Mapping[str, Sequence[str]], marks: Mapping[str, Mark], broken: Iterable[str], words: str
 ) -> str:
-    """Return a graph as SVG; its colours are those of the page.
+    """Return a graph as SVG in the page's colours.
 
-    Parameters
-    ----------
-    bases : mapping of str to sequence of str
-        Each name -> those that it rests on.
-    marks : mapping of str to Mark
-        Each name -> how it is drawn.
-    broken : iterable of str
-        Names whose arrows are drawn as broken.
-    words : str
-        What the picture shows, for those who do not see it.
+    `bases` maps each name to the names that it rests on, arrows of names in `broken` are drawn
+    broken, `words` is the text for screen readers.
     """
     broken = set(broken)
     columns = columns_of(bases)
@@ -115,7 +93,7 @@ def draw(
 
 
 def _parts(bases: Mapping[str, Sequence[str]]) -> list[set[str]]:
-    """Return the parts of a graph that nothing joins, the largest one first."""
+    """Return the connected parts of a graph, the largest first."""
     parts: list[set[str]] = []
     for name, below in bases.items():
         new = {name, *below}
@@ -125,7 +103,7 @@ def _parts(bases: Mapping[str, Sequence[str]]) -> list[set[str]]:
 
 
 def _way(base: str, name: str, columns: Mapping[str, int]) -> list[Place]:
-    """Return the places that an arrow goes through, its ends included."""
+    """Return the places that an arrow passes, its ends included."""
     between = range(columns[base] + 1, columns[name])
     return [base, *((base, name, column) for column in between), name]
 
@@ -173,7 +151,7 @@ def _stack(
     centre: dict[Place, float],
     wanted: Mapping[Place, float],
 ) -> None:
-    """Put the places of a column below each other, all in all where they are wanted."""
+    """Stack a column's places without overlap, as near to the wanted heights as possible."""
     bottom = float("-inf") if wanted else 0.0
     for place in column:
         top = max(bottom, wanted.get(place, 0.0) - needed[place] / 2)
@@ -204,7 +182,7 @@ def _bend(x: float, y: float, to_x: float, to_y: float) -> str:
 
 
 def _box(mark: Mark, column: int, centre: float, tall: float) -> str:
-    """Return a name in its box, its letter in front of it."""
+    """Return a name in its box, with its letter in front."""
     x, y = column * PITCH + EDGE, centre - tall / 2
     first = y + 4 + 0.75 * LINE
     text = "".join(

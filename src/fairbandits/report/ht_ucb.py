@@ -1,4 +1,4 @@
-"""The numbers on the page of hard-threshold UCB."""
+"""Tables and words of the page of hard-threshold UCB."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.report.comparison import over_replicates
 from fairbandits.report.pages import Paper, listed, number, prose, span, value_table
 
-#: An arm counts as unfair when it lacks more pulls than this in the mean, or 0.2 % of its quota.
+#: An arm is unfair if it lacks more pulls than this on average, or 0.2 % of its quota.
 UNFAIR = 1.0
 
 
@@ -63,19 +63,14 @@ def _heads(law: str) -> list[str]:
 
 
 def slopes(paper: Paper) -> Iterator[dict[str, Any]]:
-    """Yield how steep the pulls of each case of Figure 1 are, and what the fluid law says of it.
+    """Yield the log-log slope of each case's pulls in Figure 1, and the fluid law's.
 
-    The slopes are on logarithmic axes, over the arms that the fluid law has off the level by more
-    than 1 %; at the level it makes no slope. Pulls proportional to 1 / gap^2 have slope 1.
-
-    Yields
-    ------
-    dict
-        ``title``; ``arms``, how many there are, and ``off_level``, how many count; ``means``, the
-        slope of the mean pulls under the first reward law, and ``fluid``, that of the fluid law,
-        both NaN for fewer than two arms; ``rest``, the part of what the law adds up, gap / L and
-        1 / sqrt(N*), that is not the gap's, for each arm that counts; ``apart``, the largest
-        relative distance of the means from the law, over all arms.
+    Slopes are over the ``off_level`` arms, of ``arms``, that the law has more than 1 % off the
+    level, since at the level it makes no slope; pulls proportional to 1 / gap^2 have slope 1.
+    ``means`` is the slope of the mean pulls under the first reward law, ``fluid`` that of the fluid
+    law, NaN for fewer than two arms; ``rest`` is, for each arm that counts, the share of 1 /
+    sqrt(N*) in gap / L + 1 / sqrt(N*); ``apart`` the largest relative distance of the means from
+    the law, over all arms.
     """
     for _, footer, found in cases(paper):
         case = inverse_gaps(footer)
@@ -97,12 +92,12 @@ def slopes(paper: Paper) -> Iterator[dict[str, Any]]:
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the slope of a line through points on logarithmic axes, NaN for less than two."""
+    """Return the slope of points on logarithmic axes, NaN for less than two points."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if x.size > 1 else np.nan
 
 
 def slopes_table(paper: Paper) -> HTML:
-    """Return the slopes of the means beside those of the fluid law."""
+    """Return the slopes of the mean pulls beside those of the fluid law."""
     rows = []
     for one in slopes(paper):
         cells = [
@@ -130,7 +125,7 @@ def slopes_table(paper: Paper) -> HTML:
 
 
 def slope_words(paper: Paper) -> Markdown:
-    """Return why pulls are not proportional to the inverse square of the gap: the best arm's."""
+    """Return why pulls are not proportional to 1 / gap^2: the best arm's share."""
     sloped = [one for one in slopes(paper) if one["off_level"] > 1]
     text = (
         "**How steep are they?** If pulls were proportional to the inverse square of the gap, the "
@@ -150,7 +145,7 @@ def slope_words(paper: Paper) -> Markdown:
 
 
 def regrets(paper: Paper) -> Iterator[tuple[dict, dict[str, tuple[RunData, np.ndarray]]]]:
-    """Yield the footer of each part of Experiment C, and run and regret by policy."""
+    """Yield the footer of each part of Experiment C, and each policy's run and regret."""
     for one in paper.shown_in("fig2"):
         data, footer = paper.dataset(
             one.name, ["run", "round", "plays", "mean", "horizon", "eta_exponent"]
@@ -204,7 +199,7 @@ def duels_table(paper: Paper) -> HTML:
 
 
 def regret_words(paper: Paper) -> Markdown:
-    """Return in how many cells HT-UCB's mean regret is the lower one."""
+    """Return the number of cells in which HT-UCB's mean regret is the lower one."""
     counts: dict[str, list[int]] = {}
     lowest = np.inf
     for footer, found in regrets(paper):
@@ -230,7 +225,7 @@ def regret_words(paper: Paper) -> Markdown:
 
 
 def paths(paper: Paper) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield setting, policy, etas, mean lacking pulls (n_etas, n_arms) and quotas times T."""
+    """Yield setting, policy, etas, mean missing pulls (n_etas, n_arms) and quotas times T."""
     drawn = paper.table("fig3")
     for (panel, policy), part in drawn.groupby(["panel", "policy"], sort=False):
         wide = part.pivot(index="eta", columns="series", values="mean")
@@ -245,7 +240,7 @@ def owed_of(footer: dict) -> np.ndarray:
 
 
 def paths_table(paper: Paper) -> HTML:
-    """Return up to which eta each arm is unfair."""
+    """Return the largest eta at which each arm is unfair."""
     groups: dict[str, list[list[str]]] = {}
     for title, policy, etas, lacking, owed in paths(paper):
         unfair = lacking > np.maximum(UNFAIR, 0.002 * owed)
@@ -259,7 +254,7 @@ def paths_table(paper: Paper) -> HTML:
 
 
 def direction_words(paper: Paper) -> Markdown:
-    """Return how the unfairness of all arms moves with eta."""
+    """Return how all arms' unfairness changes with eta."""
     words = []
     for title, policy, _, lacking, _ in paths(paper):
         total = lacking.sum(axis=1)
@@ -279,7 +274,7 @@ def _direction(words: list[str]) -> Markdown:
 
 
 def frontier_table(paper: Paper) -> HTML:
-    """Return HT-UCB's reward less its rivals' at the same unfairness."""
+    """Return HT-UCB's reward minus its rivals' at equal unfairness."""
     groups: dict[str, list[list[str]]] = {}
     for heading, law, rival, found in duels(paper):
         low, high = shared_range(found, law, ("HT-UCB", rival))
@@ -305,7 +300,7 @@ def frontier_table(paper: Paper) -> HTML:
 
 
 def duels(paper: Paper) -> Iterator[tuple[str, str, str, dict]]:
-    """Yield panel, law, rival and the points of all policies of Experiment E."""
+    """Yield panel, law, rival and all policies' points of Experiment E."""
     columns = ["run", "round", "plays", "mean", "penalties", "tolerance", "eta"]
     for one in paper.shown_in("fig4"):
         dataset = Dataset(*paper.dataset(one.name, columns))
@@ -317,7 +312,7 @@ def duels(paper: Paper) -> Iterator[tuple[str, str, str, dict]]:
 
 
 def frontier_words(paper: Paper) -> Markdown:
-    """Return by how much HT-UCB's curve is higher, and what an even grid hides."""
+    """Return how much higher HT-UCB's curve is, and the effect of an even grid."""
     ends: dict[str, list[float]] = {rival: [] for rival in RIVALS}
     even = None
     for _, law, rival, found in duels(paper):

@@ -1,8 +1,8 @@
 """Kernels of notebooks that are forks of the process that executes them.
 
-A kernel of its own takes seconds to import what this process has imported already. It is forked
-before anything else begins, since neither an event loop nor a socket may be shared, and it waits
-until it is known what it has to be.
+A fork need not import again what this process has imported, which takes seconds. It is made before
+anything else begins, since no event loop or socket may be shared, and waits until it is told which
+kernel to be.
 """
 
 import json
@@ -17,17 +17,17 @@ from jupyter_client import AsyncKernelManager
 
 from fairbandits.library.running import _forking
 
-#: What is a kernel that can be forked.
+#: The kernel that can be forked.
 LAUNCHER = "ipykernel_launcher"
 
 
 @contextmanager
 def forked() -> Iterator[type[AsyncKernelManager]]:
-    """Yield what nbclient makes a notebook's kernel with."""
+    """Yield the class that nbclient makes a notebook's kernel with."""
     process = _Fork()
 
     class Manager(AsyncKernelManager):
-        """Lets a process that waits be the kernel; another language's is started as ever."""
+        """Makes a waiting fork the kernel; kernels of other languages start as usual."""
 
         async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
             if LAUNCHER not in kernel_cmd:
@@ -46,15 +46,7 @@ def forked() -> Iterator[type[AsyncKernelManager]]:
 
 
 class _Fork:
-    """A fork that waits to be a kernel, with what `subprocess.Popen` has.
-
-    Attributes
-    ----------
-    pid : int
-        Its number.
-    returncode : int or None
-        What it has ended with.
-    """
+    """A fork that waits to be a kernel, with the interface of `subprocess.Popen`."""
 
     stdin = stdout = stderr = None
 
@@ -69,13 +61,13 @@ class _Fork:
         os.close(reading)
 
     def begin(self, arguments: list[str], cwd: str, environ: dict[str, str]) -> None:
-        """Let it be the kernel with these arguments."""
+        """Make the fork the kernel with these arguments."""
         words = {"arguments": arguments, "cwd": str(cwd), "environ": environ}
         with open(self._writing, "w", encoding="utf-8") as pipe:
             json.dump(words, pipe)
 
     def poll(self) -> int | None:
-        """Return what it has ended with, None if it has not."""
+        """Return the exit code, None while it runs."""
         return self._waited(os.WNOHANG)
 
     def wait(self) -> int | None:
@@ -90,7 +82,7 @@ class _Fork:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it has not ended."""
+        """Send a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
@@ -104,7 +96,7 @@ class _Fork:
 
 
 def _wait_and_be(reading: int) -> None:
-    """Be the kernel that is asked for; end without one if there is none."""
+    """Become the kernel that is asked for, or exit if none is."""
     try:
         with open(reading, encoding="utf-8") as pipe:
             text = pipe.read()

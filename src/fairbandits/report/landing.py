@@ -20,25 +20,17 @@ from fairbandits.report.findings import NUMBER, Notable, load_findings, missing
 from fairbandits.report.numbers import ARENA, numbers_of
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 
-#: What a finding may have of HTML.
+#: HTML tags that a finding may use.
 _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
 
 
 def first_screen(audit: Audit | None, root: Path = ROOT) -> HTML | None:
-    """Return how many claims of each paper have which verdict, and the findings that matter most.
-
-    Parameters
-    ----------
-    audit : Audit, optional
-        The verdicts; without any ledger nothing is shown.
-    root : Path
-        Holds papers/findings.yaml.
-    """
+    """Return the totals of each paper's claims and the most important findings."""
     return None if audit is None else HTML(_picture(audit) + _notable(audit, root))
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit | None) -> HTML:
-    """Return a card for each paper: a figure that leads to its page, what it is about, verdicts."""
+    """Return a card for each paper: a figure that links to its page, its subject, its verdicts."""
     return HTML(f'<div class="fb-gallery">{"".join(_card(one, audit) for one in papers)}</div>')
 
 
@@ -80,7 +72,7 @@ def _picture(audit: Audit) -> str:
 
 
 def _notable(audit: Audit, root: Path) -> str:
-    """Return a list of the findings that stand; none of a small run, of which they are not said."""
+    """Return the list of findings that stand; empty for a small run, which they are not about."""
     if audit.scale != "paper":
         return ""
     found = [
@@ -122,6 +114,6 @@ def _item(audit: Audit, one: Notable, texts: Mapping[str, str]) -> str:
 
 
 def _html(text: str, texts: Mapping[str, str]) -> str:
-    """Return words of a finding with their numbers, as HTML."""
+    """Return a finding's text with its numbers, as HTML."""
     filled = NUMBER.sub(lambda name: texts[name.group(1)], text)
     return _TAG.sub(r"<\1>", escape(filled, quote=False))

@@ -1,4 +1,4 @@
-"""The page of the library: what is public, as its docstrings say."""
+"""The page of the library: every public name with its docstring."""
 
 import inspect
 import operator
@@ -11,33 +11,27 @@ from IPython.display import HTML
 
 import fairbandits
 
-#: Sections of a docstring that list names or types, each with what it is.
+#: Sections of a docstring that are lists of terms.
 LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
 def reference(*names: str) -> HTML:
-    """Return what the docstrings of public names say.
-
-    Parameters
-    ----------
-    *names : str
-        As they follow ``fairbandits.``: "compare", "metrics.regret".
-    """
+    """Return the docstrings of public names, given without ``fairbandits.``: "metrics.regret"."""
     return HTML(f'<div class="fb-scroll">{"".join(map(_entry, names))}</div>')
 
 
 def module(name: str) -> HTML:
-    """Return the same of all that a public module offers, functions only."""
-    found = getattr(fairbandits, name)
-    return reference(*(f"{name}.{one}" for one in found.__all__ if one[0].islower()))
+    """Return the docstrings of a public module's functions."""
+    public = getattr(fairbandits, name)
+    return reference(*(f"{name}.{one}" for one in public.__all__ if one[0].islower()))
 
 
 def _entry(name: str) -> str:
-    one = operator.attrgetter(name)(fairbandits)
-    shown = f'<section class="fb-entry" id="fb-{name}">{_block(f"fb.{name}", one)}'
-    if inspect.isclass(one):
-        members = [key for key, value in vars(one).items() if _is_public(key, value)]
-        shown += "".join(_block(key, vars(one)[key]) for key in members)
+    public = operator.attrgetter(name)(fairbandits)
+    shown = f'<section class="fb-entry" id="fb-{name}">{_block(f"fb.{name}", public)}'
+    if inspect.isclass(public):
+        members = [key for key, value in vars(public).items() if _is_public(key, value)]
+        shown += "".join(_block(key, vars(public)[key]) for key in members)
     return f"{shown}</section>"
 
 
@@ -45,11 +39,11 @@ def _is_public(key: str, value: Any) -> bool:
     return key[0] != "_" and (inspect.isfunction(value) or isinstance(value, property))
 
 
-def _block(name: str, one: Any) -> str:
+def _block(name: str, public: Any) -> str:
     """Return the signature and the docstring of one name."""
-    call = "" if isinstance(one, property) else _signature(one)
+    call = "" if isinstance(public, property) else _signature(public)
     parts = [f'<p class="fb-name"><code><strong>{escape(name)}</strong>{escape(call)}</code></p>']
-    for title, lines in _sections(inspect.getdoc(one) or ""):
+    for title, lines in _sections(inspect.getdoc(public) or ""):
         if title:
             parts.append(f"<p><strong>{title}</strong></p>")
         if title in LISTS:
@@ -62,15 +56,17 @@ def _block(name: str, one: Any) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def _signature(one: Any) -> str:
-    """Return what a name is called with, without types, which the docstring has."""
-    found = inspect.signature(one)
-    plain = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
-    return str(found.replace(parameters=plain, return_annotation=found.empty))
+def _signature(public: Any) -> str:
+    """Return a signature without types, which the docstring has."""
+    signature = inspect.signature(public)
+    plain = [
+        p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"
+    ]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the sections of a docstring: title, empty for the first, and lines."""
+    """Yield the title (empty for the first) and lines of each section of a docstring."""
     lines = text.splitlines()
     starts = [k for k, line in enumerate(lines[1:]) if line and set(line) == {"-"}]
     for first, end in zip([-2, *starts], [*starts, len(lines)], strict=True):
@@ -79,7 +75,7 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _list(lines: list[str]) -> str:
-    """Return a list of terms, which are not indented, and what they are."""
+    """Return a definition list of a section's terms, the lines that are not indented."""
     items: list[tuple[str, list[str]]] = []
     for line in lines:
         if line and not line[0].isspace():

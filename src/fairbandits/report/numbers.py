@@ -1,10 +1,9 @@
-"""The numbers of README and of docs/figures.md, from the tables that they come from.
+"""The numbers in README and docs/figures.md, computed from the tables that they come from.
 
-These pages mark each number, invisibly for readers: ``<!--n:NAME-->4 012<!--/n-->``. What NAME is
-stands in papers/SLUG/numbers.yaml: a row of a figure's table, of the arena's summary or of the
-audit's findings, a column, a unit and a format; or a count of findings. `fairbandits numbers`
-works them out, writes them into the pages and into the committed table `audit/numbers.csv`; a test
-compares the pages with that table, and the findings' numbers with the committed findings. See
+These pages mark each number with an HTML comment: ``<!--n:NAME-->4 012<!--/n-->``. NAME is defined
+in papers/SLUG/numbers.yaml: a row of a figure's table, of the arena's summary or of the audit's
+findings, a column, a unit and a format; or a count of findings. `fairbandits numbers` computes them
+and writes them into the pages and the committed table `audit/numbers.csv`; tests compare these. See
 docs/adding-a-paper.md.
 """
 
@@ -37,19 +36,19 @@ from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_ya
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
 PAGES = ("README.md", "docs/figures.md")
 TABLE = "numbers.csv"
-#: Stands in place of a paper for the totals of all.
+#: Takes a paper's place in the totals of all papers.
 ALL = "all"
 #: The picture of the totals, in the folder of the figures.
 OVERVIEW = "verdicts"
 COLUMNS = ("name", "value", "text", "source")
-#: Where a number is from, and what else an entry may say of it.
+#: Each source of a number, and the other keys that its entry may have.
 SOURCES = {
     "table": ("unit", "column", "times", "format"),
     "finding": ("unit", "column", "times", "format"),
     "arena": ("unit", "column", "times", "format"),
     "count": ("unit", "format"),
 }
-#: The column that is meant if none is named.
+#: Default column of each source.
 COLUMN = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
 FINDINGS = "audit/findings.csv"
 #: Significant digits of a value in the table.
@@ -58,7 +57,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Number:
-    """One number: its value, as pages have it, where it comes from, and its unit."""
+    """One number: value, text as on pages, source, and unit."""
 
     name: str
     value: float
@@ -74,25 +73,10 @@ def numbers_of(
     root: Path,
     only: Collection[str] | None = None,
 ) -> Iterator[Number]:
-    """Yield the numbers of a paper.
+    """Yield the numbers of a paper, or of the arena; those named in `only`, if given.
 
-    Parameters
-    ----------
-    paper : str
-        Its slug, or that of the arena.
-    results : Path
-        Folder of the results, with the figures' tables.
-    findings : sequence of mapping
-        The audit's findings.
-    root : Path
-        Holds papers/SLUG/numbers.yaml.
-    only : collection of str, optional
-        Names of the numbers that are wanted; without it all.
-
-    Raises
-    ------
-    ConfigError
-        If what is named does not exist, or is not one row.
+    `results` is the folder of the results, `root` holds papers/SLUG/numbers.yaml. Raises
+    ConfigError if an entry names nothing, or not exactly one row.
     """
     file = paper_file(paper, "numbers", root)
     if not file.is_file():
@@ -120,7 +104,7 @@ def numbers_of(
 
 
 def _kind(entry: Mapping[str, Any], place: str) -> str:
-    """Return which of `SOURCES` an entry has; one, with nothing that does not belong to it."""
+    """Return the one of `SOURCES` that an entry has, and check the entry's other keys."""
     kinds = [key for key in entry if key in SOURCES]
     if len(kinds) != 1:
         raise ConfigError(
@@ -146,7 +130,7 @@ def _value(cell: Any, place: str) -> float:
 def _of_table(
     chosen: Mapping[str, Any], results: Path, place: str
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return where a row of a figure's table is from, and the row."""
+    """Return the file of a figure's table, and the chosen row."""
     table = read_table(results / f"{chosen['file']}.parquet").to_pandas()
     return _one(_rows(table, chosen, place), f"{chosen['file']}.parquet", chosen, place)
 
@@ -154,7 +138,7 @@ def _of_table(
 def _of_arena(
     chosen: Mapping[str, Any], results: Path, place: str
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return what the arena says of a policy under a contract (`arena.decisions.summary`)."""
+    """Return the arena's summary of a policy under a contract (`arena.decisions.summary`)."""
     from fairbandits.arena.decisions import summary
 
     file = f"{ARENA}/standings.parquet"
@@ -180,8 +164,8 @@ def _matching(
 def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
     """Return the rows of a table with these values in these columns.
 
-    In place of a value, "first" and "last" are the least and the largest among the rows that the
-    keys before it leave, and ``{from: 1000}`` is 1000 or more.
+    The values "first" and "last" mean the least and the largest among the rows left by the keys
+    before; ``{from: 1000}`` means 1000 or more.
     """
     for key, value in chosen.items():
         if key == "file":
@@ -199,7 +183,7 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
 def _count(
     chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return how many findings of a test have an outcome, or how many there are without one."""
+    """Return how many findings of a test have an outcome, or how many there are in all."""
     if missing := [key for key in ("claim", "test") if key not in chosen]:
         raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
     rest = {key: value for key, value in chosen.items() if key != "outcome"}
@@ -239,18 +223,13 @@ def csv_of(numbers: Sequence[Number]) -> str:
 
 
 def texts_of(file: Path) -> dict[str, str]:
-    """Return the numbers of the committed table as pages have them, by name."""
+    """Return the committed table's numbers as page texts, by name."""
     with file.open(encoding="utf-8", newline="") as opened:
         return {row["name"]: row["text"] for row in csv.DictReader(opened)}
 
 
 def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
-    """Return the text of a page with its marked numbers.
-
-    Raises
-    ------
-    ConfigError
-        If a mark names no number.
+    """Return a page's text with its marked numbers filled in; ConfigError for an unknown name.
 
     Examples
     --------
@@ -268,7 +247,7 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
 
 
 def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") -> list[str]:
-    """Return a line for each marked number of a page that is not as it should be."""
+    """Return a line for each marked number of a page that differs from the table."""
     written(text, numbers, page)
     return [
         f"{name}: {page} has {value!r}, it is {numbers[name]!r}"
@@ -278,13 +257,7 @@ def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") ->
 
 
 def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> list[str]:
-    """Write the numbers of pages and their table, or with `check` only say which differ.
-
-    Returns
-    -------
-    list of str
-        What was done, or a line for each number that differs.
-    """
+    """Write the pages' numbers and their table; with `check`, only return which numbers differ."""
     results = results or root / config.folders["results"]
     table = root / config.folders["audit"] / TABLE
     ledgers = load_ledgers(config, root)

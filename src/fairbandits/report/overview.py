@@ -1,4 +1,4 @@
-"""How many claims that the audited text makes have which verdict, in one picture."""
+"""A picture of the verdicts on the claims that each audited text makes."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.totals import Totals
 from fairbandits.library.style import PALETTE
 
-#: From what holds to what cannot be said.
+#: The order of the bar's parts: from what holds to what cannot be said.
 COLOURS = {
     REPRODUCED: PALETTE[2],
     NOT_REPRODUCED: PALETTE[3],
@@ -30,13 +30,7 @@ WHAT = "number of claims that the audited text makes"
 
 
 def verdicts(totals: Mapping[str, Totals]) -> Figure:
-    """Return a bar for each paper, its claims in parts by their verdicts.
-
-    Parameters
-    ----------
-    totals : mapping of str to Totals
-        Title of a paper -> its totals.
-    """
+    """Return a bar for each paper, split by verdict; `totals` are by title of the paper."""
     figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
     at = range(len(totals))
     left = [0] * len(totals)
@@ -66,7 +60,7 @@ def _printed(one: Totals) -> str:
 
 
 def in_words(totals: Mapping[str, Totals]) -> str:
-    """Return the same in words.
+    """Return the picture in words.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What all pages are made with: checked results in, HTML out.
 
-A page reads in Jupyter as it does on the site: figures are inside it, links carry what
-`fairbandits.report.build` needs to put the site's own places in.
+A page reads in Jupyter as on the site: figures are embedded, and links carry what
+`fairbandits.report.build` needs to make them links of the site.
 """
 
 import base64
@@ -32,7 +32,7 @@ from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
 CONFIG = ROOT / "config" / "config.yaml"
-#: How the settings that every experiment has are called on a page.
+#: Page names of the settings that every experiment has.
 SETTINGS = {
     "horizon": "rounds T",
     "replicates": "replicates",
@@ -53,7 +53,7 @@ GENERATED = ("claims", "robustness")
 
 
 class NotReady(StoreError):
-    """Results that a page needs are missing or stale; in Jupyter only the message is shown."""
+    """Results that a page needs are missing or stale; Jupyter shows the message alone."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
@@ -88,34 +88,20 @@ def listed(words: Sequence[str]) -> str:
 
 
 def prose(text: str) -> Markdown:
-    """Return text whose percent signs stay with their numbers."""
+    """Return Markdown in which percent signs stay with their numbers."""
     return Markdown(text.replace(" %", "\u00a0%"))
 
 
 @dataclass(frozen=True)
 class Paper:
-    """The results of one paper.
+    """The results of one paper."""
 
-    Attributes
-    ----------
-    slug : str
-        The paper's name in files.
-    results, figures : Path
-        Folders.
-    experiments : tuple of Experiment
-        As configured, at the published scale.
-    footers : dict of str to dict
-        Experiment -> footer of its dataset: what was run.
-    replays : tuple of Replay
-        The runs of its authors' program.
-    """
-
-    slug: str
+    slug: str  # the paper's name in files
     results: Path
     figures: Path
-    experiments: tuple[Experiment, ...]
-    footers: dict[str, dict[str, Any]]
-    replays: tuple[Replay, ...] = ()
+    experiments: tuple[Experiment, ...]  # as configured at the published scale
+    footers: dict[str, dict[str, Any]]  # experiment -> footer of its dataset
+    replays: tuple[Replay, ...] = ()  # runs of its authors' program
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -129,12 +115,12 @@ class Paper:
 
     @property
     def shrunk(self) -> list[Experiment]:
-        """The experiments that were run with other rounds or replicates than configured."""
+        """The experiments run with other rounds or replicates than configured."""
         return [one for one in self.experiments if shrunk(self.footers[one.name], one)]
 
     @property
     def drawn(self) -> list[tuple[Experiment | Replay, str]]:
-        """Each figure, after what it is drawn from."""
+        """Each figure, after the experiment or replay that it is drawn from."""
         return [(one, name) for one in (*self.experiments, *self.replays) for name in one.figures]
 
     def of_figure(self, figure: str) -> Experiment:
@@ -151,7 +137,7 @@ class Paper:
         return self.of_figure(figure), *others
 
     def reconstructed(self, figure: str) -> list[str]:
-        """Return the names of those settings of a figure's experiments that nobody printed."""
+        """Return the settings of a figure's experiments that were never published."""
         blocks = [self.content["experiments"][one.name] for one in self.shown_in(figure)]
         named = [entry for block in blocks for entry in _entries(block)]
         return list(
@@ -161,7 +147,7 @@ class Paper:
     def dataset(
         self, experiment: str, columns: list[str], *rows: Rows
     ) -> tuple[Any, dict[str, Any]]:
-        """Return some columns, and if wanted rows, of an experiment's dataset, and its footer."""
+        """Return chosen columns (and rows) of an experiment's dataset, and its footer."""
         return load_dataset(self._file(f"{experiment}.parquet"), columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -173,20 +159,7 @@ class Paper:
 
 
 def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
-    """Return a paper's results, all of them there and made by the present code.
-
-    Parameters
-    ----------
-    slug : str
-        The paper.
-    results, figures : str or Path
-        Folders.
-
-    Raises
-    ------
-    NotReady
-        If a file is missing or stale, with the way out.
-    """
+    """Return a paper's results, or raise NotReady for a file that is missing or stale."""
     return _open(load_config([CONFIG]), slug, Path(results), Path(figures))
 
 
@@ -228,7 +201,7 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
 
 
 def _refuse_older(drawn: dict[str, Any], footer: dict[str, Any], file: Path) -> None:
-    """Raise StoreError if a figure was drawn from another dataset than the one that is there."""
+    """Raise StoreError if a figure was drawn from another dataset than the present one."""
     for key in ("seed", "code"):
         if drawn[key] != footer[key]:
             raise StoreError(
@@ -238,13 +211,13 @@ def _refuse_older(drawn: dict[str, Any], footer: dict[str, Any], file: Path) -> 
 
 
 def shown(file: Path) -> str:
-    """Return a file's place without what lies above the project or the folder of results."""
+    """Return a file's path relative to the project or to the folder of results."""
     file = file.resolve()
     return "/".join(file.relative_to(ROOT).parts if file.is_relative_to(ROOT) else file.parts[-3:])
 
 
 def banner(papers: Iterable[Paper]) -> HTML | None:
-    """Return what is said first of another scale than the published one; nothing at that one."""
+    """Return the notice above results of another scale; None at the published scale."""
     papers, rows = list(papers), []
     for paper in papers:
         for one in paper.shrunk:
@@ -261,12 +234,12 @@ def banner(papers: Iterable[Paper]) -> HTML | None:
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
-    """Return the scale that datasets were made at, if it is another than the published one."""
+    """Return the scale of datasets; empty at the published scale."""
     return next((one["scale"] for one in footers if "scale" in one), "smoke")
 
 
 def other_scale(scale: str, more: str) -> HTML:
-    """Return a box that says what a scale is that is not the published one, and more."""
+    """Return a notice that explains another scale than the published one."""
     return HTML(
         '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
         '<p class="fb-smoke-title" style="font-size: 1.6em">'
@@ -284,24 +257,11 @@ def figure(
     one_run: bool = True,
     curves: str = "",
 ) -> HTML:
-    """Return a figure with a caption that says what was run, and links to its files.
+    """Return a figure with a caption of its settings, and links to its files.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    name : str
-        The figure, ``figN``.
-    title : str
-        What it shows.
-    marks : str
-        What is drawn besides the curves over replicates.
-    panels : str
-        What the panels are; the reward laws unless given.
-    one_run : bool
-        Whether one replicate is drawn as a thin line.
-    curves : str
-        What points, lines and bands are, where they are not a thick line and two bands.
+    `marks` says what is drawn besides the curves over replicates, `panels` what the panels are
+    (reward laws by default), `curves` what points, lines and bands are, if not a thick line and two
+    bands; `one_run` is whether one replicate is drawn as a thin line.
     """
     marks = "; ".join(words for words in ("thin line: one replicate" * one_run, marks) if words)
     shown_here = paper.shown_in(name)
@@ -333,18 +293,9 @@ def figure(
 
 
 def replay_figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
-    """Return a figure that shows a replay alone, with a caption and links to its files.
+    """Return a figure that shows a replay alone, with caption and links.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    name : str
-        The figure, ``figN``.
-    title : str
-        What it shows.
-    marks : str
-        What is drawn besides the replay and what was read off.
+    `marks` says what is drawn besides the replay and the points read off.
     """
     replay = paper.replay_of_figure(name)
     rounds = int(paper.table(name)["round"].max())
@@ -366,7 +317,7 @@ def _framed(
     datasets: Sequence[str],
     look: str = "fb-figure",
 ) -> HTML:
-    """Return a figure with its caption, and links to its files."""
+    """Return a figure with its caption and links to its files."""
     label = f"Figure {name.removeprefix('fig')}"
     caption = caption.replace(" %", "\u00a0%")
     links = {
@@ -397,13 +348,13 @@ def image(paper: Paper, name: str, alt: str) -> str:
 
 
 def quantity(paper: str, name: str) -> str:
-    """Return in a word or two what a figure shows."""
+    """Return a figure's quantity in a word or two."""
     function, *_ = PAPERS[paper][name]
     return function.__name__.replace("_", " ")
 
 
 def settings(paper: Paper) -> pd.DataFrame:
-    """Return one row per configured number, with where it comes from."""
+    """Return a row per configured number, with its source."""
     rows: dict[tuple[str, ...], list[str]] = {}
 
     def add(setting: str, entry: dict[str, Any], figures: list[str]) -> None:
@@ -435,7 +386,7 @@ def settings(paper: Paper) -> pd.DataFrame:
 
 
 def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the settings of an experiment with where they come from, by their names on a page."""
+    """Yield an experiment's settings with their sources, by their names on a page."""
     for key, words in SETTINGS.items():
         if "value" in block.get(key, {}):
             yield words, block[key]
@@ -448,7 +399,7 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def reconstructed(paper: str) -> dict[str, set[str]]:
-    """Return the settings of each experiment and suite of a paper that nobody printed, by name."""
+    """Return the settings of each experiment and suite that were never published, by name."""
     found: dict[str, set[str]] = {}
     for kind in ("experiments", "audit"):
         file = paper_file(paper, kind)
@@ -459,7 +410,7 @@ def reconstructed(paper: str) -> dict[str, set[str]]:
 
 
 def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
-    """Yield the names of the reconstructed settings in a block, of any depth."""
+    """Yield the names of the reconstructed settings in a block, at any depth."""
     for key, entry in block.items():
         if not isinstance(entry, dict):
             continue
@@ -519,13 +470,13 @@ def _numbers(figures: Iterable[str]) -> str:
 
 
 def _next_to(figure: tuple[int, str]) -> tuple[tuple[int, str], ...]:
-    """Return what may come next to a figure, (3, "a"): (3, "b"); (3, ""): (4, "")."""
+    """Return the figures that may follow a figure: (3, "a") -> (3, "b"); (3, "") -> (4, "")."""
     number_, letter = figure
     return ((number_, chr(ord(letter) + 1)),) if letter else ((number_ + 1, ""),)
 
 
 def versions(papers: Iterable[Paper]) -> HTML:
-    """Return what made the datasets, from their footers."""
+    """Return packages and commits that made the datasets, from their footers."""
     footers = [footer for paper in papers for footer in paper.footers.values()]
     facts = {"root seed": "seed", "code fingerprint": "code"}
     rows = {words: {str(footer[key]) for footer in footers} for words, key in facts.items()}
@@ -536,21 +487,11 @@ def versions(papers: Iterable[Paper]) -> HTML:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table to sort and to filter.
+    """A cell of a table to sort and filter."""
 
-    Attributes
-    ----------
-    text : str
-        What is shown.
-    value : str, float or None, optional
-        What it is sorted and filtered by, unless by its text; None is a number that is not there.
-    html : bool
-        Whether the text is HTML.
-    """
-
-    text: str
-    value: str | float | None = ""
-    html: bool = False
+    text: str  # what is shown
+    value: str | float | None = ""  # sort and filter key if not the text; None: no number
+    html: bool = False  # whether the text is HTML
 
     def __str__(self) -> str:
         return self.text
@@ -577,22 +518,10 @@ def data_table(
     buttons: Mapping[str, Sequence[str]] = MappingProxyType({}),
     selects: Sequence[str] = (),
 ) -> str:
-    """Return a table as HTML, which the site's script makes one to sort and to filter.
+    """Return a table as HTML that the site's script makes sortable and filterable.
 
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequence of Cell or str
-        What stands in them; a string is text.
-    name : str
-        The table's id in the page.
-    ids : sequence of str
-        Of the rows, to lead to them.
-    buttons : mapping of str to sequence of str
-        Column whose values are chosen by buttons -> these values in their order.
-    selects : sequence of str
-        Columns whose values are chosen from a list.
+    String cells are text. `ids` are the rows' anchors, `buttons` maps a column to the values that
+    its buttons choose, in order; `selects` are columns with a list to choose from.
     """
     chosen = {one: ' data-filter="select"' for one in selects}
     chosen |= {one: f' data-filter="{escape("|".join(buttons[one]))}"' for one in buttons}
@@ -620,12 +549,12 @@ def all_settings(paper: Paper) -> HTML:
 
 
 def folded(summary: str, html: str) -> HTML:
-    """Return what is shown when its summary is clicked."""
+    """Return HTML that unfolds when its summary is clicked."""
     return HTML(f'<details class="fb-wrap"><summary>{escape(summary)}</summary>{html}</details>')
 
 
 def searchable(frame: pd.DataFrame, name: str, selects: Sequence[str] = ()) -> HTML:
-    """Return a table as `data_table` does, of a frame without its index."""
+    """Return a frame as `data_table`, without its index."""
     rows = [
         [Cell(str(one), one) if isinstance(one, int) else str(one) for one in row]
         for row in frame.itertuples(index=False)
@@ -634,17 +563,7 @@ def searchable(frame: pd.DataFrame, name: str, selects: Sequence[str] = ()) -> H
 
 
 def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: str = "") -> HTML:
-    """Return a small table.
-
-    Parameters
-    ----------
-    groups : dict of str to list of rows
-        Heading of a group of rows ("" for none) -> its rows; cells are HTML.
-    header : sequence of str
-        The columns, or nothing.
-    name : str
-        The table's id in the page.
-    """
+    """Return a small table; `groups` maps headings ("" for none) to rows of HTML cells."""
     parts = []
     for heading, rows in groups.items():
         if heading:
@@ -666,7 +585,7 @@ def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: 
 
 
 def value_table(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
-    """Return a table of a figure's values as `table` does, folded."""
+    """Return a figure's values as a folded `table`."""
     said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(filter(None, header))}"
     shown = table(groups, header, name).data
     return HTML(f"<details><summary>{said}</summary>{shown}</details>")
@@ -680,7 +599,7 @@ def badge(words: str, good: bool) -> str:
 def link(place: str, html: str) -> str:
     """Return a link to another page, or a place on it.
 
-    In Jupyter it leads to the page's notebook, and where there is none, to the built site.
+    In Jupyter it leads to the page's notebook or, without one, to the built site.
 
     Examples
     --------

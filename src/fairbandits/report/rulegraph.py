@@ -1,8 +1,8 @@
-"""The graph of the workflow's rules, as a person wants to see it."""
+"""The graph of the workflow's rules, simplified for reading."""
 
 import re
 
-#: Rules of which there are several of a kind: for each bundle, and for each figure of a paper.
+#: Rules that exist several times: for each bundle, or for each figure of a paper.
 SEVERAL = re.compile(r"^(simulate|collect|\w+_fig)\w+$")
 
 

@@ -1,6 +1,6 @@
-"""What of a ledger decides, in a form that does not depend on how it is written down.
+"""The part of a ledger that decides, in a form that does not depend on how it is written.
 
-Only the standard library is imported here: the configuration asks for it on every start.
+Only the standard library is imported: the configuration needs this on every start.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-#: What is prose, by the record that it stands in. Everything else decides, known here or not.
+#: Prose keys by the record that has them. All other keys decide, also unknown ones.
 PROSE = {
     "ledger": ("title",),
     "families": ("what",),
@@ -20,33 +20,18 @@ PROSE = {
     ),
     "tests": ("note", "changes", "meaning"),
 }
-#: What is prose where it is given, while that it is given decides.
+#: Keys whose text is prose, while their presence decides.
 GIVEN = {"claims": ("untestable",)}
-#: Seed of papers without a ledger: no rule judges their runs, so that none can follow them.
+#: Seed of papers without a ledger: no rule judges their runs.
 UNJUDGED_SEED = 20240711
 
 
 def rules_digest(content: Mapping[str, Any]) -> str:
-    """Return a hash of all that decides in a ledger.
+    """Return a hash of everything in a ledger that decides, as 16 hexadecimal digits.
 
-    Comments, the order of keys, how numbers and lines are written, and prose (`PROSE`) do not
-    change it. The order of lists does: the first reading is not the second.
-
-    Parameters
-    ----------
-    content : mapping
-        What papers/SLUG/claims.yaml holds.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-
-    Raises
-    ------
-    ValueError
-        If something in it is neither a number, a text, true or false, nothing, a list, nor keys
-        and values.
+    Comments, the order of keys, the notation of numbers and lines, and prose (`PROSE`) do not
+    change it; the order of lists does: the first reading is not the second. ValueError for anything
+    but numbers, texts, booleans, null, lists and mappings.
 
     Examples
     --------
@@ -64,7 +49,7 @@ def rules_digest(content: Mapping[str, Any]) -> str:
 
 
 def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides in a ledger as plain values, each written in one way."""
+    """Return the deciding part of a ledger as plain values, each written in one way."""
     found = _without(content, "ledger")
     for kind in ("families", "rules", "claims"):
         if isinstance(found.get(kind), Mapping):
@@ -94,7 +79,7 @@ def _without(record: Any, kind: str) -> Any:
 
 
 def _plain(value: Any, place: str) -> Any:
-    """Return a value with whole numbers as such and lines as one; `place` is for messages."""
+    """Return a value with whole numbers as int and texts on one line; `place` is for messages."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one, f"{place}.{key}") for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -109,15 +94,10 @@ def _plain(value: Any, place: str) -> Any:
 
 
 def seed_of_rules(paper: str, digest: str) -> int:
-    """Return the root seed of a paper's runs that follows from its ledger.
+    """Return the root seed of a paper's runs, which follows from its ledger's digest.
 
-    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER``, big-endian, without the lowest bit;
-    `UNJUDGED_SEED` without a ledger, whose digest is empty.
-
-    Returns
-    -------
-    int
-        At least 0 and below 2**63.
+    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER``, big-endian, without the lowest bit,
+    hence in [0, 2**63); `UNJUDGED_SEED` for an empty digest, that of a paper without a ledger.
     """
     if not digest:
         return UNJUDGED_SEED

@@ -1,4 +1,4 @@
-"""What an experiment's values must be beyond their schema: each other's length, range and sum."""
+"""Checks of an experiment's values beyond their schema: lengths, ranges and sums."""
 
 import itertools
 from fractions import Fraction
@@ -11,9 +11,9 @@ from fairbandits.settings.plugins import offered
 from fairbandits.settings.schemas import ConfigError, check, meant, schema_of
 from fairbandits.settings.spec import OF_INSTANCE
 
-#: Of an exponent of the horizon: 2**53 rounds to the power of it are a number.
+#: Largest exponent of the horizon: 2**53 to that power is still finite.
 LARGEST = 10
-#: Parameters that a policy can have from the instance.
+#: Parameters whose values can come from the instance.
 KNOWN_OF_INSTANCE = (
     "means",
     "penalties",
@@ -46,7 +46,7 @@ def check_rounds(rounds: list, least: int, most: int, place: str) -> None:
 
 
 def check_apart(apart: bool, horizons: list, block: dict[str, Any], place: str) -> None:
-    """Raise ConfigError unless horizons that are run apart are there and can be."""
+    """Raise ConfigError unless horizons that are run apart exist and can be."""
     if not apart:
         return
     if not horizons:
@@ -65,7 +65,7 @@ def check_sweep(sweep: dict[str, list], place: str) -> None:
 
 
 def exact(value: Any, place: str) -> Fraction:
-    """Return a value as the fraction that it is, or raise ConfigError."""
+    """Return a value as an exact fraction, or raise ConfigError."""
     try:
         return rational(place, value)
     except ValueError as error:
@@ -75,7 +75,7 @@ def exact(value: Any, place: str) -> Fraction:
 def with_stand_ins(
     parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
 ) -> dict[str, Any]:
-    """Return parameters with stand-ins for those that the instance gives, to be checked."""
+    """Return parameters for a check, with stand-ins for values from the instance."""
     stand_ins: dict[str, Any] = {}
     for key, value in parameters.items():
         if isinstance(value, dict):
@@ -96,7 +96,7 @@ def with_stand_ins(
 
 
 def check_streams(name: str, blocks: dict[str, Any], place: str) -> None:
-    """Raise ConfigError if an experiment shares the streams of one that draws other means."""
+    """Raise ConfigError if an experiment shares the streams of one with other means."""
     other = blocks[name].get("same_instances_as", name)
     place = f"{place}.same_instances_as"
     if other not in blocks:
@@ -108,7 +108,7 @@ def check_streams(name: str, blocks: dict[str, Any], place: str) -> None:
 
 
 def _values(entry: Any) -> Any:
-    """Return an entry without where its values come from."""
+    """Return an entry's values without their provenance."""
     if not isinstance(entry, dict):
         return entry
     return entry.get("value", {key: _values(one) for key, one in entry.items()})
@@ -153,7 +153,7 @@ def check_shares(shares: list, n_arms: int, place: str) -> None:
 
 
 def check_drawn_quotas(drawn: dict[str, Any], n_arms: int, place: str) -> None:
-    """Raise ConfigError unless quotas can be drawn for so many arms."""
+    """Raise ConfigError unless quotas of this kind can be drawn for this many arms."""
     least = 2 + (drawn["span"] != "kth")
     if n_arms < least:
         raise ConfigError(f"{place}.span {drawn['span']} needs at least {least} arms, got {n_arms}")
@@ -182,7 +182,7 @@ def _policies() -> list[str]:
 
 
 def source_of(policy: str, place: str) -> str | None:
-    """Return the hash of the file of a policy of one's own; nothing for a registered one."""
+    """Return the hash of a user's policy file; None for a registered policy."""
     try:
         return source_hash(policy) if is_own(policy) else None
     except ValueError as error:
@@ -192,12 +192,9 @@ def source_of(policy: str, place: str) -> str | None:
 def check_policy(
     policy: str, parameters: dict[str, Any], n_arms: int, given: dict[str, Any], place: str
 ) -> dict[str, Any]:
-    """Return a policy's parameters, with stand-ins for those that the instance gives.
+    """Return a policy's parameters, with stand-ins for values from the instance.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such policy, or it cannot have these parameters.
+    Raises ConfigError for an unknown policy, or parameters that it cannot have.
     """
     if not is_own(policy) and policy not in (known := _policies()):
         if policy in HOMES:
@@ -218,7 +215,7 @@ def check_policy(
     return complete
 
 
-#: Parameters that were found right, by policy and number of arms: most are those of many cells.
+#: Parameters that passed, by policy and number of arms: most recur in many cells.
 _FITTING: set[tuple[str, int, str]] = set()
 
 
@@ -229,7 +226,7 @@ def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place
         return
     check(parameters, f"policies/{policy}", place)
     learner = parameters.get("learner")
-    # BF-UCB's learners are no policies, and its schema names them
+    # BF-UCB's learners are no policies; its own schema names them
     if learner and "enum" not in schema_of(f"policies/{policy}")["properties"]["learner"]:
         if learner not in (known := _policies()):
             raise ConfigError(f"{place}.learner: {learner!r} is unknown{meant(learner, known)}")
@@ -242,14 +239,14 @@ def check_parameters(policy: str, parameters: dict[str, Any], n_arms: int, place
 
 
 def _check_sizes(parameters: dict[str, Any], place: str) -> None:
-    """Raise ConfigError if an exponent of the horizon gives what is no number any more."""
+    """Raise ConfigError if a power of the horizon would overflow."""
     for key, value in parameters.items():
         if key.endswith("exponent") and isinstance(value, int | float) and abs(value) > LARGEST:
             raise ConfigError(f"{place}.{key} must be in -{LARGEST}..{LARGEST}, got {value}")
 
 
 def _check_sums(schema: str, parameters: dict[str, Any], place: str) -> None:
-    """Raise ConfigError unless fractions are at least 0 and leave something, if they must."""
+    """Raise ConfigError unless fractions are >= 0 and sum to at most 1; quotas of arms below 1."""
     for key in ("quotas", "fractions"):
         if not isinstance(parameters.get(key), list):
             continue
@@ -272,7 +269,7 @@ def _check_lengths(schema: str, parameters: dict[str, Any], n_arms: int, place: 
 
 
 def observers_of(observe: list, place: str) -> list[list]:
-    """Return observers as pairs of a name and parameters, without where their values come from."""
+    """Return observers as pairs of name and parameters, without provenance."""
     found: list[list] = []
     for one in observe:
         ((name, given),) = one.items() if isinstance(one, dict) else [(one, {})]
@@ -290,7 +287,7 @@ def check_observer(
     n_arms: int,
     place: str,
 ) -> None:
-    """Raise ConfigError unless an observer's parameters fit its schema, and it the policy."""
+    """Raise ConfigError unless an observer's parameters fit its schema and the policy."""
     schema = f"observers/{name}"
     check(given, schema, f"{place}.{name}")
     _check_lengths(schema, given, n_arms, f"{place}.{name}")

@@ -51,27 +51,15 @@ from fairbandits.settings.variants import Changes
 
 @dataclass(frozen=True)
 class Run:
-    """One policy under one reward law in one experiment, all replicates.
-
-    Attributes
-    ----------
-    paper, experiment, name : str
-        `name` is the policy's name in the experiment, a dash and the law.
-    spec : RunSpec
-        All that decides the numbers, but for the seed.
-    replicates, chunk : int
-        Number of replicates, and of those in one file.
-    cost : float, optional
-        Nanoseconds a round, as measured; otherwise there is a rule of thumb.
-    """
+    """One policy under one reward law in one experiment, all replicates."""
 
     paper: str
     experiment: str
-    name: str
-    spec: RunSpec
+    name: str  # policy's name in the experiment, a dash, the law
+    spec: RunSpec  # all that decides the numbers, except the seed
     replicates: int
-    chunk: int
-    cost: float | None = None
+    chunk: int  # replicates per file
+    cost: float | None = None  # measured ns a round; None: rule of thumb
 
     @property
     def key(self) -> str:
@@ -91,62 +79,36 @@ class Run:
         ]
 
     def chunk_file(self, chunk: str) -> str:
-        """Return the place of a chunk in the folder of results."""
+        """Return a chunk's path in the folder of results."""
         return f"cache/{self.key}/{chunk}.parquet"
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a paper, with its runs in the order of the configuration.
-
-    Attributes
-    ----------
-    figures, companion_to : tuple of str
-        The figures drawn from it, and those of other experiments that show it beside.
-    targets, quotas : tuple
-        Reward rates or fractions of pulls that the arms are entitled to; empty where the paper
-        speaks of none, and where each replicate draws its own.
-    groups : tuple of int
-        Sizes of the groups that the arms stand in, in this order; empty where there are none.
-    drawn_means : dict
-        ``arms``, ``low`` and ``high``, and ``decimals`` and ``fixed`` where there are such, if each
-        replicate draws its means; `means` is empty then.
-    penalties : float, tuple of float, or "half_range", optional
-        Penalty rates of the arms (`fairbandits.metrics.penalties.penalty_rates`).
-    published_replicates : int, optional
-        How many replicates the paper has; ours begin with as many.
-    suite : str
-        The experiment that this one is an instance of; empty where it has none.
-    audit : bool
-        Whether it is run for the audit only, and stands in papers/SLUG/audit.yaml.
-    scale : str
-        Of the configuration, as a key of `fairbandits.settings.marks.SCALES`; empty at the
-        published one.
-    changed : tuple of str
-        What is not as published, in words.
-    """
+    """One experiment of a paper, with its runs in the order of the configuration."""
 
     paper: str
     name: str
     title: str
-    figures: tuple[str, ...]
-    companion_to: tuple[str, ...]
+    figures: tuple[str, ...]  # drawn from this experiment
+    companion_to: tuple[str, ...]  # figures of other experiments that also show it
     horizon: int
     replicates: int
-    means: tuple[float, ...]
-    targets: tuple[float, ...]
+    means: tuple[float, ...]  # empty where each replicate draws its own
+    targets: tuple[float, ...]  # reward rates owed to the arms; may be empty
+    #: owed fractions of pulls; empty if none, or drawn per replicate
     quotas: tuple[float | str, ...]
     laws: tuple[str, ...]
     labels: dict[str, str]
     runs: tuple[Run, ...]
-    groups: tuple[int, ...]
-    drawn_means: dict[str, Any]
-    penalties: Any
-    published_replicates: int | None
-    suite: str
-    audit: bool
-    scale: str = ""
-    changed: tuple[str, ...] = ()
+    groups: tuple[int, ...]  # group sizes, in the order of the arms; may be empty
+    drawn_means: dict[str, Any]  # arms, low, high, [decimals, fixed] if drawn
+    penalties: Any  # see fairbandits.metrics.penalties.penalty_rates
+    published_replicates: int | None  # the paper's number; our first replicates are as many
+    suite: str  # experiment that this is an instance of, or empty
+    audit: bool  # run for the audit only, from papers/SLUG/audit.yaml
+    scale: str = ""  # key of settings.marks.SCALES; empty at the published one
+    changed: tuple[str, ...] = ()  # differences from the published settings, in words
 
     @property
     def instance(self) -> str:
@@ -155,12 +117,12 @@ class Experiment:
 
     @property
     def dataset(self) -> str:
-        """Place of the dataset in the folder of results."""
+        """The dataset's path in the folder of results."""
         parts = (self.paper, self.suite, self.instance) if self.suite else (self.paper, self.name)
         return f"{'/'.join(parts)}.parquet"
 
     def facts(self) -> dict[str, Any]:
-        """Return what the dataset's footer says of the experiment, as plain values."""
+        """Return the experiment's part of the dataset's footer, as plain values."""
         optional = {
             "groups": list(self.groups),
             "drawn_means": self.drawn_means,
@@ -189,73 +151,48 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Replay:
-    """A released program of a paper's authors, run again: one run, of the same length at any scale.
-
-    Attributes
-    ----------
-    figures : tuple of str
-        The figures drawn from it alone, and not from an experiment.
-    """
+    """A program released by a paper's authors, re-run once with the same length at every scale."""
 
     paper: str
     name: str
     title: str
-    figures: tuple[str, ...]
+    figures: tuple[str, ...]  # figures drawn from it alone
     horizon: int
 
     @property
     def table(self) -> str:
-        """Place of its table in the folder of results."""
+        """Path of its table in the folder of results."""
         return f"{self.paper}/{self.name}.parquet"
 
     def facts(self) -> dict[str, Any]:
-        """Return what a caption says of it, as plain values."""
+        """Return a caption's facts about it, as plain values."""
         return {"paper": self.paper, "title": self.title, "horizon": self.horizon}
 
 
-#: In place of a seed: each paper's follows from its ledger.
+#: Value of `seed` for which each paper's seed follows from its ledger.
 LEDGER = "ledger"
 
 
 @dataclass(frozen=True)
 class Config:
-    """The whole configuration.
+    """The whole configuration."""
 
-    Attributes
-    ----------
-    seed : int or "ledger"
-        Root seed of all papers; or the seed of each follows from its ledger (`seed_of`).
-    scale_name : str
-        ``paper``, or another scale, as a key of `fairbandits.settings.marks.SCALES`.
-    folders : dict of str to str
-        Where everything is written.
-    experiments : tuple of Experiment
-        Of all papers.
-    rules : mapping of str to str
-        Paper -> digest of its ledger (`fairbandits.settings.canonical.rules_digest`), for those
-        that have one.
-    replays : tuple of Replay
-        Of all papers.
-    job_seconds : float
-        Seconds of computing in one process, at most, where it can be cut.
-    """
-
-    seed: int | str
-    scale_name: str
-    folders: dict[str, str]
+    seed: int | str  # root seed of all papers, or "ledger": see seed_of
+    scale_name: str  # "paper" or a key of settings.marks.SCALES
+    folders: dict[str, str]  # output folders
     experiments: tuple[Experiment, ...]
-    rules: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)  # paper -> digest of its ledger
     replays: tuple[Replay, ...] = ()
-    job_seconds: float = MOST
+    job_seconds: float = MOST  # target for the longest job; a single replicate can take longer
 
     @property
     def scale(self) -> str:
-        """What verdicts say of the scale: ``paper``, or ``smoke`` for every other."""
+        """The scale in verdicts: ``paper``, or ``smoke`` for every other."""
         return "paper" if self.scale_name == "paper" else "smoke"
 
     @property
     def exploratory(self) -> bool:
-        """Whether the seed is a number: the runs can be older than the rules that judge them."""
+        """Whether the seed was chosen, so that runs can be older than the rules that judge them."""
         return self.seed != LEDGER
 
     def seed_of(self, paper: str) -> int:
@@ -265,12 +202,12 @@ class Config:
         return seed_of_rules(paper, self.rules.get(paper, ""))
 
     def ledger_of(self, paper: str) -> str | None:
-        """Return the digest that the seed of a paper's runs was derived from, if it was."""
+        """Return the digest that a paper's seed was derived from, None for a chosen seed."""
         return None if self.exploratory else self.rules.get(paper)
 
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
-        """Paper and name of each figure, those of a paper's replays after those of its runs."""
+        """Paper and name of each figure; a paper's replays come after its runs."""
         papers = dict.fromkeys(one.paper for one in self.experiments)
         return tuple(
             (paper, figure)
@@ -295,10 +232,7 @@ class Config:
         return _lookup(known, f"{paper}/{name}", "experiment")
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
-        """Return the experiment of this name, or all instances of the suite of this name.
-
-        A name can be ``PAPER/NAME``, of another paper.
-        """
+        """Return the experiment, or all instances of the suite, of this name or ``PAPER/NAME``."""
         other, _, name = name.rpartition("/")
         paper = other or paper
         own = [one for one in self.experiments if one.paper == paper]
@@ -314,7 +248,7 @@ class Config:
         return _lookup(known, f"{paper}_{figure}", "figure")
 
     def replay_of_figure(self, paper: str, figure: str) -> Replay:
-        """Return the replay that a figure is drawn from, and from nothing else."""
+        """Return the replay that a figure is drawn from alone."""
         known = {f"{one.paper}_{fig}": one for one in self.replays for fig in one.figures}
         return _lookup(known, f"{paper}_{figure}", "figure of a replay")
 
@@ -329,10 +263,7 @@ class Config:
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
     """Return the configuration of these files, later ones overriding earlier ones.
 
-    Raises
-    ------
-    ConfigError
-        For a missing file, an unknown key, or a value out of its range.
+    Raises ConfigError for a missing file, an unknown key, or a value out of its range.
     """
     merged: dict[str, Any] = {}
     for file in files:
@@ -397,36 +328,22 @@ def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
 
 
 class _Scale(NamedTuple):
-    """What a configuration makes of the experiments.
+    """A configuration's changes to the experiments."""
 
-    Attributes
-    ----------
-    name : str
-        A key of `fairbandits.settings.marks.SCALES`; empty at the published scale.
-    limits, factors : dict
-        Most rounds, replicates and so on, and what these are multiplied by.
-    replicates : int, optional
-        Of each experiment.
-    job_seconds : float
-        Seconds of computing in one process, at most.
-    costs : dict of str to float
-        Run -> nanoseconds a round, as measured.
-    """
-
-    name: str
-    limits: dict[str, Any]
-    factors: dict[str, int]
+    name: str  # key of settings.marks.SCALES; empty at the published scale
+    limits: dict[str, Any]  # upper limits of rounds, replicates, ...
+    factors: dict[str, int]  # what these are multiplied by
     replicates: int | None
-    job_seconds: float
-    costs: dict[str, float]
+    job_seconds: float  # target for the longest job
+    costs: dict[str, float]  # run -> measured ns a round
 
 
-#: What a scale is made with.
+#: Keys of a configuration that make a scale.
 NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
 
 
 def _scale(settings: dict[str, Any], where: str) -> _Scale:
-    """Return the scale of a configuration, if the other settings fit it."""
+    """Return the scale of a configuration, after checking the other settings against it."""
     scale = settings["scale"]
     needed = NEEDED.get(scale)
     if needed and needed not in settings:
@@ -463,7 +380,7 @@ def _replays(file: Path, paper: str, where: str) -> list[Replay]:
 
 
 def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
-    """Return the digests of the ledgers that papers have."""
+    """Return the digests of the papers' ledgers, for papers that have one."""
     found = {}
     for paper in papers:
         file = paper_file(paper, "claims", root)
@@ -481,9 +398,10 @@ def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
 
 
 def _check_unjudged(paper: str, where: str, root: Path) -> None:
-    """Raise ConfigError if a paper has no ledger, and committed verdicts that were made of one.
+    """Raise ConfigError if a paper without a ledger has committed verdicts.
 
-    Its runs would have the seed of papers that nothing judges, and its claims be dropped unseen.
+    Its runs would get the seed of papers that nothing judges, and its claims would be dropped
+    unnoticed.
     """
     table = root / "audit" / "verdicts.csv"
     if not table.is_file():
@@ -499,7 +417,7 @@ def _check_unjudged(paper: str, where: str, root: Path) -> None:
 
 
 def blocks_of(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the experiments of a file, each with the one that it is an instance of."""
+    """Return the experiments of a file, each with the suite that it is an instance of."""
     content = read_yaml(file)
     check(content, "paper", where)
     if content["paper"] != slug:
@@ -684,7 +602,7 @@ def _experiment(
 
 
 def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, dict[str, Any]]:
-    """Return the means, or of what they are drawn; the other is empty."""
+    """Return the means, or the ranges that they are drawn from; the other is empty."""
     if "drawn_means" not in block:
         means = block["means"]["value"]
         if isinstance(means, dict):
@@ -721,7 +639,7 @@ def _evenly(first: float, last: float, arms: int) -> list[float]:
 
 
 def _one_best(best: float, gap: float, arms: int) -> list[float]:
-    """Return means that are all by the same gap below the first."""
+    """Return means that are all below the first by the same gap."""
     return [best, *[best - gap] * (arms - 1)]
 
 
@@ -742,7 +660,7 @@ def _spreads(block: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _checkpoints(checkpoints: dict[str, Any], horizon: int, place: str) -> dict[str, Any]:
-    """Return the recorded rounds as configured, after checking those that are listed."""
+    """Return the recorded rounds as configured; checks those that are listed."""
     where = f"{place}.checkpoints"
     if "at" in checkpoints:
         if len(checkpoints) > 1:
@@ -756,10 +674,9 @@ def _checkpoints(checkpoints: dict[str, Any], horizon: int, place: str) -> dict[
 
 
 def _rescaled(rounds: list, horizon: int, factor: int) -> list:
-    """Return the rounds of a run of another length: those up to its horizon.
+    """Return the recorded rounds of a run of another length; the horizon stands for all beyond it.
 
-    The horizon stands for those beyond it. In a run that is longer by a factor, so many times each
-    round is one too.
+    A run longer by a factor also records each round times that factor.
     """
     wanted = sorted({*rounds, *(factor * one for one in rounds)})
     kept = [one for one in wanted if one < horizon]
@@ -769,7 +686,7 @@ def _rescaled(rounds: list, horizon: int, factor: int) -> list:
 def _check_costs(
     costs: Mapping[str, float], experiments: Iterable[Experiment], paper: str, where: str
 ) -> None:
-    """Raise ConfigError if a run of this paper has a measured cost, and there is no such run."""
+    """Raise ConfigError for a measured cost of a run that this paper does not have."""
     known = [run.key for one in experiments for run in one.runs]
     for key in costs:
         if key.partition("/")[0] == paper and key not in known:
@@ -777,14 +694,14 @@ def _check_costs(
 
 
 def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
-    """Return quotas that are a part of 1 / k each as a list, and all else as it is."""
+    """Return quotas given as a part of 1 / k each as a list, anything else unchanged."""
     if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
         return quotas
     return [str(exact(quotas["of_equal_share"], place) / n_arms)] * n_arms
 
 
 def _in_steps(values: Any, place: str) -> Any:
-    """Return swept values that are evenly spaced as a list, and all else as it is."""
+    """Return evenly spaced swept values as a list, anything else unchanged."""
     if not isinstance(values, dict):
         return values
     first, last = (exact(values["evenly"][end], f"{place}.{end}") for end in ("first", "last"))

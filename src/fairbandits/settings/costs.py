@@ -1,10 +1,10 @@
-"""How long a run is expected to take, so that the work can be cut into jobs of like length."""
+"""Expected duration of runs, so that the work can be cut into jobs of similar length."""
 
 from fairbandits.policies.own import is_own
 from fairbandits.settings.spec import RunSpec
 
-#: Nanoseconds a round, without arms and for each of them. They are rough, and the same on every
-#: machine: the cut of the work, and so which jobs run again, depends on nothing but the settings.
+#: Nanoseconds a round: constant, and per arm. They are rough and the same on every machine, so that
+#: the cut of the work, hence which jobs run again, depends on the settings alone.
 COSTS = {
     "banditq, bandit": (15, 4),
     "banditq, full": (5, 2.5),
@@ -24,9 +24,9 @@ COSTS = {
     "thompson": (10, 45),
     "ucb1": (10, 0.2),
 }
-#: Of all others, and of those in plain Python outside the package.
+#: All other policies of the package; policies in plain Python outside it.
 COST, OWN_COST = (50, 5), (20_000, 500)
-#: What observers add: one that has to look at much or at next to nothing, and any other.
+#: Nanoseconds a round that an observer adds: expensive or cheap ones by name, then any other.
 OBSERVING = {
     "banditq_inequalities": (40, 2),
     "fair_learn_deficits": (10, 3),
@@ -36,23 +36,18 @@ OBSERVING = {
     "surrogate_gains": (40, 3),
 }
 OBSERVED = (5, 0)
-#: Replicates that are played at once: `fairbandits.engine.vectors.LANES`, which needs Numba.
+#: Replicates played at once: `fairbandits.engine.vectors.LANES`, whose import needs Numba.
 BLOCK = 8
-#: Seconds for each replicate of each cell, and for each file.
+#: Seconds for each replicate of each cell; for each file.
 STARTED, WRITTEN = 0.0004, 0.02
-#: Seconds of computing in one process, at most, where it can be cut.
+#: Target in seconds for the longest job.
 MOST = 60.0
 
 
 def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
-    """Return what a replicate of a run, all its cells, is expected to take, in seconds.
+    """Return the expected seconds of one replicate, all cells of the run.
 
-    Parameters
-    ----------
-    spec : RunSpec
-        The run.
-    cost : float, optional
-        Nanoseconds a round, as measured; a rule of thumb by default.
+    `cost` is nanoseconds a round, as measured; without it a rule of thumb holds.
     """
     if cost is None:
         feedback = spec.parameters.get("feedback", "bandit")
@@ -65,19 +60,10 @@ def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
 
 
 def fitting_chunk(chunk: int, replicates: int, seconds: float, most: float) -> int:
-    """Return how many replicates a file holds: as many as given, or as a job has the time for.
+    """Return the replicates per file: at most `chunk`, and no more than fit into `most` seconds.
 
-    Where there are several files, they have whole blocks of replicates that are played at once, if
-    they have at least one.
-
-    Parameters
-    ----------
-    chunk, replicates : int
-        As configured.
-    seconds : float
-        What a replicate takes.
-    most : float
-        Seconds of a job; a single replicate can take longer.
+    A file has at least one replicate, of `seconds` each. Several files have whole blocks of
+    replicates that are played at once, unless not even one block fits.
     """
     chunk = max(1, min(chunk, int((most - WRITTEN) / seconds)))
     return chunk if chunk >= replicates else chunk // BLOCK * BLOCK or chunk

@@ -1,13 +1,13 @@
-"""How a run that is not the published one is called, in figures and on pages.
+"""Labels of runs that are not the published ones, for figures and pages.
 
-What it is stands in the footers of its datasets: ``scale``, and in ``changed`` what differs from
-the published settings, in words. At the published scale there is neither.
+The datasets' footers have ``scale``, and in ``changed`` the differences from the published
+settings, in words; at the published scale neither.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: Scale -> what is said of its numbers.
+#: Scale -> label for its numbers.
 SCALES = {
     "preview": "Few replicates of the published numbers of rounds: the curves are what to expect, "
     "the intervals are wide, and no claim is decided by them.",
@@ -20,12 +20,12 @@ SCALES = {
 }
 
 
-#: What a scale is called, if not that its numbers are no results.
+#: Names of scales that need another label than "not results".
 NAMES = {"large": "large scale: larger than published", "variant": "variant"}
 
 
 def name_of_scale(scale: str) -> str:
-    """Return what is said of a scale in a few words.
+    """Return a scale's description in a few words.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def name_of_scale(scale: str) -> str:
 
 
 def mark(footers: Sequence[Mapping[str, Any]]) -> str:
-    """Return what a figure of these datasets is to be called; nothing at the published scale.
+    """Return the label for a figure of these datasets; empty at the published scale.
 
     Examples
     --------
@@ -52,14 +52,6 @@ def mark(footers: Sequence[Mapping[str, Any]]) -> str:
 
 
 def mark_of_replay(last: int, footer: Mapping[str, Any]) -> str:
-    """Return what a figure of a replay is to be called; nothing if it has all its rounds.
-
-    Parameters
-    ----------
-    last : int
-        The last round of it.
-    footer : mapping
-        Of the replay.
-    """
+    """Return the label for a figure of a replay that ends at round `last`; empty if complete."""
     horizon = footer["horizon"]
     return "" if last == horizon else f"not results: {last} rounds in place of {horizon}"

@@ -1,6 +1,6 @@
-"""Policies that installed packages offer, each under the name of an entry point.
+"""Policies of installed packages, by the names of their entry points.
 
-The workflow asks for them on every start, so no module of theirs is imported here.
+The workflow lists them on every start, so none of their modules is imported here.
 """
 
 from importlib.metadata import EntryPoint, entry_points
@@ -9,7 +9,7 @@ from fairbandits.policies import HOMES
 from fairbandits.policies.own import is_own
 from fairbandits.settings.schemas import ConfigError
 
-#: What a package's ``[project.entry-points."fairbandits.policies"]`` says in its pyproject.toml.
+#: The entry point group: ``[project.entry-points."fairbandits.policies"]`` in pyproject.toml.
 GROUP = "fairbandits.policies"
 
 
@@ -19,14 +19,10 @@ def offered() -> list[str]:
 
 
 def home_of(policy: str, place: str) -> str:
-    """Return ``module:Class`` of a policy that an installed package offers, others as they are.
+    """Return ``module:Class`` for the name of an installed package's policy, other names unchanged.
 
-    A registered name is that of this package's policy, whatever else is installed.
-
-    Raises
-    ------
-    ConfigError
-        If two packages offer different policies under the name.
+    Registered names always mean this package's policies. ConfigError if two packages offer
+    different policies under one name.
     """
     if is_own(policy) or policy in HOMES:
         return policy

@@ -1,7 +1,7 @@
-"""The schemas of the policies' hyper-parameters, made from the fields of their classes.
+"""Schemas of the policies' hyper-parameters, made from the fields of their classes.
 
-The workflow checks configuration files on every start, and importing a policy imports Numba; so the
-schemas are a file, which `fairbandits schemas` writes.
+The workflow checks configuration on every start, and importing a policy imports Numba; so the
+schemas are a file that `fairbandits schemas` writes.
 """
 
 import dataclasses
@@ -24,25 +24,21 @@ HEAD = f"# Made by `{COMMAND}` of the policies' fields and docstrings; change th
 
 
 class _Plain(yaml.SafeDumper):
-    """YAML without aliases, and what holds no more than plain values in one line."""
+    """YAML without aliases, with mappings and lists of plain values on one line."""
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options | {"default_flow_style": None})
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write what is shared once more."""
+        """Write shared objects in full each time."""
         return True
 
 
 def schemas() -> str:
-    """Return the file of the schemas of all registered policies, as YAML.
+    """Return the YAML file of the schemas of all registered policies.
 
-    Raises
-    ------
-    TypeError
-        If a policy is no dataclass, or a field does not say what it can be.
-    ValueError
-        If a field is not described.
+    Raises TypeError for a policy that is no dataclass or a field without a usable type, ValueError
+    for a field without a description.
     """
     content = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -53,7 +49,7 @@ def schemas() -> str:
 
 
 def write_schemas(file: Path = POLICY_SCHEMAS) -> None:
-    """Write the file of the schemas."""
+    """Write `schemas` to its file."""
     file.write_text(schemas(), encoding="utf-8")
 
 
@@ -78,7 +74,7 @@ def schema(policy: type) -> dict[str, Any]:
 
 
 def _keywords(hint: Any, place: str) -> Mapping[str, Any]:
-    """Return what a field can be by its type."""
+    """Return the schema keywords of a type hint."""
     if found := keywords(hint):
         return found
     raise TypeError(
@@ -88,7 +84,7 @@ def _keywords(hint: Any, place: str) -> Mapping[str, Any]:
 
 
 def _description(policy: type, name: str) -> str:
-    """Return what the docstring of a policy, or of one that it is derived from, says of a field."""
+    """Return a field's description from the docstring of a policy or of its bases."""
     for one in policy.__mro__:
         text = described(inspect.getdoc(one) or "").get(name, "")
         if other := re.match(r"As in `(\w+)`", text):

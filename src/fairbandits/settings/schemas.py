@@ -1,6 +1,6 @@
-"""Find the project's YAML files, read them, and check what they hold against its schemas.
+"""Find and read the project's YAML files, and check them against its schemas.
 
-jsonschema takes seconds to import, so that is done where something is checked.
+jsonschema takes seconds to import, so it is imported only when something is checked.
 """
 
 import atexit
@@ -35,31 +35,27 @@ def _find_checkout() -> Path:
     return next(filter(_is_checkout, [here, *here.parents]), CHECKOUT)
 
 
-#: The checkout of the project that the package lies in or, where it is installed elsewhere, the one
-#: that the current folder is in. Without either it is a folder that has nothing; see `checkout`.
+#: The project's checkout that contains the package or, for an installed package, the current
+#: folder. Without either, a folder that has nothing; see `checkout`.
 ROOT = _find_checkout()
 SCHEMAS = ROOT / "workflow" / "schemas"
-#: Made by `fairbandits schemas`.
+#: Written by `fairbandits schemas`.
 POLICY_SCHEMAS = SCHEMAS / "policies.schema.yaml"
 
-#: The one in C where PyYAML has it: some ten times as fast.
+#: The loader in C, if PyYAML has it: about ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ConfigError(Exception):
-    """A configuration that cannot be run: file, key, value and what is allowed."""
+    """A configuration that cannot be run; names file, key, value and what is allowed."""
 
 
 @cache
 def checkout() -> Path:
-    """Return the project's folder, which holds configuration, claims, schemas and workflow.
+    """Return the project's folder, with configuration, claims, schemas and workflow.
 
-    The package simulates without it; what re-runs the papers asks here first.
-
-    Raises
-    ------
-    ConfigError
-        If there is none, or its code is not the code that is installed.
+    The package simulates without it; everything that re-runs the papers asks here first.
+    ConfigError if there is none, or if its code is not the installed code.
     """
     if not _is_checkout(ROOT):
         raise ConfigError(
@@ -94,7 +90,7 @@ def _is_number(_, value: Any) -> bool:
 
 
 def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
-    """Yield an error unless a text has the pattern, whose ``$`` is before no line break."""
+    """Yield an error unless a text has the pattern, whose ``$`` matches at the very end only."""
     from jsonschema import ValidationError
 
     if isinstance(value, str) and (value.endswith("\n") or not re.search(pattern, value)):
@@ -103,7 +99,7 @@ def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[
 
 @cache
 def schema_of(schema: str) -> dict[str, Any]:
-    """Return a schema of ours by its name, or a definition in one, e.g. ``policies/lfg``."""
+    """Return one of our schemas by name, or a definition inside one, e.g. ``policies/lfg``."""
     checkout()
     file, _, definition = schema.partition("/")
     if definition:
@@ -124,7 +120,7 @@ def _validator(schema: str):
 
 @cache
 def found_right() -> set[str]:
-    """Return hashes of what fits its schema, those of earlier processes with these schemas too."""
+    """Return the hashes of content that passed its check, in this or earlier processes."""
     file = cache_root() / f"checked-{_schemas()}.txt"
     known = set((read_whole(file) or b"").decode().split())
     atexit.register(_remember, known, len(known), file)
@@ -132,7 +128,7 @@ def found_right() -> set[str]:
 
 
 def _schemas() -> str:
-    """Return a hash of all schemas and of what checks with them."""
+    """Return a hash of all schemas and of the code that checks with them."""
     digest = hashlib.blake2b(digest_size=8)
     for file in [Path(__file__), *sorted(SCHEMAS.rglob("*.yaml"))]:
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -146,9 +142,9 @@ def _remember(known: set[str], before: int, file: Path) -> None:
 
 
 def check(content: Any, schema: str, where: str) -> None:
-    """Raise ConfigError for the first departure of `content` from a schema of ours, by name.
+    """Raise ConfigError for the first departure of `content` from one of our schemas.
 
-    What was found right before is remembered, also by later processes.
+    Content that passed once is remembered, also by later processes.
     """
     name = hashlib.blake2b(f"{schema} {content!r}".encode(), digest_size=16).hexdigest()
     if name in found_right():
@@ -175,26 +171,26 @@ def check(content: Any, schema: str, where: str) -> None:
 
 
 def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
-    """Return the place of data about a paper: experiments, audit, claims or published."""
+    """Return the path of a paper's file: experiments, audit, claims or published."""
     return root / "papers" / paper / f"{part}.yaml"
 
 
 def meant(word: str, known: Sequence[str]) -> str:
-    """Return what a message says after an unknown word: the nearest known one, or all."""
+    """Return a message's hint after an unknown word: the nearest known word, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; known: {', '.join(known)}"
 
 
-#: How deep lists and mappings can lie in each other; ours have ten levels.
+#: Deepest allowed nesting; our files have ten levels.
 DEEPEST = 100
-#: How many digits a number can be written with.
+#: Most digits of a number.
 DIGITS = 300
 
 
 def _is_deep(text: str) -> bool:
-    """Return whether a YAML text may be nested so deep that to read it takes for ever, or fails."""
+    """Return whether a YAML text may be nested so deep that reading it hangs or fails."""
     level = 0
     for bracket in re.findall(r"[\[{\]}]", text):
         level = level + 1 if bracket in "[{" else max(level - 1, 0)
@@ -204,7 +200,7 @@ def _is_deep(text: str) -> bool:
 
 
 def _wrong_value(node: yaml.Node | None, above: tuple[int, ...], seen: set[int]) -> str:
-    """Return what is wrong with a value, and in which line, or nothing.
+    """Return a value's error with its line, or an empty text.
 
     YAML 1.1 reads 010 as 8 and 1:30 as 90, which nobody means.
     """
@@ -233,10 +229,10 @@ def _wrong_value(node: yaml.Node | None, above: tuple[int, ...], seen: set[int])
 
 
 def _repeated_key(node: yaml.Node | None, checked: set[int]) -> yaml.ScalarNode | None:
-    """Return the first key that a mapping has twice; YAML would drop one of them silently.
+    """Return the first key that a mapping has twice; YAML would silently drop one of them.
 
-    A key beside one of a merged mapping (``<<``) replaces it, and is not twice. What has an alias
-    is looked at once: by way of merged mappings there can be thousands of paths to it.
+    A key that overrides one of a merged mapping (``<<``) is no repetition. Nodes with an alias are
+    checked once: merged mappings can lead to them by thousands of paths.
     """
     if id(node) in checked or not isinstance(node, yaml.CollectionNode):
         return None
@@ -254,7 +250,7 @@ def _repeated_key(node: yaml.Node | None, checked: set[int]) -> yaml.ScalarNode 
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
-    """Return what a YAML file holds, or raise ConfigError if it is not keys and values."""
+    """Return the mapping in a YAML file, or raise ConfigError."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -270,7 +266,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """Return what a YAML text says, or raise ConfigError; `where` names it in messages."""
+    """Return the content of a YAML text, or raise ConfigError; `where` names it in messages."""
     try:
         if _is_deep(text):
             raise ConfigError(f"{where} is nested deeper than {DEEPEST} levels")
@@ -290,7 +286,7 @@ def parse_yaml(text: str, where: str) -> Any:
 
 
 def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with others laid over them; mappings in both are merged."""
+    """Return `below` with `above` laid over it; mappings in both are merged."""
     merged = dict(below)
     for key, value in above.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)

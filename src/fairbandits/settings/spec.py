@@ -1,8 +1,8 @@
-"""The specification of a run: all that decides its numbers, but for the seed and the replicates.
+"""The specification of a run: all that decides its numbers, except the seed and the replicates.
 
 It is built once, from the configuration. Plans and footers hold it as JSON (`RunSpec.to_json`,
-`RunSpec.from_json`); everything else takes the specification itself. The workflow reads it on every
-start, so neither Numba nor pandas is imported here.
+`RunSpec.from_json`); all other code takes the object. The workflow reads it on every start, so
+neither Numba nor pandas is imported here.
 """
 
 import itertools
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from fairbandits.rationals import rational
 
-#: A parameter with this value has that of the instance.
+#: Parameter value that stands for the instance's own.
 OF_INSTANCE = "instance"
 
 
@@ -20,86 +20,36 @@ OF_INSTANCE = "instance"
 class RunSpec:
     """One policy under one reward law on one instance, in one or several cells.
 
-    A cell is a horizon together with values of the swept parameters.
-
-    Attributes
-    ----------
-    stream : str
-        Name of the streams of rewards and coins.
-    policy : str
-        Name of the policy: a registered one, or ``module:Class``.
-    policy_source : str, optional
-        Of a policy of one's own, the hash of its file.
-    parameters : mapping of str
-        Its parameters, but for those that are swept. One can be "instance".
-    law : str
-        Law of the rewards.
-    spread : float or str, optional
-        Of a law that has one.
-    horizon : int
-        Number of rounds T; the largest of `horizons` where there are such.
-    horizons : tuple of int
-        Further numbers of rounds after which the pulls are recorded; empty where there are none.
-    apart : bool
-        Whether each of `horizons` is run by itself, on streams of its own.
-    checkpoints : mapping of str
-        Recorded rounds: ``at``, or ``linear`` and ``log``.
-    means : tuple of float
-        True means of the arms; empty where they are drawn.
-    drawn_means : mapping of str
-        ``arms``, ``low`` and ``high``, and ``decimals`` and ``fixed`` where there are such, if each
-        replicate draws its means.
-    groups : tuple of int
-        Sizes of the groups that the arms stand in; empty where there are none.
-    quotas : tuple of float or str
-        Required fractions of pulls; empty where there are none.
-    drawn_quotas : mapping of str
-        ``span`` and ``denominator``, if each replicate draws its quotas.
-    targets : tuple of float
-        Reward rates of the arms, for a policy that has those of the instance.
-    target_shares : tuple of float or str
-        The same as shares of the means of the first arms.
-    penalties : float, tuple of float, or "half_range", optional
-        Penalty rates of the arms (`fairbandits.metrics.penalties.penalty_rates`).
-    sweep : mapping of str to list
-        Values of each swept parameter.
-    record : tuple of str, optional
-        Columns that are kept besides those that every run has; all where it is not given.
-    observe : tuple of [str, mapping]
-        Name and parameters of each observer; a parameter can be "instance".
+    A cell is a horizon together with values of the swept parameters. A parameter can be "instance"
+    (`OF_INSTANCE`).
     """
 
-    stream: str
-    policy: str
-    parameters: Mapping[str, Any]
+    stream: str  # name of the streams of rewards and coins
+    policy: str  # a registered name, or "module:Class"
+    parameters: Mapping[str, Any]  # those that are not swept
     law: str
-    horizon: int
-    checkpoints: Mapping[str, Any]
-    policy_source: str | None = None
-    spread: float | str | None = None
-    horizons: tuple[int, ...] = ()
-    apart: bool = False
-    means: tuple[float, ...] = ()
+    horizon: int  # number of rounds T, the largest of `horizons`
+    checkpoints: Mapping[str, Any]  # "at", or "linear" and "log"
+    policy_source: str | None = None  # hash of the file of a user's policy
+    spread: float | str | None = None  # of a law that has one
+    horizons: tuple[int, ...] = ()  # further rounds at which pulls are recorded; may be empty
+    apart: bool = False  # whether each horizon is a run on streams of its own
+    means: tuple[float, ...] = ()  # true means; empty where each replicate draws its own
+    #: arms, low, high, [decimals, fixed]
     drawn_means: Mapping[str, Any] = field(default_factory=dict)
-    groups: tuple[int, ...] = ()
-    quotas: tuple[float | str, ...] = ()
-    drawn_quotas: Mapping[str, Any] = field(default_factory=dict)
-    targets: tuple[float, ...] = ()
-    target_shares: tuple[float | str, ...] = ()
-    penalties: Any = None
-    sweep: Mapping[str, list] = field(default_factory=dict)
-    record: tuple[str, ...] | None = None
-    observe: tuple[list, ...] = ()
+    groups: tuple[int, ...] = ()  # sizes, in the order of the arms; may be empty
+    quotas: tuple[float | str, ...] = ()  # required fractions of pulls; may be empty
+    drawn_quotas: Mapping[str, Any] = field(default_factory=dict)  # span, denominator
+    targets: tuple[float, ...] = ()  # reward rates, for policies that take the instance's
+    target_shares: tuple[float | str, ...] = ()  # targets as shares of the first arms' means
+    penalties: Any = None  # see fairbandits.metrics.penalties.penalty_rates
+    sweep: Mapping[str, list] = field(default_factory=dict)  # values of each swept parameter
+    record: tuple[str, ...] | None = None  # columns kept besides the common ones; None: all
+    observe: tuple[list, ...] = ()  # name and parameters of each observer
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Return the specification that `to_json` made.
-
-        Raises
-        ------
-        ValueError
-            If a key is unknown or missing.
-        """
+        """Return the specification that `to_json` wrote; ValueError for wrong or missing keys."""
         known = {one.name for one in fields(cls)}
         needed = {one.name for one in fields(cls) if _default(one) is MISSING}
         for wrong, what in (
@@ -116,7 +66,7 @@ class RunSpec:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is given as plain values, in which a JSON text can hold it."""
+        """Return the given fields as plain values that JSON can hold."""
         found = {}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -131,7 +81,7 @@ class RunSpec:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        """What each cell sets: every horizon, each with the whole sweep."""
+        """The settings of each cell: every horizon with every value of the sweep."""
         horizons = {"horizon": self.horizons} if self.horizons else {}
         return cells_of_sweep({**horizons, **self.sweep})
 
@@ -145,7 +95,7 @@ class RunSpec:
         return cell.get("horizon", self.horizon)
 
     def stream_of(self, cell: Mapping[str, Any]) -> str:
-        """Return the name of a cell's streams: its own for horizons apart."""
+        """Return the stream's name of a cell; horizons apart have their own."""
         return f"{self.stream}/{self.horizon_of(cell)}" if self.apart else self.stream
 
     def parameters_of(self, cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,10 +109,7 @@ class RunSpec:
         return ranges_of(self.drawn_means, self.groups)
 
     def targets_for(self, means: Sequence[float]) -> list[float]:
-        """Return the targets of an instance with these means.
-
-        They are given, or are shares of the means, of the first arms; the others have none.
-        """
+        """Return the targets of an instance with these means: as given, or as shares of them."""
         return list(self.targets) or shares_of(self.target_shares, means)
 
 
@@ -171,7 +118,7 @@ def _default(one: Any) -> Any:
 
 
 def cells_of_sweep(sweep: Mapping[str, Sequence]) -> list[dict[str, Any]]:
-    """Return what each cell of a sweep sets; without a sweep there is one cell that sets nothing.
+    """Return the settings of each cell of a sweep; without a sweep, one empty cell.
 
     Examples
     --------
@@ -182,12 +129,12 @@ def cells_of_sweep(sweep: Mapping[str, Sequence]) -> list[dict[str, Any]]:
 
 
 def swept(value: float | str) -> float:
-    """Return a swept value as the number that stands in its column."""
+    """Return a swept value as the number in its column."""
     return float(rational("a swept value", value))
 
 
 def filled(parameters: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters, a learner's among them, with those of the instance in their places.
+    """Return parameters, also a learner's, with the instance's values filled in.
 
     Examples
     --------
@@ -203,10 +150,7 @@ def filled(parameters: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
 
 
 def depends_on_instance(parameters: Mapping[str, Any], name: str = "") -> bool:
-    """Return whether a parameter, perhaps of a learner, is that of the instance.
-
-    `name` is the one that is asked about; any, if it is empty.
-    """
+    """Return whether a parameter, or the one called `name`, comes from the instance."""
     return any(
         depends_on_instance(value, name)
         if isinstance(value, dict)
@@ -216,9 +160,7 @@ def depends_on_instance(parameters: Mapping[str, Any], name: str = "") -> bool:
 
 
 def ranges_of(drawn: Mapping[str, Any], groups: Sequence[int]) -> tuple[list[float], list[float]]:
-    """Return the lowest and the highest mean of each arm, where means are drawn.
-
-    Either is one number, or one per group.
+    """Return lowest and highest mean of each arm; a range has one number, or one per group.
 
     Examples
     --------
@@ -235,7 +177,7 @@ def ranges_of(drawn: Mapping[str, Any], groups: Sequence[int]) -> tuple[list[flo
 
 
 def shares_of(shares: Sequence[float | str], means: Sequence[float]) -> list[float]:
-    """Return targets that are shares of the means of the first arms; the others have none.
+    """Return targets that are shares of the first arms' means; other arms get none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Experiments with other settings than the published ones, without an edit of what is committed."""
+"""Variants of the published experiments, without an edit of committed files."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,25 +10,21 @@ import yaml
 from fairbandits.policies.own import is_own
 from fairbandits.settings.schemas import ConfigError, meant, parse_yaml, read_yaml, schema_of
 
-#: What a variant's folder has besides what a run makes.
+#: The configuration file in a variant's folder.
 FILE = "variant.yaml"
-#: Folders of a run in those of the results, whatever the papers are.
+#: Subfolders of the results in every run, whatever the papers.
 TAKEN = ("audit", "cache", "notebooks", "site")
 
-#: What is said of the paper, and is no setting.
+#: Keys that describe the paper, hence are no settings.
 FACTS = ("published_replicates",)
 
 
 class Changes:
-    """Settings that experiments have in place of their own.
+    """Settings that replace those of experiments.
 
-    Parameters
-    ----------
-    values : mapping of str
-        ``EXPERIMENT.SETTING`` or ``EXPERIMENT.POLICY.PARAMETER`` -> value. An experiment can be a
-        suite, which is all of its instances, and can come after its paper and a dot.
-    where : str
-        Names them in messages.
+    `values` maps ``EXPERIMENT.SETTING`` or ``EXPERIMENT.POLICY.PARAMETER`` to a value. An
+    experiment can be a suite, which means all its instances, and can follow its paper and a dot.
+    `where` names the changes in messages.
     """
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
@@ -41,21 +37,10 @@ class Changes:
     def of(
         self, paper: str, names: Iterable[str], block: dict[str, Any]
     ) -> tuple[dict[str, Any], list[str]]:
-        """Return an experiment's block with what is changed of it, and that in words.
+        """Return an experiment's changed block, and the changes in words.
 
-        Parameters
-        ----------
-        paper : str
-            Its paper.
-        names : iterable of str
-            What it is called: itself, and the suite that it is in.
-        block : dict
-            As in the paper's file.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such setting; it names the nearest and all.
+        `names` are the experiment and its suite. Raises ConfigError for an unknown setting, with
+        the nearest and all known ones.
         """
         names = list(filter(None, names))
         self._known.setdefault(paper, set()).update(names)
@@ -88,7 +73,7 @@ class Changes:
         return block, words
 
     def check_found(self) -> None:
-        """Raise ConfigError unless each of the changes was one of one paper's experiments."""
+        """Raise ConfigError unless every change applied to experiments of exactly one paper."""
         for name, papers in self._homes.items():
             first, _, rest = name.partition(".")
             if having := self._having[name]:
@@ -110,9 +95,9 @@ class Changes:
 
 
 def settings_of(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the settings of an experiment, each with the keys that lead to it.
+    """Return an experiment's settings, each with its path of keys.
 
-    A policy has all its parameters, those too that have the policy's own value.
+    A policy has all its parameters, also those left at their defaults.
     """
     found: dict[str, tuple[str, ...]] = {}
     for key, entry in block.items():
@@ -136,7 +121,7 @@ def settings_of(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _parameters(policy: str) -> Iterable[str]:
-    """Return the parameters of a registered policy, as its schema has them."""
+    """Return the parameters of a registered policy, from its schema."""
     known = schema_of("policies")["$defs"]
     return () if is_own(policy) else known.get(policy, {}).get("properties", ())
 
@@ -151,15 +136,15 @@ def _at(block: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any] | No
 
 
 def _with(node: Mapping[str, Any], place: tuple[str, ...], new: Any) -> dict[str, Any]:
-    """Return a mapping with something else at one place, and at no other that shares it."""
+    """Return a mapping with a new value at one place only, even where objects are shared."""
     first, *rest = place
     return {**node, first: _with(node[first], tuple(rest), new) if rest else new}
 
 
 def _replaced(node: Any, old: Any, new: Any) -> Any:
-    """Return a tree with something else wherever one node of it stands, by its aliases too.
+    """Return a tree with a new value wherever a node occurs, also through aliases.
 
-    Targets of an experiment are then also those that its policies are given.
+    So an experiment's changed targets are also those that its policies get.
     """
     if node is old:
         return new
@@ -169,7 +154,7 @@ def _replaced(node: Any, old: Any, new: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as words, cut where it is long."""
+    """Return a value as text, shortened if long."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -182,19 +167,8 @@ def settings_of_variant(
 ) -> dict[str, Any]:
     """Return the configuration of a variant, to be laid over another.
 
-    Parameters
-    ----------
-    changes : sequence of str
-        Each a setting, ``=`` and its value in YAML.
-    replicates : int, optional
-        Of every experiment.
-    folder : str
-        Where everything is written.
-
-    Raises
-    ------
-    ConfigError
-        If a change has no value, or a setting stands there twice.
+    `changes` are texts ``SETTING=VALUE`` with a value in YAML. Raises ConfigError for a change
+    without a value, or a setting that is given twice.
     """
     found: dict[str, Any] = {}
     for one in changes:
@@ -218,23 +192,9 @@ def settings_of_variant(
 
 
 def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:
-    """Return a variant's folder, as the workflow is to call it.
+    """Return a variant's folder as the workflow names it, relative to the project if inside.
 
-    Parameters
-    ----------
-    out : Path
-        The folder that was asked for.
-    root : Path
-        The project's folder.
-    results : str
-        The folder of the published scale's results.
-    papers : iterable of str
-        All papers.
-
-    Raises
-    ------
-    ConfigError
-        If something else stands there, or could.
+    Raises ConfigError if the folder is used, or may be used, for something else.
     """
     out, root = out.resolve(), root.resolve()
     home = root / results
@@ -252,13 +212,7 @@ def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]
 
 
 def write_variant(settings: Mapping[str, Any], folder: Path) -> Path:
-    """Write a variant's configuration into its folder, unless it is there.
-
-    Raises
-    ------
-    ConfigError
-        If that of another variant is there.
-    """
+    """Write a variant's configuration into its folder; ConfigError if another variant is there."""
     file = folder / FILE
     if file.is_file():
         if read_yaml(file) != settings:
