@@ -13,9 +13,8 @@ import yaml
 from click.testing import CliRunner
 
 import shrunk
-from fairbandits.cli import launch
-from fairbandits.cli import main as cli
-from fairbandits.cli.main import SECTIONS, main
+from fairbandits.cli import launch, replicate
+from fairbandits.cli.main import FILES, SECTIONS, main
 from fairbandits.data.store import content_hash, read_footer, read_table
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
@@ -112,6 +111,30 @@ def test_help_lists_every_command():
         assert command.get_short_help_str()
 
 
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (["--version"], set()),
+        (["claims", "--help"], {"claims"}),
+        (["vocabulary", "--help"], {"claims"}),
+        (["--help"], set(FILES)),
+    ],
+)
+def test_help_imports_the_files_it_shows_and_nothing_that_takes_long(words, files):
+    code = (
+        "import sys, contextlib, io\n"
+        "from fairbandits.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    main(sys.argv[1:], standalone_mode=False)\n"
+        "print(*sys.modules)"
+    )
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = set(done.stdout.split())
+    assert imported.isdisjoint({"numpy", "numba", "pandas", "pyarrow", "scipy", "matplotlib"})
+    assert {file for file in FILES if f"fairbandits.cli.{file}" in imported} == files
+
+
 def test_version():
     assert succeed("--version").split()[-1] == metadata.version("fairbandits")
 
@@ -170,14 +193,14 @@ def test_completion_in_the_shell(monkeypatch, capsys, words, found):
 
 def test_completion_of_figures(monkeypatch, capsys):
     figures = SimpleNamespace(figures=[("banditq", "fig1"), ("banditq", "fig2")])
-    monkeypatch.setattr(cli, "load_config", lambda files: figures)
+    monkeypatch.setattr(replicate, "load_config", lambda files: figures)
     words = ["replicate", "banditq_f"]
     assert completions(monkeypatch, capsys, *words) == ["banditq_fig1", "banditq_fig2"]
 
     def broken(files):
         raise ConfigError("it is broken")
 
-    monkeypatch.setattr(cli, "load_config", broken)
+    monkeypatch.setattr(replicate, "load_config", broken)
     assert completions(monkeypatch, capsys, *words) == []
 
 
@@ -190,7 +213,7 @@ def base(tmp_path, monkeypatch):
     file = tmp_path / "config.yaml"
     whole = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
     file.write_text(yaml.safe_dump(whole | {"papers": ["banditq"]}))
-    monkeypatch.setattr(cli, "DEFAULT_CONFIG", (file,))
+    monkeypatch.setattr(replicate, "DEFAULT_CONFIG", (file,))
     return file
 
 

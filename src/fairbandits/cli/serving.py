@@ -168,6 +168,8 @@ class Server:
         import selectors
         import signal
 
+        from fairbandits.cli.main import FILE_OF
+
         connection, _ = self._listening.accept()
         connection.settimeout(10)
         streams: list[int] = []
@@ -175,7 +177,8 @@ class Server:
             streams, words = _received(connection)
             if self._sources != _sources():
                 raise ValueError("the code is no longer what was imported")
-            for name in STEPS[words["argv"][1]]:
+            step = words["argv"][1]
+            for name in (*STEPS[step], f"fairbandits.cli.{FILE_OF[step]}"):
                 importlib.import_module(name)
             connection.sendall(b"y")
             process = os.fork()

@@ -1,0 +1,89 @@
+"""The commands about claims: their verdicts, their history, and the check of their ledgers."""
+
+import sys
+
+from click import UsageError, argument, echo, option
+
+from fairbandits.cli.options import (
+    CLAIM,
+    CONFIGS,
+    FILE,
+    RESULTS,
+    VERDICT,
+    command,
+    paper_option,
+    set_option,
+)
+from fairbandits.settings.config import load_config
+
+
+@command(
+    "claims",
+    "claims --paper fair_ucb --verdict inconclusive",
+    "claims fairucb-thm2-bound",
+    "claims banditq-prop2-violation --set margin=0.05",
+    "claims --json",
+)
+@CONFIGS
+@CLAIM
+@set_option(
+    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE is of one test; can"
+    " be given several times. Nothing is written."
+)
+@paper_option("Only claims of this paper.")
+@VERDICT
+@option("--json", "as_json", is_flag=True, help="As JSON.")
+@RESULTS
+@option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
+def claims(configs, claim, changes, paper, verdict, as_json, results, anyway):
+    """List the claims with their verdicts, or explain one CLAIM.
+
+    Verdicts are those of the results on disk or, without them, the committed ones. Those of a paper
+    are refused when they are of other rules or data than are there now.
+    """
+    from fairbandits.audit import run, whatif
+
+    if claim and (paper or verdict):
+        raise UsageError("give CLAIM, or --paper and --verdict")
+    if changes:
+        if not claim or as_json or anyway:
+            raise UsageError("--set is for one CLAIM, without --json and --anyway")
+        echo(whatif.answer(*run.load(configs), claim, changes, results))
+        return
+    echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
+
+
+@command("deviations --paper banditq")
+@CONFIGS
+@paper_option("Only the changes of this paper.")
+def deviations(configs, paper):
+    """List what changed in the audit since it was first written down, in true order."""
+    from fairbandits.audit import run
+
+    echo(run.deviations_words(configs, paper))
+
+
+@command("check-claims", "check-claims papers/banditq/claims.yaml")
+@CONFIGS
+@argument("files", type=FILE, nargs=-1)
+def check_claims(configs, files):
+    """Check the ledgers FILES, papers/PAPER/claims.yaml; all by default.
+
+    What is wrong is said with file, record, key and what is allowed.
+    """
+    from fairbandits.audit.checking import checked
+
+    wrong = 0
+    for line, sound in checked(load_config(configs), files):
+        wrong += not sound
+        echo(line, err=not sound)
+    if wrong:
+        sys.exit(1)
+
+
+@command("vocabulary > docs/words-of-the-ledgers.md")
+def vocabulary():
+    """Print the page of all that the expressions of a ledger can name, as Markdown."""
+    from fairbandits.audit.vocabulary import page
+
+    echo(page(), nl=False)

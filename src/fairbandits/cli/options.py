@@ -1,0 +1,143 @@
+"""What commands share: their options, completion in the shell, and the words of some errors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import click
+from click import argument, option
+
+from fairbandits.settings.config import LEDGER, Config
+from fairbandits.settings.schemas import ROOT, ConfigError, merge, paper_file, read_yaml
+
+DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def examples(*lines: str) -> str:
+    """Return what stands below the help of a command: lines that can be typed."""
+    return "\b\n" + "\n".join(["Examples:", *(f"  fairbandits {line}" for line in lines)])
+
+
+def command(*lines: str):
+    """Make a function a command of its name, with these examples."""
+    return click.command(epilog=examples(*lines))
+
+
+def completing(names):
+    """Return what completes a word in the shell from the names that a function gives."""
+
+    def complete(context: click.Context, parameter: click.Parameter, begin: str) -> list[str]:
+        try:
+            return [name for name in names() if name.startswith(begin)]
+        except (ConfigError, OSError):
+            return []  # whoever types on is told what is wrong
+
+    return complete
+
+
+def papers() -> list[str]:
+    """Return the names of the papers."""
+    return sorted(file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
+
+
+def _claims() -> list[str]:
+    ledgers = (paper_file(paper, "claims") for paper in papers())
+    return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
+
+
+def _verdicts() -> list[str]:
+    from fairbandits.audit.finding import OUTCOMES
+
+    return list(OUTCOMES)
+
+
+class Seed(click.ParamType):
+    """A whole number of at least 0, or the word that stands for seeds of the ledgers."""
+
+    name = "seed"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
+        """Return the number, or the word."""
+        if value == LEDGER or (isinstance(value, int) and value >= 0):
+            return value
+        if isinstance(value, str) and value.isdecimal():
+            return int(value)
+        self.fail(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}", param, ctx)
+
+
+CONFIGS = option(
+    "--config",
+    "configs",
+    type=FILE,
+    multiple=True,
+    default=DEFAULT_CONFIG,
+    help="Configuration file; several are merged, later ones win.",
+)
+RESULTS = option(
+    "--results", type=FOLDER, help="Folder of the results; default the configured one."
+)
+CORES = option("--cores", type=click.IntRange(min=1), help="Cores to use; default all.")
+LOCK = option("--lock", type=FILE, default=ROOT / "results.lock", help="Lock to compare with.")
+VERDICT = option(
+    "--verdict",
+    shell_complete=completing(_verdicts),
+    help="Only claims with this verdict, e.g. inconclusive.",
+)
+CLAIM = argument("claim", required=False, shell_complete=completing(_claims))
+PLAN = argument("plan", type=FILE)
+
+
+def paper_option(words: str):
+    """Return the option --paper with this help."""
+    return option("--paper", shell_complete=completing(papers), help=words)
+
+
+def set_option(words: str):
+    """Return the option --set with this help."""
+    return option("--set", "changes", multiple=True, metavar="SETTING=VALUE", help=words)
+
+
+def of_a_paper(command):
+    """Give a command what says which tests are to be asked, and of which data."""
+    words = "Root seed, or `ledger`; default as configured."
+    one = completing(_claims)
+    for given in (
+        option("--only", multiple=True, shell_complete=one, help="Id of a claim; default all."),
+        option("--seed", type=Seed(), help=words),
+        RESULTS,
+        argument("paper", shell_complete=completing(papers)),
+        CONFIGS,
+    ):
+        command = given(command)
+    return command
+
+
+def placed(config: Config, results: Path | None) -> Config:
+    """Return a configuration whose results are in this folder, if one is given."""
+    folder = {"results": str(results)} if results else {}
+    return replace(config, folders=config.folders | folder)
+
+
+def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = None) -> Config:
+    """Return the configuration of the arena."""
+    from fairbandits.arena.settings import arena_config
+
+    settings = reduce(merge, map(read_yaml, configs))
+    return placed(arena_config(settings, " + ".join(map(str, configs))), results)
+
+
+@contextmanager
+def writing(*files: Path) -> Iterator[None]:
+    """Name the files that were to be written where the system does not: a full disk, a quota."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        names = " or ".join(map(str, files))
+        raise OSError(f"{names} could not be written, and is as it was: {error}") from error

@@ -1,0 +1,79 @@
+"""The commands that make the report, and what the project's pages say."""
+
+from click import File, argument, echo, option
+
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, writing
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import POLICY_SCHEMAS, checkout
+
+
+@command("describe results/banditq/fig1.parquet", "describe > docs/data-dictionary.md")
+@argument("file", type=FILE, required=False)
+def describe(file):
+    """Say what the table FILE holds: meaning, unit and range of each column.
+
+    Without FILE, the page of the whole data dictionary as Markdown.
+    """
+    from fairbandits.report import describing
+
+    echo(describing.page() if file is None else describing.describe(file), nl=bool(file))
+
+
+@command("notebook notebooks/banditq.ipynb out.ipynb -p results results -p figures figures")
+@argument("source", type=FILE)
+@argument("out", type=FILE)
+@option("-p", "parameters", type=(str, str), multiple=True, help="Notebook parameter.")
+def notebook(source, out, parameters):
+    """Execute notebook SOURCE into OUT."""
+    from fairbandits.report.build import execute
+
+    with writing(out):
+        execute(source, out, dict(parameters))
+
+
+@command("site results/notebooks/index.ipynb --figures figures --out site")
+@argument("notebooks", type=FILE, nargs=-1, required=True)
+@option("--figures", type=FOLDER, required=True, help="Folder of the drawn figures.")
+@option("--out", type=FOLDER, required=True, help="Folder for the site.")
+@option("--results", type=FOLDER, help="Folder of the results, for a page per claim.")
+def site(notebooks, figures, out, results):
+    """Build the report site from executed NOTEBOOKS."""
+    from fairbandits.report.build import build
+
+    with writing(out):
+        build(list(notebooks), figures, out, results)
+
+
+@command("numbers", "numbers --check")
+@CONFIGS
+@RESULTS
+@option("--check", is_flag=True, help="Only say which numbers differ.")
+def numbers(configs, results, check):
+    """Work out the numbers of README and docs/figures.md, and write them there."""
+    from fairbandits.report.numbers import renew
+
+    for line in renew(load_config(configs), results, checkout(), check=check):
+        echo(line)
+
+
+@command("schemas")
+@option("--out", type=FILE, default=POLICY_SCHEMAS, help="File to write.")
+def schemas(out):
+    """Write the schemas of the policies' hyper-parameters, from their fields."""
+    from fairbandits.settings.policy_schemas import write_schemas
+
+    checkout()
+    write_schemas(out)
+    echo(out)
+
+
+@command("rulegraph graph.mmd")
+@argument("graph", type=File())
+def rulegraph(graph):
+    """Print Snakemake's GRAPH of rules (Mermaid; - for standard input) for Graphviz.
+
+    Rules of a kind are one.
+    """
+    from fairbandits.report.rulegraph import joined
+
+    echo(joined(graph.read()), nl=False)

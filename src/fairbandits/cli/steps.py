@@ -1,0 +1,99 @@
+"""The commands that make datasets and draw figures."""
+
+import sys
+import time
+
+from click import Choice, IntRange, argument, echo, option, progressbar
+
+from fairbandits.cli.options import FILE, PLAN, command, writing
+from fairbandits.replication.bundles import chosen, read_plan
+from fairbandits.settings.schemas import read_yaml
+
+
+@command(
+    "simulate results/cache/plans/PLAN.json",
+    "simulate results/cache/plans/PLAN.json --run banditq/oracle_lfg/lfg-bernoulli"
+    " --replicates 0-199",
+)
+@PLAN
+@option("--run", "name", help="Only the chunks of this run, e.g. banditq/oracle_lfg/lfg-beta.")
+@option("--replicates", help="Only the chunk of these replicates, e.g. 0-49.")
+def simulate(plan, name, replicates):
+    """Simulate the chunks of PLAN: some replicates of one run each.
+
+    The workflow writes the plan, a JSON file with a seed and a list of chunks: name and
+    specification of a run, its replicates, e.g. 0-49, and the file to write.
+    """
+    from fairbandits.replication.simulate import write_chunks
+
+    seed, chunks = read_plan(plan, "chunks")
+    chunks = chosen(chunks, plan, name, replicates)
+    start = time.monotonic()
+    written = write_chunks(chunks, seed)
+    for one in chunks:
+        with writing(one["out"]):
+            out = next(written)
+        echo(f"{out}: {time.monotonic() - start:.2f} s")
+        start = time.monotonic()
+
+
+@command("collect results/cache/plans/PLAN.json")
+@PLAN
+def collect(plan):
+    """Join chunks into the datasets of PLAN, one for each experiment.
+
+    The workflow writes the plan, a JSON file with a seed and a list of datasets: what it is of, its
+    chunks, RUN/FIRST-LAST.parquet, and the file to write.
+    """
+    from fairbandits.replication import datasets
+
+    seed, found = read_plan(plan, "datasets")
+    for one in found:
+        with writing(one["out"]):
+            datasets.collect(one["chunks"], one["experiment"], seed, one["out"], one["ledger"])
+
+
+@command(
+    "figure banditq fig1 results/banditq/full_information.parquet"
+    " --svg fig1.svg --png fig1.png --table fig1.parquet"
+)
+@argument("paper")
+@argument("figure")
+@argument("data", type=FILE, nargs=-1)
+@option("--published", type=FILE, help="Replay of the published run, to draw beside ours.")
+@option("--svg", type=FILE, required=True)
+@option("--png", type=FILE, required=True)
+@option("--table", type=FILE, required=True, help="Parquet file for what is drawn.")
+def figure(paper, figure, data, published, svg, png, table):
+    """Draw FIGURE of PAPER, such as `banditq fig1`, from the datasets DATA, its own first."""
+    from fairbandits.figures.draw import draw
+
+    with writing(table, svg, png):
+        draw(paper, figure, data, published, svg=svg, png=png, table=table)
+
+
+@command("replay banditq-uai2024 --arms 5 --feedback bandit --out replay.parquet")
+@argument("program", type=Choice(["banditq-uai2024"]))
+@option("--arms", type=Choice(["5", "1000"]), required=True)
+@option("--feedback", type=Choice(["full", "bandit"]), required=True)
+@option("--rounds", type=IntRange(min=1), help="Stop after so many.")
+@option(
+    "--published",
+    type=FILE,
+    help="papers/PAPER/published.yaml: the rounds that were read off are recorded too.",
+)
+@option("--out", type=FILE, required=True, help="Parquet file to write.")
+def replay(program, arms, feedback, rounds, published, out):
+    """Run a released PROGRAM of a paper's authors again, with its own random numbers."""
+    del program  # there is one so far
+    from fairbandits.replication.banditq_uai2024 import HORIZONS, published_rounds, write_replay
+
+    horizon = HORIZONS[int(arms)]
+    also = published_rounds(read_yaml(published)["figures"], horizon) if published else []
+    length = min(horizon, rounds or horizon)
+    with writing(out), progressbar(length=length, label="rounds", file=sys.stderr) as bar:
+        write_replay(
+            *(int(arms), feedback, out, lambda done: bar.update(done - bar.pos)),
+            rounds=length,
+            also=also,
+        )
