@@ -31,7 +31,7 @@ class SmallEvidence(Evidence):
         yield from super().recorded(name, columns)
 
 
-def tests_of(ledger):
+def records_of(ledger):
     """Return the tests of a ledger, each with its claim, by the names of both."""
     return {
         f"{claim.id} {test.name}": (claim, test)

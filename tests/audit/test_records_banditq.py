@@ -33,7 +33,7 @@ from fairbandits.settings.config import build_config, load_config
 from fairbandits.settings.schemas import ROOT, paper_file
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_banditq as bounds
-from small_records import asking, check_questions, check_read, in_quick, tests_of
+from small_records import asking, check_questions, check_read, in_quick, records_of
 
 SEED = 20241121
 #: By what runs are shorter here than configured, and the most replicates: a bootstrap needs 10, and
@@ -53,7 +53,7 @@ LEDGER = load_ledger(
         "test",
     ),
 )
-TESTS = tests_of(LEDGER)
+TESTS = records_of(LEDGER)
 CODE = replay_code()
 
 compiled_only = pytest.mark.skipif(

@@ -20,7 +20,7 @@ from fairbandits.replication.recorded import RunData
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_bf_ucb as bounds
-from small_records import SmallEvidence, asking, check_questions, check_read, judged, tests_of
+from small_records import SmallEvidence, asking, check_questions, check_read, judged, records_of
 
 SEED = 20240806
 #: Enough rounds for some after the initial ones, and enough replicates for every procedure.
@@ -28,7 +28,7 @@ HORIZON, REPLICATES = 1500, 10
 
 
 LEDGER = real.ledgers()["bf_ucb"]
-TESTS = tests_of(LEDGER)
+TESTS = records_of(LEDGER)
 #: Searches of the ledger, smaller.
 SIZES = {"(1000, 400": "(60, 100", "(150, 400": "(15, 100", "(3000": "(300", "10000,": "500,"}
 SIZES |= {"_off(500": "_off(50", "_off(300": "_off(40", "5000,": "500,"}

@@ -20,7 +20,7 @@ from fairbandits.replication.recorded import RunData
 from fairbandits.replication.simulate import recorded_rounds
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_fair_ucb as bounds
-from small_records import SmallEvidence, asking, check_questions, check_read, in_quick, tests_of
+from small_records import SmallEvidence, asking, check_questions, check_read, in_quick, records_of
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="millions of rounds")
 SEED = 20240806
@@ -91,7 +91,7 @@ def evidence(tmp_path_factory):
 
 
 LEDGER = real.ledgers()["fair_ucb"]
-TESTS = tests_of(LEDGER)
+TESTS = records_of(LEDGER)
 
 
 def plan_of(claim, test):

@@ -28,7 +28,7 @@ from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_ht_ucb as bounds
 from fairbandits.theory.fluid import fluid_pulls
-from small_records import SmallEvidence, asking, check_questions, check_read, tests_of
+from small_records import SmallEvidence, asking, check_questions, check_read, records_of
 
 SEED = 20240919
 HORIZON, REPLICATES = 400, 20
@@ -68,7 +68,7 @@ NEED_LONG_RUNS = {
 
 
 LEDGER = real.ledgers()["ht_ucb"]
-TESTS = tests_of(LEDGER)
+TESTS = records_of(LEDGER)
 
 
 def plan_of(claim, test):
