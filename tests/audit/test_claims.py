@@ -61,7 +61,8 @@ def refused(*words, code=1):
 
 def kept(rows):
     """Return the rows that committed tables have."""
-    return [row for row in rows if row["claim"] in committed_claims(LEDGERS)]
+    there = committed_claims(LEDGERS)
+    return [row for row in rows if row["claim"] in there]
 
 
 # -------------------------------------------------------------------------------------- lists
