@@ -3,11 +3,12 @@
 Nobody changes them.
 """
 
+from dataclasses import replace
 from functools import cache
 
 from fairbandits.audit.ledger import Ledger, load_ledgers
 from fairbandits.settings.config import Config, load_config
-from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.schemas import ROOT, read_yaml
 
 FILES = (ROOT / "config" / "config.yaml",)
 
@@ -22,3 +23,12 @@ def config() -> Config:
 def ledgers() -> dict[str, Ledger]:
     """Return the ledgers of all papers."""
     return load_ledgers(config())
+
+
+def load(configs) -> tuple[Config, dict[str, Ledger]]:
+    """Return what `fairbandits.audit.run.load` does of the real file and files of folders alone."""
+    assert tuple(configs[:1]) == FILES
+    content = [read_yaml(file) for file in configs[1:]]
+    assert all(one.keys() == {"pathvars"} for one in content)
+    folders = {name: path for one in content for name, path in one["pathvars"].items()}
+    return replace(config(), folders=config().folders | folders), ledgers()

@@ -1,7 +1,6 @@
 """BanditQ's records: each test on small datasets, and what they say on numbers done by hand."""
 
 import dataclasses
-import inspect
 import itertools
 import math
 import re
@@ -27,7 +26,6 @@ from fairbandits.audit.mathematics import (
     sampled_arms,
 )
 from fairbandits.audit.mathematics.chance import generator
-from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, write_table
 from fairbandits.replication.recorded import RunData
@@ -35,6 +33,7 @@ from fairbandits.settings.config import build_config, load_config
 from fairbandits.settings.schemas import ROOT, paper_file
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_banditq as bounds
+from small_records import asking, check_questions, check_read, in_quick, records_of
 
 SEED = 20241121
 #: By what runs are shorter here than configured, and the most replicates: a bootstrap needs 10, and
@@ -54,7 +53,7 @@ LEDGER = load_ledger(
         "test",
     ),
 )
-TESTS = [(claim, test) for claim in LEDGER.claims.values() for test in claim.tests]
+TESTS = records_of(LEDGER)
 CODE = replay_code()
 
 compiled_only = pytest.mark.skipif(
@@ -143,31 +142,9 @@ def thousand(feedback):
     return columns
 
 
-def in_quick(plan):
-    """Return a plan with small random searches."""
-    inputs = {}
-    for name, given in plan.inputs.items():
-        for size, small in SEARCHES.items():
-            given = given.replace(size, small) if isinstance(given, str) else given
-        inputs[name] = given
-    return dataclasses.replace(plan, inputs=inputs)
-
-
 @pytest.fixture(scope="module")
 def asked(evidence):
-    """Return a function that gives a test's questions and the datasets it read, once made."""
-    known = {}
-
-    def ask(claim, test):
-        if (claim, test) not in known:
-            record = LEDGER.claims[claim]
-            (plan,) = (one.plan for one in record.tests if one.name == test)
-            evidence.read.clear()
-            questions = list(cases.questions(in_quick(plan), record.readings, evidence))
-            known[claim, test] = questions, set(evidence.read)
-        return known[claim, test]
-
-    return ask
+    return asking(TESTS, SEARCHES, evidence)
 
 
 def data_of(questions, reading):
@@ -191,33 +168,13 @@ def flat(value):
 # ------------------------------------------------------------------------------- every record
 
 
-def test_every_test_says_what_it_asks():
-    assert [test.name for _, test in TESTS if test.plan is None] == []
-
-
-every_test = pytest.mark.parametrize(
-    ("claim", "test"), TESTS, ids=[f"{claim.id}-{test.name}" for claim, test in TESTS]
-)
-
-
 @compiled_only
-@every_test
-def test_questions_are_those_of_the_ledger(claim, test, asked, rng):
-    questions, _ = asked(claim.id, test.name)
-    takes = parameters_of(test.procedure)
-    procedure = PROCEDURES[test.procedure]
-    settings = dict(test.settings)
-    if "resamples" in takes.optional_settings + takes.settings:
-        settings["resamples"] = 200
-    if "rng" in inspect.signature(procedure).parameters:
-        settings["rng"] = rng
-    for question in questions:
-        assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
-        assert question.reading in ("", *claim.readings)
-        assert bool(question.each) == bool(test.each)
-        procedure(**question.data, **settings)
-    names = [(question.reading, question.each) for question in questions]
-    assert len(names) == len(set(names)) > 0
+@pytest.mark.parametrize("name", TESTS)
+def test_a_procedure_takes_every_question(name, asked, evidence, rng):
+    claim, test = TESTS[name]
+    found, read = asked(claim.id, test.name)
+    check_questions(claim, test, found, rng)
+    check_read(claim, test, read, evidence)
 
 
 #: Where different data can give the same few numbers.
@@ -225,8 +182,9 @@ COARSE = ("banditq-setup-best-arm4", "banditq-eq12", "strictly_met", "share_nega
 
 
 @compiled_only
-@every_test
-def test_readings_have_data_of_their_own(claim, test, asked):
+@pytest.mark.parametrize("name", TESTS)
+def test_readings_have_data_of_their_own(name, asked):
+    claim, test = TESTS[name]
     questions, _ = asked(claim.id, test.name)
     given = {question.reading for question in questions}
     if test.decides and "" not in given:
@@ -251,25 +209,14 @@ def test_records_can_be_asked_of_the_smoke_scale(tmp_path):
     replay(tmp_path)
     evidence = Evidence(dataclasses.replace(config, experiments=own), "banditq", tmp_path)
     problems = []
-    for claim, test in TESTS:
+    for claim, test in TESTS.values():
         try:
-            list(cases.questions(in_quick(test.plan), claim.readings, evidence))
+            list(cases.questions(in_quick(test.plan, SEARCHES), claim.readings, evidence))
         except ValueError as error:
             problems.append((claim.id, test.name, str(error)))
     # horizons that are cut to the same cannot be told apart, and three replicates have no halves
     expected = "must (differ in T|be one cell|have at least 4 replicates)"
     assert [one for one in problems if not re.search(expected, one[2])] == []
-
-
-@compiled_only
-def test_claims_name_what_is_read(evidence, asked):
-    for claim in LEDGER.claims.values():
-        read = set().union(*(asked(claim.id, test.name)[1] for test in claim.tests))
-        named = {
-            name: {evidence.results / one.dataset for one in evidence.config.named("banditq", name)}
-            for name in claim.experiments
-        }
-        assert read == set().union(*named.values()) | (read & evidence.replays), claim.id
 
 
 @compiled_only

@@ -1,30 +1,26 @@
 """BF-UCB's records: each test on small datasets, and what they say on numbers done by hand."""
 
-import inspect
 import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numba import config
 
 import real
-import shrunk
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell
-from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED, VERDICTS
+from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.mathematics import coverage, group_optimum, group_schedules, merit_boxes
-from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_bf_ucb as bounds
+from small_records import SmallEvidence, asking, check_questions, check_read, judged, records_of
 
 SEED = 20240806
 #: Enough rounds for some after the initial ones, and enough replicates for every procedure.
@@ -32,11 +28,7 @@ HORIZON, REPLICATES = 1500, 10
 
 
 LEDGER = real.ledgers()["bf_ucb"]
-TESTS = {
-    f"{claim.id} {test.name}": (claim, test)
-    for claim in LEDGER.claims.values()
-    for test in claim.tests
-}
+TESTS = records_of(LEDGER)
 #: Searches of the ledger, smaller.
 SIZES = {"(1000, 400": "(60, 100", "(150, 400": "(15, 100", "(3000": "(300", "10000,": "500,"}
 SIZES |= {"_off(500": "_off(50", "_off(300": "_off(40", "5000,": "500,"}
@@ -67,78 +59,22 @@ def shorter(experiment):
     return replace(experiment, horizon=horizon, replicates=REPLICATES, runs=runs)
 
 
-class SmallEvidence(Evidence):
-    """Simulates fewer rounds and replicates of an experiment when it is first read."""
-
-    def recorded(self, name, columns=None):
-        for one in map(shorter, self.config.named("bf_ucb", name)):
-            if not (self.results / one.dataset).exists():
-                shrunk.dataset_of(one, self.results, SEED)
-        yield from super().recorded(name, columns)
-
-
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
-    if config.DISABLE_JIT:
-        pytest.skip("millions of rounds")
-    return SmallEvidence(real.config(), "bf_ucb", tmp_path_factory.mktemp("bf_ucb"))
-
-
-def in_quick(plan):
-    """Return a plan with small searches."""
-
-    def small(given):
-        if isinstance(given, list):
-            return [small(one) for one in given]
-        for size, other in SIZES.items():
-            given = given.replace(size, other) if isinstance(given, str) else given
-        return given
-
-    return replace(plan, inputs={name: small(given) for name, given in plan.inputs.items()})
+    return SmallEvidence("bf_ucb", tmp_path_factory.mktemp("bf_ucb"), shorter, SEED)
 
 
 @pytest.fixture(scope="module")
 def asked(evidence):
-    """Return a function that gives a test's questions, and the datasets that were read for it."""
-
-    @cache
-    def ask(name):
-        claim, test = TESTS[name]
-        evidence.read.clear()
-        found = list(cases.questions(in_quick(test.plan), claim.readings, evidence))
-        return found, set(evidence.read)
-
-    return ask
-
-
-def finding_of(test, data, rng):
-    """Return what a test's procedure finds; few resamples are enough here."""
-    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
-    if "rng" in inspect.signature(procedure).parameters:
-        settings |= {"rng": rng} | ({"resamples": 400} if "resamples" in settings else {})
-    return procedure(**data, **settings)
+    return asking(TESTS, SIZES, evidence)
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_a_procedure_takes_every_question(name, asked, evidence, rng):
     claim, test = TESTS[name]
-    found, read = asked(name)
-    assert found
-    takes = parameters_of(test.procedure)
-    for question in found:
-        assert question.reading in ("", *test.under(claim.readings))
-        assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
-        assert finding_of(test, question.data, rng).verdict in VERDICTS
-    labels = [(question.reading, question.each) for question in found]
-    assert len(labels) == len(set(labels))
-    readings = {question.reading for question in found}
-    assert "" in readings or set(test.under(claim.readings)) <= readings
-    named = {
-        evidence.results / one.dataset
-        for experiment in test.plan.experiments
-        for one in evidence.config.named("bf_ucb", experiment)
-    }
-    assert read == named
+    found, read = asked(claim.id, test.name)
+    check_questions(claim, test, found, rng)
+    check_read(claim, test, read, evidence)
 
 
 def columns_of(evidence, experiment, policy, *names):
@@ -172,7 +108,7 @@ def regret_at_end(evidence, experiment, policy, sizes, beta):
     ],
 )
 def test_quotas_are_compared_within_a_version(reading, runs, asked, evidence):
-    found, _ = asked("bf-fig1-beta-order-low two_to_three")
+    found, _ = asked("bf-fig1-beta-order-low", "two_to_three")
     (data,) = (one.data for one in found if one.reading == reading)
     experiment, lower, own = runs
     for key, policy, beta in (
@@ -184,7 +120,7 @@ def test_quotas_are_compared_within_a_version(reading, runs, asked, evidence):
 
 
 def test_rivals_are_of_the_same_version(asked, evidence):
-    found, _ = asked("bf-fig3a-bf-least than_mf")
+    found, _ = asked("bf-fig3a-bf-least", "than_mf")
     for reading, place in (
         ("printed", ("high", "paper_mf")),
         ("cut", ("high_cut", "cut_mf")),
@@ -265,7 +201,7 @@ def test_each_record_can_be_kept_and_broken(name, rng):
             plan=test.plan,
             inputs_contrasts=test.inputs["contrasts"],
         )
-    kept, broken = (finding_of(test, planted(test, keep, rng), rng) for keep in (True, False))
+    kept, broken = (judged(test, planted(test, keep, rng), rng, 400) for keep in (True, False))
     assert kept.verdict == REPRODUCED, kept.tags
     limit_statement = test.procedure == "growth_exponent" and test.settings.get("asymptotic", True)
     if limit_statement:

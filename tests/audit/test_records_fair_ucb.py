@@ -1,6 +1,5 @@
 """Fair-Learn's records: each test on small datasets, and what they say on numbers done by hand."""
 
-import inspect
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -12,18 +11,16 @@ import pytest
 from numba import config
 
 import real
-import shrunk
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell
-from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.finding import VERDICTS
 from fairbandits.audit.mathematics import counterexamples, fair_counts, plain_fair_learn
-from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.replication.recorded import RunData
 from fairbandits.replication.simulate import recorded_rounds
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_fair_ucb as bounds
+from small_records import SmallEvidence, asking, check_questions, check_read, in_quick, records_of
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="millions of rounds")
 SEED = 20240806
@@ -88,109 +85,39 @@ def shorter_spec(spec, means, suite):
     return replace(spec, **changed)
 
 
-class SmallEvidence(Evidence):
-    """Simulates fewer rounds and replicates of an experiment when it is first read."""
-
-    def recorded(self, name, columns=None):
-        for one in map(shorter, self.config.named("fair_ucb", name)):
-            if not (self.results / one.dataset).exists():
-                shrunk.dataset_of(one, self.results, SEED)
-        yield from super().recorded(name, columns)
-
-
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
-    if config.DISABLE_JIT:
-        pytest.skip("millions of rounds")
-    return SmallEvidence(real.config(), "fair_ucb", tmp_path_factory.mktemp("fair_ucb"))
+    return SmallEvidence("fair_ucb", tmp_path_factory.mktemp("fair_ucb"), shorter, SEED)
 
 
 LEDGER = real.ledgers()["fair_ucb"]
-TESTS = {
-    f"{claim.id} {test.name}": (claim, test)
-    for claim in LEDGER.claims.values()
-    for test in claim.tests
-}
+TESTS = records_of(LEDGER)
 
 
 def plan_of(claim, test):
     return TESTS[f"{claim} {test}"][1].plan
 
 
-def in_quick(plan):
-    """Return a plan with small searches."""
-
-    def small(given):
-        if isinstance(given, list):
-            return [small(one) for one in given]
-        for size, other in SIZES.items():
-            given = given.replace(size, other) if isinstance(given, str) else given
-        return given
-
-    return replace(plan, inputs={name: small(given) for name, given in plan.inputs.items()})
-
-
 def questions(claim, test, evidence):
     """Return what a test of the ledger asks of some evidence."""
     readings = LEDGER.claims[claim].readings
-    return list(cases.questions(in_quick(plan_of(claim, test)), readings, evidence))
+    return list(cases.questions(in_quick(plan_of(claim, test), SIZES), readings, evidence))
 
 
 @pytest.fixture(scope="module")
 def asked(evidence):
-    """Return a function that gives a test's questions, and the datasets that were read for it."""
-
-    @cache
-    def ask(claim, test):
-        evidence.read.clear()
-        return questions(claim, test, evidence), set(evidence.read)
-
-    return ask
-
-
-def judged(test, question, rng):
-    """Return what a test's procedure finds; few resamples are enough here."""
-    takes = parameters_of(test.procedure)
-    assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
-    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
-    if "rng" in inspect.signature(procedure).parameters:
-        settings |= {"rng": rng, "resamples": 200} if "resamples" in settings else {"rng": rng}
-    return procedure(**question.data, **settings)
+    return asking(TESTS, SIZES, evidence)
 
 
 # ------------------------------------------------------------------------------- every record
 
 
-def test_every_test_says_what_it_asks():
-    assert [name for name, (_, test) in TESTS.items() if test.plan is None] == []
-
-
 @pytest.mark.parametrize("name", TESTS)
-def test_a_procedure_takes_every_question(name, asked, rng):
+def test_a_procedure_takes_every_question(name, asked, evidence, rng):
     claim, test = TESTS[name]
-    found, _ = asked(claim.id, test.name)
-    assert found
-    for question in found:
-        assert question.reading in ("", *test.under(claim.readings))
-        assert judged(test, question, rng).verdict in VERDICTS
-    labels = [(question.reading, question.each) for question in found]
-    assert len(labels) == len(set(labels))
-    assert {bool(question.each) for question in found} == {bool(test.each)}
-    readings = {question.reading for question in found}
-    assert "" in readings or set(test.under(claim.readings)) <= readings
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_what_a_claim_names_is_what_its_tests_read(name, asked, evidence):
-    claim, test = TESTS[name]
-    _, read = asked(claim.id, test.name)
-    named = {
-        evidence.results / one.dataset
-        for experiment in test.plan.experiments
-        for one in evidence.config.named("fair_ucb", experiment)
-    }
-    assert read == named
-    assert set(test.plan.experiments) <= set(claim.experiments)
+    found, read = asked(claim.id, test.name)
+    check_questions(claim, test, found, rng)
+    check_read(claim, test, read, evidence)
 
 
 # ------------------------------------------------------------------------------ cells made up

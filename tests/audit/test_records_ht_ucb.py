@@ -1,6 +1,5 @@
 """HT-UCB's records: each test on small datasets, and their words on numbers done by hand."""
 
-import inspect
 import math
 import re
 from dataclasses import replace
@@ -9,30 +8,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numba import config
 
 import real
-import shrunk
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell
-from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import parse
 from fairbandits.audit.finding import (
     INCONCLUSIVE,
     NOT_REPRODUCED,
     REPRODUCED,
-    VERDICTS,
     Finding,
 )
 from fairbandits.audit.judge import Answer, judge
 from fairbandits.audit.mathematics import penalties
 from fairbandits.audit.measures import ht_ucb, measures
 from fairbandits.audit.measures.ht_ucb import frontier
-from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import bounds_ht_ucb as bounds
 from fairbandits.theory.fluid import fluid_pulls
+from small_records import SmallEvidence, asking, check_questions, check_read, records_of
 
 SEED = 20240919
 HORIZON, REPLICATES = 400, 20
@@ -72,11 +68,7 @@ NEED_LONG_RUNS = {
 
 
 LEDGER = real.ledgers()["ht_ucb"]
-TESTS = {
-    f"{claim.id} {test.name}": (claim, test)
-    for claim in LEDGER.claims.values()
-    for test in claim.tests
-}
+TESTS = records_of(LEDGER)
 
 
 def plan_of(claim, test):
@@ -120,59 +112,23 @@ def shorter(experiment):
     )
 
 
-class SmallEvidence(Evidence):
-    """Simulates fewer rounds and replicates of an experiment when it is first read."""
-
-    def recorded(self, name, columns=None):
-        for one in map(shorter, self.config.named("ht_ucb", name)):
-            if not (self.results / one.dataset).exists():
-                shrunk.dataset_of(one, self.results, SEED)
-        yield from super().recorded(name, columns)
-
-
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
-    if config.DISABLE_JIT:
-        pytest.skip("hundreds of runs")
-    return SmallEvidence(real.config(), "ht_ucb", tmp_path_factory.mktemp("ht_ucb"))
-
-
-def in_quick(plan):
-    """Return a plan with small searches."""
-
-    def small(given):
-        if isinstance(given, list):
-            return [small(one) for one in given]
-        for size, other in SIZES.items():
-            given = given.replace(size, other) if isinstance(given, str) else given
-        return given
-
-    inputs = {name: small(given) for name, given in plan.inputs.items()}
-    return replace(plan, inputs=inputs, each={k: given[:3] for k, given in plan.each.items()})
-
-
-def judged(test, question, rng):
-    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
-    if "rng" in inspect.signature(procedure).parameters:
-        settings |= {"rng": rng, "resamples": 200} if "resamples" in settings else {"rng": rng}
-    return procedure(**question.data, **settings)
+    return SmallEvidence("ht_ucb", tmp_path_factory.mktemp("ht_ucb"), shorter, SEED)
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_a_procedure_takes_every_question(name, evidence, rng):
     claim, test = TESTS[name]
-    evidence.read.clear()
+    plan = replace(test.plan, each={key: given[:3] for key, given in test.plan.each.items()})
+    some = {name: (claim, replace(test, plan=plan))}
     try:
-        found = list(cases.questions(in_quick(test.plan), claim.readings, evidence))
-        verdicts = {judged(test, question, rng).verdict for question in found}
+        found, read = asking(some, SIZES, evidence)(claim.id, test.name)
+        check_questions(claim, test, found, rng)
     except ValueError:
         assert name in NEED_LONG_RUNS
         return
-    assert verdicts <= set(VERDICTS)
-    labels = [(question.reading, question.each) for question in found]
-    assert len(labels) == len(set(labels))
-    assert {question.reading for question in found} <= {"", *test.under(claim.readings)}
-    assert set(test.plan.experiments) <= set(claim.experiments)
+    check_read(claim, test, read, evidence)
 
 
 def test_thirty_six_cells_are_compared():

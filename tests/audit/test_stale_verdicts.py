@@ -11,7 +11,6 @@ from click.testing import CliRunner
 import real
 import shrunk
 import small
-from fairbandits.audit import ledger as ledger_module
 from fairbandits.audit import records, run
 from fairbandits.audit.committed import write_tables
 from fairbandits.audit.records import Made, made_of, read_verdicts, write_findings
@@ -23,11 +22,31 @@ from fairbandits.replication.verify import read_lock
 from fairbandits.settings.schemas import ROOT, check
 
 CONFIG = real.config()
-LEDGERS = real.ledgers()
+NAMED = ("banditq-abs-targets", "fairucb-thm2-bound")
+
+
+def few(claims):
+    """Return some claims that have tests, with those that are named here."""
+    tested = [key for key, one in claims.items() if one.tests]
+    return {key: claims[key] for key in tested if key in (*NAMED, *tested[:12])}
+
+
+#: The real ledgers with few of their claims.
+LEDGERS = {
+    paper: replace(ledger, claims=few(ledger.claims)) for paper, ledger in real.ledgers().items()
+}
 SEED = 20240811
 NAME = "oracle_lfg"
 PLACE = f"banditq/{NAME}.parquet"
 WAY_OUT = "; `fairbandits replicate audit` makes it anew, and --anyway shows it as it is"
+
+
+@pytest.fixture(autouse=True)
+def ledgers(monkeypatch):
+    """Return the ledgers that commands load, to be changed, instead of the real ones."""
+    now = dict(LEDGERS)
+    monkeypatch.setattr(run, "load", lambda configs: (real.load(configs)[0], dict(now)))
+    return now
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +134,7 @@ def test_fresh_verdicts_are_shown(results):
 
 
 @pytest.mark.parametrize("name", ["verdicts", "findings", "banditq"])
-def test_edited_tables_are_refused_wherever_they_are_read(results, name):
+def test_edited_tables_are_refused_wherever_they_are_read(results, name, monkeypatch):
     file = results / "audit" / f"{name}.parquet"
     table = read_table(file)
     place = table.column_names.index("verdict")
@@ -129,6 +148,7 @@ def test_edited_tables_are_refused_wherever_they_are_read(results, name):
         with pytest.raises(StoreError, match="was changed: its content has hash"):
             read()
     config = replace(CONFIG, folders={"results": str(results)})
+    monkeypatch.setattr(run, "load_ledgers", lambda config: LEDGERS)
     problems = run.problems_of(config, {"runs": {}})
     assert [one for one in problems if one.startswith(f"{file} was changed")]
 
@@ -200,9 +220,13 @@ def test_a_replay_of_other_code(results):
     assert problem == f"{results / place} is stale: code {'0' * 16} made it"
 
 
-def test_other_rules(results, monkeypatch):
+def of_other_rules(ledger):
+    return replace(ledger, digest="e" * 16)
+
+
+def test_other_rules(results, ledgers):
     was = LEDGERS["banditq"].digest
-    monkeypatch.setattr(ledger_module, "rules_digest", lambda content: "e" * 16)
+    ledgers |= {paper: of_other_rules(one) for paper, one in LEDGERS.items()}
     problem = (
         f"{results}/audit/verdicts.parquet is stale: the rules in papers/banditq/claims.yaml have "
         f"changed since (digest {was}, now {'e' * 16}) ({len(LEDGERS)} reasons in all){WAY_OUT}"
@@ -270,13 +294,8 @@ def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
     )
 
 
-def test_the_committed_table_of_other_rules(committed, monkeypatch):
-    digest = ledger_module.rules_digest
-
-    def other(content):
-        return "e" * 16 if content["paper"] == "fair_ucb" else digest(content)
-
-    monkeypatch.setattr(ledger_module, "rules_digest", other)
+def test_the_committed_table_of_other_rules(committed, ledgers):
+    ledgers["fair_ucb"] = of_other_rules(LEDGERS["fair_ucb"])
     why = "the rules in papers/fair_ucb/claims.yaml have changed since"
     for words in (["--paper", "fair_ucb"], ["--json"]):
         line = refused(*committed, *words)
@@ -313,10 +332,13 @@ def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, mo
     assert "Stale" not in said(*committed)
 
 
+# ------------------------------------------------------------ what is committed in this project
+
+
 def test_what_is_committed_is_of_the_ledgers_and_the_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    assert list(records.stale_csv(table, LEDGERS)) == [], records.ANEW
-    rows = records.read_csv(table, LEDGERS)
+    assert list(records.stale_csv(table, real.ledgers())) == [], records.ANEW
+    rows = records.read_csv(table, real.ledgers())
     lock = read_lock(ROOT / "results.lock")
     assert list(run.committed_of_other_lock(table, rows, CONFIG, lock)) == []
     assert {row["seed"] for row in rows} == {str(lock["seed"])}
@@ -328,7 +350,7 @@ def test_verify_names_verdicts_of_another_lock():
     key = "banditq/unfair_policies/"
     keys = [one for one in lock["runs"] if one.startswith(key)]
     other = lock | {"runs": lock["runs"] | {keys[0]: "00000000"}}
-    rows = records.read_csv(table, LEDGERS)
+    rows = records.read_csv(table, real.ledgers())
     problems = list(run.committed_of_other_lock(table, rows, CONFIG, other))
     assert problems[0].startswith(
         "audit/verdicts.csv: the verdict on banditq-abs-classic-unfair was made from data with hash"
@@ -338,7 +360,7 @@ def test_verify_names_verdicts_of_another_lock():
 
 def test_each_dataset_of_a_suite_counts():
     """A verdict on several datasets of a folder is of the lock's content of each of them."""
-    rows = records.read_csv(ROOT / "audit" / "verdicts.csv", LEDGERS)
+    rows = records.read_csv(ROOT / "audit" / "verdicts.csv", real.ledgers())
     lock = read_lock(ROOT / "results.lock")
     of_suites = [one for one in rows if any("{" in place for place in one["data"])]
     assert of_suites

@@ -19,9 +19,7 @@ from fairbandits.settings.schemas import ROOT, ConfigError
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("claims")
-    small.write_audit(folder)
-    return audit.open_audit(folder / "results")
+    return audit.open_audit(small.audited(tmp_path_factory) / "results")
 
 
 @pytest.fixture(scope="module")
