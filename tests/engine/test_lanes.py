@@ -71,8 +71,8 @@ CASES = {
 
 
 SUMS = (QueueSquares(), Starvation(), PlaysSum())
-#: What looks on in the cases with a gain; their orders differ, and so do their places.
-OBSERVED = {1.0: SUMS, -1e3: SUMS[1:], 1e-3: SUMS[::-1], 1e6: SUMS[2:]}
+#: What looks on in the cases with a gain, in either order where the gain is 1 and where it is not.
+OBSERVED = {1.0: SUMS} | dict.fromkeys((-1e3, 1e-3, 1e6), SUMS[::-1])
 
 
 def policy_of(rng, feedback, arms, targets=None, **parameters):

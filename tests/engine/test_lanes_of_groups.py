@@ -24,12 +24,12 @@ from fairbandits.engine.vectors import LANES
 LOOKING = (InitialPhase(), GroupDeficits(), OptionalPulls())
 UNEVEN, FOUR = (9, 2, 4), (1, 3, 17, 1)
 SHADOW = tuple(np.linspace(0.9, 0.2, 15).tolist())
-#: Name -> (groups, what makes the policy, what looks on). The readings are run-time values, so
-#: that each policy with its observers is one kernel.
+#: Name -> (groups, what makes the policy). The readings are run-time values, so that each policy
+#: with its observers is one kernel, BF-UCB with its weights and with its sums (``uncut``) two.
 POLICIES = {
-    "bf": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3), box="uncut"), LOOKING),
-    "bf-owed": (UNEVEN, lambda groups: BFUCB(groups, ("1/3",) * 3, box="uncut"), LOOKING),
-    "bf-free": (FOUR, lambda groups: BFUCB(groups, (0,) * 4, box="uncut"), LOOKING),
+    "bf": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3), box="uncut")),
+    "bf-owed": (UNEVEN, lambda groups: BFUCB(groups, ("1/3",) * 3, box="uncut")),
+    "bf-free": (FOUR, lambda groups: BFUCB(groups, (0,) * 4, box="uncut")),
     "bf-readings": (
         FOUR,
         lambda groups: BFUCB(
@@ -38,40 +38,30 @@ POLICIES = {
             width="released",
             running_mean="released",
         ),
-        LOOKING,
     ),
-    "bf-horizon": ((5,), lambda groups: BFUCB(groups, (0,), box="uncut", width="horizon"), LOOKING),
+    "bf-horizon": ((5,), lambda groups: BFUCB(groups, (0,), box="uncut", width="horizon")),
     "bf-random": (
         UNEVEN,
         lambda groups: BFUCB(
             *(groups, (0.1, 0.2, 0.1)), box="uncut", initialisation="released", learner="random"
         ),
-        LOOKING,
     ),
-    "bf-merit": (
-        UNEVEN,
-        lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), box="uncut"),
-        (MeritRegret((0.5,) * 15), *LOOKING),
-    ),
-    "cut-merit": (
+    "owed": (
         UNEVEN,
         lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), learner="least_owed"),
-        (MeritRegret((0.5,) * 15), *LOOKING),
     ),
-    "exact": (UNEVEN, lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), box="exact"), LOOKING),
+    "exact": (UNEVEN, lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), box="exact")),
     "mean": (
         UNEVEN,
         lambda groups: BFUCB(
             groups, (0.2, 0.1, 0.3), policy_from="mean", width="horizon", learner="first"
         ),
-        LOOKING,
     ),
     "exponential": (
         UNEVEN,
         lambda groups: BFUCB(groups, (0.2, 0.1, 0.3), merit="exponential", box="uncut"),
-        LOOKING,
     ),
-    "cut": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3)), LOOKING),
+    "cut": (UNEVEN, lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3))),
     "cut-readings": (
         FOUR,
         lambda groups: BFUCB(
@@ -80,65 +70,62 @@ POLICIES = {
             running_mean="released",
             initialisation="released",
         ),
-        LOOKING,
     ),
     "released": (
         UNEVEN,
         lambda groups: BFUCB(groups, ("1/5", "1/3", 0.3), version="released"),
-        LOOKING,
     ),
     "rounded": (
         FOUR,
         lambda groups: BFUCB(groups, (0, 0.5, 0.1, 0), draw="released"),
-        LOOKING,
     ),
     "rounded-uncut": (
         (20,),
         lambda groups: BFUCB(groups, (0.5,), draw="released", box="uncut"),
-        LOOKING,
     ),
-    "gef": (UNEVEN, lambda groups: GroupUCB(groups, ("1/5", "1/3", 0.3), box="uncut"), LOOKING),
+    "gef": (UNEVEN, lambda groups: GroupUCB(groups, ("1/5", "1/3", 0.3), box="uncut")),
     "gef-released": (
         FOUR,
         lambda groups: GroupUCB(groups, (0.25, 0, 0.1, 0.5), version="released"),
-        LOOKING,
     ),
     "gef-random": (
         UNEVEN,
         lambda groups: GroupUCB(groups, ("1/3",) * 3, index="paper", ties="random", cap=True),
-        LOOKING,
     ),
-    "ucb": (FOUR, lambda groups: GroupUCB(groups), LOOKING),
-    "ucb-random": (UNEVEN, lambda groups: GroupUCB(groups, ties="random", cap=True), LOOKING),
-    "mf": (UNEVEN, lambda groups: FairXUCB(groups, box="uncut"), LOOKING[:1]),
-    "mf-cut": (FOUR, lambda groups: FairXUCB(groups, None), LOOKING[:1]),
+    "ucb": (FOUR, lambda groups: GroupUCB(groups)),
+    "ucb-random": (UNEVEN, lambda groups: GroupUCB(groups, ties="random", cap=True)),
+    "mf": (UNEVEN, lambda groups: FairXUCB(groups, box="uncut")),
+    "mf-cut": (FOUR, lambda groups: FairXUCB(groups, None)),
     "mf-readings": (
         (3, 3),
         lambda groups: FairXUCB(
             groups, width="released", running_mean="released", initialisation="released"
         ),
-        LOOKING[:1],
     ),
     "mf-round": (
         UNEVEN,
         lambda groups: FairXUCB(groups, clock="round", draw="released"),
-        LOOKING[:1],
     ),
     "mf-released": (
         UNEVEN,
         lambda groups: FairXUCB(
             *(groups,), version="released", quotas=(0.2, 0.1, 0.3), shadow_means=SHADOW
         ),
-        LOOKING[:1],
     ),
     "mf-counts": (
         UNEVEN,
         lambda groups: FairXUCB(
             *(groups,), counts="bf_ucb", quotas=(0.2, 0.1, 0.3), shadow_means=SHADOW, box="uncut"
         ),
-        LOOKING[:1],
     ),
 }
+
+
+def looking_on(policy, arms):
+    """Return the observers of a policy, all that can watch it."""
+    if isinstance(policy, BFUCB):
+        return (MeritRegret((0.5,) * arms), *LOOKING)
+    return LOOKING[:1] if isinstance(policy, FairXUCB) else LOOKING
 
 
 def instances_of(rng, law, arms):
@@ -151,8 +138,9 @@ def instances_of(rng, law, arms):
 @pytest.mark.parametrize("law", laws.CODES)
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_block_gives_what_each_replicate_gives(name, law, rng):
-    groups, make, observe = POLICIES[name]
+    groups, make = POLICIES[name]
     policy, arms, rounds = make(groups), sum(groups), 600
+    observe = looking_on(policy, arms)
     first = policy.initial_rounds
     options = {"checkpoints": [1, 2, first, first + 1, rounds], "observe": observe}
     replicates = [5, 0, 3, 11, 7]
@@ -168,18 +156,20 @@ def test_a_block_gives_what_each_replicate_gives(name, law, rng):
     "name", ["bf", "bf-readings", "cut", "released", "gef", "ucb-random", "mf"]
 )
 def test_long_runs(name):
-    groups, make, observe = POLICIES[name]
-    instance = RandomInstance(sum(groups), 0.3, 0.95, law="bernoulli")
-    options = {"seed": 1, "checkpoints": [100, 5000, 20_000], "observe": observe}
-    together = run(make(groups), instance, 20_000, LANES, **options)
-    apart = [run(make(groups), instance, 20_000, [one], **options) for one in range(LANES)]
+    groups, make = POLICIES[name]
+    policy, arms = make(groups), sum(groups)
+    instance = RandomInstance(arms, 0.3, 0.95, law="bernoulli")
+    options = {"seed": 1, "checkpoints": [100, 5000, 20_000], "observe": looking_on(policy, arms)}
+    together = run(policy, instance, 20_000, LANES, **options)
+    apart = [run(policy, instance, 20_000, [one], **options) for one in range(LANES)]
     assert_same_results(together, apart)
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
-    groups, make, observe = POLICIES[name]
+    groups, make = POLICIES[name]
     policy, loop = make(groups), LOOPS["bandit"]
+    observe = looking_on(policy, sum(groups))
     last = policy.initial_rounds + 12
     for instance in instances_of(rng, "bernoulli", sum(groups)):
         whole = block_run(policy, instance, [0, last], loop, observe)

@@ -76,11 +76,12 @@ POLICIES = {
     "ht_ucb-soft": (8, lambda rng, arms: ht_ucb(rng, arms, threshold="soft")),
     "ht_ucb-rates": (4, lambda rng, arms: HTUCB(quotas_of(rng, arms, 0.9), 50)),
 }
-OBSERVED = {
-    "lfg-before": (Starvation(),),
-    "fair_ucb-tolerance": (FairLearnDeficits(),),
-    "fair_ucb-turns": (FairLearnDeficits(),),
-}
+#: What looks on, by the first word of the name.
+OBSERVED = {"lfg": (Starvation(),), "fair_ucb": (FairLearnDeficits(),)}
+
+
+def looking_on(name):
+    return OBSERVED.get(name.partition("-")[0], ())
 
 
 def instances_of(rng, law, arms):
@@ -94,7 +95,7 @@ def instances_of(rng, law, arms):
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_block_gives_what_each_replicate_gives(name, law, rng):
     arms, make = POLICIES[name]
-    observe = OBSERVED.get(name, ())
+    observe = looking_on(name)
     options = {"stream": "lanes", "checkpoints": [1, 2, arms, 100, ROUNDS], "observe": observe}
     replicates = [5, 0, 3, 11, 7]
     for instance in instances_of(rng, law, arms):
@@ -114,7 +115,7 @@ def test_long_runs_and_deficits(name, rng):
         options = {
             "checkpoints": [10, 5000, 20_000],
             "quotas": quotas_of(rng, arms, 0.6),
-            "observe": OBSERVED.get(name, ()),
+            "observe": looking_on(name),
         }
         policy = make(rng, arms)
         together = run(policy, instance, 20_000, LANES, **options)
@@ -126,7 +127,7 @@ def test_long_runs_and_deficits(name, rng):
 def test_blocks_in_pieces_compiled_and_interpreted(name, rng):
     arms, make = POLICIES[name]
     loop = LOOPS["bandit"]
-    observe = OBSERVED.get(name, ())
+    observe = looking_on(name)
     for law in ("bernoulli", "deterministic", "gaussian"):
         policy = make(rng, arms)
         instance = instances_of(rng, law, arms)[law == "deterministic"]
