@@ -265,7 +265,7 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
         made = entrant.policy(given)
         inside = getattr(made, "_policy", made)
         state = inside.start(spec.n_arms, PLAIN_ROUNDS)
-    except Exception as error:  # whatever a user's class does
+    except Exception as error:  # a user's class can raise anything
         raise ConfigError(
             f"{entrant.name} cannot be made and started: {type(error).__name__}: {error}"
         ) from error
@@ -334,7 +334,7 @@ def _played(
         played |= {"checkpoints": rounds[rounds <= size["horizon"]]}
         try:
             policy = entrant.policy(given_of(spec, one.true_means, entrant))
-        except Exception as error:  # whatever a user's class does
+        except Exception as error:  # a user's class can raise anything
             raise Failed(
                 f"{entrant.name} cannot be made for {experiment.instance}: "
                 f"{type(error).__name__}: {error}"
@@ -346,7 +346,7 @@ def _played(
         n_jobs = 1 if isinstance(policy, Compiled) else min(size["n_jobs"], len(together))
         try:
             results.append(run(policy, replicates=together, n_jobs=n_jobs, **played))
-        except Exception as error:  # whatever a user's policy does
+        except Exception as error:  # a user's policy can raise anything
             words = _failure(policy, together, played) or f"{type(error).__name__}: {error}"
             raise Failed(f"{entrant.name} failed on {experiment.instance}, {words}") from error
     found = results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])
@@ -375,7 +375,7 @@ def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception
     """Return the exception that a policy raises in a replicate, or None."""
     try:
         simulation.run(policy, replicates=[replicate], **played)
-    except Exception as error:  # whatever a user's policy does
+    except Exception as error:  # a user's policy can raise anything
         return error
     return None
 

@@ -22,7 +22,7 @@ from fairbandits.settings.config import Config
 #: Column that says whether a contract is kept -> the measure that decides it, and its largest upper
 #: limit as a part of the rounds, which is smaller where every round counts.
 KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
-#: What `costs` plays: rounds and replicates, the last of these so many at once as BanditQ does.
+#: Rounds and replicates that `costs` plays; these are as many at once as in BanditQ's blocks.
 COST_ROUNDS, COST_REPLICATES = 20_000, 8
 #: Means of the arms for measuring costs.
 COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)

@@ -62,7 +62,7 @@ class CaseScope:
     group: tuple["CaseScope", ...] = ()
 
     def value(self, name: str) -> Any:
-        """Return what a name stands for."""
+        """Return the value of a name."""
         if name in self.known:
             return self.known[name]
         found = measures.measures().get(name)

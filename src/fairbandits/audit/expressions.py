@@ -132,7 +132,7 @@ def parse(text: str) -> Expression:
     Raises
     ------
     ExpressionError
-        For what is no expression, or has parts that are not allowed.
+        If it is no expression, or has parts that are not allowed.
 
     Examples
     --------

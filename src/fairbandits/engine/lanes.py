@@ -11,8 +11,8 @@ from fairbandits.engine.vectors import Rows, Vector
 from fairbandits.engine.watching import Watched
 from fairbandits.engine.width import Own, Shared
 
-#: In a block whole numbers are numbers in floating point. Its runs have at most so many rounds, and
-#: quotas in it at most such a denominator, so that all their multiples are exact, below 2**53.
+#: In a block whole numbers are numbers in floating point. Limits of a run's rounds and of the
+#: denominator of quotas keep all their multiples exact, below 2**53.
 MOST_ROUNDS, FINEST = 2**33, 2**20
 
 

@@ -1,4 +1,4 @@
-"""What a policy is to the round loops: a state, and small functions found by the state's type.
+"""The round loops' view of a policy: a state, and small functions found by the state's type.
 
 A state is a NamedTuple of arrays. Its functions are written once, as plain Python, and registered
 with `implements`; Numba resolves the calls while it compiles a loop, the interpreter when it runs
@@ -14,7 +14,7 @@ The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
 ``learn(state, t, action, reward)``  take the reward of the pulled arm (float) or, under full
                                      information, the rewards of all arms (array); the action is
                                      the arm, or the probabilities
-``probe(state, out)``                write what the policy reports of itself at a checkpoint,
+``probe(state, out)``                write the policy's own report at a checkpoint,
                                      ``out[p, k]`` for its p-th probe and arm k
 ===================================  ===========================================================
 

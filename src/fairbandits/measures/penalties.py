@@ -1,4 +1,4 @@
-"""Penalty rates of the arms: what a missing pull costs.
+"""Penalty rates of the arms: the cost of a missing pull.
 
 Apart from `fairbandits.library.instance`, so that figures can ask for them without starting Numba.
 """

@@ -1,4 +1,4 @@
-"""Measures of pulls: regret, the regret beyond what the quotas cost, and unfairness.
+"""Measures of pulls: regret, the regret beyond the cost of the quotas, and unfairness.
 
 All take arrays whose last axis is the arm and whose axis before it is the round, as
 `fairbandits.run` records them; `rounds` has shape (n_rounds,).

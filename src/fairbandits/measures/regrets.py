@@ -139,7 +139,7 @@ def target_regret(
     Raises
     ------
     ValueError
-        If nobody can meet the targets.
+        If no distribution meets the targets.
 
     References
     ----------

@@ -36,12 +36,12 @@ class InequalitiesState(NamedTuple):
 
 @dataclass(frozen=True)
 class BanditQInequalities:
-    """What the proofs of BanditQ with full information and gradient ascent state of every path.
+    """The inequalities in the proofs of BanditQ with full information and gradient ascent.
 
     Parameters
     ----------
     means : sequence of float, length n_arms
-        True means in [0, 1]; they say what the benchmark x* is.
+        True means in [0, 1]; they give the benchmark x*.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class FairLearnDeficits:
 
     The deficit of arm i after round t is d_i = r_i t - N_i(t). With m classes the arm is in class
     M_j, j = 1..m, if alpha + (m - j)/m <= d_i < alpha + (m - j + 1)/m, and in none if d_i < alpha;
-    whoever is above M_1 is counted with it. V_j is what M_1..M_j hold.
+    arms above M_1 are counted with it. V_j is the union of M_1..M_j.
 
     Notes
     -----

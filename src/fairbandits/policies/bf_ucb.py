@@ -109,7 +109,7 @@ class BFUCB:
     delta : float, optional
         Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
     version : {"paper", "released"}
-        What the four switches below are if they are not given.
+        Default of the four switches below.
     initialisation : {"paper", "released"}, optional
         The first m max k_g rounds: the groups in turn, each arm once and then by merit; or group
         after group, max k_g rounds each, every arm once and then any arm uniformly.
@@ -126,8 +126,8 @@ class BFUCB:
         the box being cut to [0, 1], without which Phi is unbounded near 0. Or the upper corner of
         the box without the cut, mean_i + w_g / sqrt(N_i), as the paper prints it.
     policy_from : {"maximiser", "mean"}
-        What the merits are of: the optimistic means, or the empirical means, as line 6 of
-        Subroutine 2 prints.
+        Means in the merits: the optimistic ones, or the empirical ones, as line 6 of Subroutine 2
+        prints.
     merit : {"power", "exponential"}
         f(x) = x**c or exp(c x).
     merit_parameter : float
@@ -335,7 +335,7 @@ def _weigh_any(state, g):
             weight = merits.merit_of(x, state.kind, state.c)
             some = some or weight != 0.0
             put_entry(state.weight, row + k, i, weight)
-        if not some:  # no merit at all, so that nobody is preferred
+        if not some:  # no merit at all: all arms alike
             for k in range(size):
                 put_entry(state.weight, row + k, i, 1.0)
         put_entry(state.value, g, i, value)

@@ -70,7 +70,7 @@ class FairXUCB:
     delta : float, optional
         Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
     version : {"paper", "released"}
-        What the switches below are if they are not given.
+        Default of the switches below.
     width : {"paper", "released"}, optional
         As above; or with delta outside the logarithm, sqrt(2 log(4 T n) / delta).
     clock : {"horizon", "round"}, optional

@@ -108,7 +108,7 @@ class GroupOracle:
         for g, size in enumerate(self.groups):
             own = means[start[g] : start[g + 1]]
             masses = np.array([merits.merit_of(mu, kind, c) for mu in own.tolist()])
-            if masses.sum() == 0.0:  # no merit at all, so that nobody is preferred
+            if masses.sum() == 0.0:  # no merit at all: all arms alike
                 masses = np.ones(size)
             fair = masses / masses.sum()
             values.append(float((fair * own).sum()))

@@ -67,7 +67,7 @@ class GroupUCB:
     quotas : sequence of number or str, one per group, optional
         Required fraction of rounds beta_g >= 0, exact, with a sum of at most 1; default none.
     version : {"paper", "released"}
-        What the switches below are if they are not given.
+        Default of the switches below.
     index : {"ucb1", "paper", "released"}, optional
         mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta, n
         being the number of arms among which the choice is. Default ucb1 in the paper's version.

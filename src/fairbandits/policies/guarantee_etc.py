@@ -36,7 +36,7 @@ class GuaranteeETCState(NamedTuple):
 
 @dataclass(frozen=True)
 class GuaranteeETC:
-    """Estimate each guaranteed arm's mean in two phases, pull what is missing, then play KL-UCB.
+    """Estimate each guaranteed arm's mean in two phases, add the missing pulls, then play KL-UCB.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class HTUCB:
         Required fraction of pulls tau_k >= 0 of each arm, exact: 0.05, "1/3". They sum to less
         than 1.
     penalties : float or sequence of float, length n_arms
-        Penalty rate A_k >= 0 of each arm, what a missing pull costs; one number is for all arms.
+        Penalty rate A_k >= 0 of each arm, the cost of a missing pull; one number is for all arms.
         With 0 this is `UCB1`.
     clock : {"round", "previous"}
         What n is under the logarithm: the round being played, or the one before it. The threshold

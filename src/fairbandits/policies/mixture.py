@@ -27,7 +27,7 @@ class MixtureState(NamedTuple):
 
 @dataclass(frozen=True)
 class Mixture:
-    """Pull arm i with probability r_i, and with what is left of 1 leave it to the learner.
+    """Pull arm i with probability r_i, and with the rest of 1 leave the choice to the learner.
 
     Then E[N_i(t)] >= r_i t in every round t, and nothing more.
 

@@ -23,7 +23,7 @@ class OwnRewardState(NamedTuple):
 class OwnReward:
     """A learner that draws an arm in the full-information loop and sees that arm's reward only.
 
-    The rewards of the other arms are there for observers, to measure what the learner cannot see.
+    The rewards of the other arms are for observers, which measure them unseen by the learner.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ class PlugInState(NamedTuple):
 class PlugIn:
     """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
 
-    It is our translation of `FairLearn`, whose quotas are of pulls, to targets of reward, for
-    whoever does not know the means. No paper has it.
+    It is our translation of `FairLearn`, whose quotas are of pulls, to targets of reward when the
+    means are not known. No paper has it.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class ResampledState(NamedTuple):
 class Resampled:
     """Show the learner, in place of a reward, a coin that is 1 with the reward as probability.
 
-    What it shows is Bernoulli with the mean of the rewards. The rewards recorded are the real ones.
+    These coins are Bernoulli with the mean of the rewards. The recorded rewards are the real ones.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class TFairLearnState(NamedTuple):
     learner: NamedTuple
     pulls: np.ndarray
     owed: np.ndarray
-    total: np.ndarray  # sum of what is owed
+    total: np.ndarray  # sum of the pulls owed
     sequential: bool
 
 

@@ -1,1 +1,1 @@
-"""Claims about one's own policies, judged as those of the papers are: `fairbandits judge`."""
+"""Claims about a user's own policies, judged like those of the papers: `fairbandits judge`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-#: What a learner that looks at deficits, or at nothing, asks for: an arm, 0-based.
+#: Learners that look at deficits, or at nothing: deficits -> the arm asked for, 0-based.
 LEARNERS: dict[str, Callable[[list[int]], int]] = {
     "first arm": lambda behind: 0,
     "last arm": lambda behind: len(behind) - 1,

@@ -1,7 +1,7 @@
 """The words of the ledgers: measures of a cell, recorded columns, and functions.
 
 A measure comes from `fairbandits.measures` or `fairbandits.theory`, and has one meaning for all
-papers. Expressions can name what is registered here, and coordinates, but nothing else.
+papers. Expressions can name these and coordinates, but nothing else.
 """
 
 import importlib
