@@ -30,7 +30,7 @@ include: "workflow/rules/simulate.smk"
 include: "workflow/rules/figure.smk"
 
 
-for paper in PAPERS:
+for paper in PLAN.papers:
 
     include: f"workflow/rules/{paper}.smk"
 
@@ -43,31 +43,31 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        all_figures(),
-        all_verdicts(),
-        arena_tables(),
-        [] if VARIANT else all_pages(),
+        PLAN.figures(),
+        PLAN.verdicts(),
+        PLAN.arena_tables(),
+        [] if PLAN.variant else PLAN.site(),
 
 
 rule figures:
     input:
-        all_figures(),
+        PLAN.figures(),
 
 
 rule datasets:
     input:
-        all_datasets(),
+        PLAN.datasets(),
 
 
 rule report:
     input:
-        all_pages(),
+        PLAN.site(),
 
 
 onstart:
-    write_plans(CONFIG, [*SIMULATIONS, *COLLECTIONS])
+    write_plans(CONFIG, [*PLAN.simulations, *PLAN.collections])
     serving.start()
 
 
 onsuccess:
-    print(closing_lines())
+    print(PLAN.closing_lines())

@@ -5,8 +5,8 @@
 # rules write, away only after that.
 rule audit_paper:
     input:
-        data=audited_datasets,
-        settings=audit_settings,
+        data=PLAN.audited_datasets,
+        settings=PLAN.audit_settings,
     output:
         "<results>/audit/{paper}.parquet",
     log:
@@ -14,7 +14,7 @@ rule audit_paper:
     benchmark:
         "<benchmarks>/audit/{paper}.tsv"
     wildcard_constraints:
-        paper="|".join(LEDGERS) or "(?!)",
+        paper="|".join(PLAN.ledgers) or "(?!)",
     localrule: True
     conda:
         "../../environment.yml"
@@ -30,7 +30,7 @@ rule audit_paper:
 
 rule verdicts:
     input:
-        expand("<results>/audit/{paper}.parquet", paper=LEDGERS),
+        expand("<results>/audit/{paper}.parquet", paper=PLAN.ledgers),
     output:
         joint="<results>/audit/findings.parquet",
         verdicts="<results>/audit/verdicts.parquet",

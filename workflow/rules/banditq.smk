@@ -18,10 +18,10 @@ rule banditq_replay:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=memory_of_replay,
-        runtime=minutes_of_replay,
+        mem_mb=PLAN.memory_of_replay,
+        runtime=PLAN.minutes_of_replay,
     params:
-        rounds=rounds_replayed,
+        rounds=PLAN.rounds_replayed,
         code=REPLAY_CODE,
     shell:
         "fairbandits replay banditq-uai2024 --arms {wildcards.arms} --feedback {wildcards.feedback}"

@@ -4,10 +4,10 @@
 rule notebook:
     input:
         source="notebooks/{page}.ipynb",
-        images=page_images,
-        tables=page_tables,
-        verdicts=page_verdicts,
-        settings=page_settings,
+        images=PLAN.page_images,
+        tables=PLAN.page_tables,
+        verdicts=PLAN.page_verdicts,
+        settings=PLAN.page_settings,
     output:
         "<results>/notebooks/{page}.ipynb",
     log:
@@ -15,7 +15,7 @@ rule notebook:
     benchmark:
         "<benchmarks>/notebook/{page}.tsv"
     wildcard_constraints:
-        page="|".join(PAGES),
+        page="|".join(PLAN.pages),
     localrule: True
     conda:
         "../../environment.yml"
@@ -23,7 +23,7 @@ rule notebook:
     params:
         results=results_folder,
         figures=figures_folder,
-        code=page_code,
+        code=PLAN.page_code,
     shell:
         "fairbandits notebook {input.source:q} {output:q} -p results {params.results:q}"
         " -p figures {params.figures:q} > {log:q} 2>&1"
@@ -31,12 +31,12 @@ rule notebook:
 
 rule site:
     input:
-        pages=expand("<results>/notebooks/{page}.ipynb", page=PAGES),
-        images=all_images(),
-        verdicts=site_verdicts(),
-        settings=site_settings(),
+        pages=expand("<results>/notebooks/{page}.ipynb", page=PLAN.pages),
+        images=PLAN.images(),
+        verdicts=PLAN.site_verdicts(),
+        settings=PLAN.site_settings(),
     output:
-        all_pages(),
+        PLAN.site(),
     log:
         "<logs>/site.log",
     benchmark:
@@ -49,7 +49,7 @@ rule site:
         figures=figures_folder,
         out=subpath(output[0], parent=True),
         results=subpath(output[0], ancestor=2),
-        code=SITE_CODE,
+        code=PLAN.site_code,
     shell:
         "fairbandits site {input.pages:q} --figures {params.figures:q} --out {params.out:q}"
         " --results {params.results:q} > {log:q} 2>&1"

@@ -1,6 +1,6 @@
 """Simulation: a job for each bundle of short experiments, several for a long one; then the datasets."""
 
-for job in SIMULATIONS:
+for job in PLAN.simulations:
 
     rule:
         name:
@@ -16,7 +16,7 @@ for job in SIMULATIONS:
             "../../environment.yml"
         threads: 1
         resources:
-            **needs_of(f"simulate/{job.name}", job.seconds),
+            **PLAN.needs_of(f"simulate/{job.name}", job.seconds),
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
             code=job.code,
@@ -24,7 +24,7 @@ for job in SIMULATIONS:
             "fairbandits simulate {params.plan:q} > {log:q} 2>&1"
 
 
-for job in COLLECTIONS:
+for job in PLAN.collections:
 
     rule:
         name:

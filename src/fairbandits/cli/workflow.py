@@ -1,0 +1,314 @@
+"""What the rules of the workflow are given: jobs, files, fingerprints, and the last words of a run.
+
+The files of `workflow/rules` say which command makes what of what; what that comes to for a
+configuration is worked out here. Files are named as the rules name them, ``<results>/audit/...``.
+"""
+
+import csv
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fairbandits.arena.settings import TABLES, arena_config
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.totals import standing, totals
+from fairbandits.data.provenance import READING, figure_code, fingerprint_of_text, used_by
+from fairbandits.replication.bundles import bundles_of, collections, simulations
+from fairbandits.replication.progress import EXPECTED, PROGRESS, START, measured, needs
+from fairbandits.settings.config import build_config
+from fairbandits.settings.marks import SCALES, name_of_scale
+
+#: More figures than these are counted at the end of a run, and not listed.
+FEW = 6
+#: Pages that say what the library has, and simulate by themselves.
+LIBRARY_PAGES = ("library", "your_own_policy")
+#: Tables of the audit.
+AUDITED = ("verdicts", "findings")
+#: What makes the pages of papers and claims, with its docstrings, since pages show them.
+PAGE_PARTS = (
+    *("arena", "report", "figures", "measures", "theory", "library/style.py"),
+    *("settings/checks.py", "settings/config.py", "settings/schemas.py", "audit", *READING),
+)
+#: What builds the site, besides.
+SITE_PARTS = (
+    *("report/custom.css", "report/favicon.svg", "report/site.js"),
+    *("report/templates/made-by.html", "report/templates/menu.html", "data/store.py"),
+)
+#: What makes the pages about the library, and what that imports.
+LIBRARY_PARTS = (
+    *("__init__.py", "policies/fair_ucb.py", "library/comparison.py", "library/compiling.py"),
+    *("library/instances.py", "observers", "policies", "report/arena.py", "report/library.py"),
+    "data/store.py",
+)
+
+
+class Plan:
+    """What a run makes, and of what.
+
+    Parameters
+    ----------
+    settings : mapping
+        The merged configuration, as Snakemake has it.
+    root : Path
+        The project's folder.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration, or a ledger, is not sound.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], root: Path) -> None:
+        self.root, self.limits = root, settings.get("limits", {})
+        self.config = build_config(settings, "configuration", root=root)
+        # claims are about the published settings, and so are the pages
+        self.variant = self.config.scale_name == "variant"
+        self.ledgers = {} if self.variant else load_ledgers(self.config, root=root)
+        # run as a paper is, and no paper
+        self.arena = None if self.variant else arena_config(settings, "configuration", root=root)
+        self.papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
+        audited = ["audit", "across"] if self.ledgers else []
+        #: Pages of a notebook each, the first one first.
+        self.pages = ["index", *audited, "arena", *LIBRARY_PAGES, *self.papers]
+        runs = [one for one in (self.config, self.arena) if one]
+        bundles = [(one, bundles_of(one)) for one in runs]
+        self.simulations = [job for one in bundles for job in simulations(*one)]
+        self.collections = [job for one in bundles for job in collections(*one)]
+
+    # ---------------------------------------------------------------------------- time and memory
+
+    def expect(self, cores: int) -> None:
+        """Tell what shows the progress how long each job takes."""
+        PROGRESS.cores = cores
+        for folder, jobs in (("simulate", self.simulations), ("collect", self.collections)):
+            for job in jobs:
+                before = measured(self._benchmark(f"{folder}/{job.name}"))
+                PROGRESS.expected[job.name] = before or job.seconds + START
+
+    def needs_of(self, name: str, seconds: float) -> dict[str, int]:
+        """Return what a job asks of a cluster, by an earlier run if there is its benchmark file."""
+        return needs(self._benchmark(name), seconds)
+
+    def memory_of_replay(self, wildcards) -> int:
+        """Return the megabytes that a replay asks of a cluster."""
+        return self._needs_of_replay(wildcards)["mem_mb"]
+
+    def minutes_of_replay(self, wildcards) -> int:
+        """Return the minutes that a replay asks of a cluster."""
+        return self._needs_of_replay(wildcards)["runtime"]
+
+    def rounds_replayed(self, wildcards) -> str:
+        """Return the option that ends a replay early: a whole one of many arms takes minutes."""
+        most = self.limits.get("replay")
+        return f"--rounds {most}" if most and int(wildcards.arms) > 100 else ""
+
+    def _needs_of_replay(self, wildcards) -> dict[str, int]:
+        name = f"banditq/replay_{wildcards.arms}_{wildcards.feedback}"
+        return self.needs_of(name, EXPECTED["replay"])
+
+    def _benchmark(self, name: str) -> Path:
+        return Path(self.config.folders["benchmarks"], f"{name}.tsv")
+
+    # ------------------------------------------------------------------------ datasets and figures
+
+    def datasets(self) -> list[str]:
+        """Return the datasets of all configured experiments."""
+        return _datasets(self.config.experiments)
+
+    def figures(self) -> list[str]:
+        """Return the figures of all configured papers, as SVG and PNG, and what they show.
+
+        The images are committed, so that a fresh clone has them; the tables it has to make.
+        """
+        return [
+            place
+            for paper, figure in self.config.figures
+            for place in (*_images(paper, figure), f"<results>/{paper}/{figure}.parquet")
+        ]
+
+    def images(self, papers=None) -> list[str]:
+        """Return the figures of some papers, by default of all, as SVG and PNG."""
+        known = self.papers if papers is None else papers
+        shown = [one for one in self.config.figures if one[0] in known]
+        return [place for one in shown for place in _images(*one)]
+
+    def datasets_shown_in(self, paper: str, figure: str) -> list[str]:
+        """Return the datasets that a figure shows, its own first."""
+        return _datasets(self.config.shown_in(paper, figure))
+
+    def replay_shown_in(self, paper: str, figure: str) -> str:
+        """Return the replay that a figure is drawn from alone, as the run that was published."""
+        return f"<results>/{self.config.replay_of_figure(paper, figure).table}"
+
+    def params_of_figure(self, paper: str, figure: str) -> dict[str, Any]:
+        """Return what the datasets are of that a figure shows, and the code that draws it.
+
+        Neither may be a function of the rule's files: Snakemake reruns nothing for such a
+        parameter.
+        """
+        config = self.config
+        replayed = any(one.paper == paper and figure in one.figures for one in config.replays)
+        replay = [config.replay_of_figure(paper, figure)] if replayed else []
+        shown = replay or config.shown_in(paper, figure)
+        return {"shows": [one.facts() for one in shown], "code": figure_code(paper)}
+
+    # ------------------------------------------------------------------------- the audit, the arena
+
+    def verdicts(self) -> list[str]:
+        """Return the committed tables of the audit, if a configured paper has a ledger."""
+        return [f"<audit>/{name}.csv" for name in AUDITED] if self.ledgers else []
+
+    def audited_datasets(self, wildcards) -> list[str]:
+        """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
+        ledger = self.ledgers[wildcards.paper]
+        names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
+        read = [one for name in names for one in self.config.named(ledger.paper, name)]
+        own = [one for one in self.config.replays if one.paper == wildcards.paper]
+        replays = [f"<results>/{one.table}" for one in own]
+        return [*dict.fromkeys(_datasets(read)), *replays]
+
+    def audit_settings(self, wildcards) -> list[str]:
+        """Return a paper's ledger, and the published numbers that its claims are laid beside."""
+        names = ("claims", "published")
+        return self._there(f"papers/{wildcards.paper}/{name}.yaml" for name in names)
+
+    def arena_datasets(self) -> list[str]:
+        """Return the runs of the arena, one dataset for each instance."""
+        return _datasets(self.arena.experiments) if self.arena else []
+
+    def arena_tables(self) -> list[str]:
+        """Return the tables of the arena."""
+        return [f"<results>/arena/{name}.parquet" for name in TABLES] if self.arena else []
+
+    # ------------------------------------------------------------------------------------ the pages
+
+    def site(self) -> list[str]:
+        """Return the pages of the site; one that is asked for is made when it is gone.
+
+        Those of the claims come with the table of all claims.
+        """
+        generated = ["claims", "robustness"] if self.ledgers else []
+        return [f"<results>/site/{page}.html" for page in (*self.pages, *generated)]
+
+    def site_verdicts(self) -> list[str]:
+        """Return the verdicts on the pages of the claims."""
+        return [f"<results>/audit/{name}.parquet" for name in AUDITED] if self.ledgers else []
+
+    def site_settings(self) -> list[str]:
+        """Return what the pages of the claims say of words, symbols and settings."""
+        names = ("claims", "glossary", "experiments", "audit")
+        return self._there(f"papers/{one}/{name}.yaml" for one in self.ledgers for name in names)
+
+    @cached_property
+    def site_code(self) -> str:
+        """The fingerprint of the code that builds the site."""
+        return fingerprint_of_text(*PAGE_PARTS, *SITE_PARTS)
+
+    def page_code(self, wildcards) -> str:
+        """Return the fingerprint of the code that makes a page."""
+        return self._library_code if wildcards.page in LIBRARY_PAGES else self._page_code
+
+    @cached_property
+    def _page_code(self) -> str:
+        return fingerprint_of_text(*PAGE_PARTS)
+
+    @cached_property
+    def _library_code(self) -> str:
+        return fingerprint_of_text(*used_by(*LIBRARY_PARTS, without=()))
+
+    def page_papers(self, page: str) -> list[str]:
+        """Return the papers whose figures and datasets a page shows."""
+        if page == "index":
+            return self.papers
+        return [] if page in ("audit", "across", "arena", *LIBRARY_PAGES) else [page]
+
+    def page_verdicts(self, wildcards) -> list[str]:
+        """Return the verdicts on a page."""
+        shown = wildcards.page in ("index", "audit", "across", *self.ledgers)
+        return self.site_verdicts() if shown else []
+
+    def page_images(self, wildcards) -> list[str]:
+        """Return the figures on a page."""
+        return self.images(self.page_papers(wildcards.page))
+
+    def page_tables(self, wildcards) -> list[str]:
+        """Return the datasets and drawn curves on a page."""
+        if wildcards.page in ("arena", "your_own_policy"):
+            return self.arena_tables() if wildcards.page == "arena" else self.arena_datasets()
+        papers = self.page_papers(wildcards.page)
+        names = [
+            *((one.paper, one.name) for one in self.config.experiments if not one.audit),
+            *self.config.figures,
+            *((one.paper, one.name) for one in self.config.replays),
+        ]
+        shown = [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
+        # a finding is about the arena
+        return shown + (self.arena_tables() if wildcards.page == "index" else [])
+
+    def page_settings(self, wildcards) -> list[str]:
+        """Return the configuration that a page shows, published numbers, what papers share."""
+        page, papers = wildcards.page, self.page_papers(wildcards.page)
+        kinds = ("experiments", "glossary") if page == "index" else ("experiments",)
+        own = self._there(f"papers/{one}/{kind}.yaml" for one in papers for kind in kinds)
+        own += self._there(f"papers/{one}/published.yaml" for one in papers if one == page)
+        if page == "across":
+            own.append("papers/across.yaml")
+        if page == "arena":
+            own += [f"papers/arena/{name}.yaml" for name in ("experiments", "arena")]
+        if page == "index":
+            numbers = self.root.glob("papers/*/numbers.yaml")
+            files = [self.root / "papers" / "findings.yaml", *numbers]
+            own += sorted(str(file.relative_to(self.root)) for file in files)
+        return ["config/config.yaml", *own]
+
+    def _there(self, files) -> list[str]:
+        return [file for file in files if (self.root / file).is_file()]
+
+    # --------------------------------------------------------------------------- what is said last
+
+    def closing_lines(self) -> str:
+        """Return what a finished run says last: what it has made, and where that is.
+
+        Without our logger it is not known what was made, and all counts that is there.
+        """
+        made, config = PROGRESS.made, self.config
+        places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
+        figures = Path(config.folders["figures"])
+        drawn = [
+            place
+            for rule, place in places.items()
+            if rule in made or (not made and (figures / place).is_file())
+        ]
+        lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
+        lines = lines or [f"Figure: {figures / place}" for place in drawn]
+        lines += self._verdict_lines() if "audit" in made or not made else []
+        index = Path(config.folders["results"]) / "site" / "index.html"
+        if "site" in made or (not made and index.is_file()):
+            lines.append(f"Report: {index}")
+        lines = lines or [f"Made in {config.folders['results']}"]
+        if said := SCALES.get(config.scale_name):
+            lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {said}")
+        return "\n".join(lines)
+
+    def _verdict_lines(self) -> list[str]:
+        """Return how many of the claims that count have which verdict, and what is left out."""
+        table = Path(self.config.folders.get("audit", "")) / "verdicts.csv"
+        judged = Path(self.config.folders["results"]) / "audit" / "verdicts.parquet"
+        if not judged.is_file() or not table.is_file():  # the committed one can be of another run
+            return []
+        claims = {key: one for own in self.ledgers.values() for key, one in own.claims.items()}
+        with table.open(encoding="utf-8", newline="") as file:
+            headlines: dict[str, str] = {}  # a claim's first row
+            for row in csv.DictReader(file):
+                headlines.setdefault(row["id"], row["verdict"])
+        rows = (standing(one) | {"verdict": headlines.get(key, "")} for key, one in claims.items())
+        return [f"Audit: {totals(rows)}; {table}"]
+
+
+def _datasets(experiments) -> list[str]:
+    return [f"<results>/{one.dataset}" for one in experiments]
+
+
+def _images(paper: str, figure: str) -> list[str]:
+    return [f"<figures>/{paper}/{figure}.{kind}" for kind in ("svg", "png")]

@@ -1,0 +1,175 @@
+"""What the workflow's rules are given: files, fingerprints, needs, and the last words of a run."""
+
+from functools import reduce
+from types import SimpleNamespace
+
+import pytest
+
+from fairbandits.cli import workflow
+from fairbandits.cli.workflow import FEW, LIBRARY_PAGES, Plan
+from fairbandits.replication.progress import PROGRESS, Progress
+from fairbandits.settings.schemas import ROOT, ConfigError, merge, read_yaml
+
+FIGURES = ["banditq_fig1", "banditq_fig2"]
+
+
+def settings(*more):
+    """Return the published configuration, with changes."""
+    return reduce(merge, more, read_yaml(ROOT / "config" / "config.yaml"))
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Plan(settings(), ROOT)
+
+
+@pytest.fixture(scope="module")
+def variant():
+    changes = {"oracle_lfg.banditq.V_exponent": 0.6}
+    given = {"scale": "variant", "papers": ["banditq"], "changes": changes, "replicates": 20}
+    return Plan(settings(given), ROOT)
+
+
+@pytest.fixture
+def placed(plan, tmp_path, monkeypatch):
+    """Return the plan with all its folders in a temporary one, and nothing made yet."""
+    folders = {name: str(tmp_path / name) for name in plan.config.folders}
+    for name in folders:
+        (tmp_path / name).mkdir()
+    monkeypatch.setitem(plan.config.__dict__, "folders", folders)
+    monkeypatch.setattr(Progress, "made", set())
+    return plan
+
+
+def page(name):
+    return SimpleNamespace(page=name)
+
+
+def paper(name):
+    return SimpleNamespace(paper=name)
+
+
+def test_each_page_has_a_notebook_and_reads_files_that_are_there(plan):
+    assert {f"{name}.ipynb" for name in plan.pages} <= {
+        file.name for file in (ROOT / "notebooks").iterdir()
+    }
+    for name in plan.pages:
+        files = plan.page_settings(page(name))
+        assert files[0] == "config/config.yaml"
+        assert [file for file in files if not (ROOT / file).is_file()] == []
+    files = plan.site_settings() + plan.audit_settings(paper("banditq"))
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
+def test_pages_show_what_is_theirs(plan):
+    tables = {name: plan.page_tables(page(name)) for name in plan.pages}
+    images = {name: plan.page_images(page(name)) for name in plan.pages}
+    assert tables["arena"] == plan.arena_tables()
+    assert tables["your_own_policy"] == plan.arena_datasets()
+    assert tables["library"] == tables["audit"] == images["audit"] == []
+    assert tables["index"][-len(plan.arena_tables()) :] == plan.arena_tables()
+    assert images["index"] == plan.images() == [file for one in plan.papers for file in images[one]]
+    for one in plan.papers:
+        assert all(f"/{one}/" in file for file in tables[one] + images[one])
+        assert set(tables[one]) < set(tables["index"])
+    shown = [name for name in plan.pages if plan.page_verdicts(page(name))]
+    assert shown == ["index", "audit", "across", *plan.papers]
+
+
+def test_code_of_pages(plan):
+    codes = {name: plan.page_code(page(name)) for name in plan.pages}
+    library = {codes.pop(name) for name in LIBRARY_PAGES}
+    assert len(library) == len(set(codes.values())) == 1
+    assert len({*library, *codes.values(), plan.site_code}) == 3
+
+
+def test_claims_read_their_papers_datasets_and_replays(plan):
+    for one in plan.ledgers:
+        found = plan.audited_datasets(paper(one))
+        assert len(found) == len(set(found))
+        assert all(file.startswith(f"<results>/{one}/") for file in found)
+    replays = [f"<results>/{one.table}" for one in plan.config.replays]
+    assert plan.audited_datasets(paper("banditq"))[-len(replays) :] == replays
+
+
+def test_each_dataset_is_made_once(plan):
+    made = [f"<results>/{file}" for job in plan.collections for file in job.outputs]
+    assert sorted(made) == sorted(plan.datasets() + plan.arena_datasets())
+    needed = {file for job in plan.collections for file in job.inputs}
+    assert needed == {file for job in plan.simulations for file in job.outputs}
+
+
+def test_a_variant_has_figures_and_datasets_alone(variant):
+    assert variant.verdicts() == variant.site_verdicts() == variant.site_settings() == []
+    assert variant.arena_tables() == variant.arena_datasets() == []
+    assert variant.papers == ["banditq"]
+    assert variant.figures()
+    made = [f"<results>/{file}" for job in variant.collections for file in job.outputs]
+    assert sorted(made) == sorted(variant.datasets())
+
+
+def test_figures_say_what_they_show(plan):
+    own = plan.params_of_figure("banditq", "fig1")
+    replayed = plan.params_of_figure("banditq", "fig8")
+    assert own["code"] == replayed["code"] != plan.params_of_figure("bf_ucb", "fig1b")["code"]
+    assert own["shows"] == [one.facts() for one in plan.config.shown_in("banditq", "fig1")]
+    assert replayed["shows"] == [plan.config.replay_of_figure("banditq", "fig8").facts()]
+
+
+def test_jobs_ask_for_what_they_took_before(placed, tmp_path):
+    job = placed.simulations[0]
+    wildcards = SimpleNamespace(arms="1000", feedback="full")
+    unknown = placed.memory_of_replay(wildcards)
+    for name in (f"simulate/{job.name}", "banditq/replay_1000_full"):
+        file = tmp_path / "benchmarks" / f"{name}.tsv"
+        file.parent.mkdir(parents=True)
+        file.write_text("s\tmax_rss\n1200\t4000\n")
+    placed.expect(cores=3)
+    assert PROGRESS.cores == 3
+    assert PROGRESS.expected[job.name] == 1200
+    assert PROGRESS.expected.keys() >= {one.name for one in placed.collections}
+    assert placed.memory_of_replay(wildcards) == 6000 != unknown
+    assert placed.minutes_of_replay(wildcards) == 60
+    assert placed.needs_of(f"simulate/{job.name}", 1) == {"mem_mb": 6000, "runtime": 60}
+
+
+@pytest.mark.parametrize(("arms", "option"), [("1000", "--rounds 500"), ("5", "")])
+def test_a_replay_of_many_arms_can_end_early(plan, monkeypatch, arms, option):
+    assert plan.rounds_replayed(SimpleNamespace(arms=arms)) == ""
+    monkeypatch.setattr(plan, "limits", {"replay": 500})
+    assert plan.rounds_replayed(SimpleNamespace(arms=arms)) == option
+
+
+def test_a_run_says_last_what_it_made(placed, tmp_path, monkeypatch):
+    figures, results = tmp_path / "figures", tmp_path / "results"
+    assert placed.closing_lines() == f"Made in {results}"
+    monkeypatch.setattr(Progress, "made", {*FIGURES, "site"})
+    assert placed.closing_lines().splitlines() == [
+        f"Figure: {figures}/banditq/fig1.svg",
+        f"Figure: {figures}/banditq/fig2.svg",
+        f"Report: {results}/site/index.html",
+    ]
+    names = [f"{one}_{figure}" for one, figure in placed.config.figures]
+    monkeypatch.setattr(Progress, "made", set(names[: FEW + 1]))
+    assert placed.closing_lines() == f"{FEW + 1} figures in {figures}"
+
+
+def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatch):
+    monkeypatch.setattr(Progress, "made", {"audit"})
+    table = tmp_path / "audit" / "verdicts.csv"
+    keys = [key for ledger in placed.ledgers.values() for key in ledger.claims]
+    table.write_text("id,verdict\n" + "".join(f"{key},supported\n" for key in keys))
+    assert placed.closing_lines() == f"Made in {tmp_path / 'results'}"
+    (tmp_path / "results" / "audit").mkdir()
+    (tmp_path / "results" / "audit" / "verdicts.parquet").touch()
+    rows = [
+        workflow.standing(one) | {"verdict": "supported"}
+        for ledger in placed.ledgers.values()
+        for one in ledger.claims.values()
+    ]
+    assert placed.closing_lines() == f"Audit: {workflow.totals(rows)}; {table}"
+
+
+def test_a_configuration_that_is_not_sound_is_refused():
+    with pytest.raises(ConfigError, match="configuration: papers"):
+        Plan(settings({"papers": ["nobody"]}), ROOT)
