@@ -239,6 +239,19 @@ def test_merits_of_the_reference_are_checked(reference, words):
         played(BFUCB((1, 2), (0, 0)), [MeritRegret(reference)])
 
 
+def test_merits_are_added_in_the_order_of_the_arms():
+    means = np.random.default_rng(7).uniform(0.1, 1.0, (50, 20)).tolist()
+    policy = BFUCB((20,), (0,))
+    apart = 0
+    for reference in means:
+        state = policy.start(20, 100)
+        observer = MeritRegret(reference).start(policy, state, 20, 100)
+        shares = [mu / sum(reference) for mu in reference]
+        assert observer.target[state.row_of[:20]].tolist() == shares
+        apart += shares != (np.array(reference) / np.sum(reference)).tolist()
+    assert apart  # NumPy adds in another order, which can be seen
+
+
 @pytest.mark.parametrize("name", OBSERVERS)
 def test_the_configuration_knows_what_an_observer_can_watch(name):
     own = {

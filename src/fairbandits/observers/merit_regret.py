@@ -90,11 +90,11 @@ class MeritRegret:
         for g in range(state.served.size):
             arms = slice(state.start[g], state.start[g + 1])
             masses = np.array([merits.merit_of(mu, kind, c) for mu in self.reference[arms]])
-            if masses.sum() == 0:
+            if not masses.any():
                 raise ValueError(
                     f"reference must have a mean above 0 in every group, group {g + 1} has none"
                 )
-            target[state.row_of[arms]] = masses / masses.sum()
+            target[state.row_of[arms]] = masses / sum(masses)  # in order, whatever the size
         own = WeightsState if isinstance(state, bf_ucb.BFUCBState) else SumsState
         before = state.mean.copy(), state.inverse_root.copy(), np.zeros(state.served.size)
         return own(reference, target, *before, *np.zeros((3, state.mean.size)))
