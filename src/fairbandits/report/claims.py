@@ -466,7 +466,10 @@ def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
     said = banner(audit)
     warning = _raw(said.data) if said else ""
     sources = {
-        "claims": _ALONE + _ALL.format(banner=warning, table=_raw(claims.all_of_them())),
+        "claims": _ALONE
+        + _ALL.format(
+            banner=warning, totals=show.tally(audit.rows), table=_raw(claims.all_of_them())
+        ),
         "robustness": _ALONE
         + _ROBUST.format(banner=warning, legend=_raw(legend()), tables=robust)
         + _MATHEMATICS,
@@ -494,6 +497,8 @@ Every claim of every paper, with its verdict and the number that decides it. A c
 its own page: what is claimed, where, how it was judged, and the evidence. What verdicts turn on is
 said under [Robustness](robustness.md). Where a number has no limit on a side, the claim's page says
 why.
+
+The totals count {totals}.
 
 {banner}{table}"""
 _ROBUST = """# Robustness
