@@ -767,7 +767,7 @@ def test_random_numbers_belong_to_their_name():
 def test_each_random_search_has_its_own_numbers():
     texts = [
         text
-        for _, test in TESTS
+        for _, test in TESTS.values()
         for given in test.plan.inputs.values()
         for text in ([given] if isinstance(given, str) else [])
         if "'banditq-" in text

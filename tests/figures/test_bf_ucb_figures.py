@@ -16,6 +16,7 @@ import real
 import small
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.figures import bf_ucb as figures
+from fairbandits.library import simulation
 from fairbandits.library.simulation import run
 from fairbandits.measures import groups as measures
 from fairbandits.observers import MeritRegret
@@ -214,21 +215,25 @@ def test_means_of_the_instance_reach_the_observer(config):
         assert own[-1].max() > 0
 
 
-@pytest.mark.parametrize(
-    ("name", "runs"), [("paper_04", [[4, 1, 0]]), ("released_mf", [[4], [1], [0]])]
-)
-def test_replicates_that_are_played_alike_are_played_together(config, name, runs, monkeypatch):
-    """The groups come from the instance as the means do, but are the same in every replicate."""
+@pytest.mark.parametrize(("name", "by"), [("paper_04", "run"), ("released_mf", "run_each")])
+def test_replicates_are_played_together(config, name, by, monkeypatch):
+    """Groups are alike in all replicates; the released MF's second policy knows other means."""
     played = []
 
-    def noted(policy, instance, horizon, replicates, **options):
-        played.append(replicates)
-        return run(policy, instance, horizon, replicates, **options)
+    def noted(function):
+        def noting(played_by, instance, horizon, replicates, **options):
+            played.append((function, replicates))
+            return getattr(simulation, function)(
+                played_by, instance, horizon, replicates, **options
+            )
 
-    monkeypatch.setattr(simulate, "run", noted)
+        return noting
+
+    for function in ("run", "run_each"):
+        monkeypatch.setattr(simulate, function, noted(function))
     spec = short(config, f"bf_ucb/high/{name}-bernoulli")
     together = simulate_chunk(spec, SEED, [4, 1, 0])
-    assert played == runs
+    assert played == [(by, [4, 1, 0])]
     apart = [simulate_chunk(spec, SEED, [one]) for one in (4, 1, 0)]
     for column, values in together.items():
         assert np.array_equal(values, np.concatenate([one[column] for one in apart]))

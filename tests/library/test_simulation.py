@@ -495,7 +495,7 @@ def test_public_modules_have_examples():
     found = set(modules_with_examples())
     assert {
         "fairbandits",
-        "fairbandits.library.simulation",
+        "fairbandits.library.running",
         "fairbandits.library.instance",
     } <= found
 
