@@ -173,7 +173,7 @@ def flat(value):
 def test_a_procedure_takes_every_question(name, asked, evidence, rng):
     claim, test = TESTS[name]
     found, read = asked(claim.id, test.name)
-    check_questions(claim, test, found, rng)
+    check_questions(claim, test, found, rng, partly=True)
     check_read(claim, test, read, evidence)
 
 
