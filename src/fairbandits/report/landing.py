@@ -3,7 +3,6 @@
 import base64
 import io
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -12,7 +11,6 @@ import matplotlib.pyplot as plt
 from IPython.display import HTML
 
 from fairbandits.audit import show
-from fairbandits.audit.finding import OUTCOMES
 from fairbandits.library import style
 from fairbandits.report import overview, pages
 from fairbandits.report.audit import Audit, headline
@@ -48,8 +46,8 @@ def _card(paper: pages.Paper, audit: Audit | None) -> str:
     shown = pages.link(paper.slug, f"{image}{title}") + f"<p>{escape(card.get('says', ''))}</p>"
     if audit is None or paper.slug not in audit.ledgers:
         return f"<div>{shown}</div>"
-    counts = Counter(row["verdict"] for row in audit.of(paper.slug) if not row["left_out"])
-    counted = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one])
+    counts = show.tally(audit.of(paper.slug)).counted
+    counted = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     short = audit.ledgers[paper.slug].short_title
     every = pages.link(f"claims?paper={short}", "all claims")
     return f"<div>{shown}<p><small>{counted}; {every}</small></p></div>"
