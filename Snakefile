@@ -9,10 +9,13 @@ from fairbandits.settings.schemas import ConfigError, read_yaml
 
 min_version("9.27")
 
+# The project's folder; that of the Snakefile that is run is another one where this is a module.
+HERE = Path(str(workflow.current_basedir))
+
 # Snakemake keeps the last of several equal keys, and names no file that it cannot read.
 try:
     for file in dict.fromkeys(["config/config.yaml", *workflow.configfiles]):
-        read_yaml(Path(workflow.basedir, file))
+        read_yaml(HERE / file)
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -27,14 +30,8 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/simulate.smk"
+include: "workflow/rules/replay.smk"
 include: "workflow/rules/figure.smk"
-
-
-for paper in PLAN.papers:
-
-    include: f"workflow/rules/{paper}.smk"
-
-
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/arena.smk"
 include: "workflow/rules/report.smk"

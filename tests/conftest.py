@@ -58,10 +58,9 @@ KERNELS = (
 LONGEST = (
     "test_workflow.py",
     "test_browser.py",
-    "test_compiled_equals_interpreted.py",
+    "test_forms.py",
     "test_records_bf_ucb.py",
     "test_records_banditq.py",
-    "test_procedure_sizes.py",
     "test_bf_ucb.py",
     "test_banditq_audit.py",
     "test_policies_against_naive.py",

@@ -7,7 +7,6 @@ numbered from 0, rounds from 1. A full-information learner has a distribution ``
 """
 
 import math
-from fractions import Fraction
 from functools import cache
 from hashlib import blake2b
 
@@ -630,54 +629,6 @@ class BanditQBandit:
 # ------------------------------------------------------------------------- other policies
 
 
-class OracleLFG:
-    """Learning with fairness guarantee (Li, Liu and Ji 2019), one pull a round (A1.6).
-
-    The queues are exact rationals; ``fractions`` may hold ints, strings such as '1/3', Fractions.
-    """
-
-    def __init__(self, fractions, eta, weights=None, constant=1.5, cap=1):
-        arms = len(fractions)
-        self.fractions = [Fraction(f) for f in fractions]
-        self.eta = eta
-        self.weights = [1] * arms if weights is None else weights
-        self.constant = constant
-        self.cap = cap
-        self.debt = [Fraction(0)] * arms
-        self.pulls = [0] * arms
-        self.sums = [0.0] * arms
-        self.t = 1
-
-    def indices(self):
-        """Return Q_i(t) + eta w_i u_i(t) for every arm."""
-        result = []
-        for i, pulls in enumerate(self.pulls):
-            u = 1.0
-            if pulls > 0:
-                u = self.sums[i] / pulls + math.sqrt(self.constant * math.log(self.t) / pulls)
-                if self.cap is not None:
-                    u = min(self.cap, u)
-            result.append(float(self.debt[i]) + self.eta * self.weights[i] * u)
-        return result
-
-    @property
-    def x(self):
-        """Point mass on the arm to come."""
-        return one_hot(self.choose(), len(self.pulls))
-
-    def choose(self, _u=None):
-        """Return the lowest arm of largest index; the coin is not used."""
-        return first_argmax(self.indices())
-
-    def advance(self, arm, reward):
-        """Record the pull and move the queues to the next round."""
-        self.pulls[arm] += 1
-        self.sums[arm] += reward
-        for i, f in enumerate(self.fractions):
-            self.debt[i] = max(Fraction(0), self.debt[i] + f - (1 if i == arm else 0))
-        self.t += 1
-
-
 class UCB1:
     """UCB1 on rewards divided by ``scale`` (A1.7, B1.3)."""
 
@@ -884,32 +835,6 @@ def banditq_bandit(
     return play_bandit(policy, len(means), horizon, reward_at, coin)
 
 
-def oracle_lfg(fractions, eta, horizon, reward_at, weights=None, constant=1.5, cap=1):
-    """Play oracle LFG on rewards ``reward_at(t, n, arm)`` (A1.6)."""
-    policy = OracleLFG(fractions, eta, weights, constant, cap)
-    return play_bandit(policy, len(fractions), horizon, reward_at, lambda _t: None)
-
-
-def ucb1(arms, horizon, reward_at, scale=1.0):
-    """Play UCB1 on rewards ``reward_at(t, n, arm)`` (A1.7)."""
-    return play_bandit(UCB1(arms, scale), arms, horizon, reward_at, lambda _t: None)
-
-
-def exp3(arms, horizon, reward_at, coin, scale=1.0):
-    """Play EXP3 on rewards ``reward_at(t, n, arm)`` and ``coin(t)`` (A1.7)."""
-    return play_bandit(Exp3(arms, horizon, scale), arms, horizon, reward_at, coin)
-
-
-def static_oracle(x, horizon, reward_at, coin):
-    """Play the distribution ``x`` in every round (A1.6)."""
-    return play_bandit(StaticOracle(x), len(x), horizon, reward_at, coin)
-
-
-def hedge(arms, horizon, reward_at):
-    """Play Hedge, tuned as AdaHedge, on the raw rewards ``reward_at(t, arm)`` (A1.7)."""
-    return play_full(AdaHedge(arms), arms, horizon, reward_at)
-
-
 # --------------------------------------------------------------------- benchmark and regret
 
 
@@ -974,23 +899,6 @@ def regret_pseudo(history, x_star, means):
         )
         curve.append(total)
     return curve
-
-
-def shortfalls(history, targets):
-    """Return target_i T - accrued_i(T) for every protected arm, None elsewhere (Eq. 5)."""
-    accrued = history[-1]["accrued"]
-    return [
-        target * len(history) - got if target > 0 else None
-        for target, got in zip(targets, accrued, strict=True)
-    ]
-
-
-def rate_violation(histories, targets):
-    """Return the largest, over protected arms, of the replicate mean shortfall (Eq. 5; A1.1)."""
-    rows = [shortfalls(history, targets) for history in histories]
-    return max(
-        sum(row[i] for row in rows) / len(rows) for i, target in enumerate(targets) if target > 0
-    )
 
 
 def equilibrium_queues(means, targets, V):
@@ -1074,16 +982,6 @@ def replay_banditq_bandit(rounds, arms=5, horizon=2_000_000):
         draws = source.random_sample(arms)
         policy.advance(arm, 2 * means[arm] * float(draws[arm]))
     return policy.queues.length[:2], policy
-
-
-def replay_banditq_full_5(rounds):
-    """Return the two queues after ``rounds`` rounds of the five-arm full-information replay."""
-    return replay_banditq_full(rounds)[0]
-
-
-def replay_banditq_bandit_5(rounds):
-    """Return the two queues after ``rounds`` rounds of the five-arm bandit replay (U Fig. 5)."""
-    return replay_banditq_bandit(rounds)[0]
 
 
 def replay_first_draws_1000(count):

@@ -69,47 +69,6 @@ class HTUCB(History):
         return pick_largest(index, self.ties, coin)
 
 
-class LFG(History):
-    """LFG as its penalised relative describes it (1.4): arrivals first, bonus 2 ln n, cut at 1."""
-
-    def __init__(self, quotas, eta):
-        super().__init__(len(quotas))
-        self.tau = exactly(quotas)
-        self.eta = eta
-        self.Q = [Fraction(0)] * len(quotas)
-
-    def choose(self, _coin):
-        """Update the queues by the last round's pull; return an arm of largest index."""
-        self.Q = [
-            max(self.Q[k] + self.tau[k] - (1 if k == self.last else 0), Fraction(0))
-            for k in self.arms
-        ]
-        bounds = [1.0 if self.N[k] == 0 else min(self.ucb(k, self.n), 1.0) for k in self.arms]
-        index = [float(Q) + self.eta * bound for Q, bound in zip(self.Q, bounds, strict=True)]
-        return index.index(max(index))
-
-
-class Flearn(History):
-    """Fair-Learn with UCB1 as its penalised relative describes it (1.4)."""
-
-    def __init__(self, quotas, alpha):
-        super().__init__(len(quotas))
-        self.tau = exactly(quotas)
-        self.alpha = exact(alpha)
-
-    def choose(self, _coin):
-        """Return the arm most in need of those above alpha, else UCB1's."""
-        d = [self.tau[k] * (self.n - 1) - self.N[k] for k in self.arms]
-        late = [k for k in self.arms if d[k] > self.alpha]
-        if late:
-            return max(late, key=lambda k: (d[k], -k))
-        index = [math.inf if self.N[k] == 0 else self.ucb(k, self.n) for k in self.arms]
-        return index.index(max(index))
-
-
-# ------------------------------------------------------------------------ regret and oracle
-
-
 def gaps(means):
     """Return Delta of every arm, exactly."""
     means = exactly(means)

@@ -1,10 +1,17 @@
 """The real configuration, cut down, and its datasets, made without the workflow."""
 
+import json
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
+import yaml
+
+from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 
 FOLDERS = ("results", "figures", "logs", "benchmarks")
 
@@ -48,3 +55,38 @@ def dataset_of(experiment, folder, seed):
     chunks = chunks_of(experiment, Path(folder, "cache", experiment.paper, experiment.name), seed)
     collect(chunks, experiment.facts(), seed, file)
     return file
+
+
+def sourced(value):
+    """Return a value as configuration files have it."""
+    return {"value": value, "provenance": "chosen", "source": "a test"}
+
+
+def refusal_of(folder, paper, part, change, **limits):
+    """Return the message for experiments of a paper that were changed, in one line."""
+    for name in {"experiments", part}:
+        file = paper_file(paper, name)
+        content = json.loads(json.dumps(yaml.safe_load(file.read_text())))  # shares no parts
+        if name == part:
+            change(content["experiments"])
+        place = Path(folder) / file.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(yaml.safe_dump(content))
+    given = settings([paper], 1, **limits)
+    if not limits:  # at the published scale
+        given = {key: value for key, value in given.items() if key != "limits"} | {"scale": "paper"}
+    with pytest.raises(ConfigError) as error:
+        build_config(given, "test", Path(folder))
+    message = str(error.value)
+    assert message.startswith(f"papers/{paper}/{part}.yaml: ")
+    assert "\n" not in message
+    return message
+
+
+def rewritten(file, change=None, out=None, **footer):
+    """Write one of our files again, with changed columns or another footer; return them."""
+    table = read_table(file)
+    columns = {name: table[name].to_numpy().copy() for name in table.column_names}
+    columns = (change(columns) or columns) if change else columns
+    write_table(out or file, pa.table(columns), read_footer(file) | footer)
+    return columns

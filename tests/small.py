@@ -21,7 +21,7 @@ import shrunk
 from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
 from fairbandits.audit import run as audit
-from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
+from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.procedures import judged_against
@@ -137,7 +137,7 @@ def write_arena(folder: Path) -> None:
     settings = shrunk.settings([], SEED, results, **limits)
     config = arena_config(settings, "test")
     for one in config.experiments:
-        shrunk.dataset_of(one, results, config.seed_of("arena"))
+        shrunk.dataset_of(one, results, config.seed_of(one))
     standings.write(config, results / "arena")
 
 
@@ -207,13 +207,15 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
     )
     middle = next(iter(against.values()))
     if kind == 1:
-        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("TRIVIAL",), also)
+        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("SIGN",), also)
     else:
         verdict = (REPRODUCED, REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)[kind % 4]
         at = middle + rng.normal() * 10.0 ** rng.integers(-2, 4)
         ends = (-np.inf, np.inf) if kind == 2 else (at - rng.random(), at + rng.random())
         p = None if test.procedure == "invariant" else 0.5 if verdict == INCONCLUSIVE else 1e-4
         finding = Finding(at, *ends, 3, p, verdict, (), also)
+    if finding.verdict != INCONCLUSIVE:
+        finding = replace(finding, grade=tuple(GRADES)[kind % 3], control=INCONCLUSIVE)
     return replace(answer, finding=finding, against=against)
 
 

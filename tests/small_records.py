@@ -1,104 +1,61 @@
-"""What the tests of the four ledgers' records share: each record asked of small datasets."""
+"""What the tests of the four ledgers' words share: cells of made-up columns."""
 
-import inspect
-from dataclasses import replace
-from functools import cache
+from types import SimpleNamespace
 
-import pytest
-from numba import config
+import numpy as np
 
 import real
-import shrunk
 from fairbandits.audit import cases
-from fairbandits.audit.evidence import Evidence
-from fairbandits.audit.finding import VERDICTS
-from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.audit.cells import Cell
+from fairbandits.audit.evidence import Recorded
+from fairbandits.audit.expressions import parse
+from fairbandits.rationals import rational
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.spec import RunSpec
 
 
-class SmallEvidence(Evidence):
-    """Simulates the version of an experiment that `shorter` gives, when it is first read."""
-
-    def __init__(self, paper, results, shorter, seed):
-        if config.DISABLE_JIT:
-            pytest.skip("millions of rounds")
-        super().__init__(real.config(), paper, results)
-        self.shorter, self.seed = shorter, seed
-
-    def recorded(self, name, columns=None):
-        for one in map(self.shorter, self.config.named(self.paper, name)):
-            if not (self.results / one.dataset).exists():
-                shrunk.dataset_of(one, self.results, self.seed)
-        yield from super().recorded(name, columns)
+def ledger_test(claim, test):
+    """Return a test of the ledgers."""
+    (ledger,) = (one for one in real.ledgers().values() if claim in one.claims)
+    (found,) = (one for one in ledger.claims[claim].tests if one.name == test)
+    return found
 
 
-def records_of(ledger):
-    """Return the tests of a ledger, each with its claim, by the names of both."""
-    return {
-        f"{claim.id} {test.name}": (claim, test)
-        for claim in ledger.claims.values()
-        for test in claim.tests
-    }
+def written(claim, test, name):
+    """Return an input of a ledger's test, as it is written there."""
+    return ledger_test(claim, test).plan.inputs[name]
 
 
-def in_quick(plan, sizes):
-    """Return a plan with small searches; `sizes` has what to write for the ledger's sizes."""
+def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=None, **spec):
+    """Return a cell of made-up columns, each of shape (replicates, rounds, arms).
 
-    def small(given):
-        if isinstance(given, list):
-            return [small(one) for one in given]
-        for size, other in sizes.items():
-            given = given.replace(size, other) if isinstance(given, str) else given
-        return given
-
-    return replace(plan, inputs={name: small(given) for name, given in plan.inputs.items()})
-
-
-def asking(tests, sizes, evidence):
-    """Return a function that gives a test's questions, and the datasets that were read for it."""
-
-    @cache
-    def ask(claim, test):
-        record, its = tests[f"{claim} {test}"]
-        evidence.read.clear()
-        found = list(cases.questions(in_quick(its.plan, sizes), record.readings, evidence))
-        return found, set(evidence.read)
-
-    return ask
-
-
-def judged(test, data, rng, resamples=200):
-    """Return what a test's procedure finds; few resamples are enough here."""
-    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
-    if "rng" in inspect.signature(procedure).parameters:
-        settings |= {"rng": rng} | ({"resamples": resamples} if "resamples" in settings else {})
-    return procedure(**data, **settings)
-
-
-def check_questions(claim, test, found, rng, *, partly=False):
-    """Check that a test asks what its record says, and that its procedure takes each question.
-
-    With `partly` a test that only qualifies a verdict may be asked under some readings.
+    `swept` has the value of each swept parameter, `spec` what is not as usual in the run.
     """
-    assert found
-    takes = parameters_of(test.procedure)
-    for question in found:
-        assert set(takes.data) <= set(question.data) <= {*takes.data, *takes.optional_data}
-        assert question.reading in ("", *test.under(claim.readings))
-        assert bool(question.each) == bool(test.each)
-        assert judged(test, question.data, rng).verdict in VERDICTS
-    labels = [(question.reading, question.each) for question in found]
-    assert len(labels) == len(set(labels))
-    readings = {question.reading for question in found}
-    if test.decides or not partly:
-        assert "" in readings or set(test.under(claim.readings)) <= readings
+    swept = swept or {}
+    usual = {"stream": "made", "policy": "fair_learn", "parameters": {}, "law": "bernoulli"}
+    usual |= {"horizon": int(rounds[-1]), "checkpoints": {}, "means": (0.9, 0.5)}
+    spec = usual | {"sweep": {key: [value] for key, value in swept.items()}} | spec
+    arrays = {column: np.asarray(one) for column, one in values.items()}
+    replicates = max([1, *map(len, arrays.values())])
+    footer = {"replicates": replicates, "labels": {name: name}, "targets": list(targets)}
+    at = {key: float(rational(key, value)) for key, value in swept.items()}
+    run = RunData(
+        f"{name}-bernoulli", name, spec["law"], np.asarray(rounds), arrays, at, RunSpec(**spec)
+    )
+    experiment = {"name": "made", "suite": "", "instance": ""} | (experiment or {})
+    return Cell(None, Recorded(SimpleNamespace(**experiment), footer, [run]), run)
 
 
-def check_read(claim, test, read, evidence):
-    """Check that a test reads the datasets that its record names, and its claim names them too."""
-    named = {
-        evidence.results / one.dataset
-        for experiment in test.plan.experiments
-        for one in evidence.config.named(claim.paper, experiment)
-    }
-    assert read - evidence.replays == named
-    assert set(test.plan.experiments) <= set(claim.experiments)
+def evaluated(text, cell, **known):
+    """Return what an expression is of a cell, with all its axes."""
+    return parse(text).evaluate(cases.CaseScope(None, cell, known))
+
+
+def numbers(text, cell, **known):
+    """Return what an expression is of a cell, as a list."""
+    return np.ravel(evaluated(text, cell, **known)).tolist()
+
+
+def value(text, cell, **known):
+    """Return what an expression is of a cell, without axes of size 1."""
+    return np.squeeze(evaluated(text, cell, **known))

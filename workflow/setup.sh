@@ -109,7 +109,7 @@ if [ ! -x "$uv" ]; then
 fi
 if [ -n "$python" ]; then
   echo "Installing the locked environment into .venv, with $python: $found"
-  "$uv" sync --frozen --python "$(command -v "$python")" && exit
+  "$uv" sync --frozen --extra replicate --python "$(command -v "$python")" && exit
   [ "$minor" -lt 14 ] || fail 'on Python 3.14 one package is built, with a C compiler' \
     'Debian, Ubuntu: apt install gcc libc6-dev python3-dev' \
     'Another Python needs none: make setup PYTHON=python3.13'
@@ -118,7 +118,7 @@ else
   echo "$allowed is needed; found ${seen:-none}"
   echo "Fetching Python $fetched into .tools/python for the locked environment in .venv"
   export UV_PYTHON_DOWNLOADS=automatic UV_PYTHON_INSTALL_DIR="$PWD/.tools/python"
-  "$uv" sync --frozen --python "$fetched" && exit
+  "$uv" sync --frozen --extra replicate --python "$fetched" && exit
   echo 'If Python could not be fetched, install one that fits, or name it:' >&2
   echo '  make setup PYTHON=/path/to/python3' >&2
 fi

@@ -14,16 +14,17 @@ from fairbandits.lookup import found
 from fairbandits.observers import CLASSES as OBSERVING
 from fairbandits.policies import CLASSES
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _HOMES = {
     "fairbandits.policies.fair_ucb": ("FairUCB",),
-    "fairbandits.library.comparison": ("Comparison", "compare"),
+    "fairbandits.library.comparison": ("Comparison", "compare", "sweep"),
     "fairbandits.library.compiling": ("compiled",),
     "fairbandits.library.instance": ("Instance", "RandomInstance"),
     "fairbandits.measures.penalties": ("penalty_rates",),
     "fairbandits.library.results": ("Result", "join"),
     "fairbandits.library.running": ("run",),
+    "fairbandits.library.worlds": ("World",),
     "fairbandits.library.simulation": ("checkpoint_grid",),
     "fairbandits.engine.streams": ("inner", "unit"),
     "fairbandits.policies": tuple(CLASSES),

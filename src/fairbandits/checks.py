@@ -15,18 +15,6 @@ def one_of(name: str, value, allowed: Sequence) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
 
 
-def positive(name: str, value: float) -> None:
-    """Raise ValueError unless `value` is a finite number above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
-
-
-def not_zero(name: str, value: float) -> None:
-    """Raise ValueError unless `value` is a finite number other than 0."""
-    if not (math.isfinite(value) and value):
-        raise ValueError(f"{name} must be a finite number other than 0, got {value!r}")
-
-
 def non_negative(name: str, values: Sequence[float]) -> None:
     """Raise ValueError unless all values are finite and at least 0."""
     for k, value in enumerate(values):
@@ -38,19 +26,6 @@ def length(name: str, values: Sequence, n_arms: int) -> None:
     """Raise ValueError unless there is one value per arm."""
     if len(values) != n_arms:
         raise ValueError(f"{name} must have one entry per arm ({n_arms}), got {len(values)}")
-
-
-def means(name: str, values: Sequence[float]) -> None:
-    """Raise ValueError unless all values lie in [0, 1]."""
-    for k, value in enumerate(values):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie in [0, 1], got {value!r} for arm {k + 1}")
-
-
-def merit_parameter(value: float) -> None:
-    """Raise ValueError unless `value` is a finite number of at least 0."""
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"merit_parameter must be a finite number of at least 0, got {value!r}")
 
 
 def rates(name: str, value) -> float | tuple[float, ...]:

@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 #: Most rounds of a run: floats hold every integer up to here.
 LONGEST = 2**53
@@ -43,6 +43,8 @@ def rational(name: str, value: Any) -> Fraction:
 
     Raises ValueError for anything irrational, or neither 0 nor between 1e-300 and 1e300 in size.
     """
+    if type(value) is int and abs(value) < 10**DECADES:
+        return Fraction(value)
     try:
         text = str(value)
         exponent = re.search(r"e([+-]?\d+)\s*$", text, re.IGNORECASE)
@@ -111,23 +113,80 @@ def _common_denominator(name: str, values: tuple[str, ...]) -> tuple[tuple[int, 
     return tuple(int(fraction * denominator) for fraction in fractions), denominator
 
 
-def quota_numerators(values: Sequence, rounds: int | None = None) -> tuple[list[int], int]:
+class Quotas(tuple):
+    """Exact fractions as they were written, with numerators over one common denominator.
+
+    Compares, prints and serialises as the tuple of what was written. Parsed once: `Quotas` of
+    quotas are these themselves.
+
+    Examples
+    --------
+    >>> quotas = Quotas((0.2, "1/3"))
+    >>> quotas, quotas.numerators, quotas.denominator
+    ((0.2, '1/3'), (3, 5), 15)
+    """
+
+    numerators: tuple[int, ...]
+    denominator: int
+
+    def __new__(cls, values: Iterable, name: str = "quotas") -> Self:
+        """Return values as quotas; ValueError for what is no exact fraction."""
+        if isinstance(values, cls):
+            return values
+        made = super().__new__(cls, values)
+        numerators, made.denominator = common_denominator(name, made)
+        made.numerators = tuple(numerators)
+        return made
+
+    @property
+    def fractions(self) -> list[Fraction]:
+        """Exact values."""
+        return [Fraction(one, self.denominator) for one in self.numerators]
+
+    @property
+    def total(self) -> Fraction:
+        """Exact sum."""
+        return Fraction(sum(self.numerators), self.denominator)
+
+    def check(
+        self,
+        name: str = "quotas",
+        per: str = "arm",
+        *,
+        below: int | None = None,
+        at_most: int | None = None,
+    ) -> None:
+        """Raise ValueError unless all are at least 0, and their sum is in a range."""
+        for k, numerator in enumerate(self.numerators):
+            if numerator < 0:
+                raise ValueError(f"{name} must be at least 0, got {self[k]} for {per} {k + 1}")
+        if below is not None and self.total >= below:
+            raise ValueError(f"{name} must sum to less than {below}, got {self.total}")
+        if at_most is not None and self.total > at_most:
+            raise ValueError(f"{name} must sum to at most {at_most}, got {self.total}")
+
+    def over(self, rounds: int, name: str = "quotas") -> tuple[list[int], int]:
+        """Return numerators and denominator; ValueError if products with rounds leave 64 bits."""
+        if self.denominator * int(rounds) > LARGEST:
+            raise ValueError(
+                f"{name} must have a common denominator of at most {LARGEST // int(rounds)} in "
+                f"{rounds} rounds, got {self.denominator}"
+            )
+        return list(self.numerators), self.denominator
+
+
+def quota_numerators(values: Sequence, rounds: int = 1) -> tuple[list[int], int]:
     """Return quotas as exact numerators over one common denominator.
 
     Raises ValueError if one is not rational or below 0, if they sum to 1 or more, or as
     `common_denominator`.
     """
-    numerators, denominator = common_denominator("quotas", values, rounds)
-    for k, numerator in enumerate(numerators):
-        if numerator < 0:
-            raise ValueError(f"quotas must be at least 0, got {values[k]} for arm {k + 1}")
-    if sum(numerators) >= denominator:
-        total = Fraction(sum(numerators), denominator)
-        raise ValueError(f"quotas must sum to less than 1, got {total}")
-    return numerators, denominator
+    quotas = Quotas(values)
+    quotas.check(below=1)
+    return quotas.over(rounds)
 
 
 def below_equal_share(quotas: Sequence) -> bool:
     """Return whether every quota is below one over the number of arms."""
-    numerators, denominator = quota_numerators(quotas)
-    return max(numerators) * len(numerators) < denominator
+    quotas = Quotas(quotas)
+    return max(quotas.numerators) * len(quotas) < quotas.denominator

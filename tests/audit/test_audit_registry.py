@@ -1,8 +1,15 @@
 """Every procedure says what it judges by, and what the audit is made of has a fingerprint."""
 
+import re
+
+import pytest
+
 import real
+from fairbandits.audit.expressions import parse
+from fairbandits.audit.measures import function_of, functions, measures
 from fairbandits.audit.procedures import PROCEDURES, STATISTICS, judged_against
 from fairbandits.data.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT, used_by
+from fairbandits.settings.schemas import ROOT
 
 LEDGERS = real.ledgers()
 TESTS = {
@@ -15,6 +22,35 @@ TESTS = {
 
 def test_every_procedure_says_what_its_statistic_is():
     assert STATISTICS.keys() == PROCEDURES.keys()
+
+
+def test_every_word_is_used():
+    """By a ledger, or it is a measure of the library; a recorded column is a word by itself."""
+    used = set()
+    for test in TESTS.values():
+        selections = [one.where for one in test.plan.companions.values() if one.where]
+        for one in (*test.plan.expressions, *map(parse, selections)):
+            used |= {name for name, _ in one.names()} | set(one.calls())
+    words = {**measures(), **functions()}
+    recorded = {name for name, one in measures().items() if one.columns == (name,)}
+    library = re.findall(r"`(\w+)`", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"))
+    assert words.keys() - recorded - used - set(library) == set()
+
+
+def test_a_word_reads_what_its_arguments_read():
+    """By way of other words too; means are read where replicates may draw their own."""
+    assert measures()["regret"].columns == ("plays", "mean")
+    assert measures()["keeps_nearest"].columns == ("quota", "plays", "mean")
+    assert measures()["t"].columns == measures()["V"].columns == ()
+    assert functions()["share_to_short"].columns == ("plays", "quota", "mean")
+    assert functions()["late"].columns == functions()["published"].columns == ()
+    assert functions()["worst_at_end"].arguments == (0, 99)
+    assert functions()["published"].arguments == (3, 4)
+
+
+def test_no_two_words_have_one_name():
+    with pytest.raises(ValueError, match="there are two measures or functions 'log'"):
+        function_of(lambda x: x, "", "log")
 
 
 def test_the_fingerprint_has_all_that_verdicts_depend_on():

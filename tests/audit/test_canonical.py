@@ -7,15 +7,16 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit.ledger import load_ledgers
+from fairbandits.arena.settings import arena_config
 from fairbandits.settings.canonical import (
-    PROSE,
+    LEFT_OUT,
     UNJUDGED_SEED,
     canonical,
     rules_digest,
-    seed_of_rules,
+    seed_of_digest,
 )
 from fairbandits.settings.config import build_config
+from fairbandits.settings.deciding import digests_of
 from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml
 
 PAPERS = ("banditq", "fair_ucb", "ht_ucb", "bf_ucb")
@@ -65,18 +66,20 @@ def digest(old="", new=""):
     [
         ("# a comment", "# another"),
         ("A paper", "The paper"),
-        ("The first.", "The other."),
         ("Everything.", "All."),
         ("It was too wide.", "It was far too wide."),
         ("Theorem 1", "Theorem 1, page 3"),
-        ("It is small.", "It is tiny."),
-        ("The mean.", "The mean regret."),
+        ("mean: {rule", "average: {rule"),
+        ("small:\n    version: 2", "small:\n    version: 3"),
+        ("    version: 1\n", "    version: 2\n"),
+        ("The second.}", "The second., three: The third.}"),
+        ("rule: small, inputs", "note: By the way., rule: small, inputs"),
         ("    note: Not very.\n", ""),
         ("It is an opinion.", "An opinion has no verdict."),
         ("side: at most, level: 0.99", "level: 0.990, side: at most"),
         ("margin: 1", "margin: 1.0"),
         ("0.05 * target", "'0.05  *\n        target'"),
-        ("readings: {one: The first., two: The second.}", "readings: {two: B., one: A.}"),
+        ("{one: The first., two: The second.}", "{two: The second., one: The first.}"),
     ],
 )
 def test_prose_order_and_comments_do_not_decide(old, new):
@@ -86,6 +89,10 @@ def test_prose_order_and_comments_do_not_decide(old, new):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("It is small.", "It is tiny."),
+        ("It is open.", "It is closed."),
+        ("The mean.", "The mean regret."),
+        ("The first.", "The other."),
         ("level: 0.99, correction", "level: 0.95, correction"),
         ("correction: holm", "correction: none"),
         ("procedure: bound", "procedure: equivalence"),
@@ -119,8 +126,7 @@ def test_prose_is_named_by_the_record_that_it_stands_in():
     inside = content()
     inside["claims"]["toy-small"]["tests"]["mean"]["inputs"]["note"] = "an input of that name"
     assert rules_digest(inside) != digest()
-    prose = ("place", "statement", "estimand", "note", "between", "changes", "reconstructed")
-    assert PROSE["claims"] == (*prose, "rests_on")
+    assert "statement" not in LEFT_OUT["claims"]
 
 
 def test_what_a_claim_rests_on_does_not_decide():
@@ -134,22 +140,26 @@ def test_the_canonical_form_leaves_the_content_alone():
     before = copy.deepcopy(given)
     found = canonical(given)
     assert given == before
-    assert found["claims"]["toy-open"] == {"kind": "opinion", "primary": False, "untestable": True}
+    assert found["claims"]["toy-open"] == {
+        **{"kind": "opinion", "primary": False, "untestable": True, "statement": "It is open."}
+    }
 
 
 def test_what_is_no_plain_value_is_refused():
     wrong = content()
     wrong["rules"]["small"]["settings"]["margin"] = {1, 2}
-    with pytest.raises(ValueError, match=r"rules\.small\.settings\.margin: \{1, 2\} is no number"):
+    with pytest.raises(
+        ValueError, match=r"tests\.mean\.rule\.settings\.margin: \{1, 2\} is no number"
+    ):
         rules_digest(wrong)
 
 
-def test_a_rule_of_a_real_ledger_decides_and_its_prose_does_not():
+def test_a_rule_of_a_real_ledger_decides_and_its_notes_do_not():
     for file in FILES.values():
         given = read_yaml(file)
         before = rules_digest(given)
         for claim in given["claims"].values():
-            claim["statement"] = claim["place"] = "Another."
+            claim["note"] = claim["place"] = "Another."
         assert rules_digest(given) == before
         name = next(key for key, one in given["claims"].items() if "tests" in one)
         next(iter(given["claims"][name]["tests"].values()))["inputs"]["limit"] = 0.123
@@ -158,6 +168,14 @@ def test_a_rule_of_a_real_ledger_decides_and_its_prose_does_not():
 
 # ---------------------------------------------------------------------------------- the seeds
 
+#: What followed from the rules of the second edition, as the figures were drawn.
+OF_FIGURES = {
+    "banditq": 991403885200061101,
+    "fair_ucb": 5042599712177706709,
+    "ht_ucb": 597758261109628631,
+    "bf_ucb": 5418944914315363884,
+}
+
 
 def settings(seed, papers=PAPERS):
     base = read_yaml(ROOT / "config" / "config.yaml")
@@ -165,41 +183,73 @@ def settings(seed, papers=PAPERS):
 
 
 def test_the_seed_is_as_documented():
-    made = hashlib.sha256(b"0123456789abcdef banditq").digest()[:8]
-    seed = seed_of_rules("banditq", "0123456789abcdef")
-    assert seed == int.from_bytes(made, "big") // 2
-    assert 0 <= seed < 2**63
-    assert seed_of_rules("ht_ucb", "") == UNJUDGED_SEED
+    for salt, text in (("", "0123456789abcdef banditq"), ("any words", "... any words")):
+        made = hashlib.sha256(text.replace("...", "0123456789abcdef banditq").encode()).digest()
+        seed = seed_of_digest("0123456789abcdef", "banditq", salt)
+        assert seed == int.from_bytes(made[:8], "big") // 2
+        assert 0 <= seed < 2**63
 
 
-def test_seeds_of_the_ledgers():
-    config = build_config(settings("ledger"), "test")
+def test_what_figures_show_keeps_its_seed():
+    config = real.config()
+    shown = [one for one in config.experiments if not one.audit]
+    assert {one.paper for one in shown} == {*PAPERS}
+    for one in shown:
+        assert config.seed_of(one) == OF_FIGURES[one.paper]
+        assert config.ledger_of(one) is None
+    for one in config.experiments:  # and what meets the same rewards
+        if one.figures or one.companion_to:
+            assert config.seed_of(one) == OF_FIGURES[one.paper]
+
+
+def test_evidence_has_seeds_of_the_records_that_read_it():
+    config = real.config()
     assert not config.exploratory
-    ledgers = load_ledgers(config)
-    assert config.rules == {paper: rules_digest(read_yaml(file)) for paper, file in FILES.items()}
-    for paper, digest in config.rules.items():
-        assert ledgers[paper].digest == config.ledger_of(paper) == digest
-        assert config.seed_of(paper) == seed_of_rules(paper, digest)
-    assert len({config.seed_of(paper) for paper in PAPERS}) == 4
+    assert config.rules == {paper: digests_of(paper).paper for paper in PAPERS}
+    assert {paper: one.digest for paper, one in real.ledgers().items()} == config.rules
+    drawn = {paper: digests_of(paper).drawn for paper in PAPERS}
+    seeds = set()
+    for one in config.experiments:
+        if digest := config.ledger_of(one):
+            assert digest == drawn[one.paper][one.suite or one.name]
+            seeds.add(config.seed_of(one))
+            assert config.seed_of(one) == seed_of_digest(digest, one.paper)
+    assert len(seeds) > 60
+
+
+def test_runs_that_share_streams_share_seeds():
+    config, seeds = real.config(), {}
+    for one in config.experiments:
+        for run in one.runs:
+            seeds.setdefault(run.stream, set()).add(config.seed_of(one))
+    assert {len(some) for some in seeds.values()} == {1}
 
 
 def test_a_number_is_exploratory():
     config = build_config(settings(7), "test")
     assert config.exploratory
-    assert [config.seed_of(paper) for paper in ("banditq", "ht_ucb")] == [7, 7]
-    assert config.ledger_of("banditq") is None
+    assert {config.seed_of(one) for one in config.experiments} == {7}
+    assert {config.ledger_of(one) for one in config.experiments} == {None}
     assert config.rules
+
+
+def test_a_salt_changes_every_seed():
+    salted = build_config(settings("ledger") | {"salt": "any words"}, "test")
+    other = build_config(settings("ledger") | {"salt": "other words"}, "test")
+    for one in salted.experiments:
+        assert len({config.seed_of(one) for config in (real.config(), salted, other)}) == 3
+        assert salted.seed_of(one) == seed_of_digest(str(one.origin), one.paper, "any words")
+    for paper in PAPERS:
+        assert salted.seed_of_judging(paper) != real.config().seed_of_judging(paper)
+
+
+def test_runs_that_nothing_judges_have_one_seed():
+    arena = arena_config(settings("ledger"), "test")
+    assert {arena.seed_of(one) for one in arena.experiments} == {UNJUDGED_SEED}
 
 
 def test_another_word_is_refused():
     with pytest.raises(ConfigError) as error:
         build_config(settings("ledgers"), "test.yaml")
-    words = "test.yaml: seed: 'ledgers' is neither a whole number of at least 0 nor 'ledger'"
+    words = "test.yaml: seed must be a whole number of at least 0 or 'ledger', got 'ledgers'"
     assert str(error.value) == words
-
-
-def test_the_published_scale_has_seeds_of_the_ledgers():
-    config = real.config()
-    assert not config.exploratory
-    for paper, digest in config.rules.items():
-        assert config.seed_of(paper) == seed_of_rules(paper, digest)

@@ -1,14 +1,17 @@
 """From a record to the data of its procedure: choosing, repeating, stacking; bad records."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fairbandits.audit.cases import questions
+from fairbandits.audit.cells import defaults
 from fairbandits.audit.evidence import Recorded
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.plans import Plan, Selection, check_plan
+from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
 
@@ -273,6 +276,13 @@ def test_a_test_without_cells_asks_functions(evidence):
         ("base = 1", {"value": 1.0, "printed": "2"}),
         ("base = 4", {"value": 2.0, "printed": "2"}),
     ]
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_defaults_read_from_a_policys_text_are_those_of_its_class(name):
+    fields = dataclasses.fields(POLICIES[name])
+    wanted = {one.name: one.default for one in fields if one.default is not dataclasses.MISSING}
+    assert defaults(name) == wanted | {"feedback": POLICIES[name].feedback}
 
 
 # ------------------------------------------------------------------------------------ bad records

@@ -7,19 +7,18 @@ import pytest
 
 import real
 import small
-from fairbandits.audit import run
-from fairbandits.audit.committed import (
-    FINDING_COLUMNS,
+from fairbandits.audit.finding import FAILED
+from fairbandits.audit.records import (
+    COMMITTED,
     VERDICTS_TABLE,
     apart,
-    findings_csv_of,
-    read_findings_csv,
-    stale_findings_csv,
-    write_tables,
+    committed,
+    csv_of,
+    read,
+    stale,
+    write_committed,
 )
-from fairbandits.audit.finding import FAILED
-from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.records import committed, read_csv, read_verdicts
+from fairbandits.audit.staleness import of_other_findings
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ROOT
 
@@ -31,7 +30,7 @@ def rows(tmp_path_factory):
     """Made-up verdicts and findings."""
     folder = small.audited(tmp_path_factory)
     files = ((folder / "results" / "audit" / f"{kind}.parquet", kind) for kind in KINDS)
-    found = {kind: read_verdicts(file, LEDGERS, kind)[0] for file, kind in files}
+    found = {kind: read(file, LEDGERS, kind).rows for file, kind in files}
     kept = committed(LEDGERS)
     return {kind: [one for one in some if one["claim"] in kept] for kind, some in found.items()}
 
@@ -41,7 +40,7 @@ KINDS = ("verdicts", "findings")
 
 @pytest.fixture
 def folder(rows, tmp_path):
-    write_tables(tmp_path / "audit", rows["verdicts"], rows["findings"], "smoke")
+    write_committed(tmp_path / "audit", rows["verdicts"], rows["findings"], "smoke")
     return tmp_path / "audit"
 
 
@@ -51,7 +50,7 @@ def number(value):
 
 
 def test_findings_come_back(rows, folder):
-    again = read_findings_csv(folder / "findings.csv", LEDGERS)
+    again = read(folder / "findings.csv", LEDGERS, "findings").rows
     assert len(again) == len(rows["findings"])
     same = ("paper", "claim", "test", "reading", "each", "decides", "verdict", "tags", "n", "rule")
     same += ("rule_version", "procedure", "settings", "rules")
@@ -63,31 +62,22 @@ def test_findings_come_back(rows, folder):
     assert any(math.isinf(one["low"]) for one in again if one["low"] is not None)
 
 
-def test_a_table_says_what_its_numbers_are(rows, folder):
-    lines = (folder / "findings.csv").read_text().splitlines()
-    assert lines[0] == ",".join(FINDING_COLUMNS)
-    assert len(lines) == 1 + len(rows["findings"])
-    first = rows["findings"][0]
-    assert f",{STATISTICS[first['procedure']]}," in lines[1]
-    assert lines[1].endswith(f",{first['rule']} {first['rule_version']},{first['rules']}")
-
-
 def test_tightness_stands_in_the_table(rows):
     one = rows["findings"][0] | {"also": {"tightness": 0.123456789, "limit": 3.0}}
-    line = findings_csv_of([one]).splitlines()[1]
-    assert dict(zip(FINDING_COLUMNS, line.split(","), strict=True))["tightness"] == "0.123457"
+    line = csv_of([one], "findings").splitlines()[1]
+    assert dict(zip(COMMITTED["findings"], line.split(","), strict=True))["tightness"] == "0.123457"
 
 
 def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):
     against = {"largest inside": None, "refuted above": 1e-7}
     one = rows["findings"][0] | {"against": against}
-    (tmp_path / "f.csv").write_text(findings_csv_of([one]))
-    (again,) = read_findings_csv(tmp_path / "f.csv", LEDGERS, anyway=True)
+    (tmp_path / "f.csv").write_text(csv_of([one], "findings"))
+    (again,) = read(tmp_path / "f.csv", LEDGERS, "findings", anyway=True).rows
     assert (again["against"], again["reference"]) == (against, None)
 
 
 def test_the_same_each_time_and_small(rows, folder, tmp_path):
-    write_tables(tmp_path / "again", rows["verdicts"], rows["findings"], "smoke")
+    write_committed(tmp_path / "again", rows["verdicts"], rows["findings"], "smoke")
     for name in ("verdicts.csv", "findings.csv"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
     # a run has about two and a half thousand findings
@@ -101,7 +91,7 @@ def test_the_same_each_time_and_small(rows, folder, tmp_path):
 def test_neither_table_is_written_where_a_claim_failed(rows, tmp_path):
     assert any(row["verdict"] == FAILED for row in rows["verdicts"])
     with pytest.raises(StoreError, match=r"verdicts\.csv is not written: .* failed"):
-        write_tables(tmp_path / "audit", rows["verdicts"], rows["findings"], "paper")
+        write_committed(tmp_path / "audit", rows["verdicts"], rows["findings"], "paper")
     assert not (tmp_path / "audit").exists()
 
 
@@ -109,14 +99,14 @@ def test_neither_table_is_written_when_one_cannot_be(rows, folder):
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     broken = [{key: value for key, value in rows["findings"][0].items() if key != "tags"}]
     with pytest.raises(KeyError):
-        write_tables(folder, [], broken, "smoke")
+        write_committed(folder, [], broken, "smoke")
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
 def test_tables_of_two_runs_are_not_written_together(rows, tmp_path):
     other = [one | {"statistic": 123.0} for one in rows["findings"]]
     with pytest.raises(StoreError, match="rests on no finding that is there"):
-        write_tables(tmp_path / "audit", rows["verdicts"], other, "smoke")
+        write_committed(tmp_path / "audit", rows["verdicts"], other, "smoke")
     assert list(apart(rows["verdicts"], rows["findings"])) == []
 
 
@@ -126,10 +116,10 @@ def test_tables_of_two_runs_are_not_written_together(rows, tmp_path):
 def test_findings_of_other_rules(folder):
     other = LEDGERS | {"banditq": replace(LEDGERS["banditq"], digest="0" * 16)}
     file = folder / "findings.csv"
-    assert list(stale_findings_csv(file, LEDGERS)) == []
-    with pytest.raises(StoreError, match=r"papers/banditq/claims\.yaml have changed since"):
-        read_findings_csv(file, other)
-    assert read_findings_csv(file, other, anyway=True)
+    assert list(stale(file, LEDGERS, "findings")) == []
+    with pytest.raises(StoreError, match="claims of banditq has changed since"):
+        read(file, other, "findings")
+    assert read(file, other, "findings", anyway=True).rows
 
 
 @pytest.mark.parametrize(
@@ -145,7 +135,7 @@ def test_findings_of_other_tests(old, new, words, folder):
     assert old in text
     file.write_text(text.replace(old, new))
     with pytest.raises(StoreError, match=words):
-        read_findings_csv(file, LEDGERS)
+        read(file, LEDGERS, "findings")
 
 
 def test_a_test_without_findings(folder):
@@ -153,7 +143,7 @@ def test_a_test_without_findings(folder):
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(one for one in lines if "banditq-abs-targets,falling" not in one))
     with pytest.raises(StoreError, match="banditq-abs-targets, falling is not in it"):
-        read_findings_csv(file, LEDGERS)
+        read(file, LEDGERS, "findings")
 
 
 def test_verdicts_without_a_headline_are_refused(rows, folder):
@@ -163,12 +153,12 @@ def test_verdicts_without_a_headline_are_refused(rows, folder):
                  and sum(one["claim"] == row["claim"] for one in rows["verdicts"]) > 1)  # fmt: skip
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(one for one in lines if not one.startswith(f"{claim},,")))
-    with pytest.raises(StoreError, match=f"has other readings of {claim} than the ledger"):
-        read_csv(file, LEDGERS)
+    with pytest.raises(StoreError, match=f"than the ledgers: {claim} is not in it"):
+        read(file, LEDGERS)
 
 
 def test_headlines_come_back(rows, folder):
-    again = read_csv(folder / "verdicts.csv", LEDGERS)
+    again = read(folder / "verdicts.csv", LEDGERS).rows
     same = ("claim", "reading", "headline", "verdict", "tags", "left_out", "rule")
     for old, new in zip(rows["verdicts"], again, strict=True):
         assert {name: new[name] for name in same} == {name: old[name] for name in same}
@@ -176,7 +166,7 @@ def test_headlines_come_back(rows, folder):
 
 def test_the_committed_findings_are_those_of_the_committed_verdicts():
     table = ROOT / "audit" / VERDICTS_TABLE
-    rows = read_csv(table, LEDGERS, anyway=True)
+    verdicts = read(table, LEDGERS, anyway=True)
     if (ROOT / "audit" / "findings.csv").is_file():
-        assert list(run._of_findings(table, rows, LEDGERS)) == []
+        assert list(of_other_findings(table, verdicts, LEDGERS)) == []
         assert (ROOT / "audit" / "findings.csv").stat().st_size < 1_000_000

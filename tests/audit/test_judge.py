@@ -14,9 +14,8 @@ import yaml
 
 import real
 import shrunk
-from fairbandits.audit import run
+from fairbandits.audit import records, run
 from fairbandits.audit.cases import Question
-from fairbandits.audit.committed import VERDICTS_TABLE
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -27,17 +26,16 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.judge import Answer, answers, asked, judge
+from fairbandits.audit.judge import answers, asked, judge
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.records import (
-    COLUMNS,
+    COMMITTED,
     Made,
+    answer_of,
     csv_of,
-    read_csv,
-    read_findings,
-    read_verdicts,
-    write_csv,
+    read,
+    write_committed,
     write_findings,
     write_verdicts,
 )
@@ -93,7 +91,7 @@ def ledgers_of(folder, claims):
             "at_most": {
                 "version": 1,
                 "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99, "method": "t"},
+                "settings": {"side": "at most", "level": 0.99},
             },
             "exact": {
                 "version": 1,
@@ -103,7 +101,7 @@ def ledgers_of(folder, claims):
             "skewed": {
                 "version": 1,
                 "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99, "method": "bca"},
+                "settings": {"side": "at most", "level": 0.99},
             },
         },
         "claims": claims,
@@ -200,10 +198,11 @@ def test_one_test(mean, outcome, judged):
     [
         ((0.5, 0.6, 0.9), REPRODUCED, "c"),
         ((0.5, 1.5, 0.9), NOT_REPRODUCED, "b"),
+        ((1.2, 1.9, 1.5), NOT_REPRODUCED, "b"),
         ((1.0, 0.5, 0.5), INCONCLUSIVE, "a"),
     ],
 )
-def test_all_that_a_test_is_repeated_for_must_agree(means, outcome, each, judged):
+def test_all_must_agree_and_the_nearest_or_farthest_beyond_decides(means, outcome, each, judged):
     block = claim()
     block["tests"]["mean"]["each"] = {"part": ["x"]}
     rows = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches="abc")})
@@ -281,14 +280,6 @@ def test_of_readings_that_agree_the_deciding_case_is_the_headline(means, outcome
     assert head.finding.statistic == rows["t-a", decides].finding.statistic
 
 
-@pytest.mark.parametrize(("means", "decides"), [((0.5, 0.9), "y"), ((1.2, 1.9), "y")])
-def test_the_case_nearest_to_its_margin_decides_or_the_farthest_beyond(means, decides, judged):
-    block = claim()
-    block["tests"]["mean"] |= {"each": {"part": ["x"]}}
-    row = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches=["x", "y"])})["t-a", ""]
-    assert row.each == decides
-
-
 def test_a_statement_that_is_not_printed_is_tagged(judged):
     block = claim(basis="lost", reconstructed="The bound.")
     row = judged({"t-a": block}, {("t-a", "mean"): asking(0.5)})["t-a", ""]
@@ -333,23 +324,35 @@ def test_aliases_carry_the_verdicts_of_their_targets(judged):
 
 
 @pytest.mark.parametrize(
-    ("means", "outcome"),
+    ("means", "readings", "outcome"),
     [
-        ((0.5, 0.6), REPRODUCED),
-        ((0.5, 1.5), NOT_REPRODUCED),
-        ((1.0, 0.5), INCONCLUSIVE),
-        ((1.0, 1.5), NOT_REPRODUCED),
+        ((0.5,), [""], REPRODUCED),
+        ((1.5,), [""], NOT_REPRODUCED),
+        ((1.0,), [""], INCONCLUSIVE),
+        ((0.5, 1.5), ["one", "two"], DEPENDS),
     ],
 )
-def test_judged_by_others(means, outcome, judged):
+def test_judged_by_others(means, readings, outcome, judged):
+    """The other judge is reproduced, so that the headline of the first decides."""
     claims = {
         "t-sum": without_tests(judged_by=["t-a", "t-b"]),
-        "t-a": claim(),
+        "t-a": claim(**({"readings": readings} if all(readings) else {})),
         "t-b": claim(),
     }
-    estimators = {("t-a", "mean"): asking(means[0]), ("t-b", "mean"): asking(means[1])}
+    estimators = {("t-a", "mean"): asking(*means, readings=readings), ("t-b", "mean"): asking(0.5)}
     row = judged(claims, estimators)["t-sum", ""]
     assert (row.outcome, row.finding, row.headline) == (outcome, None, True)
+
+
+@pytest.mark.parametrize(("means", "readings"), [((1.0,), [""]), ((0.5, 1.5), ["one", "two"])])
+def test_one_judge_that_is_lost_outweighs_one_that_is_open(means, readings, judged):
+    claims = {
+        "t-sum": without_tests(judged_by=["t-a", "t-b"]),
+        "t-a": claim(**({"readings": readings} if all(readings) else {})),
+        "t-b": claim(),
+    }
+    estimators = {("t-a", "mean"): asking(*means, readings=readings), ("t-b", "mean"): asking(1.5)}
+    assert judged(claims, estimators)["t-sum", ""].outcome == NOT_REPRODUCED
 
 
 def test_judged_by_others_under_their_readings(judged):
@@ -367,20 +370,6 @@ def test_judged_by_others_under_their_readings(judged):
     rows = judged(claims, estimators)
     outcomes = [rows["t-sum", reading].outcome for reading in ("", "one", "two")]
     assert outcomes == [DEPENDS, REPRODUCED, NOT_REPRODUCED]
-
-
-def test_judged_by_headlines_says_that_readings_differ(judged):
-    claims = {
-        "t-sum": without_tests(judged_by=["t-a", "t-b"]),
-        "t-a": claim(readings=["one", "two"]),
-        "t-b": claim(),
-    }
-    estimators = {
-        ("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"]),
-        ("t-b", "mean"): asking(0.5),
-    }
-    row = judged(claims, estimators)["t-sum", ""]
-    assert (row.outcome, row.headline) == (DEPENDS, True)
 
 
 def test_not_testable(judged):
@@ -481,10 +470,10 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
     assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
 
 
-Side, Method = Literal["at most"], Literal["t", "bca"]
+Side = Literal["at most"]
 
 
-def drawing(sample, limit, *, side: Side, level: float, method: Method, rng):
+def drawing(sample, limit, *, side: Side, level: float, rng):
     """Find what its random numbers say."""
     found = float(rng.random())
     return Finding(found, found, found, 1, 0.001, REPRODUCED)
@@ -543,7 +532,7 @@ def reading_from(name):
     """Return an estimator that reads a dataset: the plays of arm 1 at the end, against many."""
 
     def estimator(evidence):
-        data = evidence.one(name, ["plays"])
+        data = next(evidence.recorded(name, ["plays"]))
         sample = data.runs[0].values["plays"][:, -1, 0]
         yield Question({"sample": sample, "limit": 60.5})
 
@@ -658,31 +647,28 @@ def written(tmp_path, results):
 
 def test_findings_come_back_as_they_were(tmp_path, written):
     ledgers, found, rows = written
-    again, table, scale = read_findings([tmp_path / "banditq.parquet"], ledgers)
-    assert again == found
-    assert judge(ledgers, again) == rows
-    assert (scale, table.num_rows) == ("paper", len(found))
+    again = read(tmp_path / "banditq.parquet", ledgers, "findings")
+    assert list(map(answer_of, again.rows)) == found
+    assert judge(ledgers, map(answer_of, again.rows)) == rows
+    assert again.scale == "paper"
 
 
 def test_findings_that_are_not_finite_come_back(tmp_path, judged):
     ledgers = ledgers_of(tmp_path, {"t-a": claim()})
     ask = asks({("t-a", "mean"): asking(0.5, limit=0.0)})
     (found,) = answers(ledgers["banditq"], Nothing(tmp_path), ask=ask)
-    odd = Answer(**vars(found) | {"finding": copy.copy(found.finding)})
-    object.__setattr__(odd.finding, "statistic", math.nan)
-    object.__setattr__(odd.finding, "high", math.inf)
-    object.__setattr__(odd.finding, "p", None)
+    odd = replace(found.finding, statistic=math.nan, high=math.inf, p=None)
+    odd = replace(found, finding=odd)
     write_findings(tmp_path / "f.parquet", ledgers["banditq"], [odd], "smoke")
-    ((again,), _, scale) = read_findings([tmp_path / "f.parquet"], ledgers)
-    assert math.isnan(again.finding.statistic)
-    assert again.finding.high == math.inf
-    assert again.finding.p is None
-    assert scale == "smoke"
+    (row,), scale, _ = read(tmp_path / "f.parquet", ledgers, "findings")
+    again = answer_of(row).finding
+    assert math.isnan(again.statistic)
+    assert (again.high, again.p, scale) == (math.inf, None, "smoke")
 
 
 def test_a_verdict_row_says_all(tmp_path, written):
     ledgers, _, _ = written
-    rows, scale = read_verdicts(tmp_path / "verdicts.parquet", ledgers)
+    rows, scale, _ = read(tmp_path / "verdicts.parquet", ledgers)
     assert scale == "paper"
     full = rows[0]
     wanted = {
@@ -698,7 +684,7 @@ def test_a_verdict_row_says_all(tmp_path, written):
         "rule": "at_most",
         "rule_version": 1,
         "procedure": "bound",
-        "settings": {"side": "at most", "level": 0.99, "method": "t"},
+        "settings": {"side": "at most", "level": 0.99},
         "reference": 60.5,
         "against": {"limit": 60.5},
         "data": ["banditq/full_information.parquet"],
@@ -711,34 +697,28 @@ def test_a_verdict_row_says_all(tmp_path, written):
     assert (none["statistic"], none["rule"], none["data"]) == (None, "", [])
 
 
-def test_files_are_the_same_each_time(tmp_path, results):
-    def files(folder):
-        folder.mkdir()
-        ledgers, found, _ = real_answers(tmp_path, results)
-        write_findings(folder / "banditq.parquet", ledgers["banditq"], found, "paper")
-        files = [folder / name for name in ("banditq.parquet", "findings.parquet", "v.parquet")]
-        assert run.write_verdicts(files[:1], ledgers, *files[1:]) == ([], True)
-        rows, _ = read_verdicts(folder / "v.parquet", ledgers)
-        write_csv(folder / "verdicts.csv", rows, "paper")
-        return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
-
-    assert files(tmp_path / "one") == files(tmp_path / "two")
-
-
-def test_the_committed_table(tmp_path, written):
+@pytest.fixture
+def committed(tmp_path, written):
+    """The ledgers, the rows of their verdicts, and the committed table of these."""
     ledgers, _, _ = written
-    rows, _ = read_verdicts(tmp_path / "verdicts.parquet", ledgers)
-    text = csv_of(rows)
+    rows = read(tmp_path / "verdicts.parquet", ledgers).rows
+    findings = read(tmp_path / "banditq.parquet", ledgers, "findings").rows
+    write_committed(tmp_path, rows, findings, "paper")
+    return ledgers, rows, tmp_path / "verdicts.csv"
+
+
+def test_the_committed_table(committed):
+    ledgers, rows, file = committed
+    text = file.read_text()
     lines = text.splitlines()
-    assert lines[0] == ",".join(COLUMNS)
+    assert lines[0] == ",".join(COMMITTED["verdicts"])
     assert len(lines) == 1 + len(REAL_CLAIMS)
-    assert lines[1].startswith("t-full,,reproduced,,")
+    assert lines[1].startswith("t-full,,reproduced,consistent,,")
     assert ",at_most 1,banditq/full_information.parquet," in lines[1]
-    assert lines[-1].startswith("t-none,,not testable,,,,,,,,,,,,")
+    assert lines[-1].startswith("t-none,,not testable,,,,,,,,,,,,,")
     assert lines[-1].endswith(f",{ledgers['banditq'].digest},{audit_code()}")
-    write_csv(tmp_path / "verdicts.csv", rows, "paper")
-    again = read_csv(tmp_path / "verdicts.csv", ledgers)
-    assert csv_of(again) == text
+    again = read(file, ledgers).rows
+    assert csv_of(again, "verdicts") == text
     for old, new in zip(rows, again, strict=True):
         same = ("claim", "reading", "verdict", "headline", "statement", "rule_version", "data")
         assert [old[name] for name in same] == [new[name] for name in same]
@@ -747,73 +727,52 @@ def test_the_committed_table(tmp_path, written):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("at_most 1", "at_most 2", "was judged by at_most 2, the ledger has 1"),
-        ("t-none", "t-nine", "other claims than the ledgers: 't-nine'"),
-        (None, "", "other claims than the ledgers"),
+        ("t-none", "t-nine", "than the ledgers: t-nine is not in the ledgers"),
+        (None, "", "than the ledgers: t-none is not in it"),
         ("id,", "key,", "is not a table of verdicts"),
         (",at_most 1", "", "is not a table of verdicts"),
     ],
 )
-def test_a_committed_table_that_is_not_of_these_claims(old, new, words, tmp_path, written):
-    ledgers, _, _ = written
-    file = tmp_path / "verdicts.csv"
-    write_csv(file, read_verdicts(tmp_path / "verdicts.parquet", ledgers)[0], "paper")
+def test_a_committed_table_that_is_not_of_these_claims(old, new, words, committed):
+    ledgers, _, file = committed
     text = file.read_text()
     old = text.splitlines(keepends=True)[-1] if old is None else old
     assert old in text
     file.write_text(text.replace(old, new, 1))
     with pytest.raises(StoreError, match="`fairbandits replicate audit` makes it anew") as error:
-        read_csv(file, ledgers)
+        read(file, ledgers)
     assert words in str(error.value)
 
 
-def stale(monkeypatch, *names):
-    from fairbandits.audit import records
-
-    for name in names:
-        monkeypatch.setattr(records, name, lambda: "0" * 16)
-
-
-def test_stale_findings_and_verdicts_are_refused(tmp_path, written, monkeypatch):
-    ledgers, _, _ = written
-    stale(monkeypatch, "_audit_code")
-    for read in (
-        lambda: read_findings([tmp_path / "banditq.parquet"], ledgers),
-        lambda: read_verdicts(tmp_path / "verdicts.parquet", ledgers),
-    ):
-        with pytest.raises(StoreError, match=r"is stale: .*`fairbandits replicate audit` makes it"):
-            read()
-
-
-def test_a_committed_table_of_other_rules_is_refused(tmp_path, written):
-    ledgers, _, _ = written
-    rows, _ = read_verdicts(tmp_path / "verdicts.parquet", ledgers)
-    write_csv(tmp_path / "verdicts.csv", rows, "paper")
+def test_tables_of_other_code_or_rules_are_refused(tmp_path, committed, monkeypatch):
+    ledgers, rows, file = committed
     other = {"banditq": replace(ledgers["banditq"], digest="0" * 16)}
-    with pytest.raises(StoreError, match=r"claims\.yaml have changed since .*, now 0{16}\)"):
-        read_csv(tmp_path / "verdicts.csv", other)
-    assert len(read_csv(tmp_path / "verdicts.csv", other, anyway=True)) == len(rows)
-
-
-def test_findings_under_other_rules_are_refused(tmp_path, written):
-    other = ledgers_of(tmp_path, REAL_CLAIMS | {"t-more": claim()})
-    with pytest.raises(
-        StoreError, match=r"rules in papers/banditq/claims\.yaml have changed since"
-    ):
-        read_findings([tmp_path / "banditq.parquet"], other)
+    findings = tmp_path / "banditq.parquet"
+    for path, kind in ((file, "verdicts"), (findings, "findings")):
+        with pytest.raises(StoreError, match=r"has changed since .*, now 0{16}\)"):
+            read(path, other, kind)
+    assert len(read(file, other, anyway=True).rows) == len(rows)
+    monkeypatch.setattr(records, "current_code", lambda: "0" * 16)
+    for path, kind in ((tmp_path / "verdicts.parquet", "verdicts"), (findings, "findings")):
+        with pytest.raises(StoreError, match=r"is stale: .*`fairbandits replicate audit` makes it"):
+            read(path, ledgers, kind)
+    assert read(file, ledgers).rows  # the committed table is not of this machine's code
 
 
 def test_findings_of_each_paper_once(tmp_path, written):
     ledgers, _, _ = written
-    file = tmp_path / "banditq.parquet"
+    files, outs = (
+        [tmp_path / "banditq.parquet"] * 2,
+        [tmp_path / "f.parquet", tmp_path / "v.parquet"],
+    )
     with pytest.raises(StoreError, match="findings of banditq are needed, each once; got banditq,"):
-        read_findings([file, file], ledgers)
+        run.write_verdicts(files, ledgers, *outs)
 
 
 def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, results):
     estimators = REAL_ESTIMATORS | {("t-full", "mean"): asking(math.nan)}
     ledgers, found, _ = real_answers(tmp_path, results, estimators)
-    joint, out, table = (tmp_path / name for name in ("f.parquet", "v.parquet", "v.csv"))
+    joint, out = (tmp_path / name for name in ("f.parquet", "v.parquet"))
     before = None
     for scale, exists in (("smoke", True), ("paper", False)):  # which leaves what was there
         write_findings(tmp_path / "b.parquet", ledgers["banditq"], found, scale)
@@ -822,15 +781,15 @@ def test_a_failed_claim_stops_the_published_scale_and_not_a_small_run(tmp_path, 
         assert written == exists
         assert (out.read_bytes(), joint.read_bytes()) == before if before else True
         before = out.read_bytes(), joint.read_bytes()
-        if exists:
-            rows, _ = read_verdicts(out, ledgers)
-            assert [row["verdict"] for row in rows].count(FAILED) == 2
-            write_csv(table, rows, scale)
-            with pytest.raises(StoreError, match="is not written: t-full failed"):
-                write_csv(tmp_path / "other.csv", rows, "paper")
-    assert ",failed," in table.read_text()
+    rows = read(out, ledgers).rows
+    assert [row["verdict"] for row in rows].count(FAILED) == 2
+    findings = read(joint, ledgers, "findings").rows
+    write_committed(tmp_path / "audit", rows, findings, "smoke")
+    assert ",failed," in (tmp_path / "audit" / "verdicts.csv").read_text()
+    with pytest.raises(StoreError, match="is not written: t-full failed"):
+        write_committed(tmp_path / "other", rows, findings, "paper")
 
 
 def test_a_small_run_never_overwrites_the_committed_table():
     with pytest.raises(StoreError, match="is for the published scale"):
-        write_csv(ROOT / "audit" / VERDICTS_TABLE, [], "smoke")
+        write_committed(ROOT / "audit", [], [], "smoke")

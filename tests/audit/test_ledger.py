@@ -59,13 +59,7 @@ def test_every_rule_is_complete():
             assert set(takes.data) <= set(test.inputs), (claim.id, test.name)
             assert test.version >= 1
             seen.add(test.procedure)
-    # the others serve papers to come
-    assert set(PROCEDURES) - seen <= {
-        "bounded_remainder",
-        "prediction_interval",
-        "proportionality",
-        "universal_comparison",
-    }
+    assert set(PROCEDURES) == seen
 
 
 def test_level_of_a_test_is_that_of_its_family():
@@ -252,18 +246,27 @@ WRONG = [
     ((*EXPLICIT, "reading"), {"pots": "T > 1"}, f"{PLACE}.reading: 'pots' is unknown; did you"),
     ((*EXPLICIT, "reading"), "law", f"{PLACE}.reading: nobody runs it: 'post' is unknown; known"),
     ((*EXPLICIT, "each"), ["lawn"], f"{PLACE}: no measure or coordinate 'lawn'; did you mean"),
+    ((*EXPLICIT, "control"), {"polcy": "banditq"}, f"{PLACE}: no measure or coordinate 'polcy'"),
+    (
+        (*EXPLICIT, "control"),
+        {"policy": "banditk"},
+        "policy of full_information, fair_ucb/r_regret",
+    ),
+    ((*EXPLICIT, "control"), {"experiments": ["r_regret"]}, "experiments: 'r_regret' is unknown"),
+    ((*EXPLICIT, "control"), "uniform", f"{PLACE}.control should be a valid dictionary"),
+    ((*BOUND, "about"), "extension", "claims.t-bound.about"),
     ((*EXPLICIT, "over"), "horizn", f"{PLACE}: no measure or coordinate 'horizn'"),
     ((*BOUND, "basis"), "lost", "t-bound: a claim that is not printed, and no other, says what"),
-    ((*BOUND, "basis"), "printd", "'printd' is unknown; did you mean 'printed'"),
+    ((*BOUND, "basis"), "printd", "got 'printd'; did you mean 'printed'"),
     ((*BOUND, "figure"), "fig99", "t-bound.figure: 'fig99' is unknown; did you mean"),
     ((*BOUND, "readings"), ["pots"], "t-bound.readings: 'pots' is unknown; did you mean 'post'?"),
     ((*BOUND, "family"), "singlle", "t-bound.family: 'singlle' is unknown; did you mean 'single'?"),
-    ((*BOUND, "kind"), "bond", "claims.t-bound.kind: 'bond' is unknown; did you mean 'bound'?"),
+    ((*BOUND, "kind"), "bond", "got 'bond'; did you mean 'bound'?"),
     ((*BOUND, "primary"), None, "claims.t-bound: 'primary' is a required property"),
-    ((*BOUND, "family"), None, "claims.t-bound: 'family' is a dependency of 'tests'"),
+    ((*BOUND, "family"), None, "claims.t-bound: 'family' is a required property beside 'tests'"),
     ((*BOUND, "untestable"), "it is not", "exactly one of tests, alias_of, judged_by, untestable"),
     ((*BOUND, "untestable"), "it is not", "is needed, got tests and untestable"),
-    ((*BOUND, "tests"), None, "claims.t-bound: 'tests' is a dependency of"),
+    ((*BOUND, "tests"), None, "claims.t-bound: 'tests' is a required property beside"),
     (("claims", "t-same", "alias_of"), None, "is needed, got none"),
     ((*BOUND, "version"), 2, "claims.t-bound: changes must give the reason of each version"),
     ((*BOUND, "changes"), [{"version": 2, "reason": "new"}], "wanted [], got [2]"),
@@ -273,7 +276,7 @@ WRONG = [
     (("claims", "t-clash", "judged_by"), ["t-same"], "'t-same' has no tests of its own"),
     (("claims", "t-same", "alias_of"), "t-bond", "t-same.alias_of: 't-bond' is unknown; did you"),
     (("claims", "t-same", "alias_of"), "t-same", "alias_of: 't-same' is an alias itself"),
-    (("claims", "Bound!"), {}, "does not match"),
+    (("claims", "Bound!"), {}, "claims must be a text that matches"),
     (("paper",), "bandit", "paper must be 'banditq', got 'bandit'"),
     (("families", "single", "level"), 1, "families.single.level"),
 ]
@@ -422,6 +425,10 @@ def test_ledger_errors_are_configuration_errors(tmp_path):
             {"inputs": {"sample": "worst(cells(reward)) @ T", "limit": 1}},
             f"{PLACE}: cells(x) needs cells that are stacked: say `over` what",
         ),
+        (
+            {"control": {"policy": "lfg"}, "uncontrolled": "none"},
+            f"{PLACE}: a test has a control, or says why there is none, not both",
+        ),
         ({"over": "largest(gapp)"}, f"{PLACE}: no measure or coordinate 'gapp'; did you mean 'gap"),
     ],
 )
@@ -431,6 +438,7 @@ def test_questions_that_cannot_be_put(changes, message, tmp_path):
     record["cells"] = {"experiments": ["full_information"]}
     record["tests"]["explicit"]["inputs"] = {"sample": "total(reward) @ T", "limit": 1}
     load(tmp_path, banditq=content)
-    inputs = changes.pop("inputs", record["tests"]["explicit"]["inputs"])
-    record["tests"]["explicit"]["inputs"] = inputs
+    for name in ("inputs", "control", "uncontrolled"):
+        if name in changes:
+            record["tests"]["explicit"][name] = changes.pop(name)
     assert message in refusal(tmp_path, banditq=content | {"claims": {"t-bound": record | changes}})

@@ -10,7 +10,7 @@ from fairbandits.audit.power import replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.selection import held_out
 
-BOUND = {"side": "at most", "level": 0.99, "method": "t"}
+BOUND = {"side": "at most", "level": 0.99}
 
 
 def simulated(procedure, draw, settings, verdict, trials=500):

@@ -11,15 +11,15 @@ from click.testing import CliRunner
 import real
 import shrunk
 import small
-from fairbandits.audit import records, run
-from fairbandits.audit.committed import write_tables
-from fairbandits.audit.records import Made, made_of, read_verdicts, write_findings
+from fairbandits.audit import records, run, staleness
+from fairbandits.audit.records import Made, Table, read, write_committed, write_findings
 from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.replication import datasets
 from fairbandits.replication.verify import read_lock
-from fairbandits.settings.schemas import ROOT, check
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ROOT
 
 CONFIG = real.config()
 NAMED = ("banditq-abs-targets", "fairucb-thm2-bound")
@@ -92,6 +92,11 @@ def results(made, tmp_path):
     return tmp_path / "results"
 
 
+def hashed(results):
+    """Return the hash of the dataset as a verdict on it alone has it."""
+    return records.hash_of({PLACE: records.source_of(results / PLACE)["content"]})
+
+
 def put(source, results):
     (results / "banditq").mkdir(parents=True, exist_ok=True)
     (results / PLACE).write_bytes((source / PLACE).read_bytes())
@@ -140,16 +145,15 @@ def test_edited_tables_are_refused_wherever_they_are_read(results, name, monkeyp
     place = table.column_names.index("verdict")
     edited = table.set_column(place, "verdict", pa.array(["reproduced"] * table.num_rows))
     write_table(file, edited, read_footer(file))
-    ledgers = {"banditq": LEDGERS["banditq"]} if name == "banditq" else LEDGERS
-    for read in (
-        lambda: read_verdicts(file, LEDGERS, "verdicts" if name == "verdicts" else "findings"),
-        lambda: records.read_findings([file], ledgers) if name != "verdicts" else read_table(file),
+    for refusing in (
+        lambda: read(file, LEDGERS, "verdicts" if name == "verdicts" else "findings"),
+        lambda: read_table(file),
     ):
         with pytest.raises(StoreError, match="was changed: its content has hash"):
-            read()
+            refusing()
     config = replace(CONFIG, folders={"results": str(results)})
-    monkeypatch.setattr(run, "load_ledgers", lambda config: LEDGERS)
-    problems = run.problems_of(config, {"runs": {}})
+    monkeypatch.setattr(staleness, "load_ledgers", lambda config: LEDGERS)
+    problems = staleness.problems_of(config, {"runs": {}})
     assert [one for one in problems if one.startswith(f"{file} was changed")]
 
 
@@ -165,23 +169,23 @@ def test_a_row_says_what_decided_it(results):
     source = results / "audit" / "verdicts.parquet"
     content = records.source_of(results / PLACE)["content"]
     code = read_footer(results / PLACE)["code"]
-    assert made_of(source).sources == {PLACE: {"content": content, "code": code}}
-    for row in read_verdicts(source, LEDGERS)[0]:
-        assert row["rules"] == records._ledger_of(row["claim"], LEDGERS).digest
-        assert row["audit_code"] == records._audit_code()
+    assert read(source, LEDGERS).made.sources == {PLACE: {"content": content, "code": code}}
+    for row in read(source, LEDGERS).rows:
+        assert row["rules"] == records.judging(row["claim"], LEDGERS).digest
+        assert row["audit_code"] == records.current_code()
         assert row["seed"] == str(SEED)
         wanted = (records.hash_of({PLACE: content}), code) if row["data"] else ("", "")
         assert (row["data_hash"], row["code"]) == wanted
 
 
 def test_other_data_than_the_verdicts(results, made):
-    was = records.source_of(results / PLACE)["content"]
+    was = hashed(results)
     put(made / "other", results)
-    now = records.source_of(results / PLACE)["content"]
+    now = hashed(results)
     assert was != now
     stale_and_anyway(
-        f"{results}/audit/verdicts.parquet is stale: {results}/{PLACE} has other content than its "
-        f"verdicts were made from (hash {was}, now {now})",
+        f"{results}/audit/verdicts.parquet is stale: {PLACE} in {results} has other content than "
+        f"its verdicts were made from (hash {was}, now {now})",
         *("--results", results),
     )
 
@@ -211,12 +215,12 @@ def test_a_replay_of_other_code(results):
     footer = {"kind": "replay", "code": replay_code(), "content": "a" * 16}
     table = read_table(results / PLACE)
     write_table(results / place, table, footer)
-    source = results / "v.parquet"
-    write_table(source, table, {"sources": {place: records.source_of(results / place)}})
-    rows = [{"data": [place]}]
-    assert list(run.of_other_data(source, rows, results)) == []
+    made = Made(SEED, {place: records.source_of(results / place)})
+    row = {"claim": "t-a", "data": [place], **made.columns([place])}
+    verdicts = Table([row], "paper", made)
+    assert list(staleness.of_other_data(results / "v.parquet", verdicts, results)) == []
     write_table(results / place, table, footer | {"code": "0" * 16})
-    (problem,) = run.of_other_data(source, rows, results)
+    (problem,) = staleness.of_other_data(results / "v.parquet", verdicts, results)
     assert problem == f"{results / place} is stale: code {'0' * 16} made it"
 
 
@@ -228,7 +232,7 @@ def test_other_rules(results, ledgers):
     was = LEDGERS["banditq"].digest
     ledgers |= {paper: of_other_rules(one) for paper, one in LEDGERS.items()}
     problem = (
-        f"{results}/audit/verdicts.parquet is stale: the rules in papers/banditq/claims.yaml have "
+        f"{results}/audit/verdicts.parquet is stale: what decides the claims of banditq has "
         f"changed since (digest {was}, now {'e' * 16}) ({len(LEDGERS)} reasons in all){WAY_OUT}"
     )
     assert refused("--results", results) == problem
@@ -236,21 +240,12 @@ def test_other_rules(results, ledgers):
 
 
 def test_other_audit_code(results, monkeypatch):
-    was = records._audit_code()
-    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    was = records.current_code()
+    monkeypatch.setattr(records, "current_code", lambda: "0" * 16)
     stale_and_anyway(
         f"{results}/audit/verdicts.parquet is stale: audit code {was} made it, this is {'0' * 16}",
         *("--results", results),
     )
-
-
-def test_one_claim_of_stale_verdicts(results, monkeypatch):
-    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
-    words = ("banditq-abs-targets", "--results", results)
-    assert "is stale" in refused(*words)
-    text = said(*words, "--anyway")
-    assert text.splitlines()[1].startswith("Stale: ")
-    assert "Submitted" in text or "banditq-abs-targets" in text
 
 
 # ------------------------------------------------------------------------- the committed table
@@ -260,11 +255,11 @@ def test_one_claim_of_stale_verdicts(results, monkeypatch):
 def committed(results, tmp_path):
     """Return the options of a configuration whose committed table is of the verdicts."""
     source = results / "audit" / "verdicts.parquet"
-    rows, _ = read_verdicts(source, LEDGERS)
-    findings, _ = read_verdicts(source.with_name("findings.parquet"), LEDGERS, "findings")
+    rows = read(source, LEDGERS).rows
+    findings = read(source.with_name("findings.parquet"), LEDGERS, "findings").rows
     kept = records.committed(LEDGERS)
     both = ([one for one in some if one["claim"] in kept] for some in (rows, findings))
-    write_tables(tmp_path / "audit", *both, "paper")
+    write_committed(tmp_path / "audit", *both, "paper")
     source.unlink()
     folders = {"results": str(results), "audit": str(tmp_path / "audit")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"pathvars": folders}))
@@ -280,15 +275,11 @@ def test_the_committed_table_of_the_data_on_disk(committed, results):
 
 
 def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
-    def now():
-        return records.hash_of({PLACE: records.source_of(results / PLACE)["content"]})
-
-    was = now()
+    was = hashed(results)
     put(made / "other", results)
-    claim = next(key for key, one in LEDGERS["banditq"].claims.items() if one.tests)
     stale_and_anyway(
-        f"{tmp_path}/audit/verdicts.csv is stale: {PLACE} in {results} has other content than the "
-        f"verdict on {claim} was made from (hash {was}, now {now()})",
+        f"{tmp_path}/audit/verdicts.csv is stale: {PLACE} in {results} has other content than its "
+        f"verdicts were made from (hash {was}, now {hashed(results)})",
         *committed,
         *("--paper", "banditq"),
     )
@@ -296,7 +287,7 @@ def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
 
 def test_the_committed_table_of_other_rules(committed, ledgers):
     ledgers["fair_ucb"] = of_other_rules(LEDGERS["fair_ucb"])
-    why = "the rules in papers/fair_ucb/claims.yaml have changed since"
+    why = "what decides the claims of fair_ucb has changed since"
     for words in (["--paper", "fair_ucb"], ["--json"]):
         line = refused(*committed, *words)
         assert why in line
@@ -322,13 +313,13 @@ def test_a_claim_that_is_new_or_gone_leaves_other_papers_alone(committed, tmp_pa
         ledger.claims | {"t-new": replace(ledger.claims[first], id="t-new")},
     ):
         now = LEDGERS | {"banditq": replace(ledger, claims=claims, digest="e" * 16)}
-        assert "has other claims" in next(records.stale_csv(table, now, "banditq"))
+        assert "has other claims" in next(records.stale(table, now, paper="banditq"))
         for paper in ("fair_ucb", "ht_ucb", "bf_ucb"):
-            assert list(records.stale_csv(table, now, paper)) == []
+            assert list(records.stale(table, now, paper=paper)) == []
 
 
 def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, monkeypatch):
-    monkeypatch.setattr(records, "_audit_code", lambda: "0" * 16)
+    monkeypatch.setattr(records, "current_code", lambda: "0" * 16)
     assert "Stale" not in said(*committed)
 
 
@@ -337,40 +328,41 @@ def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, mo
 
 def test_what_is_committed_is_of_the_ledgers_and_the_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    assert list(records.stale_csv(table, real.ledgers())) == [], records.ANEW
-    rows = records.read_csv(table, real.ledgers())
+    assert list(records.stale(table, real.ledgers())) == [], records.ANEW
+    verdicts = read(table, real.ledgers())
     lock = read_lock(ROOT / "results.lock")
-    assert list(run.committed_of_other_lock(table, rows, CONFIG, lock)) == []
-    assert {row["seed"] for row in rows} == {str(lock["seed"])}
+    assert list(staleness.of_other_lock(table, verdicts, CONFIG, lock)) == []
+    assert {row["seed"] for row in verdicts.rows} == {str(lock["seed"])}
+
+
+def other_lock(key):
+    """Return the lock with other replicates of a run."""
+    lock = read_lock(ROOT / "results.lock")
+    return lock | {"runs": lock["runs"] | {key: "00000000"}}
 
 
 def test_verify_names_verdicts_of_another_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    lock = read_lock(ROOT / "results.lock")
-    key = "banditq/unfair_policies/"
-    keys = [one for one in lock["runs"] if one.startswith(key)]
-    other = lock | {"runs": lock["runs"] | {keys[0]: "00000000"}}
-    rows = records.read_csv(table, real.ledgers())
-    problems = list(run.committed_of_other_lock(table, rows, CONFIG, other))
+    keys = [one for one in read_lock(ROOT / "results.lock")["runs"] if "unfair_policies/" in one]
+    other = other_lock(keys[0])
+    verdicts = read(table, real.ledgers())
+    problems = list(staleness.of_other_lock(table, verdicts, CONFIG, other))
     assert problems[0].startswith(
-        "audit/verdicts.csv: the verdict on banditq-abs-classic-unfair was made from data with hash"
+        "audit/verdicts.csv is stale: banditq/unfair_policies.parquet in results.lock has other "
+        "content than its verdicts were made from (hash "
     )
-    assert set(problems) == set(run.problems_of(CONFIG, other))
+    assert staleness.problems_of(CONFIG, other) == problems
 
 
 def test_each_dataset_of_a_suite_counts():
     """A verdict on several datasets of a folder is of the lock's content of each of them."""
-    rows = records.read_csv(ROOT / "audit" / "verdicts.csv", real.ledgers())
-    lock = read_lock(ROOT / "results.lock")
-    of_suites = [one for one in rows if any("{" in place for place in one["data"])]
-    assert of_suites
-    for row in of_suites:
-        (hashed,) = run.locked_hashes([row], CONFIG, lock)
-        replayed = any("replay" in place for place in row["data"])
-        assert hashed == ("" if replayed else row["data_hash"]), row["claim"]
-    read = records.written_out(of_suites[0]["data"])
-    last = next(one for one in CONFIG.experiments if one.dataset == read[-1])
-    key = last.runs[0].key
-    other = lock | {"runs": lock["runs"] | {key: "00000000"}}
-    problems = list(run.committed_of_other_lock(ROOT / "t.csv", of_suites[:1], CONFIG, other))
-    assert len(problems) == 1
+    verdicts = read(ROOT / "audit" / "verdicts.csv", real.ledgers())
+    row = next(row for row in verdicts.rows if any("{" in place for place in row["data"]))
+    places = records.written_out(row["data"])
+    last = next(one for one in CONFIG.experiments if one.dataset == places[-1])
+    alone = verdicts._replace(rows=[row])
+    other = other_lock(last.runs[0].key)
+    assert len(list(staleness.of_other_lock(ROOT / "t.csv", alone, CONFIG, other))) == 1
+    # what is in no lock is not compared
+    unlocked = verdicts._replace(rows=[row | {"data": [*row["data"], "banditq/replay.parquet"]}])
+    assert list(staleness.of_other_lock(ROOT / "t.csv", unlocked, CONFIG, other)) == []

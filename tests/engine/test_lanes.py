@@ -1,32 +1,29 @@
 """Blocks of replicates give the numbers of one replicate at a time, bit for bit."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 from numba import config, njit
 
+from examples import TARGETS, instance_of
 from fairbandits import (
+    BFUCB,
     HTUCB,
+    LFG,
     BanditQ,
     EpsilonGreedy,
     FairLearn,
     FairXUCB,
-    Instance,
-    OwnReward,
-    PlaysSum,
-    QueueSquares,
-    RandomInstance,
+    GroupUCB,
     Starvation,
-    SurrogateGains,
     run,
 )
-from fairbandits.engine import laws, streams, vectors
-from fairbandits.engine.lanes import along_lanes, block_of, fits, lane_of
+from fairbandits.engine import streams, width
+from fairbandits.engine.lanes import along_lanes, block_of, lane_of
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import stream_source
-from fairbandits.engine.vectors import LANES, Rows, Vector, with_lane
+from fairbandits.engine.vectors import LANES, Rows, Vector
 from fairbandits.engine.watching import watched
 from fairbandits.engine.width import (
     absolute,
@@ -41,124 +38,12 @@ from fairbandits.engine.width import (
     where,
     whole,
     whole_part,
+    with_lane,
 )
 from fairbandits.library import simulation
-from fairbandits.library.simulation import Setting, run_each
+from fairbandits.library.simulation import Setting, columns_of, play
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-
-SPREADS = {"gaussian": 0.5, "beta": 4.0}
-#: At least one for every branch: clocks of the queue, signs and sizes of the gains, steps so long
-#: that all but one arm drop or that nothing moves, no targets.
-CASES = {
-    "bandit": [
-        (5, {}),
-        (5, {"gain": 1.0, "gamma_rule": 2, "surrogate_index": "pre", "V_exponent": 0.25}),
-        (3, {"V": 0, "tolerance": 1e-5}),
-        (7, {"gain": -1e3, "V": 1.0}),
-        (2, {"gain": 1e-3, "targets": 0.0}),
-    ],
-    "full": [
-        (5, {}),
-        (5, {"gain": 1.0, "surrogate_index": "pre", "step_c": 1}),
-        (3, {"V": 0}),
-        (7, {"gain": -1e3, "V": 1.0, "step_c": 30.0}),
-        (4, {"V": 0, "targets": 0.0}),
-        (4, {"step_c": 1e20}),
-        (2, {"gain": 1e6}),
-    ],
-}
-
-
-SUMS = (QueueSquares(), Starvation(), PlaysSum())
-#: What looks on in the cases with a gain, in either order where the gain is 1 and where it is not.
-OBSERVED = {1.0: SUMS} | dict.fromkeys((-1e3, 1e-3, 1e6), SUMS[::-1])
-
-
-def policy_of(rng, feedback, arms, targets=None, **parameters):
-    """Return a policy with random targets on some of the arms."""
-    if targets is None:
-        protected = rng.random(arms) < 0.6
-        targets = np.where(protected, rng.uniform(0, 1.5 / arms, arms), 0.0)
-    else:
-        targets = np.full(arms, targets)
-    return BanditQ(targets, feedback, **parameters)
-
-
-def started(policy, observe, arms, horizon):
-    """Return the state before the first round, watched where there are observers."""
-    state = policy.start(arms, horizon)
-    if not observe:
-        return state
-    observers = [one.start(policy, state, arms, horizon) for one in observe]
-    return watched(state, observers, [len(one.probes) for one in (policy, *observe[:-1])])
-
-
-def instance_of(rng, law, arms):
-    return Instance(rng.uniform(0.05, 0.95, arms), law, SPREADS.get(law))
-
-
-def assert_same_results(together, apart):
-    """Compare a run of several replicates with runs of one each."""
-    for row, one in enumerate(apart):
-        assert together.replicates[row] == one.replicates[0]
-        for name, values in one.columns().items():
-            ours = together.columns()[name]
-            own = ours[row * values.size :][: values.size]
-            assert own.dtype == values.dtype
-            assert own.tobytes() == values.tobytes(), (name, row)
-
-
-@compiled_only
-@pytest.mark.parametrize("law", laws.CODES)
-@pytest.mark.parametrize(
-    ("feedback", "case"), [(kind, case) for kind in CASES for case in CASES[kind]], ids=str
-)
-def test_a_block_gives_what_each_replicate_gives(feedback, case, law, rng):
-    arms, parameters = case
-    policy = policy_of(rng, feedback, arms, **parameters)
-    instance = instance_of(rng, law, arms)
-    rounds = 300
-    observe = OBSERVED.get(parameters.get("gain"), ())
-    assert block_of([started(policy, observe, arms, rounds)] * LANES) is not None
-    options = {"seed": 4, "stream": "lanes", "checkpoints": [1, 2, 17, 100, rounds]}
-    options["observe"] = observe
-    replicates = [5, 0, 3, 11, 7, 2, 1]
-    together = run(policy, instance, rounds, replicates, **options)
-    assert_same_results(
-        together, [run(policy, instance, rounds, [one], **options) for one in replicates]
-    )
-    last = run(policy, instance, rounds, replicates[-1:], compiled=False, **options)
-    assert together.probes["queue"][-1].tobytes() == last.probes["queue"].tobytes()
-
-
-@pytest.mark.parametrize("parameters", [{}, {"surrogate_index": "pre"}, {"gain": -2.0}], ids=str)
-def test_a_policy_that_sees_its_own_reward_among_all(parameters, rng):
-    targets = {"targets": rng.uniform(0, 0.2, 4), **parameters}
-    policy, observe = OwnReward("banditq", targets), (SurrogateGains(),)
-    instance = instance_of(rng, "uniform02", 4)
-    options = {"checkpoints": [1, 12, 1200], "observe": observe}
-    if not config.DISABLE_JIT:
-        together = run(policy, instance, 1200, 5, **options)
-        apart = [run(policy, instance, 1200, [one], **options) for one in range(5)]
-        assert_same_results(together, apart)
-    loop = LOOPS["full"]
-    whole = block_run(policy, instance, [0, 15], loop, observe)
-    assert whole == block_run(policy, instance, [0, 1, 2, 15], loop, observe)
-    interpreted = getattr(loop, "py_func", loop)
-    assert whole == block_run(policy, instance, [0, 15], interpreted, observe)
-
-
-@compiled_only
-@pytest.mark.parametrize("feedback", CASES)
-@pytest.mark.parametrize("arms", [5, 60])
-def test_long_runs(feedback, arms, rng):
-    policy = policy_of(rng, feedback, arms)
-    instance = RandomInstance(arms, 0.05, 0.95, law="bernoulli")
-    options = {"seed": 1, "checkpoints": [10, 5000, 20_000], "observe": SUMS}
-    together = run(policy, instance, 20_000, LANES, **options)
-    apart = [run(policy, instance, 20_000, [one], **options) for one in range(LANES)]
-    assert_same_results(together, apart)
 
 
 def counted(feedback, monkeypatch):
@@ -174,110 +59,57 @@ def counted(feedback, monkeypatch):
 
 
 @compiled_only
-@pytest.mark.parametrize("feedback", CASES)
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 9, 11, 16, 21])
-def test_any_number_of_replicates(feedback, count, rng, monkeypatch):
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+def test_any_number_of_replicates(feedback, monkeypatch):
     played = counted(feedback, monkeypatch)
-    policy = policy_of(rng, feedback, 3)
-    instance = instance_of(rng, "uniform02", 3)
-    together = run(policy, instance, 60, count, checkpoints=[30, 60])
-    assert played.count(Rows) == count // LANES + (count % LANES >= 3)
-    apart = [run(policy, instance, 60, [one], checkpoints=[30, 60]) for one in range(count)]
-    assert_same_results(together, apart)
+    policy, instance = BanditQ(TARGETS, feedback), instance_of("uniform02", 5)
+    alone = [run(policy, instance, 60, [one], checkpoints=[30, 60]) for one in range(21)]
+    for count in (1, 2, 3, 4, 8, 9, 11, 16, 21):
+        played.clear()
+        together = run(policy, instance, 60, count, checkpoints=[30, 60])
+        assert played.count(Rows) == count // LANES + (count % LANES >= 3)
+        for name, values in together.columns().items():
+            apart = np.concatenate([one.columns()[name] for one in alone[:count]])
+            assert values.tobytes() == apart.tobytes(), name
 
 
-@compiled_only
-def test_without_a_form_for_blocks_replicates_run_one_by_one(rng, monkeypatch):
-    played = counted("bandit", monkeypatch)
-    targets = (0.1, 0.0, 0.05)
-    instance = instance_of(rng, "bernoulli", 3)
-    others = [
-        BanditQ(targets, subroutine="exp3p"),
-        BanditQ(targets, "full", "adahedge"),
-        BanditQ(targets, "full", "squint", gain=2),
-        EpsilonGreedy(),
-    ]
-    for policy in others:
-        assert block_of([policy.start(3, 50)] * LANES) is None
-        assert block_of([started(policy, (Starvation(),), 3, 50)] * LANES) is None
+FINE = (f"1/{2**20 + 1}", 0, "1/2")
+#: Multiples must be exact, and a learner must not change when a lane asks it in vain.
+WITHOUT = {
+    "exp3p": BanditQ((0.1, 0, 0.05), subroutine="exp3p"),
+    "squint": BanditQ((0.1, 0, 0.05), "full", "squint", gain=2),
+    "epsilon-greedy": EpsilonGreedy(),
+    "fine-lfg": LFG(FINE),
+    "fine-fair": FairLearn(FINE),
+    "fine-ht": HTUCB(FINE, 1),
+    "fine-bf": BFUCB((1, 1, 1), FINE),
+    "fine-bf-uncut": BFUCB((1, 1, 1), FINE, box="uncut"),
+    "fine-gef": GroupUCB((1, 1, 1), FINE),
+    "own-clock": FairLearn((0.3, 0, 0.3), learner_parameters={"clock": "own"}),
+    "thompson": FairLearn((0.3, 0, 0.3), learner="thompson"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_without_a_block(name):
+    policy = WITHOUT[name]
+    state = policy.start(3, 10**8)
+    assert block_of([state] * LANES) is None
+    seen = watched(state, [Starvation().start(policy, state, 3, 10**8)], [len(policy.probes)])
+    assert block_of([seen] * LANES) is None
     assert block_of([object()] * LANES) is None  # the state of a policy in plain Python
-    together = run(others[-1], instance, 50, LANES, checkpoints=[50])
-    apart = [run(others[-1], instance, 50, [one], checkpoints=[50]) for one in range(LANES)]
-    assert_same_results(together, apart)
-    run(BanditQ(targets), instance, 50, LANES, checkpoints=[50], compiled=False)
-    assert Rows not in played
 
 
 @compiled_only
-@pytest.mark.parametrize("too_much", [{"quotas": (f"1/{2**20 + 1}", 0, 0)}, {"horizon": 101}])
-def test_what_is_not_exact_in_lanes_runs_one_by_one(too_much, rng, monkeypatch):
+@pytest.mark.parametrize("than", [{"quotas": FINE}, {"horizon": 101}, {"compiled": False}], ids=str)
+def test_what_is_not_exact_in_lanes_runs_one_by_one(than, monkeypatch):
+    """Quotas and rounds of a run too, and what is interpreted."""
     played = counted("bandit", monkeypatch)
     monkeypatch.setattr(simulation, "MOST_ROUNDS", 100)
-    policy, instance = policy_of(rng, "bandit", 3), instance_of(rng, "bernoulli", 3)
-    options = {"horizon": 50, "checkpoints": [50], "quotas": ("1/3", 0, 0)} | too_much
-    together = run(policy, instance, replicates=LANES, compiled=True, **options)
-    apart = [run(policy, instance, replicates=[one], compiled=True, **options) for one in range(8)]
-    assert_same_results(together, apart)
-    assert fits(2**20)
+    options = {"horizon": 50, "checkpoints": [50], "compiled": True} | than
+    run(BanditQ((0.1, 0, 0)), instance_of("bernoulli", 3), replicates=LANES, **options)
+    assert played
     assert Rows not in played
-
-
-@compiled_only
-@pytest.mark.parametrize("arms", [2, 3, 8, 20])
-@pytest.mark.parametrize("count", [5, LANES])
-def test_a_block_follows_deficits(arms, count, rng):
-    """All of the pulls but a few are owed, of one arm none."""
-    policy = policy_of(rng, "bandit", arms)
-    instance = instance_of(rng, "bernoulli", arms)
-    quotas = [f"{one}/{arms**2 // 2}" for one in rng.permutation(arms)]
-    options = {"checkpoints": [1, 2, 3, 100, 3000], "quotas": quotas, "compiled": True}
-    together = run(policy, instance, 3000, count, **options)
-    apart = [run(policy, instance, 3000, [one], **options) for one in range(count)]
-    assert_same_results(together, apart)
-    assert (together.deficits["deficit_sup"] >= together.deficits["deficit"]).all()
-
-
-def block_run(policy, instance, cuts, loop, observe):
-    """Return the record and the state's arrays after playing the pieces between the cuts."""
-    horizon = cuts[-1]
-    means = np.array(instance.means)
-    source = block_of(
-        [
-            stream_source(instance.law, means, instance.spread, 5, "pieces", lane)
-            for lane in range(LANES)
-        ]
-    )
-    state = block_of([started(policy, observe, means.size, horizon)] * LANES)
-    checkpoints = np.unique([1, 2, horizon // 2, horizon - 1, horizon])
-    n_probes = sum(len(one.probes) for one in (policy, *observe))
-    quotas = (range(means.size), means.size**2) if policy.feedback == "bandit" else None
-    record = new_record(policy.feedback, means.size, checkpoints, n_probes, quotas)
-    record = block_of([record] * LANES)
-    for start, stop in itertools.pairwise(cuts):
-        loop(state, source, record, start, stop)
-    return [array.tobytes() for array in (*arrays_of(record), *arrays_of(state))]
-
-
-def arrays_of(state):
-    if isinstance(state, np.ndarray | Rows):
-        return [getattr(state, "array", state)]
-    parts = state if isinstance(state, tuple) else ()
-    return [array for part in parts for array in arrays_of(part)]
-
-
-@pytest.mark.parametrize("law", laws.CODES)
-@pytest.mark.parametrize(
-    ("feedback", "case"), [(kind, case) for kind in CASES for case in CASES[kind][:4]], ids=str
-)
-def test_blocks_in_pieces_compiled_and_interpreted(feedback, case, law, rng):
-    arms, parameters = case
-    policy = policy_of(rng, feedback, arms, **parameters)
-    instance = instance_of(rng, law, arms)
-    loop = LOOPS[feedback]
-    observe = OBSERVED.get(parameters.get("gain"), ())
-    whole = block_run(policy, instance, [0, 40], loop, observe)
-    assert whole == block_run(policy, instance, [0, 1, 2, 20, 21, 40], loop, observe)
-    assert whole == block_run(policy, instance, [0, 40], getattr(loop, "py_func", loop), observe)
 
 
 def test_lanes_of_a_record(rng):
@@ -296,7 +128,7 @@ def test_lanes_of_a_record(rng):
 
 def test_lanes_can_differ(rng):
     """Each lane has the targets of its own."""
-    instance = instance_of(rng, "uniform02", 4)
+    instance = instance_of("uniform02", 4)
     policies = [BanditQ(rng.uniform(0.01, 0.2, 4), "full") for _ in range(LANES)]
     means, checkpoints = np.array(instance.means), np.array([30, 60])
     sources = [stream_source("uniform02", means, 0.0, 3, "s", one) for one in range(LANES)]
@@ -331,12 +163,16 @@ def test_replicates_with_settings_of_their_own(make, rng, monkeypatch):
     settings = [make(rng, i) for i in range(LANES + 1)]
     played = counted("bandit", monkeypatch)
     options = {"seed": 1, "stream": "own", "checkpoints": [10, 500], "compiled": True}
-    instance = instance_of(rng, "bernoulli", 4)
-    together = run_each(settings, instance, 500, range(LANES + 1), **options)
+    instance = instance_of("bernoulli", 4)
+    together = play(settings, instance, 500, range(LANES + 1), **options)
+    columns = columns_of(together)
     assert config.DISABLE_JIT or played == [Rows, np.ndarray]
     for i, (policy, observe, quotas) in enumerate(settings):
         options |= {"quotas": quotas, "observe": observe, "compiled": False}
-        assert_same_results(together[i], [run(policy, instance, 500, [i], **options)])
+        alone = columns_of(run(policy, instance, 500, [i], **options))
+        own = columns["replicate"] == i
+        for name, values in alone.items():
+            assert columns[name][own].tobytes() == values.tobytes(), name
 
 
 # Vectors.
@@ -353,7 +189,7 @@ ONE = {
     "log": lambda a: log(where((a > 0.0) & (a < math.inf), a, 1.0)),
     "whole": lambda a: whole(where((a > 0.0) & (a < math.inf), a, 1.0)),
     "whole_part": lambda a: whole_part(where(absolute(a) < 1e15, nearest(a), 7.0), 3),
-    "lanes": lambda a: with_lane(a, 3, vectors.lane(a, 2) + 1.0),
+    "lanes": lambda a: with_lane(a, 3, width.lane(a, 2) + 1.0),
 }
 TWO = {
     "add": lambda a, b: a + b,

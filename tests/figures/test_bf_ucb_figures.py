@@ -1,37 +1,28 @@
 """BF-UCB's experiments, figures and page: drawn groups, shared instances, and their numbers."""
 
-import copy
-import re
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 
-import nbformat
 import numpy as np
 import pyarrow as pa
 import pytest
-import yaml
 
 import real
+import shrunk
 import small
-from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.data.store import StoreError, read_table
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.library import simulation
-from fairbandits.library.simulation import run
+from fairbandits.library.running import run
 from fairbandits.measures import groups as measures
 from fairbandits.observers import MeritRegret
-from fairbandits.policies import group_ucb, make_policy
-from fairbandits.policies.bf_ucb import BFUCB
-from fairbandits.policies.group_ucb import GroupUCB
-from fairbandits.policies.initial_rounds import group_width
+from fairbandits.policies import make_policy
 from fairbandits.replication import simulate
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import Dataset
 from fairbandits.replication.simulate import instance_of, simulate_chunk, write_chunk
-from fairbandits.report import bf_ucb as page
 from fairbandits.report import pages
-from fairbandits.settings.config import build_config
-from fairbandits.settings.schemas import ROOT, ConfigError
+from fairbandits.settings.schemas import ROOT
+from shrunk import sourced
 
 FILE = ROOT / "papers" / "bf_ucb" / "experiments.yaml"
 SEED = 20240729
@@ -59,25 +50,6 @@ def short(config, key, **changes):
     """Return a run's spec with few rounds."""
     rounds = {"horizon": HORIZON, "checkpoints": {"at": [HORIZON // 2, HORIZON]}}
     return replace(config.run(key).spec, **rounds, **changes)
-
-
-def refused(tmp_path, change, name="high"):
-    """Return the message for a changed configuration of this paper."""
-    content = yaml.safe_load(FILE.read_text())
-    content["experiments"][name] = copy.deepcopy(content["experiments"][name])
-    change(content["experiments"][name])
-    place = tmp_path / "papers" / "bf_ucb" / FILE.name
-    place.parent.mkdir(parents=True)
-    place.write_text(yaml.safe_dump(content))
-    settings = {"seed": 1, "scale": "paper", "papers": ["bf_ucb"]}
-    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x")
-    with pytest.raises(ConfigError) as error:
-        build_config(settings | {"pathvars": folders}, "test", Path(tmp_path))
-    return str(error.value)
-
-
-def sourced(value):
-    return {"value": value, "provenance": "chosen", "source": "test"}
 
 
 # what is configured
@@ -146,7 +118,7 @@ def test_the_instance_of_the_notebook(config):
         (
             "low_released",
             lambda block: block["drawn_means"].update(fixed=sourced([[1, 1.5]])),
-            "drawn_means.fixed must be in [0, 1] under law bernoulli, got 1.5 to 1.5",
+            "drawn_means.fixed must be in [0, 1] under law bernoulli, got 1.5",
         ),
         (
             "low",
@@ -166,14 +138,13 @@ def test_the_instance_of_the_notebook(config):
         (
             "high",
             lambda block: block.update(record=["probabilty"]),
-            "'probabilty' is unknown; did you mean 'probability'?",
+            "got 'probabilty'; did you mean 'probability'?",
         ),
     ],
 )
 def test_what_is_refused(tmp_path, name, change, words):
-    message = refused(tmp_path, change, name)
+    message = shrunk.refusal_of(tmp_path, "bf_ucb", "experiments", lambda all_: change(all_[name]))
     assert words in message
-    assert message.startswith("papers/bf_ucb/experiments.yaml: experiments.")
 
 
 # what is simulated
@@ -215,25 +186,19 @@ def test_means_of_the_instance_reach_the_observer(config):
         assert own[-1].max() > 0
 
 
-@pytest.mark.parametrize(("name", "by"), [("paper_04", "run"), ("released_mf", "run_each")])
-def test_replicates_are_played_together(config, name, by, monkeypatch):
+@pytest.mark.parametrize("name", ["paper_04", "released_mf"])
+def test_replicates_are_played_together(config, name, monkeypatch):
     """Groups are alike in all replicates; the released MF's second policy knows other means."""
     played = []
 
-    def noted(function):
-        def noting(played_by, instance, horizon, replicates, **options):
-            played.append((function, replicates))
-            return getattr(simulation, function)(
-                played_by, instance, horizon, replicates, **options
-            )
+    def noting(settings, instance, horizon, replicates, **options):
+        played.append(replicates)
+        return simulation.play(settings, instance, horizon, replicates, **options)
 
-        return noting
-
-    for function in ("run", "run_each"):
-        monkeypatch.setattr(simulate, function, noted(function))
+    monkeypatch.setattr(simulate, "play", noting)
     spec = short(config, f"bf_ucb/high/{name}-bernoulli")
     together = simulate_chunk(spec, SEED, [4, 1, 0])
-    assert played == [(by, [4, 1, 0])]
+    assert played == [[4, 1, 0]]
     apart = [simulate_chunk(spec, SEED, [one]) for one in (4, 1, 0)]
     for column, values in together.items():
         assert np.array_equal(values, np.concatenate([one[column] for one in apart]))
@@ -274,17 +239,13 @@ def test_dataset_has_the_chunks_below_each_other(config, tmp_path):
 
 def test_fixed_means_are_guarded(config, tmp_path):
     _, facts, files = collected(config, tmp_path)
-    table = read_table(files[0])
-    means = table["mean"].to_numpy().copy()
-    means[table["arm"].to_numpy() == 11] = 0.7  # in the range, but not what is fixed
-    place = table.column_names.index("mean")
-    changed = table.set_column(place, "mean", pa.array(means))
-    footer = {key: value for key, value in read_footer(files[0]).items() if key != "schema"}
-    write_table(files[0], changed, footer)
-    out = tmp_path / "never.parquet"
+
+    def change(columns):  # in the range, but not what is fixed
+        return columns | {"mean": np.where(columns["arm"] == 11, 0.7, columns["mean"])}
+
+    shrunk.rewritten(files[0], change)
     with pytest.raises(StoreError, match="that means are in their range fails first"):
-        collect(files, facts, SEED, out)
-    assert not out.exists()
+        collect(files, facts, SEED, tmp_path / "never.parquet")
 
 
 # what the figures show
@@ -293,8 +254,16 @@ def test_fixed_means_are_guarded(config, tmp_path):
 @pytest.mark.slow
 def test_regret_is_that_of_the_definition(paper):
     seen = 0
-    for figure in ("fig1a", "fig1b"):
-        for version, quota, run_, _, counted, between in page.regrets(paper, figure):
+    shown = [("fig1a", one) for one in paper.shown_in("fig1a")]
+    shown += [("fig1b", one) for one in paper.shown_in("fig1b")]
+    for figure, experiment in shown:
+        columns = ["run", "round", "plays", "mean", "probability"]
+        rows = figures.rows_of(figures.is_bf_ucb)
+        data = Dataset(*paper.dataset(experiment.name, columns, rows))
+        for run_, drawn in figures.each_run(data, figures.is_bf_ucb):
+            version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
+            counted = figures.regret_of(run_, drawn, "plays")
+            between = figures.between_of(run_, drawn)
             plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0]
             sizes = (50, 10) if figure == "fig1a" else (10, 5)
             values, start = [], 0
@@ -344,7 +313,11 @@ def test_tables_of_the_figures(paper):
 
 @pytest.mark.slow
 def test_rewards_are_those_after_the_initial_rounds(paper):
-    datasets = page.datasets(paper, "fig3a", ["plays", "mean", "initial_plays"])
+    columns = ["run", "round", "plays", "mean", "initial_plays"]
+    datasets = [
+        Dataset(*paper.dataset(one.name, columns, figures.rows_of(figures.at_quota)))
+        for one in paper.shown_in("fig3a")
+    ]
     (found,) = (
         ratio
         for version, label, baseline, _, ratio in figures.ratios_to_ucb(datasets)
@@ -359,154 +332,6 @@ def test_rewards_are_those_after_the_initial_rounds(paper):
     assert found[1, -1] == pytest.approx(earned[0] / earned[1])
     first = by_name["paper_gef"].values["initial_plays"][:, -1].sum(axis=1)
     assert first.tolist() == [100] * small.REPLICATES
-
-
-# what the page says
-
-
-@pytest.mark.slow
-def test_port_check_of_a_short_run_compares_nothing(paper):
-    rows = page.port_check(paper)
-    assert len(rows) == 8 + 2 * 4
-    assert all(np.isnan(row["published"]) for row in rows)
-    assert all(row["sd"] > 0 for row in rows)
-    assert "not to be said" in page.origin_words(paper).data
-    assert "not comparable" in page.port_table(paper).data
-
-
-@pytest.mark.slow
-def test_port_check_at_the_published_horizon(paper, monkeypatch):
-    """Ratios are to the published numbers, of each version by itself."""
-    known = page.published("bf_ucb")
-    monkeypatch.setattr(page, "published", lambda slug: known | {"horizon": small.HORIZON})
-    rows = page.port_check(paper)
-    values = {
-        (row["quota"], row["what"]): row["published"]
-        for row in rows
-        if row["version"] == "released"
-    }
-    assert values[0.2, "regret as the notebook counts it"] == 101200
-    assert values[0.4, "distance, group 1"] == 0.0134
-    assert values[0.4, "distance, group 2"] == 0.009
-    assert len(values) == 5
-    for row in rows:
-        row["mean"] = row["published"] * (1 if row["version"] == "released" else 0.25)
-    monkeypatch.setattr(page, "port_check", lambda paper: rows)
-    words = page.origin_words(paper).data.replace("\u00a0", " ")
-    assert "as released, 1.00 to 1.00" in words
-    assert "as printed, 0.25 to 0.25" in words
-    assert "as printed but δ outside and cut at 1, 0.25 to 0.25" in words
-    assert page.port_table(paper).data.count("101\u202f200") >= 1
-
-
-@pytest.mark.parametrize("version", ["paper", "released"])
-def test_widths_on_the_page_are_those_of_the_policies(version):
-    """With the policies' own states; delta outside the logarithm is about nine times as wide."""
-    state = BFUCB((3, 2), ("1/5", "1/5"), version=version).start(5, 1000)
-    for count in (7, 400):
-        expected = group_width(state, count, 3)
-        assert page.index_width(version == "released", count, 3) == expected
-    for index in ("ucb1", "paper", "released"):
-        policy = GroupUCB((3, 2), version=version, index=index)
-        expected = group_ucb.bonus_of(policy.start(5, 1000), 5, 900)
-        assert page.ucb_width(policy, 900, 5) == pytest.approx(expected, rel=1e-15)
-    outside, inside = (page.index_width(one, 4_000_000, 10) for one in (True, False))
-    assert 8.5 < outside / inside < 9.5
-
-
-def runs_at(monkeypatch, *runs, n_arms=5):
-    """Let the page read these runs: spec, rounds and values; every mean is 0.75."""
-    found = [
-        SimpleNamespace(policy=f"p{k}", spec=spec, rounds=np.array(rounds), values=values)
-        for k, (spec, rounds, values, _) in enumerate(runs)
-    ]
-    means = np.full((2, n_arms), 0.75)
-    monkeypatch.setattr(page, "each_run", lambda *_: [(run, means) for run in found])
-    footer = {"labels": {f"p{k}": label for k, (*_, label) in enumerate(runs)}}
-    return SimpleNamespace(
-        shown_in=lambda figure: [SimpleNamespace(name=figure)], dataset=lambda *_: (None, footer)
-    )
-
-
-def spec_of(policy, **parameters):
-    return SimpleNamespace(policy=policy, groups=(3, 2), parameters=parameters)
-
-
-def test_ties_are_counted_where_an_index_is_cut_off(monkeypatch):
-    """A mean of 3/4 and width w are at 1 up to 16 w^2 pulls, 221 for UCB1 in round 1000."""
-    pulls = np.array([[[221, 221, 222, 500, 1]], [[222, 222, 222, 222, 112]]])
-    cut = spec_of("group_ucb", version="paper", cap=True)
-    uncut, wide = (spec_of("group_ucb", version=one) for one in ("paper", "released"))
-    paper = runs_at(
-        monkeypatch,
-        (uncut, [1000], {"plays": pulls}, "UCB"),
-        (cut, [1000], {"plays": pulls}, "UCB1, cut off at 1"),
-        (wide, [1000], {"plays": pulls}, "UCB"),
-    )
-    first, second, third = page.ties(paper)
-    assert [one["name"] for one in (first, third)] == ["UCB as printed", "UCB as released"]
-    assert np.isnan(first["tied"]).all()
-    assert second["tied"].tolist() == [2.0]  # three in the one, one in the other
-    assert third["tied"].tolist() == [5.0]
-    share = np.mean([501 / 1165, 334 / 1000])
-    np.testing.assert_allclose(second["minority"], [share])
-    words = page.ties_words(paper).data
-    assert "under UCB1, cut off at 1, 2.0 of 5 arms are at 1 in round 1\u202f000" in words
-    assert "UCB as printed" not in words
-    html = page.ties_table(paper).data
-    assert html.count("nothing cut off") == 3  # three rounds of the one without
-    assert f"<td>{share:.4f}</td>" in html
-
-
-def test_regret_stands_beside_the_width(monkeypatch):
-    served = np.array([[[100, 100, 200, 50, 50]], [[200, 100, 100, 50, 50]]])
-    monkeypatch.setattr(page, "regret_of", lambda run, means: run.values["regret"])
-    printed, released = (spec_of("bf_ucb", version=one) for one in ("paper", "released"))
-    outside = spec_of("bf_ucb", version="paper", width="released")
-    paper = runs_at(
-        monkeypatch,
-        (released, [500], {"plays": served, "regret": np.array([[60.0], [80.0]])}, "BF-UCB"),
-        (outside, [500], {"plays": served, "regret": np.array([[20.0], [22.0]])}, "BF-UCB, wide"),
-        (printed, [500], {"plays": served, "regret": np.array([[6.0], [8.0]])}, "BF-UCB"),
-    )
-    found = page.by_width(paper)
-    assert [one["name"] for one in found] == ["as printed", "as printed but wide", "as released"]
-    width = np.sqrt(2 * np.log(4 * 400 * 3 / 0.01))
-    assert found[0]["width"] == pytest.approx(width)
-    assert found[0]["half"] == pytest.approx(width / np.sqrt(400 / 3))
-    assert found[1]["width"] == found[2]["width"] == pytest.approx(page.index_width(True, 400, 3))
-    words = page.width_words(paper).data
-    times = f"{found[1]['width'] / width:.1f} times as wide"
-    assert f"as printed but wide, {times} and 3.0 times the regret; as released, {times}" in words
-    html = page.width_table(paper).data
-    assert "n = 2" in html
-    assert html.count("<td>10.0</td>") == 1
-
-
-@pytest.mark.slow
-def test_guarantee_holds_as_stated_and_not_as_released(paper):
-    words = page.deficit_words(paper).data
-    counts = {
-        version: re.search(rf"{text} in (\d+) of (\d+) runs", words.replace("\u00a0", " "))
-        for version, text in figures.VERSIONS.items()
-    }
-    assert counts["paper"][1] == "0"
-    assert counts["released"][1] == counts["released"][2] != "0"
-
-
-@pytest.mark.slow
-def test_page_shows_all_it_should(tmp_path_factory):
-    made = small.executed_page(tmp_path_factory, "bf_ucb")
-    notebook = nbformat.read(made, as_version=4)
-    shown = "".join(
-        str(output.get("data", {})) for cell in notebook.cells for output in cell.get("outputs", [])
-    )
-    for name in figures.FIGURES:
-        assert shown.count(f'<figure class="fb-figure" id="{name}">') == 1
-        assert f'id="values-{name}"' in shown
-    for name in ("port-check", "deficits", "settings"):
-        assert f'id="{name}"' in shown
-    assert "<td>nan</td>" not in shown
 
 
 def test_dataset_is_read_by_rows(config, tmp_path):

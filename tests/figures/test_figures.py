@@ -1,13 +1,12 @@
 """Every figure: drawn from a dataset, with the numbers of the dataset, the same bytes each time."""
 
+import inspect
 import re
 import struct
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
-import jinja2
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,23 +18,17 @@ from scipy import stats
 
 import naive
 import real
-import shrunk
+import small
 from fairbandits.data.dictionary import column_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
-from fairbandits.figures.draw import PAPERS, draw
+from fairbandits.figures import PAPERS
+from fairbandits.figures.draw import draw, drawn, function_of
 from fairbandits.library.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
 from fairbandits.measures.summary import summarise
-from fairbandits.replication.banditq_uai2024 import write_replay
-from fairbandits.replication.datasets import load_dataset
-from fairbandits.replication.recorded import Dataset
-from fairbandits.replication.verify import chunk_path
-from fairbandits.settings.config import build_config
 
 ROOT = Path(__file__).resolve().parents[2]
-SEED = 20240719
-REPLICATES = 3
-HORIZON = 60
+REPLICATES = small.REPLICATES
 DRAWN = [(paper, figure) for paper, figures in PAPERS.items() for figure in figures]
 every_figure = pytest.mark.parametrize(("paper", "figure"), DRAWN, ids=map("-".join, DRAWN))
 #: What the horizontal axis has where it is not the number of rounds.
@@ -64,43 +57,36 @@ SIMULATED, REPLAYED = configured("experiments"), configured("replays")
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory):
-    """Return a small run of the real configuration, simulated and collected."""
-    folder = tmp_path_factory.mktemp("results")
-    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": REPLICATES}
-    limits["checkpoints"] = {"linear": 30, "log": 5}
-    config = build_config(shrunk.settings(list(PAPERS), SEED, folder, **limits), "test")
-    for one in config.experiments:
-        shrunk.dataset_of(one, folder, SEED)
-    return config
+def folder(tmp_path_factory):
+    """Return the small results that all tests share, with their figures."""
+    return small.small_results(tmp_path_factory)
 
 
-def dataset_path(config, experiment):
-    return Path(config.folders["results"]) / experiment.paper / f"{experiment.name}.parquet"
+@pytest.fixture(scope="module")
+def config(folder):
+    return small.small_config(folder)
 
 
 def dataset_of(config, paper, figure):
-    return dataset_path(config, config.of_figure(paper, figure))
+    return datasets_of(config, paper, figure)[0]
 
 
 def datasets_of(config, paper, figure):
-    return [dataset_path(config, one) for one in config.shown_in(paper, figure)]
+    folder = Path(config.folders["results"]) / "results"
+    return [folder / one.dataset for one in config.shown_in(paper, figure)]
 
 
 def drawing_of(config, paper, figure, published=None):
     """Return a figure that is still open, and the table of its curves."""
-    function, columns, *rows = PAPERS[paper][figure]
-    columns = ["run", "round", *columns]
     files = datasets_of(config, paper, figure)
-    datasets = [Dataset(*load_dataset(file, columns, *rows)) for file in files]
-    return function(datasets, published)
+    return drawn(function_of(paper, figure), files, published)[:2]
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """Return a file like that of a replayed program."""
     file = tmp_path_factory.mktemp("replay") / "replay.parquet"
-    rounds = np.arange(1, HORIZON + 1)
+    rounds = np.arange(1, small.HORIZON + 1)
     columns = {"round": rounds, "queue_1": 0.5 * rounds, "queue_2": 0.1 * rounds}
     table = pa.table(columns)
     footer = {"kind": "replay", "code": "some", "content": table_hash(table)}
@@ -109,13 +95,10 @@ def published(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def replays(tmp_path_factory):
+def replays(folder):
     """Return short replays with a thousand arms, by their feedback."""
-    folder = tmp_path_factory.mktemp("replays")
-    files = {feedback: folder / f"{feedback}.parquet" for feedback in ("full", "bandit")}
-    for feedback, file in files.items():
-        write_replay(1000, feedback, file, lambda done: None, rounds=HORIZON)
-    return files
+    place = folder / "results" / "banditq"
+    return {feedback: place / f"replay_1000_{feedback}.parquet" for feedback in ("full", "bandit")}
 
 
 def feedback_of(figure):
@@ -130,22 +113,13 @@ SHOWN = {
 
 
 @pytest.fixture(scope="module")
-def drawings(config, published, replays, tmp_path_factory):
-    """Return a function that draws a figure, once for each name of a folder."""
-    folder = tmp_path_factory.mktemp("figures")
-    done = {}
+def drawings(folder):
+    """Return a function that gives the files of a figure."""
 
-    def drawn(paper, figure, turn="first"):
-        place = folder / turn / paper
-        if place / figure not in done:
-            files = {kind: place / f"{figure}.{kind}" for kind in ("svg", "png", "table")}
-            if (paper, figure) in REPLAYED:
-                draw(paper, figure, [], replays[feedback_of(figure)], **files)
-            else:
-                replayed = published if figure == "fig5" else None
-                draw(paper, figure, datasets_of(config, paper, figure), replayed, **files)
-            done[place / figure] = files
-        return done[place / figure]
+    def drawn(paper, figure):
+        images = folder / "figures" / paper / figure
+        table = folder / "results" / paper / f"{figure}.parquet"
+        return {kind: images.with_suffix(f".{kind}") for kind in ("svg", "png")} | {"table": table}
 
     return drawn
 
@@ -165,50 +139,13 @@ def test_configured_figures_are_those_that_can_be_drawn():
     assert sorted(SIMULATED + REPLAYED) == sorted(DRAWN)
 
 
-def rules():
-    """Return the text of each rule of the workflow, by its name."""
-    found = {}
-    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        parts = re.split(r"^((?:use )?rule .*):$", file.read_text(encoding="utf-8"), flags=re.M)
-        for head, body in zip(parts[1::2], parts[2::2], strict=True):
-            name = re.fullmatch(r"rule (\w+)|use rule \w+ as (\w+) with", head)
-            found[name[1] or name[2]] = body
-    return found
-
-
-@every_figure
-def test_every_figure_has_its_rule_and_its_caption(paper, figure):
-    body = rules()[f"{paper}_{figure}"]
-    assert f'figure="{paper}/{figure}"' in body
-    if (paper, figure) in REPLAYED:
-        assert "data=[]" in body
-        assert f'published=replay_shown_in("{paper}", "{figure}")' in body
-        assert f'read_off="papers/{paper}/published.yaml"' in body
-    else:
-        assert f'data=datasets_shown_in("{paper}", "{figure}")' in body
-    assert f'**params_of_figure("{paper}", "{figure}")' in body
-    number = figure.removeprefix("fig")
-    assert re.search(rf'\*\*drawn\(\s*"[^"]+",\s*"{number}",\s*"[^"]+"', body)
-    (caption,) = re.findall(r'caption="(.*?)"', body)
-    assert (ROOT / "workflow" / "report" / caption).is_file()
-
-
-def test_every_caption_says_what_was_run():
-    """As `snakemake --report` fills it in; a name that is not there is an error."""
-    config, bodies = real.config(), rules()
-    for paper, figure in config.figures:
-        (caption,) = re.findall(r'caption="(.*?)"', bodies[f"{paper}_{figure}"])
-        replayed = (paper, figure) in REPLAYED
-        shown = (
-            [config.replay_of_figure(paper, figure)] if replayed else config.shown_in(paper, figure)
-        )
-        facts = [one.facts() for one in shown]
-        text = (ROOT / "workflow" / "report" / caption).read_text(encoding="utf-8")
-        template = jinja2.Template(text, undefined=jinja2.StrictUndefined)
-        params = SimpleNamespace(shows=facts, published="")
-        said = template.render(snakemake=SimpleNamespace(params=params))
-        assert str(facts[0]["horizon"]) in said, caption
-        assert replayed or str(facts[0]["replicates"]) in said, caption
+def test_what_is_said_of_a_figure_is_what_draws_it():
+    for paper, figure in DRAWN:
+        function = function_of(paper, figure)
+        assert function.__doc__.startswith("Draw ")
+        assert PAPERS[paper][figure].template in inspect.cleandoc(function.__doc__)
+        assert PAPERS[paper][figure].quantity
+        assert set(inspect.signature(function).parameters) <= {"datasets", "published"}
 
 
 def test_every_curve_has_a_colour_and_every_law_a_title():
@@ -257,10 +194,11 @@ def test_unknown_figure(config, tmp_path):
 
 
 def test_chunk_in_place_of_the_dataset(config, tmp_path):
-    run = config.experiment("banditq", "full_information").runs[0]
+    folder = dataset_of(config, "banditq", "fig1").parents[1]
+    chunk = next((folder / "cache" / "banditq" / "full_information").rglob("*.parquet"))
     files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
     with pytest.raises(StoreError, match="its kind is 'chunk', wanted 'dataset'"):
-        draw("banditq", "fig1", [chunk_path(config, run, run.chunks()[0])], None, **files)
+        draw("banditq", "fig1", [chunk], None, **files)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -287,14 +225,17 @@ def test_figure_is_written(drawings, paper, figure):
         assert footer["datasets"] == []
         assert footer["replay"]["code"] == replay_code()
     else:
-        assert footer["datasets"][0]["seed"] == SEED
+        assert footer["datasets"][0]["seed"] == small.SEED
 
 
 @every_figure
-def test_two_drawings_are_the_same_bytes(drawings, paper, figure):
-    first, second = drawings(paper, figure), drawings(paper, figure, "second")
-    for kind, file in first.items():
-        assert file.read_bytes() == second[kind].read_bytes(), kind
+def test_two_drawings_are_the_same_bytes(config, drawings, replays, paper, figure, tmp_path):
+    again = {kind: tmp_path / f"again.{kind}" for kind in ("svg", "png", "table")}
+    replayed = (paper, figure) in REPLAYED
+    data = [] if replayed else datasets_of(config, paper, figure)
+    draw(paper, figure, data, replays[feedback_of(figure)] if replayed else None, **again)
+    for kind, file in drawings(paper, figure).items():
+        assert file.read_bytes() == again[kind].read_bytes(), kind
 
 
 def test_nothing_to_draw_a_figure_from(tmp_path):
@@ -333,9 +274,8 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     """The horizon is the published one here, so that the last round was read off."""
     replay = read_table(replays[feedback_of(figure)]).to_pandas()
     replay.attrs = read_footer(replays[feedback_of(figure)])
-    replay["round"] = replay["round"] + 3_000_000 - HORIZON
-    function, _ = PAPERS["banditq"][figure]
-    drawing, curves = function([], replay)
+    replay["round"] = replay["round"] + 3_000_000 - replay["round"].max()
+    drawing, curves, _ = drawn(function_of("banditq", figure), [], replay)
     (axis,) = drawing.axes
     lines = {line.get_label(): line for line in axis.lines}
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]

@@ -1,8 +1,5 @@
-"""What the figures and the page of hard-threshold UCB compute from the datasets."""
+"""What the figures of hard-threshold UCB compute from the datasets."""
 
-import re
-
-import nbformat
 import numpy as np
 import pytest
 
@@ -10,7 +7,6 @@ import real
 import small
 from fairbandits.figures import ht_ucb as figures
 from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
-from fairbandits.report import ht_ucb as page
 from fairbandits.report import pages
 from fairbandits.settings.spec import RunSpec
 
@@ -51,32 +47,6 @@ def test_arms_of_each_case(config, name, arms, gaps):
     assert case.raised == name.startswith("non")
 
 
-def test_slopes_of_the_fluid_law_stand_beside_those_of_the_means(config, monkeypatch):
-    """Of pulls that follow the law both are the same; N_k / N* is the square of the rest."""
-    names = ("non_critical_1", "non_critical_3", "critical_1", "critical_3")
-    footers = [config.experiment("ht_ucb", name).facts() for name in names]
-    cases = [(one["title"], one, {"gaussian": figures.fluid_law(one)[None]}) for one in footers]
-    monkeypatch.setattr(page, "cases", lambda paper: iter(cases))
-    found = list(page.slopes(None))
-    assert [one["off_level"] for one in found] == [3, 0, 3, 1]
-    for one, footer in zip(found, footers, strict=True):
-        assert one["apart"] == 0
-        assert one["means"] == one["fluid"] or np.isnan([one["means"], one["fluid"]]).all()
-        law, case = figures.fluid_law(footer), figures.inverse_gaps(footer)
-        level = page.owed_of(footer)[case.arms]
-        off = np.abs(law[case.arms] / level - 1) > 0.01
-        np.testing.assert_allclose(one["rest"] ** 2, law[case.arms][off] / law.max(), rtol=1e-6)
-    assert 0.8 < found[0]["fluid"] < 0.9
-    assert 0.5 < found[2]["fluid"] < 0.6
-    html = page.slopes_table(None).data
-    assert html.count("<td>none</td>") == 3 + 2
-    assert "0 of 4" in html
-    words = page.slope_words(None).data
-    assert f"slopes are {found[0]['fluid']:.2f} and {found[2]['fluid']:.2f}, those" in words
-    monkeypatch.setattr(page, "cases", lambda paper: iter(cases[1:2]))
-    assert "slopes are" not in page.slope_words(None).data
-
-
 def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
     from matplotlib import pyplot as plt
 
@@ -103,10 +73,22 @@ def test_published_replicates_are_the_first():
 # Figure 2
 
 
+def regrets(paper):
+    """Yield the footer of each part of Figure 2, and each policy's run and regret."""
+    columns = ["run", "round", "plays", "mean", "horizon", "eta_exponent"]
+    for one in paper.shown_in("fig2"):
+        data, footer = paper.dataset(one.name, columns)
+        runs = joined(runs_of(data, footer))
+        yield (
+            footer,
+            {figures.name_of(run, footer): (run, figures.regret_of(run, footer)) for run in runs},
+        )
+
+
 @pytest.mark.slow
 def test_regret_is_that_of_the_naive_twin(paper):
     seen = 0
-    for footer, found in page.regrets(paper):
+    for footer, found in regrets(paper):
         for name, (run, values) in found.items():
             for replicate in range(len(values)):
                 means = run.values["mean"][replicate, 0].tolist()
@@ -131,7 +113,7 @@ def regret_by_hand(horizon, pulls, means, quotas, rate):
 
 @pytest.mark.slow
 def test_prophet_has_the_least_regret(paper):
-    for _, found in page.regrets(paper):
+    for _, found in regrets(paper):
         if "prophet" in found:
             least = found["prophet"][1][:, -1]
             assert all((least <= values[:, -1] + 1e-9).all() for _, values in found.values())
@@ -202,28 +184,13 @@ def straight(slope, ends, n=6, spread=0.0):
     return np.repeat(values[None], n, axis=0) + spread * np.arange(n)[:, None, None] * [0, 1]
 
 
-def test_frontiers_are_compared_where_both_are():
+def test_all_frontiers_share_a_range():
     found = {
         ("HT-UCB", "beta"): (np.arange(5), straight(2, (0, 10))),
         ("Flearn", "beta"): (np.arange(5), straight(1, (4, 20))[:, ::-1]),
         ("LFG", "beta"): (np.arange(5), straight(1, (2, 9))),
     }
     assert figures.shared_range(found, "beta") == (4, 9)
-    compared = figures.frontier_differences(found, "beta", "Flearn")
-    np.testing.assert_allclose(compared["unfairness"], np.linspace(4, 10, figures.LEVELS))
-    np.testing.assert_allclose(compared["difference"], compared["unfairness"])
-    np.testing.assert_allclose(compared["low"], compared["high"])
-    np.testing.assert_allclose(compared["reward"], 2 * compared["unfairness"])
-
-
-def test_interval_of_a_frontier_difference_is_paired():
-    same = straight(1, (0, 10), spread=3.0)
-    found = {
-        ("HT-UCB", "beta"): (np.arange(5), np.add(same, [0, 1])),
-        ("LFG", "beta"): (np.arange(5), same),
-    }
-    compared = figures.frontier_differences(found, "beta", "LFG")
-    np.testing.assert_allclose(compared[["difference", "low", "high"]], 1, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -235,36 +202,3 @@ def test_balance_is_unfairness_and_reward(paper):
     plays, means = run.values["plays"][:, -1], run.values["mean"][:, 0]
     lacking = np.maximum(0, dataset.footer["horizon"] / 10 - plays).sum(axis=1)
     np.testing.assert_allclose(found, np.stack([lacking, (plays * means).sum(axis=1)], axis=1))
-
-
-# the page
-
-
-@pytest.mark.slow
-def test_page_has_the_paths_of_both_settings(paper):
-    assert page.owed_of({"quotas": ["1/10", "1/25"], "horizon": 1000}).tolist() == [100, 40]
-    settings = [(title, policy) for title, policy, *_ in page.paths(paper)]
-    assert len(set(settings)) == 6
-    for _, _, etas, lacking, owed in page.paths(paper):
-        assert lacking.shape == (etas.size, 8)
-        assert (np.diff(etas) > 0).all()
-        assert (lacking <= owed).all()
-
-
-@pytest.mark.slow
-def test_page_shows_all_it_should(tmp_path_factory):
-    file = small.executed_page(tmp_path_factory, "ht_ucb")
-    notebook = nbformat.read(file, as_version=4)
-    shown = "".join(
-        "".join(output.get("data", {}).get("text/html", ""))
-        + "".join(output.get("data", {}).get("text/markdown", ""))
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-    )
-    for n in range(1, 5):
-        assert shown.count(f'<figure class="fb-figure" id="fig{n}">') == 1
-        assert f'id="values-fig{n}"' in shown
-    assert "Which way does η go?" in shown
-    assert "NaN" not in shown
-    assert "nan" not in re.sub(r"base64,[\w+/=]*", "", shown).split()

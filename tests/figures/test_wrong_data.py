@@ -1,23 +1,21 @@
 """A figure is drawn from the datasets that it shows and no others, each row once, or not at all."""
 
+from functools import partial
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import shrunk
+import small
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.figures.draw import draw
-
-SEED = 20240719
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a folder with two datasets, of different figures."""
-    folder = tmp_path_factory.mktemp("made")
-    for name in ("full_information", "bandit_feedback"):
-        shrunk.dataset_of(shrunk.experiment_of("banditq", name, SEED), folder, SEED)
-    return folder / "banditq"
+    """Return a folder with datasets of different figures."""
+    make = partial(small.write_results, "banditq")
+    return small.once(tmp_path_factory, "banditq", make) / "results" / "banditq"
 
 
 def refusal(folder, *data):

@@ -5,6 +5,7 @@ import re
 
 import matplotlib as mpl
 import matplotlib.figure
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import stats
@@ -92,8 +93,6 @@ def test_frame_has_every_checkpoint(compared):
         values = getattr(result, row.metric)()[:, result.rounds.tolist().index(row.round)]
         assert row.mean == pytest.approx(np.mean(values), rel=1e-12)
         assert (row.low, row.high) == pytest.approx(interval_of(values), rel=1e-9)
-    last = frame[frame["round"] == ROUNDS].reset_index(drop=True)
-    assert last["mean"].tolist() == compared.table["mean"].tolist()
 
 
 def test_all_policies_have_the_same_rewards(compared):
@@ -105,10 +104,8 @@ def test_all_policies_have_the_same_rewards(compared):
 
 
 def test_any_number_of_processes_gives_the_same_table(compared, capsys):
-    shared = compare(metrics=("regret", "violation", "reward"), n_jobs=2)
+    shared = compare(metrics=("regret", "violation", "reward"), n_jobs=2, progress=True)
     assert shared.table.equals(compared.table)
-    said = compare(metrics=("regret", "violation", "reward"), progress=True)
-    assert said.table.equals(compared.table)
     assert "UCB1: 6 of 6 replicates" in capsys.readouterr().err
 
 
@@ -138,25 +135,21 @@ def test_measures_of_ones_own():
     assert named.table["mean"].tolist() == found.table["mean"].tolist()
 
 
-@pytest.mark.parametrize("metric", ["regret", "violation", "r_regret", "unfairness", "reward"])
-def test_each_measure_is_the_method_of_a_result(metric):
-    found = compare([fb.UCB1(), fb.Uniform()], metrics=metric)
+@pytest.mark.parametrize(
+    ("metric", "given"),
+    [
+        *((name, {}) for name in ("regret", "violation", "r_regret", "unfairness", "reward")),
+        ("violation", {"targets": TARGETS}),
+        ("target_regret", {"targets": TARGETS}),
+        ("penalised_regret", {"penalties": 0.3}),
+    ],
+)
+def test_each_measure_is_the_method_of_a_result(metric, given):
+    quotas = None if "targets" in given else QUOTAS
+    found = compare([fb.UCB1(), fb.Uniform()], metrics=metric, quotas=quotas, **given)
     for label, result in found.results.items():
-        wanted = getattr(result, metric)()
+        wanted = getattr(result, metric)(**given)
         assert found.curves[metric, label].tolist() == wanted.tolist()
-
-
-def test_measures_of_targets_and_penalties():
-    rivals = [fb.UCB1(), fb.Uniform()]
-    found = compare(rivals, quotas=None, targets=TARGETS, metrics=["violation", "target_regret"])
-    for label, result in found.results.items():
-        wanted = result.violation(TARGETS)
-        assert found.curves["violation", label].tolist() == wanted.tolist()
-        wanted = result.target_regret(TARGETS)
-        assert found.curves["target_regret", label].tolist() == wanted.tolist()
-    found = compare(rivals, metrics="penalised_regret", penalties=0.3)
-    wanted = found.results["UCB1"].penalised_regret(0.3)
-    assert found.curves["penalised_regret", "UCB1"].tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(
@@ -173,9 +166,8 @@ def test_a_published_instance_brings_what_its_paper_asks_for(instance, metrics):
     assert np.isfinite(found.table["mean"]).all()
     assert found.results["UCB1"].quotas == (instance.quotas or None)
     given = {"quotas": instance.quotas} if instance.quotas else {"targets": instance.targets}
-    again = fb.compare(
-        [fb.UCB1(), fb.Uniform()], instance, 50, replicates=3, metrics=metrics, **given
-    )
+    rivals = [fb.UCB1(), fb.Uniform()]
+    again = fb.compare(rivals, instance, 50, replicates=3, metrics=metrics, **given)
     assert again.table.equals(found.table)
 
 
@@ -183,9 +175,10 @@ def test_a_published_instance_brings_what_its_paper_asks_for(instance, metrics):
 
 
 def test_plot_has_a_panel_for_each_measure(compared):
-    before = mpl.rcParams.copy()
+    before, windows = mpl.rcParams.copy(), plt.get_fignums()
     figure = compared.plot()
     assert mpl.rcParams.copy() == before
+    assert plt.get_fignums() == windows
     assert isinstance(figure, matplotlib.figure.Figure)
     assert [axis.get_ylabel() for axis in figure.axes] == ["regret", "violation", "reward"]
     assert figure.get_suptitle() == "means of 6 replicates with 95 % t intervals"
@@ -204,14 +197,6 @@ def test_curves_can_be_told_apart_however_many():
     figure = compare(policies, metrics="regret", replicates=2).plot()
     looks = {(str(line.get_color()), str(line.get_linestyle())) for line in figure.axes[0].lines}
     assert len(looks) == 14
-
-
-def test_no_window_is_opened(compared):
-    import matplotlib.pyplot as plt
-
-    before = plt.get_fignums()
-    compared.plot()
-    assert plt.get_fignums() == before
 
 
 def test_a_notebook_shows_table_and_picture(compared):
@@ -242,7 +227,6 @@ class Silent:
     ("wrong", "says"),
     [
         ({"policies": []}, "policies must hold at least one policy, got none"),
-        ({"policies": {}}, "policies must hold at least one policy, got none"),
         (
             {"policies": [fb.UCB1(), fb.UCB1(2.0)]},
             r'two policies have the label UCB1; give each its own: compare\(\{"UCB1": \.\.\., ',
@@ -260,12 +244,9 @@ class Silent:
         ({"metrics": "target_regret"}, "needs targets: give targets="),
         ({"targets": TARGETS}, "give quotas or targets, not both"),
         ({"replicates": 1}, "replicates must be at least 2, since intervals are over them, got 1"),
-        ({"replicates": [4]}, r"replicates must be at least 2, .* got \[4\]"),
-        ({"replicates": 0}, "replicates must be a whole number of at least 1"),
         ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1, got 0"),
         ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
         ({"horizon": 2}, "horizon must be at least the number of arms"),
-        ({"checkpoints": [30, ROUNDS + 1]}, "checkpoints must be increasing"),
         ({"quotas": (1 / 3, 0.1, 0.1)}, 'write "1/3" in place of'),
         ({"quotas": ("1/2", "1/2", 0)}, "quotas must sum to less than 1"),
         (
@@ -286,26 +267,15 @@ class Silent:
             {"metrics": lambda result: result.regret().mean(axis=0)},
             r"an array of shape \(n_replicates, n_checkpoints\), here \(6, 2\), got \(2,\)",
         ),
-    ],
-)
-def test_what_is_wrong_is_said_with_the_way_out(wrong, says):
-    with pytest.raises(ValueError, match=says):
-        compare(**wrong)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
         ({"policies": fb.UCB1()}, r"policies must be a list, or a dict by label, .*compare\(\[one"),
-        ({"policies": "UCB1"}, "policies must be a list"),
         ({"policies": [fb.UCB1]}, "UCB1 is its class; write UCB1"),
         ({"policies": {1: fb.UCB1()}}, "labels of policies must be text, got 1"),
         ({"policies": [object()]}, "a policy needs a feedback attribute"),
         ({"instance": (0.7, 0.5, 0.4)}, "instance must be an Instance"),
     ],
 )
-def test_what_is_of_the_wrong_kind_is_said(wrong, says):
-    with pytest.raises(TypeError, match=says):
+def test_what_is_wrong_is_said_with_the_way_out(wrong, says):
+    with pytest.raises((ValueError, TypeError), match=says):
         compare(**wrong)
 
 

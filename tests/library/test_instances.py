@@ -3,7 +3,6 @@
 import dataclasses
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import fairbandits as fb
@@ -65,12 +64,9 @@ def test_is_that_of_the_configuration(config, make, paper, name):
     assert specs
     for spec in specs:
         assert plain(instance) == plain(instance_of(spec))
-        assert instance.horizon == spec.horizon
-        assert instance.groups == spec.groups
+        mine = instance.horizon, instance.groups, instance.penalties
+        assert mine == (spec.horizon, spec.groups, spec.penalties)
         assert [Fraction(q) for q in instance.quotas] == [Fraction(str(q)) for q in spec.quotas]
-        assert instance.penalties == spec.penalties
-        if experiment.targets:
-            assert list(instance.targets) == list(experiment.targets)
     assert list(instance.targets) == list(experiment.targets or ())
     assert instance.source
 
@@ -87,15 +83,13 @@ def test_it_draws_and_pays_as_a_plain_one_does():
     instance = fb.instances.ht_ucb_c(5, 0.4)
     assert isinstance(instance, PublishedRandomInstance)
     _, fields = plain(instance)
-    twin = fb.RandomInstance(**fields)
-    assert instance.draw(1, "s", 3) == twin.draw(1, "s", 3)
+    assert instance.draw(1, "s", 3) == fb.RandomInstance(**fields).draw(1, "s", 3)
     fixed = fb.instances.fair_ucb(2)
     assert isinstance(fixed, PublishedInstance)
-    settings = {"horizon": 50, "replicates": 2, "seed": 4}
-    found = fb.run(fb.UCB1(), fixed, **settings)
-    wanted = fb.run(fb.UCB1(), fb.Instance((0.7, 0.5, 0.4)), **settings)
+    found, wanted = (
+        fb.run(fb.UCB1(), arms, 50, 2, seed=4) for arms in (fixed, fb.Instance((0.7, 0.5, 0.4)))
+    )
     assert found.rewards.tobytes() == wanted.rewards.tobytes()
-    np.testing.assert_array_equal(fixed.true_means, [0.7, 0.5, 0.4])
 
 
 @pytest.mark.parametrize(

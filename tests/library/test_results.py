@@ -31,37 +31,22 @@ def each(result):
 
 
 @BOTH
-def test_regret(instance):
+def test_regrets(instance):
     result = result_of(instance)
-    found = result.regret()
-    assert found.shape == (4, 3)
-    for place, _, plays, _, means in each(result):
-        wanted = sum((max(means) - mu) * n for mu, n in zip(means, plays, strict=True))
-        assert found[place] == pytest.approx(wanted, rel=1e-12)
-
-
-@BOTH
-def test_r_regret(instance):
-    result = result_of(instance)
-    found = result.r_regret(tolerance=2)
-    assert found.shape == (4, 3)
-    for place, t, plays, _, means in each(result):
+    found = result.regret(), result.r_regret(tolerance=2), result.target_regret(TARGETS)
+    assert {one.shape for one in (*found, result.reward())} == {(4, 3)}
+    for place, t, plays, rewards, means in each(result):
+        gaps = [max(means) - mu for mu in means]
         owed = [max(0, Fraction(quota) * t // 1 - 2) for quota in QUOTAS]
-        beyond = zip(means, plays, owed, strict=True)
-        wanted = sum((max(means) - mu) * (n - free) for mu, n, free in beyond)
-        assert found[place] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+        earned = sum(mu * n for mu, n in zip(means, plays, strict=True))
+        wanted = (
+            sum(gap * n for gap, n in zip(gaps, plays, strict=True)),
+            sum(gap * (n - free) for gap, n, free in zip(gaps, plays, owed, strict=True)),
+            static_benchmark(means, TARGETS).reward * t - earned,
+        )
+        assert [one[place] for one in found] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+        assert result.reward()[place] == pytest.approx(sum(rewards), rel=1e-12)
     assert (result.r_regret() < result.regret()).any()
-
-
-@BOTH
-def test_target_regret(instance):
-    result = result_of(instance)
-    found = result.target_regret(TARGETS)
-    assert found.shape == (4, 3)
-    for place, t, plays, _, means in each(result):
-        best = static_benchmark(means, TARGETS).reward * t
-        wanted = best - sum(mu * n for mu, n in zip(means, plays, strict=True))
-        assert found[place] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
 @BOTH
@@ -96,12 +81,6 @@ def test_penalised_regret_and_unfairness(instance, penalties):
         least = sum(min(g, a) * due for g, a, due in zip(gaps, rates, owed, strict=True))
         assert found[place] == pytest.approx(loss - least, rel=1e-9, abs=1e-9)
         assert unfair[place] == pytest.approx(sum(lacks), rel=1e-9, abs=1e-9)
-
-
-def test_reward():
-    result = result_of(ARMS)
-    for place, _, _, rewards, _ in each(result):
-        assert result.reward()[place] == pytest.approx(sum(rewards), rel=1e-12)
 
 
 def test_targets_are_those_of_the_policy_where_none_are_given():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fairbandits as fb
+from fairbandits.library.own_code import place_of
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 DRAWN = fb.RandomInstance(3, low=0.2, high=0.9)
@@ -69,27 +70,22 @@ def assert_same(one, other):
         assert getattr(one, name) == getattr(other, name), name
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
 @pytest.mark.parametrize("instance", [ARMS, DRAWN], ids=["fixed", "drawn"])
 @pytest.mark.parametrize("policy", [InTurn(), fb.UCB1()], ids=["plain", "ours"])
-def test_any_number_of_processes_gives_the_same_numbers(policy, instance, n_jobs):
+def test_any_number_of_processes_gives_the_same_numbers(policy, instance):
     settings = {"seed": 3, "checkpoints": [7, ROUNDS], "quotas": QUOTAS, "stream": "a name"}
     wanted = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], **settings)
-    found = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=n_jobs, **settings)
+    found = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=2, **settings)
     assert_same(found, wanted)
     assert found.replicates.tolist() == [9, 2, 5, 0, 7]
 
 
-def test_more_processes_than_replicates():
+@pytest.mark.parametrize("others", [{"n_jobs": 16}, {"progress": True}])
+@pytest.mark.parametrize("replicates", [2, 53])
+def test_replicates_are_cut_into_pieces(replicates, others):
     policy = InTurn()
-    assert_same(fb.run(policy, ARMS, 20, 2, n_jobs=16), fb.run(policy, ARMS, 20, 2))
-
-
-def test_many_replicates_are_cut_into_pieces():
-    policy = InTurn()
-    wanted = fb.run(policy, ARMS, 10, 53)
-    assert_same(fb.run(policy, ARMS, 10, 53, n_jobs=2), wanted)
-    assert_same(fb.run(policy, ARMS, 10, 53, progress=True), wanted)
+    found = fb.run(policy, ARMS, 10, replicates, **others)
+    assert_same(found, fb.run(policy, ARMS, 10, replicates))
 
 
 def test_a_class_need_not_be_importable():
@@ -148,6 +144,22 @@ def test_what_is_wrong_is_said_as_in_one_process(settings):
             fb.run(InTurn(), ARMS, **{"horizon": 20, "replicates": 4, **wrong, **settings})
 
 
+def test_an_error_has_its_place():
+    class Late(Failing):
+        """Fails in the second replicate."""
+
+        started = 0
+
+        def start(self, n_arms, horizon):
+            self.started += 1
+            return super().start(n_arms, horizon) if self.started == 2 else InTurn().start(3, 20)
+
+    with pytest.raises(ValueError, match="in round 5") as caught:
+        fb.run(Late(), ARMS, 20, [4, 9, 2])
+    assert place_of(caught.value) == "replicate 9, round 5"
+    assert place_of(ValueError()) == ""
+
+
 def test_a_warning_comes_from_other_processes_once():
     policy = fb.BanditQ((0.6, 0.6, 0.0))
     with pytest.warns(UserWarning, match="targets cannot be met") as caught:
@@ -167,5 +179,5 @@ def test_a_class_is_no_policy():
 
 @pytest.mark.parametrize("wrong", [(0.7, 0.5), [0.7, 0.5], None, np.array([0.7, 0.5]), fb.UCB1()])
 def test_means_are_no_instance(wrong):
-    with pytest.raises(TypeError, match=r"instance must be an Instance .*Instance\(means="):
+    with pytest.raises(TypeError, match=r"instance must be an Instance, .*Instance\(means="):
         fb.run(fb.UCB1(), wrong, 20)

@@ -25,21 +25,20 @@ def plays(rng):
 
 def calls(plays, means, rewards):
     """Return each measure of the round, called as its documentation says."""
-    metrics = fb.metrics
-    groups, of_groups = (2, 1), ("1/5", "3/10")
+    m, groups = fb.metrics, ((2, 1), ("1/5", "3/10"))
     return {
-        "regret": metrics.regret(plays, means),
-        "r_regret": metrics.r_regret(ROUNDS, plays, means, QUOTAS),
-        "target_regret": metrics.target_regret(ROUNDS, plays, means, TARGETS),
-        "realised_regret": metrics.realised_regret(ROUNDS, rewards, means, TARGETS),
-        "target_violation": metrics.target_violation(ROUNDS, rewards, TARGETS),
-        "group_regret": metrics.group_regret(ROUNDS, plays, means, groups, of_groups),
-        "violation": metrics.violation(ROUNDS, plays, QUOTAS),
-        "unfairness": metrics.unfairness(ROUNDS, plays, QUOTAS),
-        "mean_reward": metrics.mean_reward(plays, means),
-        "penalised_loss": metrics.penalised_loss(ROUNDS, plays, means, QUOTAS, 0.3),
-        "penalised_regret": metrics.penalised_regret(ROUNDS, plays, means, QUOTAS, 0.3),
-        "jain_index": metrics.jain_index(plays),
+        "regret": m.regret(plays, means),
+        "r_regret": m.r_regret(ROUNDS, plays, means, QUOTAS),
+        "target_regret": m.target_regret(ROUNDS, plays, means, TARGETS),
+        "realised_regret": m.realised_regret(ROUNDS, rewards, means, TARGETS),
+        "target_violation": m.target_violation(ROUNDS, rewards, TARGETS),
+        "group_regret": m.group_regret(ROUNDS, plays, means, *groups),
+        "violation": m.violation(ROUNDS, plays, QUOTAS),
+        "unfairness": m.unfairness(ROUNDS, plays, QUOTAS),
+        "mean_reward": m.mean_reward(plays, means),
+        "penalised_loss": m.penalised_loss(ROUNDS, plays, means, QUOTAS, 0.3),
+        "penalised_regret": m.penalised_regret(ROUNDS, plays, means, QUOTAS, 0.3),
+        "jain_index": m.jain_index(plays),
     }
 
 
@@ -137,4 +136,3 @@ def test_the_library_is_part_of_no_run_and_no_verdict():
     for file in ("comparison", "compiling", "instances", "plots", "results", "running"):
         assert (provenance.PACKAGE / "library" / f"{file}.py").is_file()
         assert f"library/{file}.py" not in used
-    assert "measures/regrets.py" not in used

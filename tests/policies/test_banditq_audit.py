@@ -22,7 +22,6 @@ from test_policies_against_naive import (
     assert_same_queues,
     column,
     five,
-    gains,
     label,
     nearly_always_one,
     no_targets,
@@ -86,20 +85,6 @@ def growing(history, measure):
 
 
 # --------------------------------------------------------------------------- the recorded sums
-
-
-@gains
-@penalties
-@variants
-def test_watching_changes_nothing(scenario, penalty, variant, rng):
-    instance, targets = scenario(rng)
-    policy = BanditQ(targets, **variant, **PENALTIES[penalty])
-    plain = recorded(policy, instance)
-    more = recorded(policy, instance, SUMS)
-    assert plain.plays.tobytes() == more.plays.tobytes()
-    assert plain.rewards.tobytes() == more.rewards.tobytes()
-    for name, values in plain.probes.items():
-        assert values.tobytes() == more.probes[name].tobytes(), name
 
 
 def assert_same_tally(result, history):

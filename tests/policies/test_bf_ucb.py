@@ -3,7 +3,6 @@
 import itertools
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -29,6 +28,7 @@ from fairbandits import (
 )
 from fairbandits.engine import protocol
 from fairbandits.measures import groups as measures
+from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.policies import merit
 
 SEED, STREAM, REPLICATE = 20250113, "groups", 2
@@ -347,7 +347,7 @@ def test_best_vertex_is_that_of_all_vertices(name, rng):
     for _ in range(60):
         size = int(rng.integers(1, 9))
         lower, upper = random_box(rng, size)
-        out = np.zeros(merit.padded(size))
+        out = np.zeros(size)
         value = merit.best_vertex(lower, upper, size, kind, c, out)
         assert value == pytest.approx(twins.all_vertices(lower, upper, f), rel=1e-12)
         assert value == pytest.approx(twins.phi(out[:size], f), rel=1e-12)
@@ -390,29 +390,12 @@ def test_exact_box_and_upper_corner_differ_only_where_means_are_below_one_half(r
 # Draws.
 
 
-class Group(NamedTuple):
-    """One group of arms to draw from."""
-
-    weight: np.ndarray
-    policy: np.ndarray
-    order: np.ndarray
-    arm_of: np.ndarray
-    ends: np.ndarray
-    start: np.ndarray
-    columns: int
-    most_blocks: int
-    ranked: bool
-    rounded: bool
-
-
 def group_of(weights, order, rounded):
-    size = len(weights)
-    columns = merit.padded(size)
-    weight, places = np.zeros(columns), np.arange(columns)
-    weight[:size], places[:size] = weights, order
-    ends = np.full(columns // merit.BLOCK, np.inf)
-    rest = (np.arange(columns), ends, np.array([0, size]), columns, ends.size, False, rounded)
-    return Group(weight, weight, places, *rest)
+    """Return one group of arms to draw from."""
+    arms = merit.begin((len(weights),), False, rounded)
+    arms.weight[: len(weights)] = arms.policy[: len(weights)] = weights
+    arms.order[: len(weights)] = order
+    return arms
 
 
 def test_draw_by_weight_is_the_first_beyond_the_target(rng):
@@ -490,8 +473,7 @@ def worst(policy, sizes, rounds, seed):
     every = range(1, rounds + 1)
     observe = [GroupDeficits()]
     result = run(policy, Instance(means), rounds, seed=seed, checkpoints=every, observe=observe)
-    served = measures.per_group(result.plays, sizes)
-    behind = measures.group_deficits(result.rounds, served, policy.quotas)
+    behind = measures.group_deficits(result.rounds, result.plays, sizes, policy.quotas)
     assert behind.dtype == np.int64
     first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     sup = result.probes["group_deficit_sup"][..., first]
@@ -556,7 +538,9 @@ def test_released_initialisation_breaks_the_guarantee(sizes, pairs, most):
     assert worst(released, sizes, rounds, 4) == most
     arms = arms_of(recorded(released, Instance((0.7,) * sum(sizes)), rounds))
     served = np.cumsum([[arm < sizes[0], arm >= sizes[0]] for arm in arms], axis=0)
-    behind = measures.group_deficits(np.arange(1, rounds + 1), served, quotas) > 0
+    behind = (
+        measures.group_deficits(np.arange(1, rounds + 1), served, (1,) * len(quotas), quotas) > 0
+    )
     assert behind.sum() == pairs
     assert not behind[2 * max(sizes) :].any()
 
@@ -596,15 +580,15 @@ def test_released_width_keeps_draws_uniform_for_long(rng):
 def test_released_running_mean_counts_the_initial_mean_twice():
     state = BFUCB((1, 1), (0, 0), running_mean="released").start(2, 100)
     protocol.learn(state, 1, 0, 1.0)
-    state.now[0] = 1
+    state.groups.now[0] = 1
     protocol.learn(state, 2, 1, 0.5)
-    state.now[0] = 0
+    state.groups.now[0] = 0
     means = [1.0]
     for t, reward in ((3, 0.0), (4, 0.0), (5, 1.0)):
         protocol.learn(state, t, 0, reward)
-        means.append(state.mean[0])
+        means.append(state.first.arms.mean[0])
     assert means == pytest.approx([1, 2 / 3, 2 / 4, 3 / 5])  # the mean of 1, 1, 0, 0, 1
-    assert state.pulls[0] == 4
+    assert state.first.arms.pulls[0] == 4
 
 
 def test_rounded_draw_credits_another_group():
@@ -714,7 +698,7 @@ def test_regret_is_the_sum_of_its_two_parts(version, scenario, rng):
     means = [max(mu, 0.05) for mu in means]
     result = recorded(BFUCB(sizes, quotas, version=version, draw="paper"), instance)
     for played in (result.plays, result.probes["probability"]):
-        regret = measures.reward_regret(result.rounds, played, means, sizes, quotas)
+        regret = measures.group_regret(result.rounds, played, means, sizes, quotas)
         between, within = measures.decomposition(
             result.rounds, result.plays, played, means, sizes, quotas
         )
@@ -740,11 +724,13 @@ def test_small_measures():
     plays = np.array([[4, 4, 2], [0, 10, 0]])
     assert measures.per_group(plays, (2, 1)).tolist() == [[8, 2], [10, 0]]
     np.testing.assert_allclose(measures.jain_index(plays), [100 / 108, 1 / 3])
-    np.testing.assert_allclose(measures.pseudo_reward(plays, (0.5, 0.25, 1), 1), [3.25, 0.75])
+    np.testing.assert_allclose(pseudo_reward(plays, (0.5, 0.25, 1), 1), [3.25, 0.75])
     normalised = measures.normalised_reward(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
     assert np.isnan(normalised[0])
     assert normalised[1] == 0.5
-    deficits = measures.group_deficits(np.array([10, 11]), np.array([[3, 7], [3, 8]]), (0.39, 0.3))
+    deficits = measures.group_deficits(
+        np.array([10, 11]), np.array([[3, 7], [3, 8]]), (1, 1), (0.39, 0.3)
+    )
     assert deficits.tolist() == [[0, -4], [1, -5]]
     with pytest.raises(ValueError, match=r"merit must be one of power, exponential, got 'cubic'"):
         measures.merits((0.5,), "cubic")
@@ -756,12 +742,12 @@ def test_fair_oracle_earns_the_fair_optimum(best, rng):
     means = [0.9, 0.8, 0.7, 0.5, 0.6] if best == 0 else [0.2, 0.3, 0.4, 0.5, 0.6]
     policy = GroupOracle(sizes, quotas, means, schedule="floor")
     result = recorded(policy, Instance(means))
-    regret = measures.reward_regret(
+    regret = measures.group_regret(
         result.rounds, result.probes["probability"], means, sizes, quotas
     )
     np.testing.assert_allclose(regret, 0, atol=1e-9)
     strict = recorded(GroupOracle(sizes, quotas, means), Instance(means))
-    regret = measures.reward_regret(
+    regret = measures.group_regret(
         result.rounds, strict.probes["probability"], means, sizes, quotas
     )
     assert (np.abs(regret) <= 1).all()  # served one round earlier
@@ -770,7 +756,7 @@ def test_fair_oracle_earns_the_fair_optimum(best, rng):
 def test_exact_floors_are_impossible_for_three_groups_that_are_due_at_once():
     sizes, quotas, means = (1, 1, 1), ("1/4", "1/4", "1/4"), (0.2, 0.3, 0.9)
     result = recorded(GroupOracle(sizes, quotas, means, schedule="floor"), Instance(means))
-    behind = measures.group_deficits(result.rounds, result.plays, quotas)
+    behind = measures.group_deficits(result.rounds, result.plays, (1,) * len(quotas), quotas)
     assert behind.max() == 1
 
 
@@ -861,7 +847,7 @@ def test_released_version_gives_the_plotted_regret(beta, plotted):
     # one run's rewards have a standard deviation of sqrt(T mu (1 - mu)), about 1400
     spread = math.sqrt(horizon * 0.2)
     assert pathwise.mean() == pytest.approx(plotted, abs=600 + 2.5 * spread * math.sqrt(1 + 1 / 8))
-    noiseless = measures.reward_regret(
+    noiseless = measures.group_regret(
         *(result.rounds, result.probes["probability"]), *(MEANS_9, sizes, quotas)
     )[:, -1]
     assert noiseless.mean() == pytest.approx(plotted, rel=0.05 + 2.5 * spread / plotted)
@@ -884,7 +870,7 @@ def test_delta_outside_the_logarithm_makes_the_plotted_magnitude():
         policy = BFUCB(sizes, quotas, **switches)
         result = run(policy, Instance(MEANS_9), horizon, 2, seed=SEED, checkpoints=[horizon])
         played = result.probes["probability"]
-        regret = measures.reward_regret(result.rounds, played, MEANS_9, sizes, quotas)
+        regret = measures.group_regret(result.rounds, played, MEANS_9, sizes, quotas)
         regrets[name] = regret.mean()
     assert regrets["width alone"] == pytest.approx(regrets["released"], rel=0.04)
     assert regrets["paper"] < 0.15 * regrets["released"]

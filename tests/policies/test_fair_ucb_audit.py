@@ -112,24 +112,6 @@ def test_record_with_rewards_and_first_rounds(first_rounds, rng):
             assert values[place].tolist() == [row[probe] for row in expected], probe
 
 
-@scenarios
-@pytest.mark.parametrize("learner", twins.LEARNERS)
-def test_watching_changes_nothing(scenario, learner, rng):
-    quotas = scenario(rng)
-    name, parameters, _ = twins.theorem_learners(quotas, 1000)[learner]
-    for tolerance in (0, "5/2"):
-        policy = FairLearn(quotas, tolerance, name, parameters)
-        options = {"rounds": 1000, "replicates": [0, 3], "checkpoints": [17, 1000]}
-        observed, plain = (
-            played(policy, evenly(len(quotas)), quotas=quotas, observe=observe, **options)
-            for observe in (DEFICITS, ())
-        )
-        assert np.array_equal(observed.plays, plain.plays)
-        assert np.array_equal(observed.rewards, plain.rewards)
-        for name_of, values in plain.deficits.items():
-            assert np.array_equal(observed.deficits[name_of], values)
-
-
 def probes_of(quotas, tolerance, learner, rounds, **parameters):
     policy = FairLearn(quotas, tolerance, learner, parameters)
     options = {"checkpoints": [rounds], "observe": DEFICITS}

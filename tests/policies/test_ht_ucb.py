@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 from scipy.optimize import linprog
-from test_compiled_equals_interpreted import EXAMPLES
 from test_fair_ucb_against_naive import arms_of, as_texts, random_quotas, recorded, twin_history
 
 import naive_fair_ucb as twins
 import naive_ht_ucb as naive
-from fairbandits import HTUCB, LFG, UCB1, FairLearn, Instance, Prophet, run
+from fairbandits import HTUCB, UCB1, FairLearn, Instance, Prophet, run
 from fairbandits.engine import protocol
 from fairbandits.measures.penalised import (
     mean_reward,
@@ -23,9 +22,6 @@ from fairbandits.measures.penalised import (
     unfairness,
     unfairness_levels,
 )
-from fairbandits.policies import POLICIES
-from fairbandits.settings.checks import check_parameters
-from fairbandits.settings.schemas import ConfigError
 from fairbandits.theory.fluid import fluid_pulls
 from fairbandits.theory.penalised import arm_sets, oracle_allocation, oracle_loss
 
@@ -243,29 +239,6 @@ def test_large_denominators_and_long_runs():
         assert protocol.choose(state, n, 0) == short
 
 
-# The baselines as the paper describes them.
-
-
-def levels_of_eta(rng):
-    return [0, 1.7, math.sqrt(ROUNDS), float(rng.uniform(0, ROUNDS))]
-
-
-@scenarios
-def test_lfg_is_the_papers(scenario, rng):
-    instance, quotas, _ = scenario(rng)
-    for eta in levels_of_eta(rng):
-        policy = LFG(quotas, eta=eta, constant=2, cap=1, arrivals="before")
-        assert_same_run(policy, naive.LFG(quotas, eta), instance)
-
-
-@scenarios
-def test_fair_learn_is_the_papers(scenario, rng):
-    instance, quotas, _ = scenario(rng)
-    for alpha in (0, 1, "1/2", "47/10", ROUNDS):
-        policy = FairLearn(quotas, tolerance=alpha, learner="ucb1")
-        assert_same_run(policy, naive.Flearn(quotas, alpha), instance)
-
-
 @pytest.mark.parametrize("arms", [2, 5, 20])
 def test_fair_learn_with_equal_quotas_starts_with_each_arm(arms, rng):
     quotas = (f"1/{3 * arms}",) * arms
@@ -433,26 +406,6 @@ def test_no_pulls_have_less_regret_than_the_oracle(data, problem):
     assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
 
 
-BANDITS = [name for name, policy in POLICIES.items() if policy.feedback == "bandit"]
-
-
-@pytest.mark.parametrize("name", BANDITS)
-@few
-@given(problem=problems(arms=5), seed=st.integers(0, 10**6))
-def test_no_policy_has_less_regret_than_the_oracle(name, problem, seed):
-    means, quotas, penalties = problem
-    rounds = [1, 2, 5, 17, 60]
-    for policy in EXAMPLES[name]:
-        if policy.feedback != "bandit":
-            continue
-        result = run(
-            policy, Instance(floats(means)), 60, seed=seed, checkpoints=rounds, compiled=False
-        )
-        for t, N in zip(rounds, result.plays[0].tolist(), strict=True):
-            assert sum(N) == t
-            assert naive.regret(t, N, means, quotas, penalties) >= 0
-
-
 # The oracle.
 
 
@@ -608,14 +561,12 @@ def test_simulated_pulls_follow_the_fluid_law(case):
 ERRORS = [
     (lambda: HTUCB((0.5, 0.5), 1), ["quotas", "less than 1", "got 1"]),
     (lambda: HTUCB((0.5, "-1/5"), 1), ["quotas", "at least 0", "-1/5", "arm 2"]),
-    (lambda: HTUCB((0.5, "x"), 1), ["quotas", "1/3", "'x'"]),
-    (lambda: HTUCB((0.5, 0.1), -0.5), ["penalties", "at least 0", "-0.5"]),
-    (lambda: HTUCB((0.5, 0.1), math.inf), ["penalties", "finite", "inf"]),
     (lambda: HTUCB((0.5, 0.1), (1, math.nan)), ["penalties", "finite", "nan", "arm 2"]),
     (lambda: HTUCB((0.5, 0.1), (1, -2)), ["penalties", "at least 0", "-2", "arm 2"]),
-    (lambda: HTUCB((0.5, 0.1), 1, "own"), ["clock", "round, previous", "'own'"]),
-    (lambda: HTUCB((0.5, 0.1), 1, threshold="no"), ["threshold", "hard, soft", "'no'"]),
-    (lambda: HTUCB((0.5, 0.1), 1, ties="last"), ["ties", "lowest, random", "'last'"]),
+    (
+        lambda: HTUCB((0.5, 0.1), 1, threshold="hardd"),
+        ["threshold", "hard, soft", "did you mean 'hard'"],
+    ),
     (lambda: HTUCB((0.5, 0.1), 1).start(3, 9), ["quotas", "(3)", "got 2"]),
     (lambda: HTUCB((0.5, 0.1), (1, 1, 1)).start(2, 9), ["penalties", "(2)", "got 3"]),
     (lambda: Prophet((0.5, math.inf), (0.1, 0.1), 1), ["means", "number", "inf"]),
@@ -631,29 +582,5 @@ ERRORS = [
 def test_errors_name_the_value_and_the_range(call, words):
     with pytest.raises(ValueError, match="must") as caught:
         call()
-    for word in words:
-        assert word in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"penalties": [0.4]}, ["x.penalties", "(2)", "got 1"]),
-        ({"penalties": -0.4}, ["penalties", "-0.4"]),
-        ({"penalties": [0.4, -1]}, ["penalties.1", "-1"]),
-        ({"penalties": "much"}, ["penalties", "much"]),
-        ({"penalties": 0.4, "threshold": "hardd"}, ["threshold", "did you mean 'hard'"]),
-        ({}, ["penalties", "required"]),
-    ],
-    ids=str,
-)
-def test_configuration_errors(parameters, words):
-    quotas = {"quotas": ["1/3", 0.1]}
-    for penalties in (0, 0.4, [0.4, 1]):
-        check_parameters("ht_ucb", quotas | {"penalties": penalties}, 2, "x")
-        means = {"means": [0.5, "1/3"]}
-        check_parameters("prophet", quotas | means | {"penalties": penalties}, 2, "x")
-    with pytest.raises(ConfigError) as caught:
-        check_parameters("ht_ucb", quotas | parameters, 2, "x")
     for word in words:
         assert word in str(caught.value)

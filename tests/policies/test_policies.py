@@ -1,6 +1,10 @@
 """The registry of policies, and what they say about wrong parameters."""
 
+import dataclasses
+import json
 import math
+import pickle
+from typing import Any
 
 import pytest
 
@@ -10,14 +14,20 @@ from fairbandits import (
     LFG,
     UCB1,
     BanditQ,
+    Constant,
+    EpsilonGreedy,
+    FairLearn,
     FairXUCB,
     GroupOracle,
     GroupUCB,
     Instance,
     Static,
+    Thompson,
     run,
 )
 from fairbandits.policies import POLICIES, make_policy
+from fairbandits.policies.parameters import Checked
+from fairbandits.rationals import Quotas
 
 ERRORS = [
     (lambda: make_policy("ucb2", {}, "a.yaml: fig2"), ["a.yaml: fig2: ", "ucb1", "'ucb2'"]),
@@ -35,7 +45,7 @@ ERRORS = [
     (lambda: BanditQ((0, 0), subroutine="oga"), ["bandit feedback", "ftrl, exp3p", "'oga'"]),
     (lambda: BanditQ((0, 0), "full", "ftrl"), ["full", "oga, adahedge, squint", "'ftrl'"]),
     (lambda: BanditQ((0, 0), V=-1.0), ["V must", "at least 0", "-1.0"]),
-    (lambda: BanditQ((0, 0), V_exponent=math.inf), ["V_exponent", "finite", "inf"]),
+    (lambda: BanditQ((0, 0), V_exponent=math.inf), ["V_exponent", "[-10, 10]", "inf"]),
     (lambda: BanditQ((0, 0), surrogate_index="mid"), ["surrogate_index", "post, pre", "'mid'"]),
     (lambda: BanditQ((0, 0), step_c=0), ["step_c", "above 0", "got 0"]),
     (lambda: BanditQ((0, 0), gamma_rule=3), ["gamma_rule", "1, 2", "got 3"]),
@@ -72,9 +82,9 @@ ERRORS = [
     (lambda: BFUCB((1, 1), (0, 0), learner="x"), ["learner", "optimistic, first", "'x'"]),
     (lambda: GroupUCB((2, 1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
     (lambda: FairXUCB((2, 1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
-    (lambda: GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "18/10"]),
+    (lambda: GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "9/5"]),
     (lambda: GroupUCB((1, 1), index="x"), ["index", "ucb1, paper, released", "'x'"]),
-    (lambda: GroupUCB((1, 1), cap=2), ["cap", "True, False", "got 2"]),
+    (lambda: GroupUCB((1, 1), cap=2), ["cap", "true or false", "got 2"]),
     (lambda: GroupUCB((1, 1), ties="x"), ["ties", "lowest, random, released", "'x'"]),
     (lambda: FairXUCB((1, 1), clock="x"), ["clock", "horizon, round", "'x'"]),
     (lambda: FairXUCB((1, 1), counts="x"), ["counts", "own, bf_ucb", "'x'"]),
@@ -87,7 +97,7 @@ ERRORS = [
     ),
     (
         lambda: FairXUCB((1, 1), shadow_means=(0.1, -1)),
-        ["shadow_means", "[0, 1]", "-1.0", "arm 2"],
+        ["shadow_means", "[0, 1]", "-1", "arm 2"],
     ),
     (lambda: GroupOracle((1, 1), (0, 0), (0.1, 1.5)), ["means", "[0, 1]", "1.5", "arm 2"]),
     (lambda: GroupOracle((1, 1), (0, 0), (0, 1), "x"), ["within", "merit, uniform, best", "'x'"]),
@@ -95,8 +105,20 @@ ERRORS = [
         lambda: GroupOracle((1, 1), (0, 0), (0, 1), schedule="x"),
         ["schedule", "deficit, floor", "'x'"],
     ),
+    (lambda: EpsilonGreedy(-3), ["epsilon", "[0, 1]", "-3"]),
+    (lambda: EpsilonGreedy(True), ["epsilon", "number", "True"]),
+    (lambda: EpsilonGreedy(None), ["epsilon", "number", "None"]),
+    (lambda: EpsilonGreedy(".3"), ["epsilon", "number", "write .3 without quotes"]),
+    (lambda: Thompson((1, 2, 3)), ["prior", "2 entries", "(1, 2, 3)"]),
+    (lambda: Thompson((1, 0)), ["prior", "[0.05, 1e+09)", "got 0", "entry 2"]),
+    (lambda: Constant(0), ["arm", "a whole number other than 0", "got 0"]),
+    (lambda: Constant(1.5), ["arm", "whole number", "1.5"]),
+    (lambda: FairLearn((0.1,), -1), ["tolerance", "at least 0", "-1"]),
+    (lambda: FairLearn((0.1,), learner="ucb"), ["learner", "did you mean 'ucb1'"]),
+    (lambda: FairLearn((0.1,), learner=3), ["learner", "a text", "got 3"]),
+    (lambda: FairLearn((0.1,), learner_parameters=3), ["learner_parameters", "names", "got 3"]),
     (lambda: Static((0.5, 0.4)), ["distribution", "sum to 1", "9/10"]),
-    (lambda: Static((1.5, -0.5)), ["distribution", "at least 0", "-1/2", "arm 2"]),
+    (lambda: Static((1.5, -0.5)), ["distribution", "at least 0", "-0.5", "arm 2"]),
     (lambda: Static(("x", 1)), ["distribution", "'x'"]),
 ]
 
@@ -138,3 +160,19 @@ def test_make_policy_makes_every_policy():
         result = run(made, Instance((0.5, 0.25)), 20, checkpoints=[20])
         assert result.plays.sum() == pytest.approx(20)
         assert hash(made) == hash(make_policy(name, required.get(name, {})))
+
+
+@pytest.mark.parametrize("hint", [Any, tuple, int | str, list[float]])
+def test_a_field_that_does_not_say_what_it_can_be(hint):
+    policy = dataclasses.make_dataclass("Vague", [("rate", hint)], bases=(Checked,), frozen=True)
+    with pytest.raises(TypeError, match=r"^Vague\.rate: its type must be float, int, bool or str"):
+        policy(1)
+
+
+def test_quotas_are_kept_as_written_and_parsed_once():
+    quotas = FairLearn((0.2, "1/3")).quotas
+    assert (quotas, quotas.numerators, quotas.denominator) == ((0.2, "1/3"), (3, 5), 15)
+    assert Quotas(quotas) is quotas
+    assert json.dumps(quotas) == '[0.2, "1/3"]'
+    again = pickle.loads(pickle.dumps(quotas))
+    assert (again, again.numerators, again.denominator) == (quotas, (3, 5), 15)

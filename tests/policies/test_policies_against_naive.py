@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import naive
-from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
+from fairbandits import EXP3, BanditQ, Hedge, Instance, Static, run
 from fairbandits.engine import protocol, streams
 from fairbandits.policies import learners
 
@@ -221,39 +221,6 @@ def test_banditq_exp3p(scenario, penalty, variant, rng):
 
 
 @scenarios
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"eta": 100.0},
-        {"eta": 1.0, "constant": 2.0},
-        {"eta": 10.0, "cap": None},
-        {"eta": 3.0, "cap": 0.8, "weighted": True},
-        {"eta": 0.0},
-    ],
-    ids=label,
-)
-def test_lfg(scenario, options, rng):
-    instance, _ = scenario(rng)
-    arms = instance.n_arms
-    options = dict(options)
-    if options.pop("weighted", False):
-        options["weights"] = rng.uniform(0, 2, arms).tolist()
-    fractions = [f"{k}/{arms * (arms + 1)}" for k in rng.permutation(arms).tolist()]
-    history = twin_run(naive.run_bandit, naive.OracleLFG(fractions, **options), instance)
-    result = recorded(LFG(fractions, **options), instance)
-    assert_same_bandit_run(result, history)
-
-
-@scenarios
-@pytest.mark.parametrize("scale", [1.0, 1.6])
-def test_ucb1(scenario, scale, rng):
-    instance, _ = scenario(rng)
-    twin = naive.UCB1(instance.n_arms, scale)
-    history = twin_run(naive.run_bandit, twin, instance)
-    assert_same_bandit_run(recorded(UCB1(scale), instance), history)
-
-
-@scenarios
 @pytest.mark.parametrize("gamma", [None, 0.05, 1])
 def test_exp3(scenario, gamma, rng):
     instance, _ = scenario(rng)
@@ -303,15 +270,6 @@ def histories(rng, arms, rounds):
 
 
 FORCED = {
-    "ucb1": lambda arms: (UCB1(), naive.UCB1(arms)),
-    "lfg": lambda arms: (
-        LFG((f"1/{2 * arms}",) * arms, eta=2.0),
-        naive.OracleLFG([f"1/{2 * arms}"] * arms, 2.0),
-    ),
-    "lfg-uncapped": lambda arms: (
-        LFG(("1/3", "1/7", *[0] * (arms - 2)), eta=7, cap=None),
-        naive.OracleLFG(["1/3", "1/7", *[0] * (arms - 2)], 7, cap=None),
-    ),
     "exp3": lambda arms: (EXP3(), naive.Exp3(arms, ROUNDS)),
     "ftrl": lambda arms: (
         BanditQ((0.1, *[0] * (arms - 1))),

@@ -10,15 +10,6 @@ from PIL import Image
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
 
-@pytest.mark.parametrize("policy", growth.POLICIES)
-def test_cases_exist_for_all_numbers_of_arms(policy):
-    assert growth.points(policy)
-    for arms, _ in growth.points(policy):
-        case = growth.POLICIES[policy](arms)
-        assert len(case.means) == arms
-        assert case.policies[0].start(arms, 1000)
-
-
 def test_few_points_are_measured_written_and_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(growth, "ROUNDS", (100, 1000))
     monkeypatch.setattr(growth, "ARMS", (2, 10))
@@ -35,12 +26,6 @@ def test_few_points_are_measured_written_and_drawn(tmp_path, monkeypatch):
     assert [x for x, *_ in growth.curve(rows, "UCB1", "ours", "rounds")] == [100, 1000]
     assert [x for x, *_ in growth.curve(rows, "UCB1", "ours", "arms")] == [2, 10]
     assert {file.name for file in tmp_path.iterdir()} == {"growth.csv", "growth.svg", "growth.png"}
-
-
-def test_drawing_needs_data(tmp_path):
-    done = CliRunner().invoke(growth.main, ["--draw", "--folder", str(tmp_path)])
-    assert done.exit_code == 1
-    assert "growth.csv does not exist: run without --draw first" in done.stderr
 
 
 def test_the_committed_data_are_complete():

@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
@@ -14,9 +13,8 @@ from click.testing import CliRunner
 
 import shrunk
 from fairbandits.cli import launch, replicate
-from fairbandits.cli.main import FILES, SECTIONS, main
-from fairbandits.data.store import content_hash, read_footer, read_table
-from fairbandits.replication.simulate import simulate_chunk
+from fairbandits.cli.main import FILES, main
+from fairbandits.data.store import read_footer
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, ConfigError
 from fairbandits.settings.spec import RunSpec
@@ -98,19 +96,6 @@ def test_every_command_has_help(name):
             assert option in text
 
 
-def test_help_lists_every_command():
-    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(main.commands)
-    text = succeed("--help")
-    places = [text.index(f"{title}:\n") for title in SECTIONS]
-    assert places == sorted(places)
-    assert (
-        places[0] < text.index("  replicate ") < places[1] < places[2] < text.index("  simulate ")
-    )
-    for name, command in main.commands.items():
-        assert f"  {name} " in text
-        assert command.get_short_help_str()
-
-
 @pytest.mark.parametrize(
     ("words", "files"),
     [
@@ -133,10 +118,6 @@ def test_help_imports_the_files_it_shows_and_nothing_that_takes_long(words, file
     imported = set(done.stdout.split())
     assert imported.isdisjoint({"numpy", "numba", "pandas", "pyarrow", "scipy", "matplotlib"})
     assert {file for file in FILES if f"fairbandits.cli.{file}" in imported} == files
-
-
-def test_version():
-    assert succeed("--version").split()[-1] == metadata.version("fairbandits")
 
 
 @pytest.mark.parametrize("name", main.commands)
@@ -255,7 +236,7 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
     out = tmp_path / "v06"
     change = "oracle_lfg.banditq.V_exponent"
     line = failure("replicate", "--set", f"{change}=x", "--out", out)
-    assert "parameters" in line and "'x' is not of type 'number'" in line  # noqa: PT018
+    assert line.endswith("parameters: policy banditq: V_exponent must be a number, got 'x'")
     assert not out.exists()
     for _ in range(2):  # the second takes up what the first began
         succeed("replicate", "--set", f"{change}=0.6", "--replicates", "20", "--out", out)
@@ -292,29 +273,7 @@ def test_commands_from_simulation_to_figure(tmp_path, plan):
     assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
 
 
-def test_simulate_writes_what_the_function_returns(tmp_path, spec, plan):
-    other = small_experiment().runs[1].spec
-    outs = [tmp_path / "1-2.parquet", tmp_path / "other" / "0-1.parquet"]
-    chunks = [chunk(spec, "1-2", outs[0]), chunk(other, "0-1", outs[1])]
-    succeed("simulate", plan(seed=SEED, chunks=chunks))
-    for out, made, replicates in zip(outs, (spec, other), ([1, 2], [0, 1]), strict=True):
-        table = read_table(out)
-        found = {name: table[name].to_numpy() for name in table.column_names}
-        assert content_hash(found) == content_hash(simulate_chunk(made, SEED, replicates))
-        footer = read_footer(out)
-        assert footer["replicates"] == replicates
-        assert footer["run"] == made.to_json()
-
-
 # ---------------------------------------------------------------------------------- what goes wrong
-
-
-@pytest.mark.parametrize("text", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³", 5])
-def test_range_of_replicates(tmp_path, spec, text, plan):
-    file = plan(seed=SEED, chunks=[chunk(spec, text, tmp_path / "out.parquet")])
-    line = failure("simulate", file)
-    assert line == f"{file}: replicates must be a range such as 0-49, got {text!r}"
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "seed: 1", "{'seed': 1}"])
@@ -331,8 +290,11 @@ def test_plan_that_lacks_something(text, plan):
     file = plan(text)
     line = failure("simulate", file)
     assert line == (
-        f"{file} is no plan: it needs seed and chunks, each with name, run, replicates, out"
+        f"{file} is no plan: it needs chunks, each with seed, name, run, replicates, out"
     )
+
+
+RANGES = ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³", 5]
 
 
 @pytest.mark.parametrize(
@@ -340,11 +302,17 @@ def test_plan_that_lacks_something(text, plan):
     [
         ({"out": 5}, "a file must be named by a text, got 5"),
         ({"name": ["a"]}, "name must be a text, got ['a']"),
+        *(({"run": one}, f"run must be a JSON object, got {one!r}") for one in ([], 3, "policy")),
+        *(
+            ({"replicates": one}, f"replicates must be a range such as 0-49, got {one!r}")
+            for one in RANGES
+        ),
     ],
 )
-def test_plan_with_something_else_in_a_place(spec, change, text, plan):
-    file = plan(seed=SEED, chunks=[chunk(spec, "0-1", "out.parquet") | change])
+def test_plan_with_something_else_in_a_place(tmp_path, spec, change, text, plan):
+    file = plan(seed=SEED, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet") | change])
     assert failure("simulate", file) == f"{file}: {text}"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_plan_nested_too_deep(plan):
@@ -355,7 +323,7 @@ def test_plan_for_something_else(tmp_path, spec, plan):
     file = plan(seed=SEED, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
     line = failure("collect", file)
     assert line == (
-        f"{file} is no plan: it needs seed and datasets, each with experiment, ledger, chunks, out"
+        f"{file} is no plan: it needs datasets, each with seed, experiment, ledger, chunks, out"
     )
 
 
@@ -381,13 +349,6 @@ def test_one_chunk_of_a_plan(tmp_path, spec, plan):
     assert line == "--replicates: replicates must be a range such as 0-49, got 'two'"
 
 
-@pytest.mark.parametrize("wrong", [[], 3, "policy"])
-def test_run_that_is_no_object(tmp_path, wrong, plan):
-    file = plan(seed=SEED, chunks=[chunk(wrong, "0-1", tmp_path / "out.parquet")])
-    line = failure("simulate", file)
-    assert line == f"{file}: run must be a JSON object, got {wrong!r}"
-
-
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -401,12 +362,6 @@ def test_specification_with_other_keys(tmp_path, spec, change, text, plan):
     assert failure("simulate", file) == f"{file}: {text}"
 
 
-def test_folder_that_cannot_be_made(tmp_path, spec, plan):
-    (tmp_path / "file").write_text("")
-    file = plan(seed=SEED, chunks=[chunk(spec, "0-0", tmp_path / "file" / "out.parquet")])
-    assert "File exists" in failure("simulate", file)
-
-
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -415,7 +370,7 @@ def test_folder_that_cannot_be_made(tmp_path, spec, plan):
         ({"horizon": 3}, "horizon must be at least the number of arms (5), got 3"),
         ({"horizon": 40.0}, "horizon must be a whole number of at least 1, got 40.0"),
         ({"parameters": {"target": [0.1]}}, "policy banditq has no parameter 'target'"),
-        ({"parameters": {}}, "missing 1 required positional argument: 'targets'"),
+        ({"parameters": {}}, "its parameter 'targets' is missing"),
         ({"parameters": {"targets": [0.1]}}, "targets must have one entry per arm (5), got 1"),
     ],
 )

@@ -8,13 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit.committed import FINDING_COLUMNS
 from fairbandits.audit.measures import AXES, measures
-from fairbandits.audit.records import COLUMNS, FINDINGS, VERDICTS
+from fairbandits.audit.records import COMMITTED, SCHEMAS
 from fairbandits.cli.main import main
-from fairbandits.data.dictionary import JUDGED, KINDS, QUANTITIES, RECORDED, column_of
+from fairbandits.data import dictionary
+from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, Column, column_of
 from fairbandits.data.provenance import AUDIT, READING, RUNNING, WITHOUT, used_by
 from fairbandits.data.store import StoreError, read_table, table_hash, write_table
+from fairbandits.figures import PAPERS
 from fairbandits.report.describing import describe, page
 from fairbandits.settings.schemas import ROOT
 
@@ -39,6 +40,33 @@ def test_every_recorded_column_is_in_it():
     assert [name for name in sorted(names) if column_of("dataset", name, {}) is None] == []
 
 
+def test_a_column_is_described_where_it_is_written(tmp_path, monkeypatch):
+    section = """
+    Columns
+    -------
+    sum_of_it : pulls, or reward
+        Sum of 1. of it, over
+        rounds 1..t. Range: at least 0. One value for each round. Never falls.
+    other
+        Nothing else.
+
+    References
+    ----------
+    """
+    monkeypatch.setattr(dictionary, "PACKAGE", tmp_path)
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "one.py").write_text(f'class One:\n    """One.\n{section}"""\n')
+    assert dictionary.declared("some") == {
+        "sum_of_it": Column(
+            "Sum of 1. of it, over rounds 1..t", "pulls, or reward", "at least 0", "round", True
+        ),
+        "other": Column("Nothing else"),
+    }
+    (tmp_path / "some" / "two.py").write_text(f'class Two:\n    """Two.\n{section}"""\n')
+    with pytest.raises(ValueError, match="the column sum_of_it is described twice in some"):
+        dictionary.declared("some")
+
+
 def test_every_swept_parameter_is_in_it(config):
     for one in config.experiments:
         facts = one.facts()
@@ -49,13 +77,8 @@ def test_every_swept_parameter_is_in_it(config):
 
 
 def test_every_column_of_the_audit_is_in_it():
-    names = {*FINDINGS.names, *VERDICTS.names, *COLUMNS, *FINDING_COLUMNS}
+    names = {name for kind in SCHEMAS for name in (*SCHEMAS[kind].names, *COMMITTED[kind])}
     assert names == JUDGED.keys()
-
-
-def test_every_figure_says_what_it_has_the_mean_of(config):
-    listed = [(paper, figure) for paper, *figures in QUANTITIES for figure in figures]
-    assert sorted(listed) == sorted(config.figures)
 
 
 def test_units_are_those_of_the_audit():
@@ -66,7 +89,7 @@ def test_units_are_those_of_the_audit():
 
 
 def test_mean_has_two_meanings():
-    drawn = column_of("figure", "mean", {"paper": "banditq", "figure": "fig2"})
+    drawn = column_of("figure", "mean", PAPERS["banditq"]["fig2"]._asdict())
     assert column_of("dataset", "mean", {}).meaning.startswith("True mean reward")
     assert drawn.meaning.startswith("Mean over the replicates of the arm's queue length")
     assert drawn.unit == "reward"

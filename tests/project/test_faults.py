@@ -133,7 +133,6 @@ COMMANDS = [
     "site FILE --figures FOLDER --out FILE",
     "rulegraph nowhere",
     "replicate --cores 0",
-    "schemas --out FOLDER",
     "nothing",
 ]
 

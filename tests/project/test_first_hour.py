@@ -185,7 +185,7 @@ def test_violation_is_one_thing_in_library_and_ledger(folder, owed):
         "targets": lambda: fb.metrics.target_violation([100], rewards, given).mean(),
     }[owed]()
     (report,) = folder.glob("my_claims/*/report.md")
-    assert f"mean {wanted:.4g}" in report.read_text()
+    assert f"number: {wanted:.4g}" in report.read_text()
 
 
 def test_of_a_constant_the_exact_rule_is_written_out(folder):
@@ -218,7 +218,9 @@ def test_other_names_of_the_library_are_told(folder, asked, answer):
 def test_a_number_in_quotes_is_told(folder):
     content = yaml.safe_load(CLAIMS) | {"horizon": "5000"}
     Path("my_claims.yaml").write_text(yaml.safe_dump(content))
-    with pytest.raises(ConfigError, match=r"horizon: '5000' is .*; write 5000 without quotes$"):
+    with pytest.raises(
+        ConfigError, match=r"horizon must be .*, got '5000'; write 5000 without quotes$"
+    ):
         load_rules(Path("my_claims.yaml"))
 
 
@@ -338,7 +340,7 @@ WRONG = [
         ValueError,
         r"targets are rates of reward, got quotas, .*: \(1/5, 3/10, 1/4\); give targets=",
     ),
-    (lambda: fb.BanditQ((0.1, "1/5")), ValueError, "targets of arm 2 must be a number, got '1/5'"),
+    (lambda: fb.BanditQ((0.1, "1/5")), ValueError, "targets must be a number, got '1/5' for arm 2"),
     (
         lambda: compare(NoTime()),
         TypeError,

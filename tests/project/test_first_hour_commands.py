@@ -174,10 +174,10 @@ class Copy:
         settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
         config = build_config(settings, "test")
         (one,) = config.named("banditq", "full_information")
-        seed = config.seed_of("banditq")
+        seed = config.seed_of(one)
         files = shrunk.chunks_of(one, folder / "chunks", seed)
         self.data = folder / "results" / one.dataset
-        collect(files, one.facts(), seed, self.data, config.ledger_of("banditq"))
+        collect(files, one.facts(), seed, self.data, config.ledger_of(one))
 
     def run(self, *words, code=0):
         done = subprocess.run(

@@ -31,12 +31,12 @@ def small_results(tmp_path_factory):
     experiment = config.experiment("banditq", "full_information")
     short = tuple(replace(run, spec=replace(run.spec, horizon=200)) for run in experiment.runs)
     experiment = replace(experiment, runs=short)
-    chunks, seed = [], config.seed_of("banditq")
+    chunks, seed = [], config.seed_of(experiment)
     for run in experiment.runs:
         chunks.append(folder / "cache" / run.name / "0-1.parquet")
         write_chunk(run.spec, seed, range(2), chunks[-1])
     data = results / "full_information.parquet"
-    collect(chunks, experiment.facts() | {"replicates": 2}, seed, data, config.ledger_of("banditq"))
+    collect(chunks, experiment.facts() | {"replicates": 2}, seed, data)
     for name in ("fig1", "fig2"):
         images = {"svg": folder / f"{name}.svg", "png": folder / f"{name}.png"}
         draw("banditq", name, [data], None, **images, table=results / f"{name}.parquet")
@@ -75,7 +75,9 @@ def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
     for number, block in enumerate(blocks, start=1):
         exec(compile(block, f"example {number} of docs/library.md", "exec"), names)
         assert capsys.readouterr().out.strip()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["comparison.svg", "violation.svg"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("comparison.svg", "tradeoff.svg", "violation.svg")
+    ]
 
 
 def test_the_page_on_the_library_has_all_public_names():

@@ -1,6 +1,7 @@
 """The rooms of the package: imports run one way between them, and nowhere in a circle."""
 
 import ast
+import subprocess
 import sys
 
 import pytest
@@ -129,6 +130,20 @@ def test_a_measure_is_imported_from_its_file():
         if place.rpartition(".")[0] == "fairbandits.measures" and place not in FOUND
     ]
     assert found == []
+
+
+def test_the_judge_needs_no_compiler_and_no_policy():
+    script = """
+import sys
+import fairbandits.audit.run, fairbandits.audit.staleness
+from fairbandits.audit.cells import defaults
+from fairbandits.audit.measures import functions, measures
+measures(), functions(), defaults("banditq"), defaults("bf_ucb"), defaults("lfg")
+print(*(name for name in ("numba", "fairbandits.engine", "fairbandits.policies.banditq")
+        if name in sys.modules))
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (found.stdout.split(), found.stderr) == ([], "")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -9,55 +10,69 @@ import pyarrow.compute as pc
 import pytest
 
 import shrunk
-from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.data.dictionary import RECORDED
+from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication import datasets
 from fairbandits.replication.code import code_of, code_of_all
 from fairbandits.replication.datasets import COMMON, collect, guard, load_dataset
+from fairbandits.replication.recorded import runs_of
 from fairbandits.replication.simulate import simulate_chunk, write_chunk
+from fairbandits.replication.verify import replicate_hashes
 from fairbandits.settings.spec import RunSpec
 
 SEED = 20240716
-REPLICATES = 4
+REPLICATES = 3
 HORIZON = 60
+#: Horizons of `trade_off`, which are apart.
+APART = [6300, 6901]
+#: Kind of dataset -> paper, experiment, and limits of its small run.
+KINDS = {
+    "plain": ("banditq", "full_information", {"horizon": HORIZON}),
+    "probes of some": ("banditq", "oracle_lfg", {"horizon": HORIZON}),
+    "swept": ("fair_ucb", "fairness", {"horizon": 120}),
+    "drawn means, horizons": ("ht_ucb", "regret_5_02", {"horizon": 1200}),
+    "horizons apart": (
+        "banditq",
+        "trade_off",
+        {"horizon": APART[-1], "checkpoints": {"linear": 6, "log": 4}},
+    ),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def small_experiment(name, chunk=2):
-    """Return an experiment of the real configuration, cut down as for a smoke run."""
-    grid = {"linear": 20, "log": 5}
-    limits = {"horizon": HORIZON, "replicates": REPLICATES, "chunk": chunk, "checkpoints": grid}
-    return shrunk.experiment_of("banditq", name, SEED, **limits)
+def experiment_of(kind, chunk=2):
+    paper, name, limits = KINDS[kind]
+    limits = {"replicates": REPLICATES, "checkpoints": {"linear": 20, "log": 5}} | limits
+    return shrunk.experiment_of(paper, name, SEED, chunk=chunk, **limits)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return the folder of the chunks of the full-information experiment."""
-    folder = tmp_path_factory.mktemp("chunks")
-    shrunk.chunks_of(small_experiment("full_information"), folder, SEED)
-    return folder
+    """Return a function that gives the chunks of a kind, to be left as they are."""
+
+    @cache
+    def chunks(kind):
+        return shrunk.chunks_of(experiment_of(kind), tmp_path_factory.mktemp("chunks"), SEED)
+
+    return chunks
 
 
 @pytest.fixture
 def chunks(made, tmp_path):
-    """Return a copy of the chunk files, to spoil."""
-    shutil.copytree(made, tmp_path / "chunks")
-    return sorted((tmp_path / "chunks").rglob("*.parquet"))
+    """Return a copy of the plain chunk files, to spoil."""
+    return copies_of(made("plain"), tmp_path / "chunks")
+
+
+def copies_of(files, folder):
+    for file in files:
+        (folder / file.parent.name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, folder / file.parent.name)
+    return sorted(folder.rglob("*.parquet"))
 
 
 @pytest.fixture
 def facts():
-    return small_experiment("full_information").facts()
-
-
-def rewritten(file, change=None, **footer):
-    """Write a chunk again with changed columns or another footer."""
-    columns = {name: values.to_numpy().copy() for name, values in zip_columns(read_table(file))}
-    if change:
-        change(columns)
-    write_table(file, pa.table(columns), read_footer(file) | footer)
-
-
-def zip_columns(table):
-    return zip(table.column_names, table.columns, strict=True)
+    return experiment_of("plain").facts()
 
 
 def refusal(chunks, facts, out, seed=SEED):
@@ -72,74 +87,74 @@ def refusal(chunks, facts, out, seed=SEED):
 # ----------------------------------------------------------------------------------- collecting
 
 
-@pytest.mark.parametrize("name", ["full_information", "oracle_lfg"])
-def test_dataset_is_what_the_runs_give(tmp_path, name):
-    experiment = small_experiment(name)
-    out = tmp_path / "data.parquet"
-    collect(shrunk.chunks_of(experiment, tmp_path / "chunks", SEED), experiment.facts(), SEED, out)
-    table, footer = load_dataset(out)
+@every_kind
+def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path):
+    experiment = experiment_of(kind)
+    collect(made(kind), experiment.facts(), SEED, tmp_path / "2.parquet")
+    table, footer = load_dataset(tmp_path / "2.parquet")
     assert tuple(table.column_names[: len(COMMON)]) == COMMON
     specs = {run.name: run.spec for run in experiment.runs}
     assert footer["codes"] == {name: code_of(spec) for name, spec in specs.items()}
     assert footer["code"] == code_of_all(specs.values())
     assert footer["seed"] == SEED
-    for key, value in experiment.facts().items():
-        assert footer[key] == value
-    assert list(footer["runs"]) == [run.name for run in experiment.runs]
-    assert table["run"].to_pylist()[:: table.num_rows // len(experiment.runs)] == list(
-        footer["runs"]
-    )
-    for run in experiment.runs:
-        rows = table.filter(pc.equal(table["run"], run.name))
-        assert set(rows["policy"].to_pylist()) == {run.spec.policy}
-        assert set(rows["law"].to_pylist()) == {run.spec.law}
-        for column, values in simulate_chunk(run.spec, SEED, range(REPLICATES)).items():
+    assert experiment.facts().items() <= footer.items()
+    assert list(footer["runs"]) == table["run"].unique().to_pylist() == list(specs)
+    for name, spec in specs.items():
+        rows = table.filter(pc.equal(table["run"], name))
+        assert set(rows["policy"].to_pylist()) == {spec.policy}
+        assert set(rows["law"].to_pylist()) == {spec.law}
+        columns = simulate_chunk(spec, SEED, range(REPLICATES))
+        for column, values in columns.items():
             np.testing.assert_array_equal(rows[column].to_numpy(), values)
+        # a replicate has the hash that it has alone
+        together = replicate_hashes(columns)
+        alone = replicate_hashes(simulate_chunk(spec, SEED, [1]))
+        assert alone == {1: together[1]} != {1: together[0]}
+    for chunk in (1, 3):
+        other = tmp_path / f"{chunk}.parquet"
+        files = shrunk.chunks_of(experiment_of(kind, chunk), tmp_path / str(chunk), SEED)
+        assert len(files) == len(specs) * -(-REPLICATES // chunk)
+        collect(sorted(files, reverse=chunk == 1), experiment.facts(), SEED, other)
+        assert load_dataset(other)[0].select(table.column_names).equals(table)
 
 
 def test_arms_and_rounds_start_at_one(made, facts, tmp_path):
-    collect(list(made.rglob("*.parquet")), facts, SEED, tmp_path / "data.parquet")
+    collect(made("plain"), facts, SEED, tmp_path / "data.parquet")
     table, _ = load_dataset(tmp_path / "data.parquet", ["replicate", "round", "arm"])
     assert table.column_names == ["replicate", "round", "arm"]
-    values = {name: np.unique(column.to_numpy()) for name, column in zip_columns(table)}
+    values = {name: np.unique(table[name].to_numpy()) for name in table.column_names}
     assert values["arm"].tolist() == [1, 2, 3, 4, 5]
     assert values["replicate"].tolist() == list(range(REPLICATES))
     assert values["round"][[0, -1]].tolist() == [1, HORIZON]
 
 
-def test_probes_that_only_some_policies_have_are_null_elsewhere(tmp_path):
-    experiment = small_experiment("oracle_lfg")
-    out = tmp_path / "data.parquet"
-    collect(shrunk.chunks_of(experiment, tmp_path / "chunks", SEED), experiment.facts(), SEED, out)
-    table, _ = load_dataset(out)
-    rows = {run.name: table.filter(pc.equal(table["run"], run.name)) for run in experiment.runs}
-    missing = {
-        name: {column for column, values in zip_columns(part) if values.null_count}
-        for name, part in rows.items()
-    }
+def test_probes_that_only_some_policies_have_are_null_elsewhere(made, tmp_path):
+    experiment = experiment_of("probes of some")
+    collect(made("probes of some"), experiment.facts(), SEED, tmp_path / "data.parquet")
+    table, _ = load_dataset(tmp_path / "data.parquet")
+    missing = {}
+    for run in experiment.runs:
+        rows = table.filter(pc.equal(table["run"], run.name))
+        missing[run.name] = {name for name in rows.column_names if rows[name].null_count}
     assert missing["banditq-uniform02"] == set()
     assert missing["lfg-uniform02"] == {"idleness", "queue_max", "probability"}
     assert missing["static-uniform02"] == {"queue", "idleness", "queue_max", "probability"}
 
 
-def test_order_of_the_files_does_not_matter(chunks, facts, tmp_path, rng):
-    collect(chunks, facts, SEED, tmp_path / "sorted.parquet")
-    wanted = (tmp_path / "sorted.parquet").read_bytes()
-    for order in (chunks[::-1], [chunks[k] for k in rng.permutation(len(chunks))]):
-        collect(order, facts, SEED, tmp_path / "other.parquet")
-        assert (tmp_path / "other.parquet").read_bytes() == wanted
-
-
-@pytest.mark.parametrize("chunk", [1, 3, REPLICATES])
-def test_size_of_the_chunks_does_not_matter(made, facts, tmp_path, chunk):
-    collect(list(made.rglob("*.parquet")), facts, SEED, tmp_path / "two.parquet")
-    experiment = small_experiment("full_information", chunk)
-    files = shrunk.chunks_of(experiment, tmp_path / "chunks", SEED)
-    assert len(files) == len(experiment.runs) * -(-REPLICATES // chunk)
-    collect(files, experiment.facts(), SEED, tmp_path / "other.parquet")
-    assert load_dataset(tmp_path / "other.parquet")[0].equals(
-        load_dataset(tmp_path / "two.parquet")[0]
-    )
+def test_rows_can_be_left_out(made, tmp_path):
+    experiment, out = experiment_of("horizons apart"), tmp_path / "data.parquet"
+    collect(made("horizons apart"), experiment.facts(), SEED, out)
+    last = load_dataset(out, rows=lambda _: pc.field("round") == pc.field("horizon"))
+    found = list(runs_of(*last))
+    assert [one.rounds.tolist() for one in found] == [[one.cell["horizon"]] for one in found]
+    assert {one.values["plays"].shape for one in found} == {(REPLICATES, 1, 5)}
+    wanted = load_dataset(out, ["run", "round", "horizon", "reward"])
+    sizes = [one.rounds.size for one in runs_of(*load_dataset(out))]
+    assert [one.rounds.size for one in runs_of(*wanted)] == sizes
+    assert len(set(sizes)) > 1  # even parts would be wrong
+    blind = load_dataset(out, ["run", "round", "reward"])
+    with pytest.raises(ValueError, match="need the column horizon, got run, round, reward"):
+        list(runs_of(*blind))
 
 
 # --------------------------------------------------------------------------------- refused files
@@ -148,9 +163,14 @@ def test_size_of_the_chunks_does_not_matter(made, facts, tmp_path, chunk):
 def test_other_seed(chunks, facts, tmp_path):
     text = refusal(chunks, facts, tmp_path / "data.parquet", seed=SEED + 1)
     assert text == (
-        f"{chunks[2]} does not belong here: its seed is {SEED}, wanted {SEED + 1}; "
-        f"delete {chunks[2]} and run again"
-    )
+        f"{chunks[0]} does not belong here: its seed is {SEED}, wanted {SEED + 1}; "
+        f"delete {chunks[0]} and run again"
+    ).replace(str(chunks[0]), str(first_run(chunks, facts)[0]))
+
+
+def first_run(chunks, facts):
+    """Return the chunks of the run that is collected first."""
+    return [file for file in chunks if file.parent.name == next(iter(facts["runs"]))]
 
 
 @pytest.mark.parametrize(
@@ -158,21 +178,21 @@ def test_other_seed(chunks, facts, tmp_path):
 )
 def test_other_block(chunks, facts, tmp_path, key, value):
     run = read_footer(chunks[0])["run"]
-    rewritten(chunks[0], run=run | {key: value})
+    shrunk.rewritten(chunks[0], run=run | {key: value})
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text.startswith(f"{chunks[0]} does not belong here: its run is")
     assert repr(value) in text
 
 
 def test_dataset_in_place_of_a_chunk(chunks, facts, tmp_path):
-    rewritten(chunks[0], kind="dataset")
+    shrunk.rewritten(chunks[0], kind="dataset")
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text == f"{chunks[0]} does not belong here: its kind is 'dataset', wanted 'chunk'"
 
 
 def test_chunk_of_other_code(chunks, facts, tmp_path):
     code = code_of(RunSpec.from_json(read_footer(chunks[0])["run"]))
-    rewritten(chunks[0], code="0123456789abcdef")
+    shrunk.rewritten(chunks[0], code="0123456789abcdef")
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text == (
         f"{chunks[0]} is stale: code 0123456789abcdef made it, this is "
@@ -180,53 +200,48 @@ def test_chunk_of_other_code(chunks, facts, tmp_path):
     )
 
 
-def test_truncated_chunk(chunks, facts, tmp_path):
-    content = chunks[0].read_bytes()
-    chunks[0].write_bytes(content[: len(content) // 2])
-    text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text.startswith(f"{chunks[0]} is not a readable Parquet file")
+def cut_off(file):
+    file.write_bytes(file.read_bytes()[:2000])
 
 
-def test_vanished_chunk(chunks, facts, tmp_path):
-    chunks[0].unlink()
-    text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text.startswith(f"{chunks[0]} does not exist")
+def with_a_flipped_bit(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 3] ^= 1
+    file.write_bytes(content)
 
 
-def replicates_message(out, name, got):
-    return (
-        f"{out}: the chunks of {name} must hold replicates 0 to {REPLICATES - 1} once each, "
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (cut_off, " is not a readable Parquet file"),
+        (with_a_flipped_bit, " is damaged"),
+        (lambda file: file.unlink(), " does not exist"),
+    ],
+)
+def test_damaged_chunk(chunks, facts, tmp_path, damage, words):
+    damage(chunks[0])
+    assert refusal(chunks, facts, tmp_path / "data.parquet").startswith(f"{chunks[0]}{words}")
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (lambda own: own[1:], [2]),
+        (lambda own: [], []),
+        (lambda own: [*own, own[0]], [0, 1, 0, 1, 2]),
+        (lambda own: [*own, own[0].with_name("3-3.parquet")], [0, 1, 2, 3]),
+    ],
+    ids=["one missing", "all missing", "twice", "too many"],
+)
+def test_chunks_must_have_each_replicate_once(chunks, facts, tmp_path, given, got):
+    own, out = first_run(chunks, facts), tmp_path / "data.parquet"
+    run = experiment_of("plain").runs[0]
+    write_chunk(run.spec, SEED, range(3, 4), own[0].with_name("3-3.parquet"))
+    others = [file for file in chunks if file not in own]
+    assert refusal([*given(own), *others], facts, out) == (
+        f"{out}: the chunks of {run.name} must hold replicates 0 to {REPLICATES - 1} once each, "
         f"in order; got {got}"
     )
-
-
-def test_missing_chunk(chunks, facts, tmp_path):
-    out = tmp_path / "data.parquet"
-    name = chunks[0].parent.name
-    assert refusal(chunks[1:], facts, out) == replicates_message(out, name, [2, 3])
-
-
-def test_missing_run(chunks, facts, tmp_path):
-    out = tmp_path / "data.parquet"
-    name = chunks[0].parent.name
-    left = [file for file in chunks if file.parent.name != name]
-    assert refusal(left, facts, out) == replicates_message(out, name, [])
-
-
-def test_chunk_given_twice(chunks, facts, tmp_path):
-    out = tmp_path / "data.parquet"
-    name = chunks[0].parent.name
-    wanted = replicates_message(out, name, [0, 1, 0, 1, 2, 3])
-    assert refusal([*chunks, chunks[0]], facts, out) == wanted
-
-
-def test_chunk_too_many(chunks, facts, tmp_path):
-    out = tmp_path / "data.parquet"
-    run = small_experiment("full_information").runs[0]
-    extra = chunks[0].parents[1] / run.name / "4-4.parquet"
-    write_chunk(run.spec, SEED, range(4, 5), extra)
-    wanted = replicates_message(out, run.name, [0, 1, 2, 3, 4])
-    assert refusal([*chunks, extra], facts, out) == wanted
 
 
 def test_chunk_of_no_run(chunks, facts, tmp_path):
@@ -237,62 +252,92 @@ def test_chunk_of_no_run(chunks, facts, tmp_path):
     assert text == f"{other} does not belong here: there is no run 'banditq-beta'"
 
 
-def test_chunk_with_a_damaged_page(chunks, facts, tmp_path):
-    content = bytearray(chunks[0].read_bytes())
-    content[len(content) // 3] ^= 1
-    chunks[0].write_bytes(content)
-    text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text.startswith(f"{chunks[0]} is damaged")
+def rows(which):
+    """Return a change that keeps some rows."""
+    return lambda columns: {name: values[which(columns)] for name, values in columns.items()}
 
 
-def without_last_row(columns):
-    columns |= {name: values[:-1] for name, values in columns.items()}
+def moved(name, place, by):
+    """Return a change of a column's entry."""
+
+    def change(columns):
+        columns[name][place] += by
+
+    return change
 
 
-def without_last_round(columns):
-    columns |= {name: values[:-5] for name, values in columns.items()}
+def turned_round(name):
+    return lambda columns: columns | {name: columns[name][::-1].copy()}
 
 
-def without_last_round_of_all(columns):
-    kept = columns["round"] < HORIZON
-    columns |= {name: values[kept] for name, values in columns.items()}
+def everywhere(name, value):
+    return lambda columns: columns | {name: np.full_like(columns[name], value)}
 
 
-def without_rows(columns):
-    columns |= {name: values[:0] for name, values in columns.items()}
+def one_pull_moved(columns):
+    columns["plays"][-1] += 1
+    columns["plays"][-2] -= 1
 
 
-def of_another_replicate(columns):
-    columns["replicate"] += 1
+def falling(columns):
+    """Within a cell; that the next one starts anew is no fault."""
+    first = columns["plays"][:5].argmax()  # the arm pulled in round 1
+    columns["plays"][5 + (first + 1) % 5] += columns["plays"][5 + first]
+    columns["plays"][5 + first] = 0
 
 
-def of_another_arm(columns):
-    columns["arm"][7] = 1
-
-
-def in_another_order(columns):
-    columns |= {name: values[::-1] for name, values in columns.items()}
-
-
-MISPLACED = [
-    without_last_row,
-    without_last_round,
-    without_last_round_of_all,
-    without_rows,
-    of_another_replicate,
-    of_another_arm,
-    in_another_order,
+ROWS = "its rows must be arms 1 to"
+SWEPT = "of replicates 0 to 1, for each eta of the sweep"
+HORIZONS = "for each horizon of the sweep, for each"
+#: Kind, run, change of its first chunk, and what is said of it.
+SPOILT = [
+    ("plain", "", rows(lambda columns: slice(-1)), ROWS),
+    ("plain", "", rows(lambda columns: slice(-5)), ROWS),
+    ("plain", "", rows(lambda columns: columns["round"] < HORIZON), ROWS),
+    ("plain", "", rows(lambda columns: slice(0)), ROWS),
+    ("plain", "", rows(lambda columns: slice(None, None, -1)), ROWS),
+    ("plain", "", moved("replicate", slice(None), 1), ROWS),
+    ("plain", "", moved("arm", 7, 1), ROWS),
+    ("plain", "", everywhere("reward", np.nan), "that reward is finite fails first in replicate 0"),
+    ("swept", "lfg", rows(lambda columns: columns["eta"] != 10), SWEPT),
+    ("swept", "lfg", turned_round("eta"), SWEPT),
+    ("swept", "", one_pull_moved, "that floor_deficit = floor(quota * t) - plays"),
+    ("swept", "", moved("floor_deficit", 5, 1), "that floor_deficit = floor(quota * t) - plays"),
+    ("swept", "", moved("deficit_sup", -1, -100), "that deficit_sup"),
+    ("drawn means, horizons", "ucb1", moved("mean", -1, 1e-9), "that a replicate keeps its means"),
+    ("drawn means, horizons", "ucb1", everywhere("mean", 1.5), "that means are in their range"),
+    ("drawn means, horizons", "ucb1", everywhere("mean", 0.5), "ucb1-gaussian have other means"),
+    ("drawn means, horizons", "lfg", turned_round("horizon"), f"{HORIZONS} eta_exponent"),
+    (
+        "drawn means, horizons",
+        "lfg",
+        rows(lambda columns: columns["horizon"] != 1200),
+        f"{HORIZONS} eta_exponent",
+    ),
+    (
+        "horizons apart",
+        "",
+        rows(lambda columns: columns["horizon"] != APART[0]),
+        f"{HORIZONS} V_exponent",
+    ),
+    ("horizons apart", "", rows(lambda columns: columns["round"] != APART[1]), HORIZONS),
+    ("horizons apart", "", turned_round("horizon"), HORIZONS),
+    ("horizons apart", "", turned_round("V_exponent"), "for each V_exponent"),
+    ("horizons apart", "", everywhere("horizon", 9), HORIZONS),
+    ("horizons apart", "", falling, "that plays never falls"),
 ]
 
 
-@pytest.mark.parametrize("change", MISPLACED, ids=lambda change: change.__name__)
-def test_chunk_without_all_its_rows(chunks, facts, tmp_path, change):
-    rewritten(chunks[0], change)
-    text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text == (
-        f"{chunks[0]}: its rows must be arms 1 to 5 of the same rounds, up to {HORIZON}, "
-        f"of replicates 0 to 1; delete {chunks[0]} and run again"
-    )
+@pytest.mark.parametrize(("kind", "run", "change", "words"), SPOILT)
+def test_spoilt_chunks_are_refused(made, kind, run, change, words, tmp_path):
+    files = copies_of(made(kind), tmp_path / "chunks")
+    file = next(one for one in files if one.parent.name.startswith(run))
+    shrunk.rewritten(file, change)
+    message = refusal(files, experiment_of(kind).facts(), tmp_path / "data.parquet")
+    assert words in message
+    if "have other means" not in words:
+        assert message.startswith(f"{file}: ")
+        assert message.endswith(f"; delete {file} and run again")
 
 
 # ------------------------------------------------------------------------------------- the guard
@@ -303,120 +348,111 @@ def recorded():
     """Return the spec and columns of a run of BanditQ with either feedback."""
     found = {}
     for feedback, name in (("full", "full_information"), ("bandit", "bandit_feedback")):
-        spec = small_experiment(name).runs[0].spec
+        spec = shrunk.experiment_of("banditq", name, SEED, horizon=HORIZON).runs[0].spec
         found[feedback] = spec, simulate_chunk(spec, SEED, range(1, 4))
     return found
 
 
-def spoil(recorded, feedback, column, change, replicate=2, t=30, arm=1):
-    """Return a spec, and a table with one entry of one column changed."""
+either_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
+
+
+def spoil(recorded, feedback, column, change, replicate=2, t=None, arm=1):
+    """Return a spec, a table with one entry of one column changed, and the round of that."""
     spec, columns = recorded[feedback]
     columns = {name: values.copy() for name, values in columns.items()}
-    assert t in columns["round"]
-    row = np.flatnonzero(
-        (columns["replicate"] == replicate) & (columns["round"] == t) & (columns["arm"] == arm)
-    )
+    rounds = np.unique(columns["round"])
+    t = rounds[rounds.size // 2] if t is None else t
+    row = (columns["replicate"] == replicate) & (columns["round"] == t) & (columns["arm"] == arm)
+    assert row.sum() == 1
     if not np.can_cast(type(change), columns[column].dtype):
         columns[column] = columns[column].astype(float)
     columns[column][row] += change
-    return spec, pa.table(columns)
+    return spec, pa.table(columns), t
 
 
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
+def refused(table, spec, what, t):
+    wanted = f"file: that {what} fails first in replicate 2, round {t}"
+    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
+        guard(table, spec, "file")
+
+
+@either_feedback
 def test_guard_lets_good_columns_pass(recorded, feedback):
     spec, columns = recorded[feedback]
     assert np.unique(columns["replicate"]).size > 1  # each of which starts from nothing
     guard(pa.table(columns), spec, "file")
+    unprotected = spoil(recorded, feedback, "reward", 1.0, arm=4)
+    guard(unprotected[1], spec, "file")
+    for run in experiment_of("probes of some").runs:  # without queues for targets: no balance
+        guard(pa.table(simulate_chunk(run.spec, SEED, [0, 1])), run.spec, "file")
 
 
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@either_feedback
 @pytest.mark.parametrize("column", ["reward", "queue", "idleness", "queue_max", "probability"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_guard_finds_what_is_not_finite(recorded, feedback, column, value):
-    spec, table = spoil(recorded, feedback, column, value, arm=5)
-    wanted = f"file: that {column} is finite fails first in replicate 2, round 30"
-    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, spec, "file")
+def test_guard_finds_what_is_not_finite(recorded, feedback, column):
+    for value in (np.nan, np.inf, -np.inf):
+        spec, table, t = spoil(recorded, feedback, column, value, arm=5)
+        refused(table, spec, f"{column} is finite", t)
 
 
 @pytest.mark.parametrize(
     ("feedback", "change"), [("full", 1e-6), ("full", -1e-6), ("bandit", 1), ("bandit", -1)]
 )
 def test_guard_finds_plays_that_do_not_sum_to_the_round(recorded, feedback, change):
-    spec, table = spoil(recorded, feedback, "plays", change, arm=4)
-    wanted = "file: that plays sum to the round fails first in replicate 2, round 30"
-    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, spec, "file")
+    spec, table, t = spoil(recorded, feedback, "plays", change, arm=4)
+    refused(table, spec, "plays sum to the round", t)
 
 
-@pytest.mark.parametrize(
-    ("feedback", "column"),
-    [
-        *(("full", column) for column in ("plays", "queue_max", "idleness")),
-        *(("bandit", column) for column in ("plays", "queue_max", "idleness", "probability")),
-    ],
-)
-def test_guard_finds_what_falls(recorded, feedback, column):
-    spec, table = spoil(recorded, feedback, column, 100, arm=1)
-    if column == "plays":  # keep their sum
-        _, other = spoil(recorded, feedback, column, -100, arm=2)
-        both = table[column].to_numpy() + other[column].to_numpy() - recorded[feedback][1][column]
-        table = table.set_column(table.column_names.index(column), column, pa.array(both))
-    # arm 1 falls in the round after 30, arm 2 in round 30
-    rounds = recorded[feedback][1]["round"]
-    t = 30 if column == "plays" else rounds[rounds > 30].min()
-    wanted = f"file: that {column} never falls fails first in replicate 2, round {t}"
-    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, spec, "file")
-
-
+@either_feedback
 @pytest.mark.parametrize("column", ["queue", "idleness", "reward"])
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_guard_finds_a_broken_balance_of_queues(recorded, feedback, column):
     """E3: the reward still owed is the queue less its idleness."""
-    spec, table = spoil(recorded, feedback, column, 1e-5, t=HORIZON, arm=1)
-    wanted = (
-        f"file: that owed reward = queue - idleness fails first in replicate 2, round {HORIZON}"
-    )
-    with pytest.raises(StoreError, match=rf"^{re.escape(wanted)}$"):
-        guard(table, spec, "file")
+    spec, table, t = spoil(recorded, feedback, column, 1e-5, t=HORIZON, arm=1)
+    refused(table, spec, "owed reward = queue - idleness", t)
 
 
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
-def test_guard_leaves_the_rewards_of_unprotected_arms_alone(recorded, feedback):
-    spec, table = spoil(recorded, feedback, "reward", 1.0, arm=4)
-    guard(table, spec, "file")
+#: Experiment and run that record columns that never fall.
+GROWING = {
+    ("banditq", "full_information", "banditq-uniform02"): ["queue_max", "idleness"],
+    ("banditq", "bandit_feedback", "banditq-uniform02"): ["probability"],
+    ("fair_ucb", "fairness", "fair_ucb-bernoulli"): ["deficit_sup"],
+    ("banditq", "suite_full_five_arms", "banditq-uniform02"): ["starvation", "plays_sum"],
+    ("banditq", "suite_full_bounds_five_arms", "banditq-uniform02"): ["squares"],
+    ("banditq", "pathwise_full_five_arms", "pre_theorem-uniform02"): [
+        f"{name}_excess" for name in ("eq6", "eq8", "eq11", "eq12", "eq13", "queue", "floor")
+    ],
+    ("banditq", "surrogate_bound_bandit_five_arms", "post-uniform02"): ["gain_squares", "gain_max"],
+    ("banditq", "surrogate_paths", "banditq-uniform02"): ["gain_norm"],
+}
 
 
-def test_guard_is_asked_about_every_chunk(chunks, facts, tmp_path):
-    def spoil_one(columns):
-        columns["reward"][-1] = np.nan
-
-    rewritten(chunks[-1], spoil_one)
-    text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text == (
-        f"{chunks[-1]}: that reward is finite fails first in replicate 3, round {HORIZON}; "
-        f"delete {chunks[-1]} and run again"
-    )
+def test_each_column_that_never_falls_is_tried():
+    tried = {"plays", *(name for names in GROWING.values() for name in names)}
+    assert tried == {name for name, column in RECORDED.items() if column.grows}
 
 
-def test_policies_without_queues_for_targets_need_no_balance():
-    experiment = small_experiment("oracle_lfg")
-    for run in experiment.runs:
-        guard(pa.table(simulate_chunk(run.spec, SEED, [0, 1])), run.spec, "file")
+@pytest.mark.parametrize("key", GROWING, ids="-".join)
+def test_guard_finds_what_falls(key):
+    paper, name, run = key
+    experiment = shrunk.experiment_of(paper, name, SEED, horizon=HORIZON)
+    spec = {one.name: one.spec for one in experiment.runs}[run]
+    columns = simulate_chunk(spec, SEED, range(1))
+    guard(pa.table(columns), spec, "file")
+    n_arms = spec.n_arms
+    for column in GROWING[key]:
+        fallen = columns[column].copy()
+        fallen[-n_arms:] = fallen[-2 * n_arms : -n_arms] - 1e-3
+        table = pa.table(columns | {column: fallen})
+        with pytest.raises(StoreError, match=f"that {column} never falls fails first in replicate"):
+            guard(table, spec, "file")
 
 
 # -------------------------------------------------------------------------------- loading datasets
 
 
-@pytest.fixture
-def dataset(made, facts, tmp_path):
-    out = tmp_path / "data.parquet"
-    collect(list(made.rglob("*.parquet")), facts, SEED, out)
-    return out
-
-
-def test_stale_dataset(dataset, monkeypatch):
+def test_stale_dataset(made, facts, tmp_path, monkeypatch):
+    dataset = tmp_path / "data.parquet"
+    collect(made("plain"), facts, SEED, dataset)
     load_dataset(dataset)
     footer = read_footer(dataset)
     monkeypatch.setattr(datasets, "code_of", lambda spec: "f" * 16)
@@ -428,17 +464,12 @@ def test_stale_dataset(dataset, monkeypatch):
     assert "\n" not in text
 
 
-def test_chunk_is_no_dataset(chunks):
-    with pytest.raises(StoreError, match="its kind is 'chunk', wanted 'dataset'"):
-        load_dataset(chunks[0])
-
-
-def test_foreign_dataset(tmp_path):
+def test_what_is_no_dataset(chunks, tmp_path):
     pa.parquet.write_table(pa.table({"run": ["mine"]}), tmp_path / "mine.parquet")
-    with pytest.raises(StoreError, match="was not written by fairbandits"):
-        load_dataset(tmp_path / "mine.parquet")
-
-
-def test_missing_dataset(tmp_path):
-    with pytest.raises(StoreError, match="does not exist; `fairbandits replicate` makes it"):
-        load_dataset(tmp_path / "none.parquet")
+    for file, words in (
+        (chunks[0], "its kind is 'chunk', wanted 'dataset'"),
+        (tmp_path / "mine.parquet", "was not written by fairbandits"),
+        (tmp_path / "none.parquet", "does not exist; `fairbandits replicate` makes it"),
+    ):
+        with pytest.raises(StoreError, match=words):
+            load_dataset(file)

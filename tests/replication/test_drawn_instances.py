@@ -1,13 +1,9 @@
 """Drawn means, penalties, spreads, horizons: from configuration to dataset, and refused."""
 
-import json
 import re
-from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
-import yaml
 
 import naive
 import real
@@ -22,13 +18,11 @@ from fairbandits import (
     penalty_rates,
     run,
 )
-from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import joined, runs_of
 from fairbandits.replication.simulate import instance_of, simulate_chunk
-from fairbandits.replication.verify import replicate_hashes
-from fairbandits.settings.config import build_config
-from fairbandits.settings.schemas import ROOT, ConfigError
+from fairbandits.settings.schemas import ROOT
+from shrunk import sourced
 
 SEED = 20240911
 REPLICATES = 3
@@ -203,7 +197,7 @@ def test_weight_of_lfg_from_the_horizon():
     assert LFG(QUOTAS).start(5, 900).weights.tolist() == [100] * 5
     with pytest.raises(ValueError, match="only one of eta and eta_exponent can be given, got 3"):
         LFG(QUOTAS, eta=3, eta_exponent=1)
-    with pytest.raises(ValueError, match="eta_exponent must be finite, got inf"):
+    with pytest.raises(ValueError, match=r"eta_exponent must lie in \[-10, 10\], got inf"):
         LFG(QUOTAS, eta_exponent=float("inf"))
 
 
@@ -235,20 +229,6 @@ def test_published_number_of_replicates_is_known():
 # -------------------------------------------------------------------------------------- datasets
 
 
-# in the interpreter a hundred cells take minutes
-@pytest.mark.parametrize("name", [REGRET, pytest.param("paths_1", marks=pytest.mark.slow), PULLS])
-def test_dataset_is_the_same_however_it_is_cut(name, tmp_path):
-    tables = []
-    for chunk in (1, 2, 3):
-        experiment = experiment_of(name, chunk, 600)
-        out = tmp_path / f"{chunk}.parquet"
-        files = shrunk.chunks_of(experiment, tmp_path / str(chunk), SEED)
-        collect(files[::-1], experiment.facts(), SEED, out)
-        tables.append(load_dataset(out)[0])
-    assert tables[0].equals(tables[1])
-    assert tables[0].equals(tables[2])
-
-
 def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
     experiment = experiment_of(REGRET)
     out = tmp_path / "data.parquet"
@@ -278,85 +258,14 @@ def test_laws_share_the_means():
     assert all(np.array_equal(one, means[0]) for one in means)
 
 
-def test_hash_of_a_replicate_does_not_depend_on_its_chunk():
-    for name in ("lfg-gaussian", "ht_ucb-gaussian", "prophet-gaussian"):
-        spec = run_of(experiment_of(REGRET), name).spec
-        together = replicate_hashes(simulate_chunk(spec, SEED, range(REPLICATES)))
-        for replicate, value in together.items():
-            assert replicate_hashes(simulate_chunk(spec, SEED, [replicate])) == {replicate: value}
-
-
-def other_mean(columns):
-    columns["mean"][-1] = 0.5
-    return columns
-
-
-def outside(columns):
-    columns["mean"][:] = 1.5
-    return columns
-
-
-def other_instances(columns):
-    columns["mean"][:] = 0.5
-    return columns
-
-
-def horizons_swapped(columns):
-    columns["horizon"] = columns["horizon"][::-1].copy()
-    return columns
-
-
-def last_horizon_missing(columns):
-    keep = columns["horizon"] != HORIZON
-    return {name: values[keep] for name, values in columns.items()}
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        (
-            "ucb1-gaussian",
-            other_mean,
-            "that a replicate keeps its means fails first in replicate 2",
-        ),
-        ("ucb1-gaussian", outside, "that means are in their range fails first in replicate 0"),
-        ("ucb1-gaussian", other_instances, "the replicates of ucb1-gaussian have other means than"),
-        ("lfg-gaussian", horizons_swapped, "for each horizon of the sweep, for each eta_exponent"),
-        ("lfg-gaussian", last_horizon_missing, "for each horizon of the sweep"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_spoilt_chunks_are_refused(name, change, words, tmp_path):
-    experiment = experiment_of(REGRET, 3)
-    files = shrunk.chunks_of(experiment, tmp_path, SEED)
-    (file,) = (one for one in files if one.parent.name == name)
-    table = read_table(file)
-    columns = {key: table[key].to_numpy().copy() for key in table.column_names}
-    write_table(file, pa.table(change(columns)), read_footer(file))
-    with pytest.raises(StoreError) as error:
-        collect(files, experiment.facts(), SEED, tmp_path / "data.parquet")
-    assert words in str(error.value)
-
-
 # ------------------------------------------------------------------------ refused configurations
 
 
-def sourced(value):
-    return {"value": value, "provenance": "chosen", "source": "test"}
-
-
 def refused(tmp_path, change, name):
-    """Return the message for a changed configuration of this paper."""
-    content = json.loads(json.dumps(yaml.safe_load(FILE.read_text())))  # shares no parts
-    change(content["experiments"][name])
-    place = tmp_path / "papers" / "ht_ucb" / "experiments.yaml"
-    place.parent.mkdir(parents=True)
-    place.write_text(yaml.safe_dump(content))
-    settings = shrunk.settings(["ht_ucb"], SEED) | {"scale": "paper"}
-    del settings["limits"]
-    with pytest.raises(ConfigError) as error:
-        build_config(settings, "test", Path(tmp_path))
-    return str(error.value)
+    def changed(experiments):
+        change(experiments[name])
+
+    return shrunk.refusal_of(tmp_path, "ht_ucb", "experiments", changed)
 
 
 def drawn(**changes):
@@ -381,10 +290,16 @@ CHANGES = {
         "means and drawn_means exclude each other; give one of them",
     ),
     "no means": (lambda block: block.pop("drawn_means"), "'means' is a required property"),
-    "one arm": (drawn(arms=1), "drawn_means.arms.value: 1 is less than the minimum of 2"),
+    "one arm": (
+        drawn(arms=1),
+        "drawn_means.arms.value must be a whole number of at least 2",
+    ),
     "range": (drawn(low=1), "drawn_means.low must be below high (1), got 1"),
     "law": (
-        lambda block: (drawn(high=2)(block), block.update(laws=sourced(["gaussian", "beta"]))),
+        lambda block: (
+            drawn(high=2)(block),
+            block.update(laws=sourced(["gaussian", "beta"])),
+        ),
         "drawn_means must be in [0, 1] under law beta, got 0 to 2",
     ),
     "unknown key": (
@@ -409,15 +324,15 @@ CHANGES = {
     ),
     "spread in words": (
         lambda block: block["spread"].update(gaussian=sourced("small")),
-        "spread.gaussian must be a number such as 0.05 or \"1/3\", got 'small'",
+        "spread.gaussian.value must be a number such as 0.05 or \"1/3\", got 'small'",
     ),
     "penalties in words": (
         lambda block: block.update(penalties=sourced("range")),
-        "penalties.value: 'range' does not match '^half_range$'",
+        "penalties.value must be a number, or half_range, got 'range'",
     ),
     "negative penalties": (
         lambda block: block.update(penalties=sourced(-1)),
-        "penalties.value: -1 is less than the minimum of 0",
+        "penalties.value must be finite and at least 0, got -1",
     ),
     "length of penalties": (
         lambda block: block.update(penalties=sourced([0.1, 0.2])),
@@ -446,7 +361,7 @@ CHANGES = {
     ),
     "no whole horizon": (
         of_policy("lfg", horizons=sourced([500.5])),
-        "horizons.value.0: 500.5 is not of type 'integer'",
+        "horizons.value.0 must be a whole number of at least 1, got 500.5",
     ),
     "rounds in disorder": (
         lambda block: block.update(checkpoints={"at": [500, 500, 16000]}),
@@ -462,11 +377,11 @@ CHANGES = {
     ),
     "no rounds": (
         lambda block: block.update(checkpoints={"log": 3}),
-        "checkpoints: 'linear' is a required property",
+        "checkpoints: give either at, or linear and log",
     ),
     "swept words": (
         of_policy("lfg", sweep={"eta_exponent": sourced(["half"])}),
-        "policies.lfg.sweep.eta_exponent must be a number such as 0.05 or \"1/3\", got 'half'",
+        "sweep.eta_exponent.value.0 must be a number such as 0.05 or \"1/3\", got 'half'",
     ),
     "published replicates": (
         lambda block: block.update(published_replicates=sourced(501)),
@@ -480,8 +395,7 @@ def test_configuration_is_refused(name, tmp_path):
     change, words = CHANGES[name]
     message = refused(tmp_path, change, REGRET)
     assert words in message
-    assert re.match(r"papers/ht_ucb/experiments\.yaml: experiments\.regret_5_02", message)
-    assert "\n" not in message
+    assert message.startswith("papers/ht_ucb/experiments.yaml: experiments.regret_5_02")
 
 
 def test_beta_needs_some_spread(tmp_path):

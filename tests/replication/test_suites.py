@@ -28,15 +28,12 @@ from fairbandits.replication.simulate import instance_of, simulate_chunk, write_
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import depends_on_instance, filled
+from shrunk import sourced
 
 SEED = 20241121
 FOLDERS = ("results", "figures", "logs", "benchmarks")
 AUDIT = "papers/fair_ucb/audit.yaml"
 PAPER = "papers/fair_ucb/experiments.yaml"
-
-
-def sourced(value):
-    return {"value": value, "provenance": "chosen", "source": "a test"}
 
 
 def policy(name="fair_learn", **parameters):
@@ -141,57 +138,6 @@ def test_the_audit_can_share_the_rewards_of_the_paper(configured):
     assert one(config).runs[0].stream == "fair_ucb/main"
 
 
-INSTANCES = {
-    "unknown key": (
-        {"one": suite({"a": {"horizons": sourced(5)}})},
-        "experiments.one.instances.a: experiments.one: unknown key 'horizons'; "
-        "did you mean 'horizon'?",
-    ),
-    "missing key": (
-        {"one": suite({"a": {}}, means=None)},
-        "experiments.one.instances.a: experiments.one: 'means' is a required property",
-    ),
-    "wrong value": (
-        {"one": suite({"a": {"horizon": sourced(0)}})},
-        "experiments.one.instances.a: experiments.one.horizon.value: 0 is less than the minimum",
-    ),
-    "no instance": ({"one": suite({})}, "experiments.one.instances: {} should be non-empty"),
-    "instance of an instance": (
-        {"one": suite({"a": {"instances": {"b": {}}}})},
-        "experiments.one.instances.a: an instance cannot have instances itself",
-    ),
-    "name": ({"one": suite({"A": {}})}, "experiments.one.instances: 'A' does not match"),
-    "same name": (
-        {"one_a": experiment(), "one": suite({"a": {}})},
-        "experiments.one.instances.a: there is another experiment one_a",
-    ),
-    "name of the paper's": (
-        {"main": experiment()},
-        "experiments.main: there is another experiment main",
-    ),
-    "suite named as the paper's": (
-        {"main": suite({"a": {}})},
-        "experiments.main_a: there is another experiment main",
-    ),
-    "other means": (
-        {"one": suite({"a": {}, "b": {"means": sourced([0.1] * 3), "same_instances_as": "one_a"}})},
-        "experiments.one_b.same_instances_as: means must be those of experiments.one_a",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_instances_are_refused(name, refused):
-    audit, words = INSTANCES[name]
-    message = refused(audit)
-    assert message.startswith(f"{AUDIT}: {words}")
-
-
-def test_experiment_named_as_a_suite_of_the_paper(refused):
-    message = refused({"one": experiment()}, {"one": suite({"a": {}})})
-    assert message == f"{AUDIT}: experiments.one: there is another experiment one"
-
-
 # ------------------------------------------------------------------- means and quotas by a rule
 
 
@@ -210,48 +156,6 @@ def test_means_by_a_rule(form, means, configured):
     assert found.means == pytest.approx(means)
     assert found.runs[0].spec.means == found.means
     assert found.quotas == (str(Fraction(1, 2 * len(means))),) * len(means)
-
-
-RULES = {
-    "both": (
-        {
-            "evenly": {"first": 1, "last": 0, "arms": 2},
-            "one_best": {"best": 1, "gap": 0, "arms": 2},
-        },
-        "means.value: {",
-        "has too many properties",
-    ),
-    "neither": ({}, "means.value: {}", "should be non-empty"),
-    "unknown": ({"even": {}}, "means.value: unknown key 'even'", "did you mean 'evenly'?"),
-    "incomplete": (
-        {"evenly": {"first": 0.9, "last": 0.1}},
-        "means.value.evenly: 'arms' is a required property",
-        "",
-    ),
-    "one arm": (
-        {"one_best": {"best": 0.9, "gap": 0.1, "arms": 1}},
-        "means.value.one_best.arms: 1 is less than the minimum of 2",
-        "",
-    ),
-    "range of evenly": (
-        {"evenly": {"first": 0.9, "last": 1.5, "arms": 3}},
-        "means must be in [0, 1] under law bernoulli, got 0.9 to 1.5",
-        "",
-    ),
-    "range of one_best": (
-        {"one_best": {"best": 0.25, "gap": 0.5, "arms": 3}},
-        "means must be in [0, 1] under law bernoulli, got -0.25 to 0.25",
-        "",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_means_by_a_rule_are_refused(name, refused):
-    form, start, end = RULES[name]
-    message = refused({"one": experiment(means=sourced(form))})
-    assert message.startswith(f"{AUDIT}: experiments.one.{start}")
-    assert end in message
 
 
 def test_policies_can_have_a_part_of_the_equal_share(configured):
@@ -277,45 +181,6 @@ def test_swept_values_can_be_evenly_spaced(first, last, steps, values, configure
     found = one(configured({"one": experiment(policies={"fair": fair})})).runs[0].spec
     assert found.sweep["tolerance"] == values
     assert all(isinstance(one, int) == (one == int(one)) for one in found.sweep["tolerance"])
-
-
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
-        ({"first": 1, "last": 1, "steps": 3}, ": first and last must differ, got 1 for both"),
-        (
-            {"first": 1, "last": 2, "steps": 0},
-            ".value.evenly.steps: 0 is less than the minimum of 1",
-        ),
-        ({"first": 1, "last": 2}, ".value.evenly: 'steps' is a required property"),
-        (
-            {"first": 1, "last": 2, "stps": 2},
-            ".value.evenly: unknown key 'stps'; did you mean 'steps'?",
-        ),
-    ],
-)
-def test_steps_of_a_sweep_are_refused(form, words, refused):
-    fair = policy(quotas={"of_equal_share": 0.9}, learner="ucb1")
-    fair["sweep"] = {"tolerance": sourced({"evenly": form})}
-    message = refused({"one": experiment(policies={"fair": fair})})
-    assert message == f"{AUDIT}: experiments.one.policies.fair.sweep.tolerance{words}"
-
-
-@pytest.mark.parametrize(
-    ("part", "words"),
-    [
-        (1, "experiments.one: quotas must sum to less than 1, got 1"),
-        (
-            "half",
-            "experiments.one.quotas must be a number such as 0.05 or \"1/3\", got 'half'",
-        ),
-        ([1], "experiments.one.quotas.value.of_equal_share: [1] is not of type"),
-        ("-1/2", "experiments.one: quotas must be at least 0, got -1/6 for arm 1"),
-    ],
-)
-def test_parts_of_the_equal_share_are_refused(part, words, refused):
-    block = experiment(quotas=sourced({"of_equal_share": part}))
-    assert refused({"one": block}).startswith(f"{AUDIT}: {words}")
 
 
 # ---------------------------------------------------------------------------- drawn quotas
@@ -390,45 +255,6 @@ def test_drawn_quotas_fill_their_range():
 def test_drawn_quotas_are_refused(arguments, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         draw_quotas(*arguments, seed=1, stream="s", replicate=0)
-
-
-DRAWN = {
-    "both": (
-        {"drawn_quotas": sourced({"span": "kth", "denominator": 100})},
-        ": quotas and drawn_quotas exclude each other; give one of them",
-    ),
-    "span": (
-        {"quotas": None, "drawn_quotas": sourced({"span": "k", "denominator": 100})},
-        ".drawn_quotas.value.span: 'k' is unknown; known: kth, wider, beyond",
-    ),
-    "denominator": (
-        {"quotas": None, "drawn_quotas": sourced({"span": "kth", "denominator": 17})},
-        ".drawn_quotas.denominator must be at least 18 with 3 arms, got 17",
-    ),
-    "arms": (
-        {
-            "means": sourced([0.5, 0.4]),
-            "quotas": None,
-            "drawn_quotas": sourced({"span": "wider", "denominator": 100}),
-        },
-        ".drawn_quotas.span wider needs at least 3 arms, got 2",
-    ),
-    "missing": (
-        {"quotas": None, "drawn_quotas": sourced({"span": "kth"})},
-        ".drawn_quotas.value: 'denominator' is a required property",
-    ),
-    "none": (
-        {"quotas": None},
-        ".policies.fair.parameters.quotas: the experiment has no quotas; give them there, or here "
-        "in place of 'instance'",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_drawn_quotas_are_refused_in_the_configuration(name, refused):
-    changes, words = DRAWN[name]
-    assert refused({"one": experiment(**changes)}) == f"{AUDIT}: experiments.one{words}"
 
 
 def drawn_spec(configured, **changes):
@@ -533,32 +359,6 @@ def test_learner_with_fixed_quotas_of_the_instance(configured):
     assert other.plays.tolist() != alone.plays.tolist()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        (
-            {"learner": "constant", "learner_parameters": {"arm": "instance"}},
-            ".arm: only means, penalties, reference, shadow_means, groups, targets, quotas and "
-            "fractions can be those of the instance",
-        ),
-        (
-            {"learner": "lfg", "learner_parameters": {"fractions": "instance", "eat": 1}},
-            ": unknown key 'eat'; did you mean 'eta'?",
-        ),
-        (
-            {"learner": "banditq", "learner_parameters": {"targets": "instance"}},
-            ".targets: the experiment has no targets; give them there, or here in place of "
-            "'instance'",
-        ),
-    ],
-)
-def test_parameters_of_learners_are_refused(parameters, words, refused):
-    fair = policy(quotas="instance", **parameters)
-    message = refused({"one": experiment(policies={"fair": fair})})
-    place = f"{AUDIT}: experiments.one.policies.fair.parameters.learner_parameters"
-    assert message == f"{place}{words}"
-
-
 # ------------------------------------------------------------------------------- target shares
 
 
@@ -571,41 +371,6 @@ def test_target_shares(configured):
     assert found.targets == (0.45, 0.125, 0)
     spec = found.runs[0].spec
     assert spec.targets_for([0.2, 0.4, 0.6]) == [0.1, 0.1, 0]
-
-
-SHARES = {
-    "both": (
-        {"target_shares": sourced(["1/2"]), "targets": sourced([0.1, 0, 0])},
-        ": targets and target_shares exclude each other; give one of them",
-    ),
-    "too many": (
-        {"target_shares": sourced([0.1] * 4)},
-        ".target_shares must have at most one entry per mean (3), got 4",
-    ),
-    "too much": (
-        {"target_shares": sourced(["1/2", "2/3"])},
-        ".target_shares must be at least 0 and sum to at most 1, got ['1/2', '2/3']",
-    ),
-    "negative": (
-        {"target_shares": sourced([-0.5, 1])},
-        ".target_shares must be at least 0 and sum to at most 1, got [-0.5, 1]",
-    ),
-    "words": (
-        {"target_shares": sourced(["half"])},
-        ".target_shares must be a number such as 0.05 or \"1/3\", got 'half'",
-    ),
-    "none": (
-        {},
-        ".policies.q.parameters.targets: the experiment has no targets; give them there, or here "
-        "in place of 'instance'",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SHARES)
-def test_target_shares_are_refused(name, refused):
-    changes, words = SHARES[name]
-    assert refused({"one": banditq(**changes)}) == f"{AUDIT}: experiments.one{words}"
 
 
 # ---------------------------------------------------------------------------- what is recorded
@@ -623,13 +388,6 @@ def test_only_what_is_asked_for_is_kept(kept, configured):
         assert {*DEFICITS, "first_beyond", "crowding_k"} < columns
     else:
         assert columns == {"plays", "reward", *kept}
-
-
-def test_unknown_records_are_refused(refused):
-    message = refused({"one": experiment(record=["deficits"])})
-    assert message == (
-        f"{AUDIT}: experiments.one.record.0: 'deficits' is unknown; did you mean 'deficit'?"
-    )
 
 
 def watched(observe, name="fair_learn", **parameters):
@@ -678,50 +436,6 @@ def test_observers_have_parameters_of_the_instance(drawn, configured):
             assert ours.tobytes() == values.tobytes(), name
 
 
-WRONG_OBSERVERS = {
-    "unknown": (["starvatio"], ".0: 'starvatio' is unknown; did you mean 'starvation'?"),
-    "unknown with parameters": (
-        ["plays_sum", {"plays": {}}],
-        ".1: 'plays' is unknown; did you mean 'plays_sum'?",
-    ),
-    "not a list": ("starvation", ": 'starvation' is not of type 'array'"),
-    "none": ([], ": [] should be non-empty"),
-    "twice": (["starvation", "plays_sum", "starvation"], ": 'starvation' is there twice"),
-    "unfitting": (
-        ["queue_squares"],
-        ": queue_squares can watch BanditQ only, got policy fair_learn",
-    ),
-    "parameter that it has not": (
-        [{"starvation": {"most": sourced(3)}}],
-        ".starvation: unknown key 'most'; known: ",
-    ),
-    "parameter without a source": (
-        [{"banditq_inequalities": {"means": "instance"}}],
-        ".0.banditq_inequalities.means: 'instance' is not of type 'object'",
-    ),
-    "no parameter": (
-        ["banditq_inequalities"],
-        ".banditq_inequalities: 'means' is a required property",
-    ),
-    "parameter of wrong length": (
-        [{"banditq_inequalities": {"means": sourced([0.5, 0.5])}}],
-        ".banditq_inequalities.means must have one entry per arm (3), got 2",
-    ),
-    "no such parameter of the instance": (
-        [{"starvation": {"most": sourced("instance")}}],
-        ".starvation.most: only means, penalties, reference, shadow_means, groups, targets, "
-        "quotas and fractions can be those of the instance",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_OBSERVERS)
-def test_wrong_observers_are_refused(name, refused):
-    observe, words = WRONG_OBSERVERS[name]
-    message = refused(watched(observe))
-    assert message == f"{AUDIT}: experiments.one.policies.fair.observe{words}"
-
-
 @pytest.mark.parametrize("name", DEFICITS)
 @pytest.mark.parametrize("drawn", [False, True], ids=["fixed", "drawn"])
 def test_each_deficit_is_checked_by_itself(name, drawn, configured, tmp_path):
@@ -746,6 +460,243 @@ def test_each_deficit_is_checked_by_itself(name, drawn, configured, tmp_path):
         "floor_deficit_sup": "that floor_deficit_sup is at least floor_deficit",
     }[name]
     assert f"{says} fails first in replicate 2, round 200" in str(error.value)
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+def with_means(**form):
+    return {"one": experiment(means=sourced(form))}
+
+
+def with_share(part):
+    return {"one": experiment(quotas=sourced({"of_equal_share": part}))}
+
+
+def with_steps(**form):
+    fair = policy(quotas={"of_equal_share": 0.9}, learner="ucb1")
+    fair["sweep"] = {"tolerance": sourced({"evenly": form})}
+    return {"one": experiment(policies={"fair": fair})}
+
+
+def with_drawn(**changes):
+    drawn = {key: sourced(value) for key, value in changes.pop("drawn", {}).items()}
+    return {"one": experiment(**({"quotas": None} | drawn | changes))}
+
+
+def with_learner(learner, **parameters):
+    fair = policy(quotas="instance", learner=learner, learner_parameters=parameters)
+    return {"one": experiment(policies={"fair": fair})}
+
+
+def with_targets(**changes):
+    return {"one": banditq(**{key: sourced(value) for key, value in changes.items()})}
+
+
+SUITE = "experiments.one.instances.a"
+LEARNER = "experiments.one.policies.fair.parameters.learner_parameters"
+OBSERVE = "experiments.one.policies.fair.observe"
+SHARES = "experiments.one.target_shares must be at least 0 and sum to at most 1, got"
+STEPS = "experiments.one.policies.fair.sweep.tolerance"
+OF_INSTANCE = (
+    "only means, penalties, reference, shadow_means, groups, targets, quotas and fractions can be "
+    "those of the instance"
+)
+#: Experiments of the audit, and how the message begins.
+REFUSED = [
+    # instances
+    (
+        {"one": suite({"a": {"horizons": sourced(5)}})},
+        "experiments.one_a: unknown key 'horizons'; did you mean 'horizon'?",
+    ),
+    (
+        {"one": suite({"a": {}}, means=None)},
+        "experiments.one_a: 'means' is a required property",
+    ),
+    (
+        {"one": suite({"a": {"horizon": sourced(0)}})},
+        "experiments.one_a.horizon.value must be a whole number of at least 1",
+    ),
+    ({"one": suite({})}, "experiments.one.instances should have at least 1 item, got {}"),
+    (
+        {"one": suite({"a": {"instances": {"b": {}}}})},
+        f"{SUITE}: an instance cannot have instances itself",
+    ),
+    (
+        {"one": suite({"A": {}})},
+        "experiments.one.instances must be a text that matches [a-z0-9_]+, got 'A'",
+    ),
+    (
+        {"one_a": experiment(), "one": suite({"a": {}})},
+        f"{SUITE}: there is another experiment one_a",
+    ),
+    ({"main": experiment()}, "experiments.main: there is another experiment main"),
+    ({"main": suite({"a": {}})}, "experiments.main_a: there is another experiment main"),
+    (
+        {"one": suite({"a": {}, "b": {"means": sourced([0.1] * 3), "same_instances_as": "one_a"}})},
+        "experiments.one_b.same_instances_as: means must be those of experiments.one_a",
+    ),
+    # means by a rule
+    (
+        with_means(
+            evenly={"first": 1, "last": 0, "arms": 2}, one_best={"best": 1, "gap": 0, "arms": 2}
+        ),
+        "experiments.one.means.value must have either evenly or one_best",
+    ),
+    (with_means(), "experiments.one.means.value must have either evenly or one_best"),
+    (
+        with_means(even={}),
+        "experiments.one.means.value: unknown key 'even'; did you mean 'evenly'?",
+    ),
+    (
+        with_means(evenly={"first": 0.9, "last": 0.1}),
+        "experiments.one.means.value.evenly: 'arms' is a required property",
+    ),
+    (
+        with_means(one_best={"best": 0.9, "gap": 0.1, "arms": 1}),
+        "experiments.one.means.value.one_best.arms must be a whole number of at least 2, got 1",
+    ),
+    (
+        with_means(evenly={"first": 0.9, "last": 1.5, "arms": 3}),
+        "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2",
+    ),
+    (
+        with_means(one_best={"best": 0.25, "gap": 0.5, "arms": 3}),
+        "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got -0.25",
+    ),
+    # steps of a sweep, parts of the equal share
+    (
+        with_steps(first=1, last=1, steps=3),
+        f"{STEPS}.value: first and last must differ, got 1 for both",
+    ),
+    (
+        with_steps(first=1, last=2, steps=0),
+        f"{STEPS}.value.evenly.steps must be a whole number of at least 1, got 0",
+    ),
+    (with_steps(first=1, last=2), f"{STEPS}.value.evenly: 'steps' is a required property"),
+    (
+        with_steps(first=1, last=2, stps=2),
+        f"{STEPS}.value.evenly: unknown key 'stps'; did you mean 'steps'?",
+    ),
+    (with_share(1), "experiments.one: quotas must sum to less than 1, got 1"),
+    (
+        with_share("half"),
+        "experiments.one.quotas.value.of_equal_share must be a number such as 0.05 or ",
+    ),
+    (with_share([1]), "experiments.one.quotas.value.of_equal_share must be a number"),
+    (with_share("-1/2"), "experiments.one: quotas must be at least 0, got -1/6 for arm 1"),
+    # drawn quotas
+    (
+        with_drawn(
+            quotas=sourced(["1/5", "1/10", "1/20"]),
+            drawn={"drawn_quotas": {"span": "kth", "denominator": 100}},
+        ),
+        "experiments.one: quotas and drawn_quotas exclude each other; give one of them",
+    ),
+    (
+        with_drawn(drawn={"drawn_quotas": {"span": "k", "denominator": 100}}),
+        "experiments.one.drawn_quotas.value.span must be one of kth, wider, beyond, got 'k'",
+    ),
+    (
+        with_drawn(drawn={"drawn_quotas": {"span": "kth", "denominator": 17}}),
+        "experiments.one.drawn_quotas.denominator must be at least 18 with 3 arms, got 17",
+    ),
+    (
+        with_drawn(
+            drawn={"means": [0.5, 0.4], "drawn_quotas": {"span": "wider", "denominator": 100}}
+        ),
+        "experiments.one.drawn_quotas.span wider needs at least 3 arms, got 2",
+    ),
+    (
+        with_drawn(drawn={"drawn_quotas": {"span": "kth"}}),
+        "experiments.one.drawn_quotas.value: 'denominator' is a required property",
+    ),
+    (
+        with_drawn(),
+        "experiments.one.policies.fair.parameters.quotas: the experiment has no quotas; give them "
+        "there, or here in place of 'instance'",
+    ),
+    # parameters of learners
+    (with_learner("constant", arm="instance"), f"{LEARNER}.arm: {OF_INSTANCE}"),
+    (
+        with_learner("lfg", fractions="instance", eat=1),
+        "experiments.one.policies.fair.parameters: policy fair_learn: learner: policy lfg has no "
+        "parameter 'eat'; it takes: fractions, eta, eta_exponent, constant, cap, weights, "
+        "arrivals, ties; did you mean 'eta'?",
+    ),
+    (
+        with_learner("banditq", targets="instance"),
+        f"{LEARNER}.targets: the experiment has no targets; give them there, or here in place of "
+        "'instance'",
+    ),
+    # target shares
+    (
+        with_targets(target_shares=["1/2"], targets=[0.1, 0, 0]),
+        "experiments.one: targets and target_shares exclude each other; give one of them",
+    ),
+    (
+        with_targets(target_shares=[0.1] * 4),
+        "experiments.one.target_shares must have at most one entry per mean (3), got 4",
+    ),
+    (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
+    (with_targets(target_shares=[-0.5, 1]), f"{SHARES} [-0.5, 1]"),
+    (
+        with_targets(target_shares=["half"]),
+        "experiments.one.target_shares.value.0 must be a number such as 0.05 or ",
+    ),
+    (
+        with_targets(),
+        "experiments.one.policies.q.parameters.targets: the experiment has no targets; give them "
+        "there, or here in place of 'instance'",
+    ),
+    # records and observers
+    (
+        {"one": experiment(record=["deficits"])},
+        "experiments.one.record.0 must be a column of docs/data-dictionary.md, got 'deficits'; did "
+        "you mean 'deficit'?",
+    ),
+    (watched(["starvatio"]), f"{OBSERVE}: observer must be one of banditq_inequalities, "),
+    (
+        watched(["plays_sum", {"plays": {}}]),
+        f"{OBSERVE}: observer must be one of ",
+    ),
+    (watched("starvation"), f"{OBSERVE} should be a valid list, got 'starvation'"),
+    (watched([]), f"{OBSERVE} should have at least 1 item, got []"),
+    (
+        watched(["starvation", "plays_sum", "starvation"]),
+        f"{OBSERVE}: 'starvation' is there twice",
+    ),
+    (
+        watched(["queue_squares"]),
+        f"{OBSERVE}: QueueSquares can watch BanditQ only, got FairLearn(quotas=(",
+    ),
+    (
+        watched([{"starvation": {"most": sourced(3)}}]),
+        f"{OBSERVE}: observer starvation has no parameter 'most'; it takes: none",
+    ),
+    (
+        watched([{"banditq_inequalities": {"means": "instance"}}]),
+        f"{OBSERVE}.0.banditq_inequalities.means should be a valid dictionary, got 'instance'",
+    ),
+    (
+        watched(["banditq_inequalities"]),
+        f"{OBSERVE}: observer banditq_inequalities: its parameter 'means' is missing",
+    ),
+    (
+        watched([{"starvation": {"most": sourced("instance")}}]),
+        f"{OBSERVE}.starvation.most: {OF_INSTANCE}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("audit", "words"), REFUSED)
+def test_what_cannot_be_run_is_refused(audit, words, refused):
+    assert refused(audit).startswith(f"{AUDIT}: {words}")
+
+
+def test_experiment_named_as_a_suite_of_the_paper(refused):
+    message = refused({"one": experiment()}, {"one": suite({"a": {}})})
+    assert message == f"{AUDIT}: experiments.one: there is another experiment one"
 
 
 # --------------------------------------------------------------------------- the real suites

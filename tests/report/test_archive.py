@@ -1,15 +1,24 @@
 """A finished run as one file, its record, and the results out of it: all verified, or none."""
 
+import html
 import json
+import platform
+import re
 import shutil
 import subprocess
 import zipfile
+from base64 import urlsafe_b64encode
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import rocrate
+from rocrate_validator.models import Severity, ValidationSettings
+from rocrate_validator.services import validate_metadata_as_dict
+from rocrate_validator.utils.http import HttpRequester
 
 from fairbandits.cli.main import main
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
@@ -18,7 +27,9 @@ from fairbandits.replication.simulate import write_chunk
 from fairbandits.replication.verify import read_lock, write_lock
 from fairbandits.report import crate
 from fairbandits.report.archive import fetch, write_archive
+from fairbandits.report.certificate import certificate
 from fairbandits.report.crate import CRATE, PROFILES, WORKFLOW
+from fairbandits.report.jobs import RECORDS, jobs_of
 from fairbandits.settings.config import build_config
 
 #: One experiment with either feedback, whose datasets share a column of plays.
@@ -54,6 +65,18 @@ def config_in(root):
     return build_config(settings | {"pathvars": folders}, "test", root)
 
 
+def recorded(root, rule, command, reads, makes, begin, end, **more):
+    """Write what Snakemake records of a job, a file for each that it made."""
+    record = {"rule": rule, "shellcmd": command, "input": reads, "starttime": begin}
+    record |= {"endtime": end, "incomplete": False} | more
+    for name in makes:
+        code = urlsafe_b64encode(name.encode()).decode()
+        parts = [code[k : k + 60] for k in range(0, len(code), 60)]
+        file = root.joinpath(RECORDS, *(f"@{part}" for part in parts[:-1]), parts[-1])
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(record), encoding="utf-8")
+
+
 def git(root, *words):
     subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
 
@@ -72,8 +95,6 @@ def finished(tmp_path_factory):
     untracked = {
         "results/site/index.html": "<html></html>\n",
         "results/cache/none.txt": "a chunk\n",
-        "logs/benchmarks/one.tsv": "s\th:m:s\n2.5\t0:00:02\n",
-        "logs/benchmarks/two.tsv": "s\th:m:s\n10\t0:00:10\n",
     }
     for name, text in (files | untracked).items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +108,13 @@ def finished(tmp_path_factory):
         write_chunk(run.spec, config.seed, range(run.replicates), file, compiled=False)
     collect(chunks, one.facts(), config.seed, results / one.dataset)
     write_lock(config, root / "results.lock")
+    names = [file.relative_to(root).as_posix() for file in chunks]
+    recorded(root, "simulate_toy", "fairbandits simulate plan", [], names, 100, 110)
+    recorded(root, "collect_toy", "fairbandits collect plan", names, [DATA], 111, 112)
+    recorded(
+        root, "site", "fairbandits site a.ipynb", [DATA], ["results/site/index.html"], 113, 114
+    )
+    recorded(root, "figure", "fairbandits figure", [], ["results/of_another_run.parquet"], 1, 9)
     git(root, "add", *files, "results.lock")
     return root
 
@@ -202,25 +230,74 @@ def test_the_record_is_an_ro_crate(graph):
 def test_the_record_is_a_workflow_run_crate(graph):
     root = graph["./"]
     assert [one["@id"] for one in root["conformsTo"]] == list(PROFILES)
-    for one in PROFILES:
-        assert graph[one]["@type"] == "CreativeWork"
-        assert {"name", "version"} <= graph[one].keys()
     workflow = graph[root["mainEntity"]["@id"]]
     assert workflow["@id"] == WORKFLOW
-    assert workflow["@type"] == ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
-    language = graph[workflow["programmingLanguage"]["@id"]]
-    assert language["@type"] == "ComputerLanguage"
-    assert language["name"] == "Snakemake"
-    (mentioned,) = root["mentions"]
-    action = graph[mentioned["@id"]]
-    assert action["@type"] == "CreateAction"
+    assert graph[workflow["programmingLanguage"]["@id"]]["name"] == "Snakemake"
+    action = graph["#run"]
+    assert {"@id": "#run"} in root["mentions"]
     assert action["instrument"] == {"@id": WORKFLOW}
     begin, end = (datetime.fromisoformat(action[key]) for key in ("startTime", "endTime"))
-    assert 9 <= (end - begin).total_seconds() <= 60  # the longer job took 10 s
+    assert (end - begin).total_seconds() == 14  # from the first job to the last
     assert graph[action["agent"]["@id"]]["name"] == "A. Person"
     assert {"@id": "papers/toy/experiments.yaml"} in action["object"]
     assert {"@id": "uv.lock"} in action["object"]
     assert {"@id": DATA} in action["result"]
+
+
+def test_the_record_says_of_each_file_which_job_made_it_of_what(graph):
+    jobs = {one["name"]: one for key, one in graph.items() if key.startswith("#job/")}
+    assert list(jobs) == ["simulate_toy", "collect_toy", "site"]
+    collect = jobs["collect_toy"]
+    assert collect["description"] == "fairbandits collect plan"
+    assert graph[collect["instrument"]["@id"]]["softwareRequirements"] == {"@id": "uv.lock"}
+    assert collect["result"] == {"@id": DATA}
+    assert jobs["site"]["object"] == {"@id": DATA}
+    # chunks are not in the archive, and lead from one job to the next all the same
+    assert collect["object"] == jobs["simulate_toy"]["result"]
+    assert all(graph[one["@id"]]["@type"] == "CreativeWork" for one in collect["object"])
+    times = [datetime.fromisoformat(collect[key]).timestamp() for key in ("startTime", "endTime")]
+    assert times == [111, 112]
+
+
+def test_unfinished_jobs_and_other_files_have_no_place_in_the_record(finished, tmp_path):
+    root = shutil.copytree(finished, tmp_path / "copy")
+    recorded(root, "late", "fairbandits late", [], [DATA], 120, None, incomplete=True)
+    rules = [job.rule for job in jobs_of(root, [DATA, "results/unknown.parquet"])]
+    assert rules == []
+    assert [job.step for job in jobs_of(finished, [DATA])] == ["simulate", "collect"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_record_passes_the_validator_of_its_profiles(made, monkeypatch):
+    """Without a network: the contexts come from `rocrate`, whose file is that of RO-Crate 1.3."""
+    terms = json.loads((Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld").read_text())
+    for name in ("ComputationalWorkflow", "FormalParameter"):  # renamed since RO-Crate 1.1
+        terms["@context"][name] = f"https://bioschemas.org/{name}"
+    own = {name: f"{crate.TERMS}#{name}" for name in ("ParameterConnection", "connection")}
+    known = {"https://w3id.org/ro/crate/1.1/context": terms, crate.TERMS: {"@context": own}}
+
+    def get(_self, url, **_options):
+        kind = {"Content-Type": "application/ld+json"}
+        text = json.dumps(known[url])
+        return SimpleNamespace(status_code=200, headers=kind, text=text, json=lambda: known[url])
+
+    monkeypatch.setattr(HttpRequester, "get", get, raising=False)
+    with zipfile.ZipFile(made) as found:
+        record = json.loads(found.read(CRATE))
+    settings = ValidationSettings(
+        rocrate_uri=".",
+        profile_identifier="provenance-run-crate",
+        requirement_severity=Severity.REQUIRED,
+        no_cache=True,
+        metadata_only=True,
+    )
+    result = validate_metadata_as_dict(record, settings)
+    assert [one.message for one in result.get_issues()] == []
+    del record["@graph"][[one["@id"] for one in record["@graph"]].index("#engine")]
+    workflow = next(one for one in record["@graph"] if one["@id"] == WORKFLOW)
+    workflow["@type"] = ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
+    messages = [one.message for one in validate_metadata_as_dict(record, settings).get_issues()]
+    assert any("HowTo type" in one for one in messages)
 
 
 def test_the_record_has_every_file_and_its_hash(made, graph):
@@ -265,7 +342,7 @@ def damaged_record(files):
 
 
 def of_something_else(files):
-    files[CRATE] = files[CRATE].replace(b"fairbandits 0", b"other 0")
+    files[CRATE] = files[CRATE].replace(b"fairbandits 1", b"other 1")
 
 
 def of_another_run(files):
@@ -285,7 +362,7 @@ def leading_out(files):
         (one_less, "is damaged: it lacks src/some code.py"),
         (no_record, f"is not one of our archives: it has no {CRATE}"),
         (damaged_record, f"{CRATE} is damaged, or not ours"),
-        (of_something_else, "is an archive of something else: 'other 0"),
+        (of_something_else, "is an archive of something else: 'other 1"),
         (of_another_run, f"is of another run: it lacks {DATA}"),
         (leading_out, "has '../outside.txt', which leads out of the archive"),
     ],
@@ -394,8 +471,8 @@ def test_an_unfinished_run_is_not_archived(finished, tmp_path, gone):
 
 def test_without_a_checkout_or_records_of_jobs_nothing_is_archived(finished, tmp_path):
     root = shutil.copytree(finished, tmp_path / "copy")
-    shutil.rmtree(root / "logs")
-    with pytest.raises(StoreError, match="has no records of finished jobs"):
+    shutil.rmtree(root / RECORDS)
+    with pytest.raises(StoreError, match="there are no records of finished jobs"):
         write_archive(config_in(root), tmp_path / "run.zip", root)
     shutil.rmtree(root / ".git")
     with pytest.raises(StoreError, match="is no git checkout"):
@@ -404,4 +481,71 @@ def test_without_a_checkout_or_records_of_jobs_nothing_is_archived(finished, tmp
 
 
 def test_the_commands_are_there():
-    assert {"archive", "fetch"} <= main.commands.keys()
+    assert {"archive", "fetch", "certify"} <= main.commands.keys()
+
+
+# --------------------------------------------------------------------------- the certificate
+
+
+def certified(root, problems=()):
+    row = {"headline": True, "paper": "toy", "left_out": "", "basis": "printed"}
+    rows = [row | {"grade": "exact", "verdict": "reproduced"}] * 3
+    rows += [
+        row | {"grade": "", "verdict": "inconclusive"},
+        row | {"grade": "", "left_out": "alias"},
+    ]
+    ledgers = {"toy": SimpleNamespace(short_title="Toy")}
+    verdicts = SimpleNamespace(rows=rows, place="audit/verdicts.csv")
+    page, wrong = certificate(config_in(root), ledgers, verdicts, ["2 runs agree"], problems, root)
+    return html.unescape(re.sub(r"<[^>]+>|\s+", " ", page)), wrong
+
+
+@pytest.fixture
+def committed(finished, tmp_path):
+    """Return a copy of the project with tables of verdicts, all committed."""
+    root = shutil.copytree(finished, tmp_path / "copy")
+    for name in ("verdicts", "findings"):
+        (root / "audit").mkdir(exist_ok=True)
+        (root / "audit" / f"{name}.csv").write_text(f"{name}\n")
+    git(root, "add", "--all")
+    who = ["-c", "user.name=A. Person", "-c", "user.email=a@example.org"]
+    git(root, *who, "commit", "--quiet", "--message", "all")
+    return root
+
+
+def test_a_certificate_says_what_was_run_and_that_all_agreed(committed):
+    said, wrong = certified(committed)
+    assert wrong == 0
+    assert "All that was compared agreed." in said
+    assert "1 simulate, 1 collect, 1 site" in said
+    assert "1970-01-01 00:01:40 UTC" in said  # the first job
+    assert f"Python {platform.python_version()}" in said.replace("CPython", "Python")
+    assert "3 outputs: 3 as committed" in said
+    digest = sha256((committed / "audit" / "verdicts.csv").read_bytes()).hexdigest()
+    assert digest in said
+    assert re.search(r"Toy exact 3 Toy none 1", " ".join(said.split()))
+
+
+def test_a_certificate_says_what_did_not_agree(committed):
+    (committed / "audit" / "verdicts.csv").write_text("other\n")
+    (committed / "audit" / "findings.csv").unlink()
+    said, wrong = certified(committed, ["two_arms.parquet: <replicate 0> differs"])
+    assert wrong == 3
+    assert "Not all agreed: 3 problems." in said
+    for line in (
+        "two_arms.parquet: <replicate 0> differs",
+        "audit/verdicts.csv: differs",
+        "audit/findings.csv: not there",
+    ):
+        assert line in said
+
+
+def test_results_without_records_of_jobs_are_certified_as_such(committed):
+    shutil.rmtree(committed / RECORDS)
+    assert "the results were copied or fetched" in certified(committed)[0]
+
+
+def test_an_unfinished_run_has_no_certificate(committed):
+    (committed / DATA).unlink()
+    with pytest.raises(StoreError, match=f"{DATA} does not exist; `fairbandits replicate`"):
+        certified(committed)

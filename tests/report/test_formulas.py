@@ -1,61 +1,74 @@
-"""Formulas in the ledgers' plain notation, as they are typeset."""
+"""Formulas in the ledgers' prose: what is between dollar signs is LaTeX, and nothing else is."""
 
 import re
 
 import pytest
 import yaml
 
-from fairbandits.report.formulas import names, plain_latex, typeset
+from fairbandits.report.claims import symbols
+from fairbandits.report.markup import typeset
+from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.schemas import ROOT
 
 
-@pytest.mark.parametrize(
-    ("said", "latex"),
-    [
-        ("It grows no faster than T^(3/4), it is said.", r"It grows no faster than $T ^{3/4}$, it"),
-        (
-            "8 ln T / Delta_i^2 + 1 + pi^2/3 times",
-            r"$8 \ln  T  / \Delta_{i} ^{2} + 1 + \pi ^{2}/3$",
-        ),
-        ("at most floor(r_i t) - alpha", r"at most $\lfloor r_{i}  t\rfloor  - \alpha$"),
-        ("the sum of (tau T - N)+ is", r"the sum of $(\tau  T  - N)^{+}$ is"),
-        ("A queue is at most A (tau T).", r"A queue is at most $A  (\tau  T)$."),
-        ("the best distribution x* at 2e6 rounds", r"$x^*$ at $2\cdot 10^{6}$ rounds"),
-        ("never below -t", "never below $-t$"),
-        ("O(sqrt T) for T^-b", r"$O (\sqrt{T})$ for $T ^{-b}$"),
-        ("Delta_min of 1e-7", r"$\Delta_{\mathrm{min}}$ of $10^{-7}$"),
-    ],
-)
-def test_formulas_are_found(said, latex):
-    assert latex in plain_latex(said)
+def texts(content):
+    """Yield every text in the content of a file, keys too."""
+    if isinstance(content, dict):
+        content = [*content, *content.values()]
+    if isinstance(content, list):
+        for one in content:
+            yield from texts(one)
+    elif isinstance(content, str):
+        yield content
+
+
+PROSE = [
+    text
+    for file in (*ROOT.glob("papers/*/claims.yaml"), *ROOT.glob("papers/*/glossary.yaml"))
+    for text in texts(yaml.load(file.read_text(), yaml.CSafeLoader))
+    if "$" in text
+]
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "shown"),
     [
-        "A policy with i.i.d. rewards in [0, 1], e.g. UCB1, pulls 2 arms (all of them).",
-        "Experiments A and B, Experiments A to D, App. B.1 and Instance 1 of T-Fair-UCB",
-        "papers/ht_ucb/experiments.yaml, as_read, Theorem 2's and the group's log-log slope",
-        "the sum over the rounds, at most 40 - or less - in max",
+        (r"no faster than $T^{3/4}$, it is said", "no faster than T^(3/4), it is said"),
+        (r"$8 \ln T / \Delta_i^2 + 1 + \pi^2/3$", "8 ln T / Delta_i^2 + 1 + pi^2/3"),
+        (r"at most $\lfloor r_i t \rfloor - \alpha$", "at most floor(r_i t) - alpha"),
+        (r"the sum of $(\tau T - N)^+$ is", "the sum of (tau T - N)+ is"),
+        (r"$x^*$ at $2\cdot 10^6$ rounds", "x* at 2e6 rounds"),
+        (r"$\Delta_{\mathrm{min}}$ of $10^{-7}$", "Delta_min of 10^-7"),
+        (r"$2 \cdot \sqrt{N T} \le C$ for $T^{-b}$", "2 * sqrt(N T) <= C for T^-b"),
+        ("nothing {of} the \\kind", "nothing {of} the \\kind"),
     ],
 )
-def test_words_stay_words(said):
-    assert plain_latex(said) == said
-    assert names(said) == set()
+def test_a_terminal_shows_formulas_in_plain_letters(said, shown):
+    assert plain(said) == shown
 
 
 def test_html_is_escaped_inside_and_outside():
-    said = typeset("<img> if r_i T < 8 & more")
-    assert said.startswith("&lt;img&gt; if ")
-    assert r"\(r_{i}  T  &lt; 8\)</span> &amp; more" in said
+    said = typeset("<img> if $r_i T < 8$ & more")
+    assert said.startswith("&lt;img&gt; if <span")
+    assert r"\(r_i T &lt; 8\)</span> &amp; more" in said
 
 
-def test_no_formula_of_a_ledger_is_left_half():
-    """What brackets, roots and powers open is closed, and no power stands outside of a formula."""
-    for file in ROOT.glob("papers/*/claims.yaml"):
-        for key, record in yaml.load(file.read_text(), yaml.CSafeLoader)["claims"].items():
-            latex = plain_latex(record["statement"])
-            for formula in re.findall(r"\$([^$]+)\$", latex):
-                assert formula.count("{") == formula.count("}"), key
-                assert formula.count("(") == formula.count(")"), key
-            assert "^" not in re.sub(r"\$[^$]+\$", "", latex), key
+def test_symbols_have_no_indices_and_no_words():
+    assert symbols(r"N or $\lambda_i t + \mathrm{rate}_i(T)^{1/2} x^*$") == {
+        "lambda",
+        "t",
+        "T",
+        "x",
+    }
+
+
+def test_prose_has_whole_formulas_and_no_notation_outside_of_them():
+    assert len(PROSE) > 400
+    for text in PROSE:
+        assert text.count("$") % 2 == 0, text
+        for formula in FORMULA.findall(text):
+            assert formula.count("{") == formula.count("}"), text
+            assert formula.count("(") == formula.count(")"), text
+        outside = FORMULA.sub("", text)
+        assert not re.search(r"[\\^]|\b(sqrt|Delta|lambda|mu|tau)\b|\b\w_\w\b", outside), text
+        assert not re.search(r"[\\{}$]", plain(text)), text

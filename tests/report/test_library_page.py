@@ -13,7 +13,7 @@ from fairbandits.report import library
 
 def text_of(shown):
     """Return what a reader sees, with single spaces."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown.data)).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
 
 
 def words_of(docstring):
@@ -47,7 +47,7 @@ def test_methods_of_a_class_are_shown():
 
 @pytest.mark.parametrize("name", ["metrics", "instances"])
 def test_a_module_has_all_its_functions(name):
-    found = library.module(name).data
+    found = library.module(name)
     functions = [one for one in getattr(fb, name).__all__ if one[0].islower()]
     assert re.findall(r'id="fb-([\w.]+)"', found) == [f"{name}.{one}" for one in functions]
 

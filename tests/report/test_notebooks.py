@@ -2,7 +2,6 @@
 
 import ast
 import re
-import shutil
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -13,6 +12,7 @@ from click.testing import CliRunner
 import real
 import small
 from fairbandits.cli.main import main
+from fairbandits.figures.draw import PAPERS
 from fairbandits.report.build import _run, execute
 from fairbandits.report.pages import NotReady, open_paper
 
@@ -95,23 +95,25 @@ def test_starts_with_its_parameters_and_hides_its_code(source):
     assert sum(teaching) == 1 or source.stem not in small.PAPERS
 
 
-def test_pages_link_to_claims_of_their_own_ledgers():
-    ledgers = real.ledgers()
-    for slug in ("ht_ucb", "bf_ucb"):
-        notebook = nbformat.read(small.NOTEBOOKS / f"{slug}.ipynb", as_version=4)
-        calls = [
-            node
-            for cell in notebook.cells
-            if cell.cell_type == "code"
-            for node in ast.walk(ast.parse(cell.source))
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "comparison.judged"
-        ]
-        claims = [claim.value for call in calls for claim in call.args[1:]]
-        assert len(claims) > 8
-        for name in claims:
-            claim = ledgers[slug].claims[ledgers[slug].claims[name].alias_of or name]
-            assert not claim.untestable
-            assert claim.tests
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_claims_stand_below_their_figures(paper):
+    """Each figure of a page has the claims about it, and claims that a page names are tested."""
+    claims = real.ledgers()[paper].claims
+    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
+    shown, listed = [], []
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+        for call in calls:
+            given = [one.value for one in call.args if isinstance(one, ast.Constant)]
+            if ast.unparse(call.func) == "pages.figure":
+                shown.append(given[0])
+            if ast.unparse(call.func) == "audit.about":
+                slug, figure, *names = given
+                assert slug == paper
+                listed.append(figure)
+                assert all(claims[name].tests for name in names)
+    assert sorted(shown) == sorted(PAPERS[paper])
+    assert {claim.figure for claim in claims.values()} & set(shown) <= {*listed, "fig8", "fig11"}
 
 
 @each_notebook
@@ -124,7 +126,7 @@ def test_each_paper_has_figures_then_verdicts_then_settings(source):
     assert sections.index("## Verdicts") + 1 == sections.index("## What was run")
     assert len(sections[1 : sections.index("## Verdicts")]) >= 3
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    assert f'audit.summary(audit.open_audit(results), "{source.stem}")' in code
+    assert f'audit.summary(found, "{source.stem}")' in code
 
 
 @each_notebook
@@ -201,53 +203,17 @@ def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_runs_by_itself_from_the_folder_of_notebooks(tmp_path_factory, tmp_path):
-    folder = small.small_results(tmp_path_factory)
-    for name in ("results", "figures"):
-        (tmp_path / name).symlink_to(folder / name)
-    (tmp_path / "notebooks").mkdir()
-    source = tmp_path / "notebooks" / "banditq.ipynb"
-    shutil.copy(small.NOTEBOOKS / source.name, source)
-    out = tmp_path / "executed.ipynb"
-    execute(source, out, {})
-    page = small.executed_page(tmp_path_factory, "banditq")
-    alone, given = (nbformat.read(file, as_version=4) for file in (out, page))
-    links = re.compile(r'href="[^"]*figures/')
-    assert links.sub("", output_of(alone)) == links.sub("", output_of(given))
-    assert 'href="../figures/banditq/fig1.svg"' in output_of(alone)
-
-
-@pytest.mark.slow
-def test_small_runs_are_marked_on_each_page(tmp_path_factory):
-    for page in small.executed_pages(tmp_path_factory):
-        if page.stem in small.LIBRARY_PAGES:
-            continue
-        notebook = nbformat.read(page, as_version=4)
-        assert "smoke scale: not results" in output_of(notebook), page.name
-        of_page = {
-            "fair_ucb": ("1\u202f000\u202f000", 100),
-            "ht_ucb": ("20\u202f000", 500),
-            "bf_ucb": ("10\u202f000\u202f000", 50),
-        }
-        if page.stem in ("audit", "across", "arena"):  # of all experiments, or of none of a paper
-            continue
-        rounds, replicates = of_page.get(page.stem, ("2\u202f000\u202f000", 200))
-        words = f"300 rounds and 3 replicates instead of {rounds} and {replicates}"
-        assert words in output_of(notebook)
-
-
-@pytest.mark.slow
-def test_page_of_banditq_shows_all_it_should(tmp_path_factory):
-    page = small.executed_page(tmp_path_factory, "banditq")
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_page_of_a_paper_shows_all_it_should(paper, tmp_path_factory):
+    page = small.executed_page(tmp_path_factory, paper)
     shown = output_of(nbformat.read(page, as_version=4))
-    for n in range(1, 8):
-        assert shown.count(f'<figure class="fb-figure" id="fig{n}">') == 1
-        assert f'data-figure="banditq/fig{n}.svg" src="data:image/svg+xml;base64,' in shown
-        assert f'id="values-fig{n}"' in shown
-    assert shown.count("could be one more run of ours is judged as claim") == 7
-    assert shown.count("Thick line: mean over 3 replicates of 300 rounds") == 7
-    assert "NaN" not in shown
-    assert "nan" not in re.sub(r"base64,[\w+/=]*", "", shown).split()
+    for name in PAPERS[paper]:
+        assert shown.count(f' id="{name}">') == 1
+        assert f'data-figure="{paper}/{name}.svg" src="data:image/svg+xml;base64,' in shown
+        if int(re.findall(r"\d+", name)[0]) < 8:
+            assert f'id="values-{name}"' in shown
+    texts = re.sub(r"base64,[\w+/=]*", "", shown)
+    assert not re.search(r"\bnan\b|Warning|NaN", texts)
 
 
 # refused
@@ -275,17 +241,6 @@ def test_failing_cell_is_named(written, tmp_path):
     source = written("x = 1", "# half\nx / 0", "print('never')")
     said = refused(source, tmp_path / "o.ipynb")
     assert said == f"{source}: cell [3], '# half', failed: ZeroDivisionError: division by zero"
-
-
-@pytest.mark.slow
-def test_missing_results_say_what_to_do(tmp_path):
-    source = small.NOTEBOOKS / "banditq.ipynb"
-    folders = {"results": str(tmp_path / "results"), "figures": str(tmp_path / "figures")}
-    said = refused(source, tmp_path / "o.ipynb", folders)
-    assert "failed: NotReady: " in said
-    assert "results/banditq/full_information.parquet" in said
-    assert "Run `make replicate`" in said
-    assert "\n" not in said
 
 
 def test_missing_results_in_jupyter_are_one_line(tmp_path):

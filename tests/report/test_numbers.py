@@ -7,8 +7,8 @@ import yaml
 
 import real
 from fairbandits.arena.settings import arena_config
-from fairbandits.audit.committed import read_findings_csv
 from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.records import read
 from fairbandits.data.store import write_table
 from fairbandits.figures.draw import PAPERS
 from fairbandits.report.numbers import (
@@ -36,7 +36,9 @@ KNOWN = {
         *(f"{paper}_claims", f"{paper}_printed"),
     )
 }
-COMMITTED = {row["claim"] for row in read_findings_csv(ROOT / "audit" / "findings.csv", LEDGERS)}
+COMMITTED = {
+    row["claim"] for row in read(ROOT / "audit" / "findings.csv", LEDGERS, "findings").rows
+}
 JUDGED = {paper for paper, ledger in LEDGERS.items() if COMMITTED & ledger.claims.keys()}
 JUDGED |= {ALL, ARENA}
 

@@ -63,6 +63,6 @@ def test_it_has_a_place_in_the_arena(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
     names = {"__name__": "page", "results": folder / "results"}
     value_of(first.replace("2_000", "200"), names)
-    shown = value_of(place, names).data
+    shown = value_of(place, names)
     assert "FairGreedy (yours)" in shown
     assert shown.count("<svg") > 1

@@ -20,7 +20,8 @@ def test_a_large_run_multiplies_rounds_and_replicates_and_keeps_the_published_ro
         load_config([ROOT / "config" / name for name in names])
         for names in (["config.yaml"], ["config.yaml", "large.yaml"])
     )
-    assert large.seed_of("banditq") == paper.seed_of("banditq")
+    for small, big in zip(paper.experiments, large.experiments, strict=True):
+        assert large.seed_of(big) == paper.seed_of(small)
     assert not set(large.folders.values()) & set(paper.folders.values())
     assert [run.key for run in large.runs] == [run.key for run in paper.runs]
     for small, big in zip(paper.runs, large.runs, strict=True):

@@ -112,13 +112,13 @@ def test_a_change_of_a_suite_is_of_all_its_instances():
         ),
         ("oracle_lfg.checkpoints", 10, "oracle_lfg has no setting 'checkpoints'"),
         ("oracle_lfg.banditq.V_exponent", 0.5, "oracle_lfg.banditq.V_exponent is 0.5 already"),
-        ("oracle_lfg.banditq.V_exponent", "much", "'much' is not of type 'number'"),
-        ("oracle_lfg.banditq.feedback", "ful", "'ful' is unknown; did you mean 'full'?"),
-        ("oracle_lfg.horizon", 0, "less than the minimum of 1"),
+        ("oracle_lfg.banditq.V_exponent", "much", "V_exponent must be a number, got 'much'"),
+        ("oracle_lfg.banditq.feedback", "ful", "got 'ful'; did you mean 'full'?"),
+        ("oracle_lfg.horizon", 0, "horizon.value must be a whole number of at least 1"),
         ("oracle_lfg.horizon", 3, "horizon must be at least the number of arms (5), got 3"),
-        ("oracle_lfg.laws", ["bernouli"], "'bernouli' is unknown; did you mean 'bernoulli'?"),
+        ("oracle_lfg.laws", ["bernouli"], "got 'bernouli'; did you mean 'bernoulli'?"),
         ("oracle_lfg.targets", [1, 0, 0, 0, 0], "targets cannot be met"),
-        ("oracle_lfg.lfg.eta", None, "None is not of type"),
+        ("oracle_lfg.lfg.constant", None, "constant must be a number, got None"),
     ],
 )
 def test_changes_that_cannot_be(name, value, says):
@@ -146,7 +146,7 @@ def test_an_experiment_that_several_papers_have(monkeypatch):
         ("paper", {"replicates": 5}, "replicates needs scale variant, got paper"),
         ("paper", {"limits": {"replicates": 5}}, "limits need another scale than paper"),
         ("preview", {}, "scale preview needs the limits of config/preview.yaml"),
-        ("variant", {"replicates": 1}, "1 is less than the minimum of 2"),
+        ("variant", {"replicates": 1}, "replicates must be a whole number of at least 2"),
     ],
 )
 def test_scales_and_settings_that_do_not_fit(scale, settings, says):

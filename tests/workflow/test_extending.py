@@ -1,4 +1,4 @@
-"""What docs/adding-a-*.md tell to write is picked up: a policy, a paper, its figure and a claim."""
+"""What docs/adding-a-*.md tell to write is picked up: policy, observer, paper, figure and claim."""
 
 import json
 import os
@@ -20,12 +20,8 @@ DOCS = {
 }
 #: A file that is shown whole: its place in bold, and its content in a block.
 SHOWN = re.compile(r"^\*\*`(\S+)`\*\*\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: What is changed in a file that is there: what one text becomes; and a block that comes before a
-#: line, or at the end.
+#: What is changed in a file that is there: what one text becomes; and a block at the end.
 BECOMES = re.compile(r"^In \*\*`(\S+)`\*\*, `([^`]+)` becomes\s`([^`]+)`\.$", re.MULTILINE)
-BEFORE = re.compile(
-    r"^In \*\*`(\S+)`\*\*, before `([^`]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
 AT_END = re.compile(
     r"^At the end of \*\*`(\S+)`\*\*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -58,17 +54,17 @@ class Extended:
             (folder / name).write_text(content, encoding="utf-8")
         for doc in DOCS:
             self.changed(text_of(doc))
-        (line,) = re.findall(r'`("\w+": "\w+:\w+",)`', text_of("policy"))
-        self.insert("src/fairbandits/policies/__init__.py", "HOMES = {\n", f"    {line}\n")
+        lines = re.findall(r'`("\w+": "\w+:\w+",)`', text_of("policy"))
+        for room, line in zip(("policies", "observers"), lines, strict=True):
+            self.insert(f"src/fairbandits/{room}/__init__.py", "HOMES = {\n", f"    {line}\n")
+        seen = "        observe: [last_pull]\n"
+        self.insert("papers/toy/experiments.yaml", "        policy: explore_first\n", seen)
         self.insert("config/config.yaml", "papers: [", "toy, ")
-        self.said = self.run("-m", "fairbandits.cli.main", "schemas")
 
     def changed(self, text):
         """Change files as a document says."""
         for file, old, new in BECOMES.findall(text):
             self.replace(file, old, new)
-        for file, line, block in BEFORE.findall(text):
-            self.replace(file, line, block + line)
         for file, block in AT_END.findall(text):
             with (self.folder / file).open("a", encoding="utf-8") as end:
                 end.write(block)
@@ -113,18 +109,9 @@ def test_documents_name_files_that_are_there(extended):
             assert optional or any((one / name).exists() for one in (ROOT, extended.folder)), name
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):
             assert (ROOT / "docs" / name).is_file(), name
-    assert len(extended.written) == 11
+    assert len(extended.written) == 9
     figure = text_of("figure")
-    steps = [pattern.findall(figure) for pattern in (BECOMES, BEFORE, AT_END)]
-    assert [len(found) for found in steps] == [3, 2, 1]
-
-
-def test_the_schemas_have_the_new_policy(extended):
-    assert extended.said.strip().endswith("policies.schema.yaml")
-    schemas = (extended.folder / "workflow/schemas/policies.schema.yaml").read_text()
-    assert "\n  explore_first:\n" in schemas
-    each = "each: {description: 'First pulls of each arm, at least 1.', type: integer, minimum: 1}"
-    assert each in " ".join(schemas.split())
+    assert [len(pattern.findall(figure)) for pattern in (BECOMES, AT_END)] == [2, 1]
 
 
 def test_the_workflow_would_run_them(extended):
@@ -155,11 +142,11 @@ from fairbandits.figures.draw import draw
 
 config, ledgers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
 one = config.experiment("toy", "two_arms")
-results, seed = Path("tried"), config.seed_of("toy")
+results, seed = Path("tried"), config.seed_of(one)
 chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
 for each, file in zip(one.runs, chunks, strict=True):
     write_chunk(each.spec, seed, range(each.replicates), file, compiled=False)
-collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of("toy"))
+collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
 for name in ("fig1", "fig2"):
     images = {kind: results / f"{name}.{kind}" for kind in ("svg", "png", "table")}
     draw("toy", name, [results / one.dataset], None, **images)
@@ -172,6 +159,7 @@ print(json.dumps({
     "replicates": one.replicates,
     "labels": list(one.labels.values()),
     "described": describe(results / "fig2.table"),
+    "observed": describe(chunks[0]),
 }))
 """
 
@@ -187,5 +175,20 @@ def test_they_are_run_drawn_and_judged(extended):
         for word in (*found["labels"], quantity):
             assert f">{word}</text>" in drawn
     assert "Mean over the replicates of the pulls of arm 1 up to round t" in found["described"]
+    assert "last_pull (double, rounds)\n    Last round up to t in which" in found["observed"]
     notebook = json.loads((extended.folder / "notebooks/toy.ipynb").read_text(encoding="utf-8"))
     assert "fig2" in notebook["cells"][-1]["source"][-1]
+
+
+PLAYED = f"""
+import os, sys
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+sys.path[:0] = [{str(ROOT / "tests")!r}, {str(ROOT / "tests" / "policies")!r}]
+from test_forms import test_one_form
+test_one_form("explore_first")
+"""
+
+
+def test_the_tests_play_an_example_of_it(extended):
+    """Nothing but its file and its line is needed."""
+    extended.run("-c", PLAYED)

@@ -18,9 +18,12 @@ from small import SEED, small_config
 
 NEED_CHECKOUT = {
     "audit": ["banditq"],
+    "certify": [],
     "check-claims": [],
     "claims": [],
+    "export": ["--format", "csv"],
     "lock": [],
+    "metadata": [],
     "power": ["banditq"],
     "record": ["verdicts.parquet", "findings.parquet", "audit"],
     "replicate": ["figures"],
@@ -191,7 +194,7 @@ def test_the_checkout_around_the_current_folder_is_used(installed, elsewhere):
 
 def test_a_checkout_with_other_code_is_refused(installed, elsewhere):
     file = elsewhere / "src" / "fairbandits" / "rationals.py"
-    file.write_text(file.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8") + "EDITED = 1\n", encoding="utf-8")
     for words in (["lock"], ["replicate", "figures"]):
         assert installed.refused(*words, folder=elsewhere) == (
             f"Error: the package in {installed.packages / 'fairbandits'} has other code than the "

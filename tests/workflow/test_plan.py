@@ -109,11 +109,46 @@ def test_a_variant_has_figures_and_datasets_alone(variant):
 
 
 def test_figures_say_what_they_show(plan):
-    own = plan.params_of_figure("banditq", "fig1")
-    replayed = plan.params_of_figure("banditq", "fig8")
-    assert own["code"] == replayed["code"] != plan.params_of_figure("bf_ucb", "fig1b")["code"]
-    assert own["shows"] == [one.facts() for one in plan.config.shown_in("banditq", "fig1")]
-    assert replayed["shows"] == [plan.config.replay_of_figure("banditq", "fig8").facts()]
+    found = {one.place: one for one in plan.drawings()}
+    assert list(found) == [f"{paper}/{name}" for paper, name in plan.config.figures]
+    own, both, replayed, other = (
+        found[place] for place in ("banditq/fig1", "banditq/fig5", "banditq/fig8", "bf_ucb/fig1b")
+    )
+    assert own.code == both.code == replayed.code != other.code
+    assert (own.category, other.category) == ("BanditQ", "BF-UCB")
+    assert other.labels == {"figure": "1b", "quantity": "reward regret, low separation"}
+    results = "<results>/banditq"
+    assert own.inputs == {"data": [f"{results}/full_information.parquet"]}
+    assert both.inputs == {
+        "data": [f"{results}/bandit_feedback.parquet"],
+        "published": f"{results}/replay_5_bandit.parquet",
+    }
+    assert replayed.inputs == {
+        "data": [],
+        "published": f"{results}/replay_1000_full.parquet",
+        "read_off": "papers/banditq/published.yaml",
+    }
+    assert len(found["fair_ucb/fig3"].inputs["data"]) == 4
+
+
+def test_every_caption_says_what_was_run(plan):
+    replayed = {(one.paper, name) for one in plan.config.replays for name in one.figures}
+    for (paper, name), one in zip(plan.config.figures, plan.drawings(), strict=True):
+        assert len(one.caption) > 100
+        if (paper, name) not in replayed:
+            shown = plan.config.of_figure(paper, name)
+            assert f"{shown.replicates} replicates" in one.caption
+            assert str(shown.horizon) in one.caption
+    (beside,) = (one for one in plan.drawings() if "Black: the published run" in one.caption)
+    assert beside.place == "banditq/fig5"
+
+
+def test_a_figure_that_nothing_draws_is_refused(plan, monkeypatch):
+    monkeypatch.setitem(workflow.PAPERS, "ht_ucb", {"fig1": workflow.PAPERS["ht_ucb"]["fig1"]})
+    with pytest.raises(
+        ConfigError, match=r"has fig2, which nothing draws in .*ht_ucb\.py; did you"
+    ):
+        plan.drawings()
 
 
 def test_jobs_ask_for_what_they_took_before(placed, tmp_path):

@@ -87,7 +87,7 @@ def system(tmp_path):
 
 
 def taken(python):
-    return f"uv sync --frozen --python {python} never"
+    return f"uv sync --frozen --extra replicate --python {python} never"
 
 
 def test_the_script_knows_every_python_that_is_allowed():
@@ -177,7 +177,7 @@ def test_where_none_fits_one_is_fetched_and_said_so(system):
         NEEDS,
         "Python 3.11 to 3.14 is needed; found python3: CPython 3.9.2, python: CPython 2.7.18",
         "Fetching Python 3.13 into .tools/python for the locked environment in .venv",
-        f"uv sync --frozen --python 3.13 automatic {system.folder}/.tools/python",
+        f"uv sync --frozen --extra replicate --python 3.13 automatic {system.folder}/.tools/python",
     ]
     fetched = system.python(".tools/python/cpython-3.13/bin/python3", "CPython 3.13.9")
     assert system.setup()[-1] == taken(Path(fetched).relative_to(system.folder))

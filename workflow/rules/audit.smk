@@ -22,10 +22,11 @@ rule audit_paper:
     params:
         results=subpath(output[0], ancestor=2),
         seed=CONFIG.seed,
+        salt=salt_option,
         code=AUDIT_CODE,
     shell:
         "fairbandits audit {wildcards.paper} --results {params.results:q} --seed {params.seed}"
-        " --out {output:q} > {log:q} 2>&1"
+        " {params.salt} --out {output:q} > {log:q} 2>&1"
 
 
 rule verdicts:
@@ -80,3 +81,31 @@ rule audit:
         code=AUDIT_CODE,
     shell:
         "fairbandits record {input.verdicts:q} {input.findings:q} {params.folder:q} > {log:q} 2>&1"
+
+
+rule claims:
+    input:
+        verdicts="<results>/audit/verdicts.parquet",
+        citation="CITATION.cff",
+    output:
+        report(
+            "<results>/audit/verdicts.html",
+            caption="../report/audit.rst",
+            category="Audit",
+            labels={"quantity": "each claim in words, with its verdict"},
+        ),
+    log:
+        "<logs>/audit/claims.log",
+    benchmark:
+        "<benchmarks>/audit/claims.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        results=subpath(output[0], ancestor=2),
+        folder=subpath(output[0], parent=True),
+        code=PLAN.site_code,
+    shell:
+        "fairbandits export --format html --results {params.results:q} --out {params.folder:q}"
+        " > {log:q} 2>&1"

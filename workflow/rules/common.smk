@@ -1,5 +1,6 @@
 """What the rules share: the plan of the run, and fingerprints of the code."""
 
+import shlex
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -11,7 +12,7 @@ from fairbandits.replication.bundles import SHOWN, write_plans
 from fairbandits.settings.schemas import ConfigError
 
 try:
-    PLAN = Plan(config, Path(workflow.basedir))
+    PLAN = Plan(config, HERE)
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -25,24 +26,9 @@ AUDIT_CODE = audit_code()
 REPLAY_CODE = replay_code()
 ARENA_CODE = arena_code()
 
-datasets_shown_in = PLAN.datasets_shown_in
-params_of_figure = PLAN.params_of_figure
-replay_shown_in = PLAN.replay_shown_in
-
 
 wildcard_constraints:
     paper="[a-z_]+",
-
-
-def drawn(paper, number, quantity, caption):
-    """The outputs of a figure: the image in two formats, and the numbers it shows."""
-    svg = report(
-        "<figures>/<figure>.svg",
-        caption=f"../report/{caption}",
-        category=paper,
-        labels={"figure": number, "quantity": quantity},
-    )
-    return {"svg": svg, "png": "<figures>/<figure>.png", "table": "<results>/<figure>.parquet"}
 
 
 def published_option(wildcards, input):
@@ -50,10 +36,9 @@ def published_option(wildcards, input):
     return f"--published {input.published}" if "published" in input.keys() else ""
 
 
-def name_of_figure(wildcards, output):
-    """Paper and figure, as the command takes them."""
-    table = Path(output.table)
-    return [table.parent.name, table.stem]
+def salt_option(wildcards):
+    """The option that says whose words the data follow from, if there are some."""
+    return f"--salt {shlex.quote(CONFIG.salt)}" if CONFIG.salt else ""
 
 
 def results_folder(wildcards, output):

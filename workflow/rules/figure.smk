@@ -1,28 +1,35 @@
-"""What the figures' rules have in common; each says what it shows, and under which caption."""
+"""The figures: a rule for each, from what is said of it where it is drawn (`fairbandits.figures`)."""
 
+for one in PLAN.drawings():
 
-# Not run itself: the rules of the figures are made of it.
-rule figure:
-    input:
-        data=[],
-    output:
-        **drawn("", "", "", caption="workflow.rst"),
-    log:
-        "<logs>/<figure>.log",
-    benchmark:
-        "<benchmarks>/<figure>.tsv"
-    pathvars:
-        figure="none/none",
-    priority: SOON
-    localrule: True
-    conda:
-        "../../environment.yml"
-    threads: 1
-    params:
-        name=name_of_figure,
-        published=published_option,
-        shows=[],
-        code="",
-    shell:
-        "fairbandits figure {params.name} {input.data:q} {params.published}"
-        " --svg {output.svg:q} --png {output.png:q} --table {output.table:q} > {log:q} 2>&1"
+    rule:
+        name:
+            f"{one.paper}_{one.figure}"
+        input:
+            **one.inputs,
+        output:
+            svg=report(
+                f"<figures>/{one.place}.svg",
+                caption="../report/figure.rst",
+                category=one.category,
+                labels=one.labels,
+            ),
+            png=f"<figures>/{one.place}.png",
+            table=f"<results>/{one.place}.parquet",
+        log:
+            f"<logs>/{one.place}.log",
+        benchmark:
+            f"<benchmarks>/{one.place}.tsv"
+        priority: SOON
+        localrule: True
+        conda:
+            "../../environment.yml"
+        threads: 1
+        params:
+            name=[one.paper, one.figure],
+            published=published_option,
+            caption=one.caption,
+            code=one.code,
+        shell:
+            "fairbandits figure {params.name} {input.data:q} {params.published}"
+            " --svg {output.svg:q} --png {output.png:q} --table {output.table:q} > {log:q} 2>&1"

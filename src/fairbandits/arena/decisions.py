@@ -13,16 +13,17 @@ from fairbandits.arena.standings import KEPT
 
 @dataclass(frozen=True)
 class Choice:
-    """The policy to use under a contract by what is demanded and known."""
+    """The policy to use under a contract by what is demanded and known.
 
-    #: Whether the contract must hold in every round, or at the end alone.
+    `always` says whether the contract must hold in every round, or at the end alone; `horizon` is
+    ``known``, ``not known``, or ``known or not``; `rows` are the policy's standings. Of the `total`
+    instances it keeps the contract on `kept`, and has on `least` the least contract regret of all
+    that keep it; with `kept` below `total` it is only the nearest.
+    """
+
     always: bool
-    #: ``known``, ``not known``, or ``known or not``.
     horizon: str
-    #: Standings of the policy, one row for each instance.
     rows: pd.DataFrame
-    #: Number of instances on which it keeps the contract, and on which of these it has the least
-    #: contract regret of all that keep it; with `kept` below `total` it is only the nearest.
     kept: int
     least: int
     total: int
@@ -38,7 +39,7 @@ def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
 
     Of the policies that keep the contract on all instances it has the least mean rank by contract
     regret; if there is none, of those that keep it on most, the smallest shortfall. Policies that
-    ignore the contract are never chosen. `rows` are the standings under the contract.
+    ignore the contract are never chosen.
     """
     everyone = rivals(rows)
     serious = everyone[everyone["kind"] != CONTROL]
@@ -70,11 +71,10 @@ def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each of `rivals` under a contract: most often kept first, controls last.
 
-    `rows` are the standings under the contract. Columns: `label`, `kind`, `instances` that were
-    run; on how many of them the policy keeps the contract (`kept`, `kept_always`), is
-    Pareto-optimal (`pareto`), is so without keeping it (`breaking`), and has the `least` contract
-    regret of those that keep it; `by`, the policies that dominate it, with the number of instances;
-    means over instances of `contract_regret` and `shortfall` per thousand rounds.
+    It counts the instances on which the policy keeps the contract (`kept`, `kept_always`), is
+    Pareto-optimal (`pareto`), is so without keeping it (`breaking`), has the `least` contract
+    regret of those that keep it, and is dominated, `by` policy; `contract_regret` and `shortfall`
+    are means over instances per thousand rounds.
     """
     plain = rivals(rows)
     pareto = plain["dominated_by"] == ""
@@ -116,10 +116,7 @@ def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:
 
 
 def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
-    """Count the instances on which one policy has surely less than another, for each ordered pair.
-
-    `pairs` are those of one contract and one measure.
-    """
+    """Count the instances on which one policy has surely less than another, by ordered pair."""
     counts: Counter[tuple[str, str]] = Counter()
     for one in pairs.itertuples():
         if one.high < 0:

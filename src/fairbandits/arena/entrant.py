@@ -25,12 +25,12 @@ from fairbandits.arena.settings import SLUG
 from fairbandits.arena.standings import KEPT, standings
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
-from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled, compiled
 from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import importable, line_of, place_of
 from fairbandits.library.results import join
 from fairbandits.library.running import run
+from fairbandits.library.simulation import feedback_of
 from fairbandits.policies.own import find, with_numbers
 from fairbandits.replication.simulate import instance_of
 from fairbandits.settings.config import Experiment
@@ -64,7 +64,7 @@ class Entrant:
         made = self.make(**with_numbers({name: given[name] for name in self.asks}))
         if isinstance(made, type):
             raise TypeError(f"{self.name} gives a class, and not a policy")
-        simulation._feedback(made)
+        feedback_of(made)
         return compiled(made) if self.fast else made
 
 
@@ -99,17 +99,18 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
 
 @dataclass
 class Outcome:
-    """Standings of an entered policy, its failures, and how much was run and is stored."""
+    """Standings of an entered policy, and how many rounds were run and are stored.
+
+    `tables` has standings with the policy among the stored ones by contract and instance, `skipped`
+    why it was not run there, `failures` its error and the place of it by instance.
+    """
 
     label: str
     horizon: int = 0
     replicates: int = 0
     stored: int = 0
-    #: Contract and instance -> standings with the policy among the stored ones.
     tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
-    #: Instance -> error, and its place.
     failures: dict[str, str] = field(default_factory=dict)
-    #: Contract and instance -> why the policy was not run.
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def own(self, arena: Arena) -> pd.DataFrame:
@@ -180,10 +181,8 @@ def enter(
     """Run a policy beside the stored ones, under all contracts on all instances by default.
 
     A compiled policy is run as long as the stored ones, one in Python for `PLAIN_ROUNDS` rounds and
-    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. `said` is called with a message
-    at each step. A policy that fails on an instance leaves the other instances alone. Raises
-    ConfigError for an unknown name or an incomplete policy, StoreError for missing or stale
-    results.
+    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. ConfigError for an unknown name
+    or an incomplete policy, StoreError for missing or stale results.
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     known = arena.names
@@ -287,17 +286,12 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
 
 
 def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, Any]:
-    """Return the parameters that a policy can ask for on an instance with these means.
-
-    Quotas are those of groups for a policy that asks for groups, else of arms.
-    """
-    given: dict[str, Any] = {"quotas": spec.quotas}
-    given["targets"] = tuple(shares_of(spec.quotas, means.tolist()))
-    if spec.groups:
-        given["groups"] = spec.groups
-        if "groups" in entrant.asks:
-            given["quotas"] = maker_of("group_exposure", spec)(means).quotas
-    return given
+    """Return what a policy can ask for on an instance; with groups it gets quotas of groups."""
+    quotas = spec.quotas
+    if spec.groups and "groups" in entrant.asks:
+        quotas = maker_of("group_exposure", spec)(means).quotas
+    targets = tuple(shares_of(spec.quotas, means.tolist()))
+    return {"quotas": quotas, "targets": targets, "groups": spec.groups}
 
 
 def role_of(entrant: Entrant, contract: str) -> Role:
@@ -326,12 +320,12 @@ def _played(
     numbers = list(range(size["replicates"]))
     drawn = isinstance(instance, RandomInstance)
     alone = drawn and "targets" in entrant.asks
+    played = {name: size[name] for name in ("horizon", "seed")}
+    played |= {"instance": instance, "stream": spec.stream}
+    played |= {"checkpoints": rounds[rounds <= size["horizon"]]}
     results = []
     for together in [[r] for r in numbers] if alone else [numbers]:
         one = instance.draw(size["seed"], spec.stream, together[0]) if drawn else instance
-        played = {"instance": instance, "horizon": size["horizon"]}
-        played |= {"seed": size["seed"], "stream": spec.stream}
-        played |= {"checkpoints": rounds[rounds <= size["horizon"]]}
         try:
             policy = entrant.policy(given_of(spec, one.true_means, entrant))
         except Exception as error:  # a user's class can raise anything
@@ -339,8 +333,7 @@ def _played(
                 f"{entrant.name} cannot be made for {experiment.instance}: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        if policy.feedback == "bandit":
-            played |= {"quotas": spec.quotas}
+        played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
             policy = first.of(policy._policy)
         n_jobs = 1 if isinstance(policy, Compiled) else min(size["n_jobs"], len(together))
@@ -374,7 +367,7 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
 def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception | None:
     """Return the exception that a policy raises in a replicate, or None."""
     try:
-        simulation.run(policy, replicates=[replicate], **played)
+        run(policy, replicates=[replicate], **played)
     except Exception as error:  # a user's policy can raise anything
         return error
     return None

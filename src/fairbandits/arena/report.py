@@ -10,6 +10,7 @@ from fairbandits.arena.decisions import pareto
 from fairbandits.arena.entrant import Outcome, half
 from fairbandits.arena.roles import Arena
 from fairbandits.data.store import replacing
+from fairbandits.settings.formulas import plain
 
 _STYLE = (
     "body{font:16px/1.5 sans-serif;margin:0 auto;max-width:70rem;padding:0 1rem 3rem;"
@@ -64,7 +65,7 @@ def body(arena: Arena, outcome: Outcome) -> str:
         if not tables:
             continue
         look = picture.looks_under(everyone, pd.concat(tables.values()), yours)
-        parts.append(f"<h2>{escape(terms.title)}</h2><p>{escape(terms.says)}</p>")
+        parts.append(f"<h2>{escape(terms.title)}</h2><p>{escape(plain(terms.says))}</p>")
         panels = [
             picture.panel(titles[name], one, look, terms.unit, yours)
             for name, one in tables.items()

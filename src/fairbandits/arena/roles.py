@@ -7,7 +7,8 @@ from typing import Any
 from fairbandits.arena.settings import SLUG
 from fairbandits.library.contracts import CONTRACTS
 from fairbandits.settings.config import Config, Experiment
-from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, paper_file, read_yaml
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 
 #: Role of a policy that was made for the contract.
 OWN = "own"
@@ -20,12 +21,7 @@ OPTIMUM = "knows_all"
 
 @dataclass(frozen=True)
 class Role:
-    """How a policy meets a contract.
-
-    `translation` is ``own``, the name of a translation, or empty where the policy is not
-    applicable; `kind` is ``own``, ``oracle``, ``plug-in``, ``declared``, ``control`` or ``not
-    applicable``; `says` explains either.
-    """
+    """How a policy meets a contract: by itself, by a translation, or not at all (empty)."""
 
     translation: str
     kind: str
@@ -39,11 +35,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Terms:
-    """A contract of the arena.
-
-    `name` is a key of `fairbandits.contracts.CONTRACTS`, `suite` the experiment on whose instances
-    it is judged; `says` tells what is owed.
-    """
+    """A contract by its name in `CONTRACTS`, and the suite on whose instances it is judged."""
 
     name: str
     title: str

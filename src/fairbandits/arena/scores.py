@@ -41,18 +41,19 @@ class Seen:
 
 @dataclass(frozen=True)
 class Score:
-    """A policy with one setting on one instance under one contract."""
+    """A policy with one setting on one instance under one contract.
 
-    #: Its name in the configuration, and on pages.
+    `policy` is its name in the configuration, `label` that on pages; `setting` the swept parameter
+    with its value, or empty, and `usual` whether that is the first of the sweep. `values` are by
+    `MEASURES`, of shape (n_replicates, n_checkpoints).
+    """
+
     policy: str
     label: str
-    #: The swept parameter with its value, or empty, and whether that is the first value of the
-    #: sweep, the policy's usual setting.
     setting: str
     usual: bool
     role: Role
     rounds: np.ndarray
-    #: By `MEASURES`, of shape (n_replicates, n_checkpoints).
     values: dict[str, np.ndarray]
 
     @property
@@ -88,14 +89,9 @@ def values_of(make: Callable[[np.ndarray], Contract], seen: Seen) -> dict[str, n
         return {name: getattr(contract, name)(seen) for name in MEASURES}
     parts = []
     for r, means in enumerate(seen.true_means):
-        one = Seen(
-            seen.rounds,
-            seen.plays[r : r + 1],
-            seen.rewards[r : r + 1],
-            means,
-            {name: values[r : r + 1] for name, values in seen.deficits.items()},
-            seen.quotas,
-        )
+        own = slice(r, r + 1)
+        deficits = {name: values[own] for name, values in seen.deficits.items()}
+        one = Seen(seen.rounds, seen.plays[own], seen.rewards[own], means, deficits, seen.quotas)
         parts.append({name: getattr(make(means), name)(one) for name in MEASURES})
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
 
@@ -144,11 +140,5 @@ def seen_of(run: RunData) -> Seen:
 
 
 def setting_of(cell: Mapping[str, float]) -> str:
-    """Return the swept parameters with their values, for reading.
-
-    Examples
-    --------
-    >>> setting_of({"V_exponent": 0.5})
-    'V exponent 0.5'
-    """
+    """Return the swept parameters with their values, for reading: V exponent 0.5."""
     return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in cell.items())

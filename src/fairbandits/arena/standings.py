@@ -14,7 +14,7 @@ from fairbandits.arena.scores import MEASURES, Score, maker_of, recorded, scores
 from fairbandits.arena.settings import SLUG, TABLES, arena_code
 from fairbandits.data.store import table_hash, write_table
 from fairbandits.library.instance import Instance
-from fairbandits.library.simulation import run
+from fairbandits.library.simulation import Setting, play
 from fairbandits.measures.summary import summarise
 from fairbandits.policies import make_policy
 from fairbandits.settings.config import Config
@@ -37,14 +37,10 @@ def interval(values: np.ndarray) -> pd.DataFrame:
 def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
     """Return one row for each score of one contract on one instance.
 
-    `horizon` is a recorded round, by default the last. Columns: policy, setting and role;
-    ``MEASURE``, ``MEASURE_low`` and ``MEASURE_high`` of `MEASURES`, and of the ranks
-    ``contract_regret_rank`` and ``shortfall_rank`` for the usual setting of each policy; ``kept``
-    and ``kept_always``, whether the contract is kept at the end, and in every recorded round
-    (`KEPT`); ``horizon`` and ``replicates``; ``dominated_by``, a name or nothing.
+    `horizon` is a recorded round, by default the last. `MEASURES`, and the ranks of each policy's
+    usual setting, have their means with ``_low`` and ``_high``; ``kept`` and ``kept_always`` say
+    whether the contract is kept at the end, and in every recorded round (`KEPT`).
 
-    Notes
-    -----
     Ranks are of each replicate, 1 for the least, shared where values are equal; their mean has an
     interval as all means have. A policy dominates another if the paired interval of either measure
     says that it is better, and the mean of the other measure does not say that it is worse; but no
@@ -218,8 +214,8 @@ def _nanoseconds(policy: Any, rounds: int) -> float:
     took = []
     for _ in range(2):  # the first one compiles, or loads what was compiled
         begin = time.perf_counter()
-        run(
-            *(policy, Instance(COST_MEANS), rounds, COST_REPLICATES),
+        play(
+            *(Setting(policy), Instance(COST_MEANS), rounds, range(COST_REPLICATES)),
             checkpoints=[rounds],
             compiled=True if rounds == COST_ROUNDS else None,
         )

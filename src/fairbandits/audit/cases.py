@@ -1,32 +1,39 @@
-"""Turn a record of the ledger into the data that its procedure judges.
+"""From the cells of recorded runs to the values that a procedure judges.
 
-The record's plan (`fairbandits.audit.plans`) says which cells a test reads, over what it is
-repeated and stacked, under which readings, and each input as an expression. No paper is known here.
+The cells that a test reads are one table, with a row for each. The record's plan
+(`fairbandits.audit.plans`) is asked of it: `cells` and `where` choose rows, `reading` repeats them
+under readings, `each` groups them to cases, `with` finds each row's companions, `over` sorts the
+rows of a case. Each input of the procedure is an expression, evaluated in the case (`CaseScope`);
+`questions` yields the values. What the procedure makes of them is a finding
+(`fairbandits.audit.judge`). No paper is known here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from fairbandits.audit import measures
-from fairbandits.audit.cells import Cell
+from fairbandits.audit.cells import COORDINATES, Cell
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
-from fairbandits.audit.plans import LITERAL, Plan, Selection
+from fairbandits.audit.plans import Plan, Selection, is_literal
 from fairbandits.rationals import rational
 
-#: Data parameters with a value for each replicate, or one number.
+#: Data parameters with a value for each replicate, or one number, and those that are one number.
 EITHER = ("one", "other", "larger", "smaller", "wider", "narrower")
-#: Data parameters with a value for each replicate, and those that are one number.
-SAMPLES, NUMBERS = ("sample", "outcomes"), ("limit", "value", "most", "least")
+NUMBERS = ("limit", "value", "most", "least", "printed")
 #: Data parameters with one number for each point.
 POINTS = ("horizons", "x", "limits", "reference")
 #: Data parameters that are one number, or in these procedures one for each point.
-ENDS, AT_POINTS = ("most", "least", "within"), ("bound_everywhere", "curve_inside")
+ENDS, AT_POINTS = ("most", "least", "within", "printed"), ("bound_everywhere", "curve_inside")
+#: Coordinates in which a control differs because its policy does.
+OF_POLICY = ("policy", "label", "feedback")
 #: Procedures that take separate replicates at each point, since their number may differ.
-APART = ("growth_exponent", "logarithmic_growth", "bounded_remainder", "proportionality")
+APART = ("growth_exponent", "logarithmic_growth", "proportionality")
 
 
 @dataclass(frozen=True)
@@ -35,20 +42,19 @@ class Question:
 
     `each` names, for reading, the item that the test is repeated for; `coordinates` tell the test's
     questions apart. A question with an empty `reading` counts under all readings of its claim.
+    `control` has the same data of the control's cells, if there is one.
     """
 
     data: Mapping[str, Any]
     each: str = ""
     reading: str = ""
     coordinates: tuple[tuple[str, str], ...] = ()
-
-
-# --------------------------------------------------------------------------------------- scopes
+    control: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class CaseScope:
-    """Values of the names in one case's expressions.
+    """Values of the names in one case's expressions (`fairbandits.audit.expressions.Scope`).
 
     `cell` is None where no run is read. `known` holds coordinates that no cell has, and arm, round
     and reading; `find` returns a cell's companion by name; `group` holds the scopes of all stacked
@@ -65,18 +71,11 @@ class CaseScope:
         """Return the value of a name."""
         if name in self.known:
             return self.known[name]
-        found = measures.measures().get(name)
         if self.cell is None:
             raise ExpressionError(f"{name!r} needs a cell, and the test names none")
-        if found is None:
-            try:
-                return self.cell.coordinate(name)
-            except KeyError:
-                raise ExpressionError(
-                    f"{self.cell.recorded.experiment.name}: policy {self.cell.run.policy!r} "
-                    f"has no {name!r}"
-                ) from None
-        values = found(self.cell)
+        if name not in measures.measures():
+            return self.cell.coordinate(name)
+        values = measures.measures()[name](self.cell)
         if "arm" in self.known and values.shape[2] > 1:
             values = values[:, :, [self.known["arm"] - 1]]
         return values
@@ -107,346 +106,363 @@ class CaseScope:
 
     def call(self, name: str, arguments: list[Any]) -> Any:
         """Return a function's value."""
-        found = measures.functions()[name]
-        return found.of(self, *arguments) if found.in_cell else found.of(*arguments)
-
-
-# ------------------------------------------------------------------------------------- questions
+        return measures.functions()[name](self, arguments)
 
 
 def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
-    """Yield the questions of a test; ValueError if the recorded runs do not fit the plan."""
-    yield from _Asking(plan, readings, evidence).all()
+    """Yield the questions of a test, reading by reading; ValueError if the runs do not fit it."""
+    cases = Cases(plan, readings, evidence)
+    asked = False
+    for reading, cells in cases.groups():
+        for known in cases.repetitions(cells[0]):
+            data = _data(plan, cases.scopes(reading, cells, known))
+            if data is None:
+                continue
+            asked, control = True, None
+            if plan.control:
+                control = _data(plan, cases.scopes(reading, cases.controls(cells), known))
+            where = {name: cells[0].coordinate(name) for name in plan.of_cells} | known
+            where = {name: where[name] for name in plan.each}
+            each = ", ".join(_in_words(name, value) for name, value in where.items())
+            coordinates = tuple((name, str(value)) for name, value in where.items())
+            yield Question(data, each, reading, coordinates, control)
+    if not asked:
+        raise ValueError("no arm or round of its cells is what the test asks for")
 
 
-class _Asking:
-    """A plan and its evidence."""
+class Cases:
+    """The cells that a plan reads, as a table: the cell, and its coordinates that tell cases apart.
+
+    A plan without cells has one row, with None in place of a cell.
+    """
 
     def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
-        self._companions: dict[str, list[Cell]] = {}
-        self.cells = self._cells(plan.cells, plan.columns()) if plan.cells else [None]
-        if not self.cells:
-            raise ValueError("no cell of its experiments is what the test asks for")
+        self._others: dict[tuple[str, bool], tuple[list[str], pd.DataFrame]] = {}
+        self._controls: list[Cell] | None = None
         self._of_replicates = False
+        self.table = pd.DataFrame({"cell": [None]})
+        if plan.cells:
+            self.table = self._chosen(plan.cells, plan.columns(), plan.of_cells)
+        if self.table.empty:
+            raise ValueError("no cell of its experiments is what the test asks for")
 
-    # -------------------------------------------------------------------------- choosing cells
+    def scope(self, cell: Cell | None, **known: Any) -> CaseScope:
+        """Return the scope of a cell."""
+        return CaseScope(self.evidence, cell, known, self._companion)
 
-    def _cells(self, chosen: Selection, columns: list[str]) -> list[Cell]:
-        return [
+    def _chosen(
+        self, selection: Selection, columns: list[str], coordinates: Sequence[str]
+    ) -> pd.DataFrame:
+        """Return the table of the cells of a selection, with these coordinates."""
+        cells = [
             cell
-            for name in chosen.experiments
+            for name in selection.experiments
             for recorded in self.evidence.recorded(name, columns)
             for run in recorded.runs
-            if self._is_wanted(cell := Cell(self.evidence, recorded, run), chosen)
+            if self._is_wanted(cell := Cell(self.evidence, recorded, run), selection)
         ]
+        values = {name: [cell.coordinate(name) for cell in cells] for name in coordinates}
+        return pd.DataFrame({"cell": cells, **values}, dtype=object)
 
-    def _is_wanted(self, cell: Cell, chosen: Selection) -> bool:
-        for name, wanted in chosen.wanted.items():
-            if name == "arm":
-                continue
-            try:
-                found = cell.coordinate(name)
-            except KeyError:  # a policy without this parameter
+    def _is_wanted(self, cell: Cell, selection: Selection) -> bool:
+        wanted = {name: values for name, values in selection.wanted.items() if name != "arm"}
+        for name, values in wanted.items():
+            if not (cell.has(name) and _is_one_of(cell.coordinate(name), values)):
                 return False
-            if not _is_one_of(found, wanted):
-                return False
-        if not chosen.where:
-            return True
-        return bool(np.all(parse(chosen.where).evaluate(self._scope(cell))))
+        where = selection.where
+        return not where or bool(np.all(parse(where).evaluate(self.scope(cell))))
+
+    # ------------------------------------------------------------------------------ companions
 
     def _companion(self, cell: Cell, name: str) -> Cell:
-        chosen = self.plan.companions[name]
-        if name not in self._companions:
-            columns = self.plan.columns(name)
-            self._companions[name] = self._cells(
-                chosen
-                if chosen.experiments
-                else replace(chosen, experiments=self.plan.cells.experiments),
-                columns,
-            )
-        alike = self._alike(chosen)
-        found = [
-            other
-            for other in self._companions[name]
-            if all(_coordinate(other, one) == _coordinate(cell, one) for one in alike)
-        ]
-        if len(found) != 1:
-            given = ", ".join(f"{one} = {_coordinate(cell, one)}" for one in alike)
+        """Return a cell's companion, the one row that is like it; a control has its cell's."""
+        selection = self.plan.companions[name]
+        if cell.stands_for:
+            if name not in self.plan.control.companions:
+                return self._companion(cell.stands_for, name)
+            selection = self.plan.control.companions[name]
+        if (name, cell.stands_for is None) not in self._others:
+            self._others[name, cell.stands_for is None] = self._companions(name, selection)
+        alike, others = self._others[name, cell.stands_for is None]
+        values = {one: cell.coordinate(one) for one in alike}
+        for one, value in values.items():
+            # compared one by one: None is None, and a list is one value
+            others = others[np.array([found == value for found in others[one]], bool)]
+        if len(others) != 1:
+            given = ", ".join(f"{one} = {value}" for one, value in values.items())
             raise ValueError(
                 f"companion {name!r} must be one cell"
                 + (f" for {given}" if given else "")
-                + f", got {len(found)}"
+                + f", got {len(others)}"
             )
-        both = min(cell.n_replicates, found[0].n_replicates)
-        return replace(found[0], replicates=both) if self.plan.paired else found[0]
+        (other,) = others["cell"]
+        both = min(cell.n_replicates, other.n_replicates)
+        return replace(other, replicates=both) if self.plan.paired else other
 
-    def _alike(self, chosen: Selection) -> list[str]:
-        if chosen.match is not None:
-            return list(chosen.match)
-        return [
-            one
-            for one in (*self._of_cells(), self.plan.over)
-            if one.isidentifier() and one not in chosen.wanted
-        ]
+    def controls(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the controls that stand for the cells of a case: for each the one that is like it.
 
-    def _limited(self, cell: Cell) -> Cell:
+        Where cells are stacked, and the control is swept over something else, all of it is stacked.
+        """
+        found = [self._like(cell) for cell in cells]
+        if self.plan.over and all(found) and any(len(some) > 1 for some in found):
+            pairs = zip(found, cells, strict=True)
+            first = {id(one): (one, cell) for some, cell in pairs for one in some}
+            found, cells = (
+                [[one] for one, _ in first.values()],
+                [cell for _, cell in first.values()],
+            )
+        made = []
+        for some, cell in zip(found, cells, strict=True):
+            if len(some) != 1:
+                place = f"{cell.recorded.experiment.name}/{cell.run.name}"
+                raise ValueError(f"the control of {place} must be one cell, got {len(some)}")
+            both = min(some[0].n_replicates, cell.n_replicates)
+            made.append(replace(some[0], replicates=both, stands_for=cell))
+        return made
+
+    def _like(self, cell: Cell) -> list[Cell]:
+        """Return the control's cells that are like a cell."""
+        control, plan = self.plan.control.cells, self.plan
+        if self._controls is None:
+            selection = replace(control, experiments=control.experiments or plan.cells.experiments)
+            self._controls = list(self._chosen(selection, plan.columns(), ())["cell"])
+        alike = {"law", plan.over, *plan.of_cells, *(control.match or ())} - control.wanted.keys()
+        # in other experiments only what is asked for
+        alike |= set() if control.experiments else {"experiment"}
+        alike &= COORDINATES.keys() - set(OF_POLICY)
+        alike |= {"policy"} - control.wanted.keys()
+
+        def is_like(one: Cell) -> bool:
+            swept = one.run.cell.keys() & cell.run.cell.keys() - control.wanted.keys()
+            return all(one.run.cell[name] == cell.run.cell[name] for name in swept) and all(
+                one.coordinate(name) == cell.coordinate(name) for name in alike
+            )
+
+        return [one for one in self._controls if is_like(one)]
+
+    def _companions(self, name: str, selection: Selection) -> tuple[list[str], pd.DataFrame]:
+        """Return the coordinates that cells share with companions of a name, and these."""
+        alike = (*self.plan.of_cells, self.plan.over)
+        if not selection.experiments:
+            selection = replace(selection, experiments=self.plan.cells.experiments)
+        alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
+        alike = alike if selection.match is None else list(selection.match)
+        return alike, self._chosen(selection, self.plan.columns(name), alike)
+
+    def limited(self, cell: Cell | None) -> Cell | None:
         """Return a cell limited to the replicates that all its companions have."""
-        if not self.plan.paired or not self.plan.companions:
+        if cell is None or not self.plan.paired or not self.plan.companions:
             return cell
         used = {place for one in self.plan.expressions for _, place in one.names() if place}
         sizes = [self._companion(cell, name).n_replicates for name in used]
         return replace(cell, replicates=min([cell.n_replicates, *sizes]))
 
-    # ------------------------------------------------------------------------------- the cases
+    # ---------------------------------------------------------------------- readings and cases
 
-    def _of_cells(self) -> list[str]:
-        """Return the coordinates of repetitions that are cells' own."""
-        return [
-            name
-            for name, values in self.plan.each.items()
-            if not values and name not in ("arm", "round")
-        ]
-
-    def _scope(self, cell: Cell | None, **known: Any) -> CaseScope:
-        return CaseScope(self.evidence, cell, known, self._companion)
-
-    def all(self) -> Iterator[Question]:
-        """Yield the questions, reading by reading."""
-        asked = False
-        for reading, group in self._groups():
-            for known in self._repeated(group[0]):
-                for question in self._asked(reading, group, known):
-                    asked = True
-                    yield question
-        if not asked:
-            raise ValueError("no arm or round of its cells is what the test asks for")
-
-    def _groups(self) -> Iterator[tuple[str, list]]:
+    def groups(self) -> Iterator[tuple[str, list[Cell | None]]]:
         """Yield the cells of each case, with its reading (empty for a case under all readings)."""
-        found: dict[tuple, dict[str, list]] = {}
-        for reading, cells in self._by_reading():
-            for cell in cells:
-                key = tuple(_coordinate(cell, name) for name in self._of_cells())
-                found.setdefault(key, {}).setdefault(reading, []).append(cell)
+        table = self._under_readings()
+        grouped = table.groupby(self.plan.of_cells or (lambda row: 0), sort=False, dropna=False)
+        cases = [rows.groupby("reading", sort=False)["cell"].agg(list) for _, rows in grouped]
+        cases = [dict(case) for case in cases]
         # in the order of the readings, whatever cells come first
         for reading in ("", *self.readings):
-            for groups in found.values():
-                if reading in groups and self._is_of_all(groups):
-                    yield "", groups[reading]
-                    groups.clear()
-                elif reading in groups:
-                    yield reading, groups[reading]
+            for case in cases:
+                if reading in case and self._is_of_all(case):
+                    yield "", case[reading]
+                    case.clear()
+                elif reading in case:
+                    yield reading, case[reading]
 
-    def _is_of_all(self, groups: Mapping[str, list]) -> bool:
+    def _under_readings(self) -> pd.DataFrame:
+        """Return the table with a row for each cell and each reading that it belongs to."""
+        if not self.plan.reading:
+            return self.table.assign(reading="")
+        parts = [
+            self.table[[self._belongs(cell, reading) for cell in self.table["cell"]]].assign(
+                reading=reading
+            )
+            for reading in self.readings
+        ]
+        return pd.concat(parts, ignore_index=True) if parts else self.table[:0].assign(reading="")
+
+    def _belongs(self, cell: Cell, reading: str) -> bool:
+        given = self.plan.reading
+        if not isinstance(given, Mapping):
+            names = [given] if isinstance(given, str) else given
+            return any(cell.coordinate(name) == reading for name in names)
+        rule = given.get(reading, False)
+        if isinstance(rule, bool):
+            return rule
+        holds = parse(rule).evaluate(self.scope(cell, reading=reading))
+        # replicates differ in it: `_kept` selects those that belong
+        self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
+        return bool(np.any(holds))
+
+    def _is_of_all(self, case: Mapping[str, list]) -> bool:
         """Whether a case has the same cells, and all their replicates, under all readings."""
-        one, *others = ([id(cell) for cell in group] for group in groups.values())
+        one, *others = ([id(cell) for cell in cells] for cells in case.values())
         own = any(name == "reading" for text in self.plan.judged for name, _ in text.names())
-        complete = len(self.readings) == len(groups) > 1 and all(one == other for other in others)
+        complete = len(self.readings) == len(case) > 1 and all(one == other for other in others)
         return complete and not own and not self._of_replicates
 
-    def _by_reading(self) -> Iterator[tuple[str, list]]:
-        given = self.plan.reading
-        if not given:
-            yield "", self.cells
-            return
-        for reading in self.readings:
-            if isinstance(given, Mapping):
-                if reading not in given:
-                    continue
-                rule = given[reading]
-                if rule is True:
-                    yield reading, self.cells
-                    continue
-                found = []
-                for cell in self.cells:
-                    holds = parse(rule).evaluate(self._scope(cell, reading=reading))
-                    # replicates differ in it: `_kept` selects those that belong
-                    self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
-                    if np.any(holds):
-                        found.append(cell)
-            else:
-                names = [given] if isinstance(given, str) else given
-                found = [
-                    cell
-                    for cell in self.cells
-                    if any(_coordinate(cell, name) == reading for name in names)
-                ]
-            if found:
-                yield reading, found
+    # --------------------------------------------------------------- repetitions and stacking
 
-    def _repeated(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
-        """Yield the coordinates of each repetition that no cell has."""
+    def repetitions(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
+        """Yield the coordinates of each repetition of a case that no cell has."""
         given = {name: values for name, values in self.plan.each.items() if values}
-        arm = self.plan.cells.wanted.get("arm") if self.plan.cells else None
-        rows: list[dict[str, Any]] = [{} if arm is None else {"arm": arm}]
-        for name, values in given.items():
-            rows = [{**row, name: value} for row in rows for value in values]
-        for row in rows:
-            rounds: Iterable[Any] = [None]
-            if "round" in self.plan.each:
-                found = parse(self.plan.rounds).evaluate(self._scope(self._limited(cell), **row))
-                places = self._scope(cell).at(cell.rounds[None, :, None], np.ravel(found))
-                rounds = dict.fromkeys(places.ravel().tolist())
-            for t in rounds:
-                more = row if t is None else {**row, "round": t}
-                if "arm" not in self.plan.each or "arm" in more:
-                    yield more
-                    continue
-                scope = self._scope(cell, **more)
-                chosen = np.asarray(
-                    parse(self.plan.arms).evaluate(scope) if self.plan.arms else True
-                )
-                if t is not None and chosen.ndim == 3:
-                    chosen = scope.at(chosen, t)
-                chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
-                for k in np.flatnonzero(chosen).tolist():
-                    yield {**more, "arm": k + 1}
+        if self.plan.cells and "arm" in self.plan.cells.wanted:
+            given = {"arm": [self.plan.cells.wanted["arm"]]} | given
+        for values in product(*given.values()):
+            known = dict(zip(given, values, strict=True))
+            for at in self._rounds(cell, known):
+                for arm in self._arms(cell, known | at):
+                    yield known | at | arm
 
-    def _asked(
-        self, reading: str, group: list[Cell | None], known: dict[str, Any]
-    ) -> Iterator[Question]:
+    def _rounds(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
+        if "round" not in self.plan.each:
+            return [{}]
+        found = parse(self.plan.rounds).evaluate(self.scope(self.limited(cell), **known))
+        recorded = self.scope(cell).at(cell.rounds[None, :, None], np.ravel(found))
+        return [{"round": t} for t in dict.fromkeys(recorded.ravel().tolist())]
+
+    def _arms(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
+        if "arm" not in self.plan.each or "arm" in known:
+            return [{}]
+        scope = self.scope(cell, **known)
+        chosen = np.asarray(parse(self.plan.arms).evaluate(scope) if self.plan.arms else True)
+        if "round" in known and chosen.ndim == 3:
+            chosen = scope.at(chosen, known["round"])
+        chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
+        return [{"arm": k + 1} for k in np.flatnonzero(chosen).tolist()]
+
+    def scopes(
+        self, reading: str, cells: Sequence[Cell | None], known: dict[str, Any]
+    ) -> list[CaseScope]:
+        """Return the scopes of a case: of its one cell, or of the cells that are stacked."""
         plan = self.plan
-        scopes = []
-        for cell in group:
-            used = self._limited(cell) if cell is not None else None
-            extra = {"reading": reading} if reading else {}
-            scopes.append(self._scope(used, **known, **extra))
-        if plan.over:
-            place = parse(plan.over)
-            scopes.sort(key=lambda scope: _as_number(place.evaluate(scope)))
-            sizes = [_as_number(place.evaluate(scope)) for scope in scopes]
-            if len(set(sizes)) < len(sizes):
-                raise ValueError(
-                    f"cells that are stacked must differ in {plan.over}, got {sizes}; "
-                    "what else they differ in has to be among `each`"
-                )
-            if plan.is_joint:
-                scopes = [replace(scopes[0], group=tuple(scopes))]
-        elif len(scopes) > 1 and plan.procedure != "invariant":
-            names = [f"{one.cell.recorded.experiment.name}/{one.cell.run.name}" for one in scopes]
-            raise ValueError(f"a case must be one cell, got {len(names)}: {', '.join(names[:4])}")
-        data = self._data(scopes)
-        if data is None:
-            return
-        where = {name: _coordinate(group[0], name) for name in self._of_cells()} | known
-        ordered = {name: where[name] for name in plan.each}
-        coordinates = tuple((name, str(value)) for name, value in ordered.items())
-        each = ", ".join(_in_words(name, value) for name, value in ordered.items())
-        yield Question(data, each, reading, coordinates)
-
-    # -------------------------------------------------------------------------------- the data
-
-    def _data(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
-        plan = self.plan
-        if plan.procedure == "invariant":
-            return self._pooled(scopes)
-        data = {}
-        for name, given in plan.inputs.items():
-            if name in LITERAL or (name == "printed" and plan.procedure == "printed_number"):
-                data[name] = given
-                continue
-            parts = given if isinstance(given, list) else [given]
-            found = [self._one(one, scope) for scope in scopes for one in parts]
-            data[name] = _fitted(plan.procedure, name, found)
-        return _completed(plan.procedure, data)
-
-    def _pooled(self, scopes: list[CaseScope]) -> dict[str, Any] | None:
-        """Return the excesses of all cells of a case, concatenated, and their scale."""
-        excess, scales = [], []
-        given = self.plan.inputs["excess"]
-        parts = given if isinstance(given, list) else [given]
-        for scope in scopes:
-            scale = np.asarray(self._one(self.plan.inputs.get("scale", 1.0), scope), float)
-            for part in parts:
-                found = np.asarray(self._one(part, scope))
-                excess.append(found.ravel())
-                scales.append(np.broadcast_to(scale, found.shape).ravel())
-        joined = np.concatenate(excess)
-        if not joined.size:
-            return None
-        if joined.dtype == bool:
-            joined = joined.astype(int)
-        data: dict[str, Any] = {"excess": joined}
-        if "scale" in self.plan.inputs:
-            data["scale"] = np.concatenate(scales)
-        return data
-
-    def _one(self, given: Any, scope: CaseScope) -> Any:
-        if not isinstance(given, str):
-            return given
-        found = parse(given).evaluate(scope)
-        return self._kept(found, scope)
-
-    def _kept(self, found: Any, scope: CaseScope) -> Any:
-        """Return a value limited to the replicates that `keep` selects."""
-        if np.ndim(found) != 3 or found.shape[0] == 1:
-            return found
-        rules = [self.plan.keep]
-        if isinstance(self.plan.reading, Mapping):
-            rules.append(self.plan.reading.get(scope.known.get("reading"), ""))
-        for rule in rules:
-            if isinstance(rule, str) and rule:
-                meant = np.asarray(parse(rule).evaluate(scope))
-                if meant.ndim == 3:
-                    found = found[np.broadcast_to(meant[:, 0, 0], len(found))]
-        return found
-
-
-def _coordinate(cell: Cell | None, name: str) -> Any:
-    try:
-        return cell.coordinate(name)
-    except KeyError:
-        raise ValueError(
-            f"{cell.recorded.experiment.name}: policy {cell.run.policy!r} has no {name!r}"
-        ) from None
-
-
-def _as_number(value: Any) -> float:
-    return float(np.asarray(value, float).reshape(()))
+        known = known | ({"reading": reading} if reading else {})
+        scopes = [self.scope(self.limited(cell), **known) for cell in cells]
+        if not plan.over:
+            if len(scopes) > 1 and plan.procedure != "invariant":
+                found = [one.cell for one in scopes]
+                names = [f"{one.recorded.experiment.name}/{one.run.name}" for one in found]
+                listed = ", ".join(names[:4])
+                raise ValueError(f"a case must be one cell, got {len(names)}: {listed}")
+            return scopes
+        place = parse(plan.over)
+        sized = [(float(np.asarray(place.evaluate(one), float).item()), one) for one in scopes]
+        sized.sort(key=lambda pair: pair[0])
+        sizes, scopes = ([pair[k] for pair in sized] for k in (0, 1))
+        if len(set(sizes)) < len(sizes):
+            raise ValueError(
+                f"cells that are stacked must differ in {plan.over}, got {sizes}; "
+                "what else they differ in has to be among `each`"
+            )
+        return [replace(scopes[0], group=tuple(scopes))] if plan.is_joint else scopes
 
 
 def _is_one_of(found: Any, wanted: Any) -> bool:
-    values = wanted if isinstance(wanted, list) else [wanted]
+    """Return whether a coordinate is a value, or one of several; text can be a fraction."""
+    number = not isinstance(found, str) and found is not None
     return any(
-        found == (rational("a coordinate", one) if _is_fraction(one, found) else one)
-        for one in values
+        found == (rational("a coordinate", one) if number and isinstance(one, str) else one)
+        for one in (wanted if isinstance(wanted, list) else [wanted])
     )
-
-
-def _is_fraction(wanted: Any, found: Any) -> bool:
-    return isinstance(wanted, str) and not isinstance(found, str) and found is not None
 
 
 def _in_words(name: str, value: Any) -> str:
     if name == "arm":
         return f"arm {value}"
-    if name == "round":
-        return f"t = {value}"
     if isinstance(value, str):
         return value.replace("_", " ")
-    if name == "tolerance":
-        return f"alpha = {value}"
+    name = {"round": "t", "tolerance": "alpha"}.get(name, name)
     return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
 
 
-def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
+# ------------------------------------------------------------------------------------- values
+
+
+def _data(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
+    return pooled(plan, case) if plan.procedure == "invariant" else fitted(plan, case)
+
+
+def pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
+    """Return the excesses of all cells of a case, one after the other, and their scale."""
+    excess, scales = [], []
+    for scope in case:
+        scale = np.asarray(_value(plan, plan.inputs.get("scale", 1.0), scope), float)
+        for part in _listed(plan.inputs["excess"]):
+            found = np.asarray(_value(plan, part, scope))
+            excess.append(found.ravel())
+            scales.append(np.broadcast_to(scale, found.shape).ravel())
+    joined = np.concatenate(excess)
+    if not joined.size:
+        return None
+    data = {"excess": joined.astype(int) if joined.dtype == bool else joined}
+    return data | ({"scale": np.concatenate(scales)} if "scale" in plan.inputs else {})
+
+
+def fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
+    """Return the inputs of a case in the form that its procedure requires."""
+    data = {}
+    for name, given in plan.inputs.items():
+        if is_literal(plan.procedure, name):
+            data[name] = given
+        else:
+            parts = [_value(plan, one, scope) for scope in case for one in _listed(given)]
+            data[name] = _fitted(plan.procedure, name, [np.asarray(one) for one in parts])
+    # single numbers are repeated for all points or replicates
+    if plan.procedure == "bound_everywhere" and data["limits"].size == 1:
+        data["limits"] = np.repeat(data["limits"], data["samples"].shape[1])
+    if plan.procedure == "paired_comparison" and np.ndim(data["larger"]) == 0:
+        data["larger"] = np.full(np.shape(data["smaller"]), data["larger"])
+    return data
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
+    """Return the value of an input, limited to the replicates that `keep` and reading select."""
+    if not isinstance(given, str):
+        return given
+    found = parse(given).evaluate(scope)
+    if np.ndim(found) != 3 or found.shape[0] == 1:
+        return found
+    rules = [plan.keep]
+    if isinstance(plan.reading, Mapping):
+        rules.append(plan.reading.get(scope.known.get("reading"), ""))
+    for rule in rules:
+        if isinstance(rule, str) and rule:
+            holds = np.asarray(parse(rule).evaluate(scope))
+            if holds.ndim == 3:
+                found = found[np.broadcast_to(holds[:, 0, 0], len(found))]
+    return found
+
+
+def _fitted(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
     """Return values in the form that a procedure's data parameter requires."""
-    arrays = [np.asarray(one) for one in parts]
     if name == "samples":
-        columns = [column for one in arrays for column in _columns(one)]
+        if few := [one.ndim for one in parts if one.ndim != 3]:
+            raise ValueError(f"samples must be of recorded runs, got {few[0]} axes")
+        # the replicates at each round, or arm, of each array
+        columns = [column for one in parts for column in one.reshape(len(one), -1).T]
         if procedure in APART:
             return columns
         sizes = {len(one) for one in columns}
         if len(sizes) > 1:
             raise ValueError(f"points must have the same replicates, got {sorted(sizes)}")
         return np.stack(columns, axis=1)
-    of_points = procedure in AT_POINTS and name in (*ENDS, "printed")
+    of_points = procedure in AT_POINTS and name in ENDS
     if name in POINTS or of_points:
-        found = np.concatenate([one.reshape(-1) for one in arrays])
+        found = np.concatenate([one.reshape(-1) for one in parts])
         return float(found[0]) if of_points and found.size == 1 else found
-    (one,) = arrays
-    if one.size == 1 and name in (*NUMBERS, *EITHER, "printed"):
+    (one,) = parts
+    if one.size == 1 and name in (*NUMBERS, *EITHER):
         return float(one.reshape(()))
     if one.ndim != 3 or one.shape[1:] != (1, 1):
         raise ValueError(
@@ -454,20 +470,3 @@ def _fitted(procedure: str, name: str, parts: list[Any]) -> Any:
             f"{one.shape}; choose a round with @, and an arm"
         )
     return one[:, 0, 0]
-
-
-def _completed(procedure: str, data: dict[str, Any]) -> dict[str, Any]:
-    """Return data with single numbers repeated for all points or replicates."""
-    if procedure == "bound_everywhere" and data["limits"].size == 1:
-        return data | {"limits": np.repeat(data["limits"], data["samples"].shape[1])}
-    if procedure == "paired_comparison" and np.ndim(data["larger"]) == 0:
-        return data | {"larger": np.full(np.shape(data["smaller"]), data["larger"])}
-    return data
-
-
-def _columns(one: np.ndarray) -> list[np.ndarray]:
-    """Return the replicates at each round, or arm, of an array."""
-    if one.ndim != 3:
-        raise ValueError(f"samples must be of recorded runs, got {one.ndim} axes")
-    flat = one.reshape(len(one), -1)
-    return list(flat.T)

@@ -1,17 +1,20 @@
-"""The cells of recorded runs: what measures are functions of."""
+"""The cells of recorded runs: what measures are functions of, and what coordinates tell apart."""
 
-import dataclasses
+import ast
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fairbandits.audit.evidence import Evidence, Recorded
-from fairbandits.policies import POLICIES
+from fairbandits.policies import HOMES, POLICIES
 from fairbandits.policies.own import is_own
 from fairbandits.rationals import quota_numerators, rational
 from fairbandits.replication.recorded import RunData
@@ -37,12 +40,16 @@ COORDINATES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a run; `replicates` limits it to the first so many (default: all)."""
+    """One cell of a run; `replicates` limits it to the first so many (default: all).
+
+    A control `stands_for` another cell, and has that cell's parameters where it lacks one.
+    """
 
     evidence: Evidence
     recorded: Recorded
     run: RunData
     replicates: int | None = None
+    stands_for: "Cell | None" = None
 
     @property
     def spec(self) -> RunSpec:
@@ -74,60 +81,27 @@ class Cell:
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """Parameters of the policy, those left out with their defaults."""
-        given = {**self.spec.parameters, **self.exact_cell}
-        if is_own(self.spec.policy):
-            return given
-        fields = dataclasses.fields(POLICIES[self.spec.policy])
-        defaults = {
-            one.name: one.default for one in fields if one.default is not dataclasses.MISSING
-        }
-        return {**defaults, **given}
+        """Parameters of the policy: defaults, as configured, and swept ones as exact as those."""
+        exact = {name: self._exact(name, number) for name, number in self.run.cell.items()}
+        other = self.stands_for.parameters if self.stands_for else {}
+        return {**other, **defaults(self.spec.policy), **self.spec.parameters, **exact}
 
-    @cached_property
-    def exact_cell(self) -> Mapping[str, Any]:
-        """Values of the swept parameters, exact where they are configured as text."""
-        return {
-            name: next(
-                (
-                    rational(name, value) if isinstance(value, str) else value
-                    for value in self.spec.sweep.get(name, [])
-                    if swept(value) == number
-                ),
-                number,
-            )
-            for name, number in self.run.cell.items()
-        }
+    def _exact(self, name: str, number: float) -> Any:
+        """Return the configured value of a swept parameter, text as a fraction."""
+        given = (value for value in self.spec.sweep.get(name, []) if swept(value) == number)
+        value = next(given, number)
+        return rational(name, value) if isinstance(value, str) else value
+
+    def has(self, name: str) -> bool:
+        """Whether it has a coordinate: not if that is a parameter of other policies."""
+        return name in _COORDINATES or name in self.parameters
 
     def coordinate(self, name: str) -> Any:
-        """Return a coordinate, or raise KeyError."""
-        experiment = self.recorded.experiment
-        match name:
-            case "T":
-                return self.horizon
-            case "N":
-                return self.spec.n_arms
-            case "experiment":
-                return experiment.name
-            case "suite":
-                return experiment.suite or experiment.name
-            case "instance":
-                # a short number is the instance's own value
-                return re.sub(r"_\d{3,}$", "", experiment.instance)
-            case "law":
-                return self.run.law
-            case "policy":
-                return self.run.policy
-            case "label":
-                return self.recorded.footer["labels"][self.run.policy]
-            case "tau":
-                return float(sum(rational("quotas", one) for one in self.quotas))
-            case "tolerance":
-                return self.tolerance
-            case "feedback":
-                default = "" if is_own(self.spec.policy) else POLICIES[self.spec.policy].feedback
-                return self.parameters.get("feedback", default)
-        return self.parameters[name]
+        """Return a coordinate; ValueError if the policy has no such parameter."""
+        if not self.has(name):
+            place = self.recorded.experiment.name
+            raise ValueError(f"{place}: policy {self.run.policy!r} has no {name!r}")
+        return _COORDINATES[name](self) if name in _COORDINATES else self.parameters[name]
 
     # ---------------------------------------------------------------------- the instance
 
@@ -156,9 +130,15 @@ class Cell:
         return np.array([float(gap) for gap in self.exact_gaps])
 
     @property
+    def _own_quotas(self) -> Any:
+        """The policy's own quotas, of a control those of the policy that it stands for."""
+        other = self.stands_for._own_quotas if self.stands_for else OF_INSTANCE
+        return self.spec.parameters.get("quotas", other)
+
+    @property
     def quotas(self) -> list:
         """r_i as configured, of the policy if it has its own; 0 where there are none."""
-        own = self.spec.parameters.get("quotas", OF_INSTANCE)
+        own = self._own_quotas
         given = list(self.spec.quotas) or [0] * self.spec.n_arms
         return given if own == OF_INSTANCE else own
 
@@ -166,7 +146,7 @@ class Cell:
     def exact_quotas(self) -> tuple[np.ndarray, int]:
         """Numerators of r_i, shape (n_replicates or 1, 1, n_arms), and their denominator."""
         drawn = self.spec.drawn_quotas
-        if drawn and self.spec.parameters.get("quotas", OF_INSTANCE) == OF_INSTANCE:
+        if drawn and self._own_quotas == OF_INSTANCE:
             return self.column("quota")[:, :1], drawn["denominator"]
         numerators, denominator = quota_numerators(self.quotas)
         return np.array(numerators)[None, None], denominator
@@ -175,3 +155,57 @@ class Cell:
     def tolerance(self) -> Fraction:
         """alpha, exact; 0 for a policy without."""
         return rational("tolerance", self.parameters.get("tolerance", 0))
+
+
+#: Coordinate -> its value; all others are parameters of the policy.
+_COORDINATES: dict[str, Callable[[Cell], Any]] = {
+    "T": lambda cell: cell.horizon,
+    "N": lambda cell: cell.spec.n_arms,
+    "experiment": lambda cell: cell.recorded.experiment.name,
+    "suite": lambda cell: cell.recorded.experiment.suite or cell.recorded.experiment.name,
+    # a short number is the instance's own value
+    "instance": lambda cell: re.sub(r"_\d{3,}$", "", cell.recorded.experiment.instance),
+    "law": lambda cell: cell.run.law,
+    "policy": lambda cell: cell.run.policy,
+    "label": lambda cell: cell.recorded.footer["labels"][cell.run.policy],
+    "tau": lambda cell: float(sum(rational("quotas", quota) for quota in cell.quotas)),
+    "tolerance": lambda cell: cell.tolerance,
+    "feedback": lambda cell: cell.parameters.get("feedback", ""),
+}
+
+
+@cache
+def defaults(policy: str) -> Mapping[str, Any]:
+    """Return the defaults of a policy's parameters, and its feedback, from the text of its class.
+
+    Importing a policy imports the compiler, which no judge needs; a class with a default that has
+    another module's name in it is imported all the same.
+    """
+    if is_own(policy):
+        return {}
+    file, _, name = HOMES[policy].partition(":")
+    values = _assigned(f"{POLICIES.package}.{file}", name)
+    try:
+        return {key: eval(value, {"math": math}) for key, value in values.items()}
+    except NameError:
+        return {key: getattr(POLICIES[policy], key) for key in values}
+
+
+def _assigned(module: str, name: str) -> dict[str, str]:
+    """Return the values in the bodies of a class and its bases, as they are written."""
+    tree = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8")).body
+    imports = (node for node in tree if isinstance(node, ast.ImportFrom))
+    homes = {alias.name: node.module for node in imports for alias in node.names}
+    homes |= {node.name: module for node in tree if isinstance(node, ast.ClassDef)}
+    if homes.get(name, module) != module:  # it is imported there
+        return _assigned(homes[name], name)
+    (made,) = (node for node in tree if isinstance(node, ast.ClassDef) and node.name == name)
+    values: dict[str, str] = {}
+    for base in map(ast.unparse, made.bases):
+        values |= _assigned(homes[base], base) if base in homes else {}
+    for node in made.body:
+        if isinstance(node, ast.AnnAssign) and node.value:
+            shared = "ClassVar" in ast.unparse(node.annotation)
+            if node.target.id == "feedback" or not shared:
+                values[node.target.id] = ast.unparse(node.value)
+    return values

@@ -17,29 +17,28 @@ def checked(
     checked.
     """
     ledgers: dict[str, Ledger] = {}
-    places: dict[str, str] = {}
-    sound = True
+    places: dict[str, Path] = {}
+    problem, sound = "", True
     for file in files or _configured(config, root):
+        where = file.resolve()
         try:
-            ledger = load_ledger(file.resolve(), config, root)
-            ledgers[ledger.paper] = ledger
-            where = file.resolve()
-            shown = where.relative_to(root) if where.is_relative_to(root) else file
-            places[ledger.paper] = str(shown)
+            ledger = load_ledger(where, config, root)
         except ConfigError as error:
             sound = False
             yield str(error), False
-    problem = ""
+        else:
+            ledgers[ledger.paper] = ledger
+            inside = where.is_relative_to(root)
+            places[ledger.paper] = where.relative_to(root) if inside else file
     if sound:  # beside an unreadable ledger, references to it look like errors
         try:
             check_references(ledgers | _others(ledgers, config, root), root)
         except ConfigError as error:
             problem = str(error)
     for paper, ledger in ledgers.items():
-        if problem.startswith(f"papers/{paper}/"):
-            continue
         tests = sum(len(claim.tests) for claim in ledger.claims.values())
-        yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
+        if not problem.startswith(f"papers/{paper}/"):
+            yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
     if problem:
         yield problem, False
 

@@ -27,9 +27,10 @@ OF_INCONSISTENCY = {
 
 #: Tag -> meaning.
 TAGS = {
+    "TRIVIAL": "the same holds of the control, so that it supports nothing",
+    "VACUOUS": "it could not have failed: all runs are equal, or the bound is far off",
     "LOOSE": "the claimed upper bound on growth is far above what is seen",
-    "TRIVIAL": "the quantity is nowhere positive, so that any bound on its growth holds",
-    "SIGN": "the quantity is positive at some horizons only; the others are left out of the fit",
+    "SIGN": "the quantity is positive at some horizons only, which are fitted, or at none",
     "CONSTANT": "all replicates are equal; how far a run may deviate is not known",
     "RARE": "the mean hangs on too few replicates: nearly all agree, or hardly any carries it",
     "TIE": "equal in most replicates, or the difference is proven smaller than what matters",
@@ -37,11 +38,20 @@ TAGS = {
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",
     "ROUNDING": "broken by less than the numerical tolerance only",
     "HOLM": "decided by itself, but not after the correction for its family",
-    "VACUOUS": "no data could have broken the bound",
     "PRE-ASYMPTOTIC": "the slope seen is beyond the claimed rate, which is one of the limit",
+    "SOME-READINGS": "decided under some readings only, and under these alike",
     "UNDERPOWERED": "there are too few replicates for this verdict at the level asked for",
     "CONDITIONAL": "the statement judged is reconstructed: the text lost it, or never printed it",
+    "IN-PART": "less is tested than the sentence says; the record names the part",
     "EXPLORATORY": "the rules were written, or changed, after the runs they judge were seen",
+}
+
+
+#: Grade of what is reproduced or not, strongest first -> when.
+GRADES = {
+    "exact": "by enumeration, exact arithmetic, a counterexample or a proof that is checked",
+    "measured": "an interval clear of its margin, where a control fails or the claim does",
+    "consistent": "it could have failed and did not: rates, curves, loose bounds, no control",
 }
 
 
@@ -55,24 +65,12 @@ def tally(outcomes: Iterable[str]) -> dict[str, int]:
 class Finding:
     """Result of a procedure on one set of data.
 
-    Attributes
-    ----------
-    statistic : float
-        The estimate; NaN where there is none.
-    low, high : float
-        One-sided limits, each at the procedure's level: with level 0.99 the statistic's true value
-        is below `high` with 99 % confidence, and above `low` with 99 % confidence.
-    n : int
-        Number of replicates (the fewest, where numbers differ), or of checks.
-    p : float or None
-        One-sided p-value of the verdict given, or the smaller of the two that were not small
-        enough for a verdict; None where nothing is random.
-    verdict : str
-        One of `VERDICTS`.
-    tags : tuple of str
-        Of `TAGS`.
-    also : mapping of str to float
-        Numbers reported beside the statistic that decide nothing.
+    `statistic` is the estimate, NaN where there is none; `low` and `high` are one-sided limits,
+    each at the procedure's level. `n` is the number of replicates (the fewest, where numbers
+    differ), or of checks. `p` is the one-sided p-value of the verdict given, or the smaller of the
+    two that were not small enough for a verdict, None where nothing is random. `verdict` is one of
+    `VERDICTS`, `tags` are of `TAGS`. `also` has numbers beside the statistic that decide nothing.
+    `control` is the control's verdict, and `grade` one of `GRADES`; empty without.
     """
 
     statistic: float
@@ -83,13 +81,13 @@ class Finding:
     verdict: str
     tags: tuple[str, ...] = ()
     also: Mapping[str, float] = field(default_factory=dict)
+    control: str = ""
+    grade: str = ""
 
     def __post_init__(self) -> None:
-        if self.verdict not in VERDICTS:
-            raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {self.verdict!r}")
+        one_of("verdict", self.verdict, VERDICTS)
         for tag in self.tags:
-            if tag not in TAGS:
-                raise ValueError(f"tag must be one of {', '.join(TAGS)}, got {tag!r}")
+            one_of("tag", tag, tuple(TAGS))
 
 
 def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:

@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
+from fairbandits.audit.grades import weakest, weighed
 from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.power import NEEDED, replicates_needed
@@ -34,6 +34,7 @@ from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ConfigError, meant
 
+DECIDED = (REPRODUCED, NOT_REPRODUCED)
 #: Most resamples at a smaller scale, where runs only show that everything works.
 SMALL_RESAMPLES = 500
 
@@ -65,7 +66,8 @@ class Verdict:
     `reading` is empty for a claim without readings, and for the joint verdict of several;
     `headline` says whether this verdict stands for the claim. `finding`, of `test` and `each`,
     decides it, after the correction for its family; it is None where other claims judge, or nothing
-    can. `data` are the datasets of the deciding tests; `message` says why the claim failed.
+    can. `grade` is the weakest of those that it needs. `data` are the datasets of the deciding
+    tests; `message` says why the claim failed.
     """
 
     claim: Claim
@@ -79,6 +81,7 @@ class Verdict:
     against: Mapping[str, float] = field(default_factory=dict)
     data: tuple[str, ...] = ()
     message: str = ""
+    grade: str = ""
 
 
 # ---------------------------------------------------------------------------- from data to findings
@@ -99,54 +102,45 @@ def answers(
     for claim in ledger.claims.values():
         if not claim.tests or (only and claim.id not in only):
             continue
-        if problem := _unusable(claim, evidence):
-            yield Answer(claim.id, message=problem)
+        try:
+            for name in claim.experiments:
+                evidence.check(name)
+        except (ConfigError, StoreError) as error:
+            yield Answer(claim.id, message=str(error))
             continue
         for test in claim.tests:
             yield from _of_test(claim, test, evidence, ask)
 
 
-def _unusable(claim: Claim, evidence: Evidence) -> str:
-    """Return the defects of the datasets that a claim names, or nothing."""
-    for name in claim.experiments:
-        try:
-            evidence.check(name)
-        except (ConfigError, StoreError) as error:
-            return str(error)
-    return ""
-
-
 def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[Answer]:
     evidence.read.clear()
     found: list[Answer] = []
-    put: set[tuple[str, str]] = set()
     try:
         for question in ask(claim, test, evidence):
-            found.append(_put(claim, test, question, put, evidence.small))
-            put.add((question.reading, question.each))
-        _need_all_readings(claim, test, put)
-        _need_named(claim, evidence)
+            _check_question(claim, test, question, found)
+            found.append(_answer(claim, test, question, evidence.small))
+        _check_all(claim, test, found, evidence)
     except Exception as error:  # a failing test leaves the other claims alone
         found.append(Answer(claim.id, test.name, message=_words(error)))
     read = tuple(file.relative_to(evidence.results).as_posix() for file in evidence.read)
     return [replace(one, data=read) for one in found]
 
 
-def _put(
-    claim: Claim, test: Test, question: Question, put: set[tuple[str, str]], small: bool
-) -> Answer:
+def _answer(claim: Claim, test: Test, question: Question, small: bool) -> Answer:
     """Run a test's procedure on a question; a finding from `small` runs is no result."""
-    _check_question(claim, test, question, put)
     answer = Answer(claim.id, test.name, question.reading, question.each)
-    procedure = PROCEDURES[test.procedure]
+    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
     takes = inspect.signature(procedure).parameters
     rng = {"rng": _generator(claim, test, question)} if "rng" in takes else {}
-    settings = dict(test.settings)
     if small and "resamples" in takes:
         usual = settings.get("resamples", takes["resamples"].default)
         settings["resamples"] = min(usual, SMALL_RESAMPLES)
+    control = None
     try:
         finding = procedure(**question.data, **settings, **rng)
+        if question.control is not None:
+            rng = {"rng": _generator(claim, test, question, "control")} if rng else {}
+            control = procedure(**question.control, **settings, **rng)
     except ValueError as error:
         return replace(answer, message=_words(error))
     if test.decides and finding.verdict == INCONCLUSIVE:
@@ -154,30 +148,28 @@ def _put(
         if count is not None:
             finding = replace(finding, also=finding.also | {NEEDED: count})
     against = judged_against(test.procedure, question.data, test.settings, finding)
+    finding = weighed(test, finding, control, question.control)
     return replace(answer, finding=finding, against=against)
 
 
-def _generator(claim: Claim, test: Test, question: Question) -> np.random.Generator:
-    """Return random numbers that belong to this question alone."""
+def _generator(claim: Claim, test: Test, question: Question, *of: str) -> np.random.Generator:
+    """Return random numbers that belong to this question alone, or to its control."""
     place = (f"{name}={value}" for name, value in question.coordinates)
-    name = "\0".join((claim.id, test.name, question.reading, *place))
+    name = "\0".join((claim.id, test.name, question.reading, *place, *of))
     return np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
 
 
-def _check_question(
-    claim: Claim, test: Test, question: Question, put: set[tuple[str, str]]
-) -> None:
-    """Raise ValueError unless a question is one that the ledger plans."""
-    if question.reading and question.reading not in claim.readings:
-        known = meant(question.reading, claim.readings) if claim.readings else ""
-        raise ValueError(f"{question.reading!r} is not a reading of the claim{known}")
-    if bool(question.each) != bool(test.each):
+def _check_question(claim: Claim, test: Test, question: Question, found: list[Answer]) -> None:
+    """Raise ValueError unless a question is one that the ledger plans, and not yet answered."""
+    reading, each = question.reading, question.each
+    if reading and reading not in claim.readings:
+        known = meant(reading, claim.readings) if claim.readings else ""
+        raise ValueError(f"{reading!r} is not a reading of the claim{known}")
+    if bool(each) != bool(test.each):
         planned = f"for each {test.each}" if test.each else "not repeated"
-        raise ValueError(f"the ledger says that it is {planned}, got each = {question.each!r}")
-    if (question.reading, question.each) in put:
-        raise ValueError(
-            f"there are two questions with reading {question.reading!r} and each {question.each!r}"
-        )
+        raise ValueError(f"the ledger says that it is {planned}, got each = {each!r}")
+    if any((one.reading, one.each) == (reading, each) for one in found):
+        raise ValueError(f"there are two questions with reading {reading!r} and each {each!r}")
     takes = parameters_of(test.procedure)
     for name in question.data:
         if name not in (*takes.data, *takes.optional_data):
@@ -186,24 +178,21 @@ def _check_question(
         raise ValueError(f"{test.procedure} needs {', '.join(missing)}")
 
 
-def _need_all_readings(claim: Claim, test: Test, put: set[tuple[str, str]]) -> None:
-    """Raise ValueError unless a deciding test has questions under every reading."""
-    given = {reading for reading, _ in put}
-    if not given:
+def _check_all(claim: Claim, test: Test, found: list[Answer], evidence: Evidence) -> None:
+    """Raise ValueError unless a test was asked, if it decides under each reading, of named data."""
+    asked_under = {one.reading for one in found}
+    if not found:
         raise ValueError("nothing was asked")
-    missing = [one for one in test.under(claim.readings) if not given & {one, ""}]
+    missing = [one for one in test.under(claim.readings) if not asked_under & {one, ""}]
     if test.decides and missing:
         raise ValueError(f"nothing was asked under reading {missing[0]!r}")
-
-
-def _need_named(claim: Claim, evidence: Evidence) -> None:
-    """Raise ValueError if a test read data that its claim does not name, as the workflow needs."""
-    named = {file for name in claim.experiments for file in evidence.files(name)} | evidence.replays
+    # the workflow makes what a claim names
+    named = {file for name in claim.experiments for file in evidence.files(name)}
     for file in evidence.read:
-        if file not in named:
+        if file not in named | evidence.replays:
+            place = file.relative_to(evidence.results)
             raise ValueError(
-                f"it reads {file.relative_to(evidence.results)}, which the claim does "
-                "not name among its experiments"
+                f"it reads {place}, which the claim does not name among its experiments"
             )
 
 
@@ -223,7 +212,12 @@ def _words(error: Exception) -> str:
 class _Of(Finding):
     """A finding with its answer, kept through joining and correction."""
 
-    answer: Answer | None = None
+    answer: Answer = Answer("")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it supports nothing."""
+        return self.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(self.tags)
 
 
 def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdict]:
@@ -243,7 +237,9 @@ def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdic
         if claim.untestable:
             rows[key] = [Verdict(claim, "", True, NOT_TESTABLE)]
         elif claim.judged_by:
-            rows[key] = _judged_by_others(claim, [rows[judge] for judge in claim.judged_by])
+            judges = [rows[judge] for judge in claim.judged_by]
+            readings = claim.readings or ("",)
+            rows[key] = _headed([_by_others(claim, judges, reading) for reading in readings])
     for key, claim in claims.items():
         if claim.alias_of:
             rows[key] = [replace(row, claim=claim) for row in rows[claim.alias_of]]
@@ -254,24 +250,30 @@ def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[st
     """Return the verdicts on the claims of one ledger that have tests."""
     claims = [claim for claim in ledger.claims.values() if claim.tests]
     failures = {claim.id: _failure(claim, of_claim.get(claim.id, ())) for claim in claims}
-    decided = {
-        (claim.id, reading): None
-        if failures[claim.id]
-        else _decided(claim, reading, of_claim[claim.id], ledger.families[claim.family].level)
-        for claim in claims
-        for reading in claim.readings or ("",)
-    }
+    decided: dict[tuple[str, str], _Of] = {}
+    for claim in (claim for claim in claims if not failures[claim.id]):
+        level = ledger.families[claim.family].level
+        for reading in claim.readings or ("",):
+            decided[claim.id, reading] = _decided(claim, reading, of_claim[claim.id], level)
     for name, family in ledger.families.items():
         own = {
-            key: finding or _UNKNOWN
-            for key, finding in decided.items()
-            if ledger.claims[key[0]].family == name
+            (claim.id, reading): decided.get((claim.id, reading), _UNKNOWN)
+            for claim in claims
+            if claim.family == name
+            for reading in claim.readings or ("",)
         }
         if own and family.correction == "holm":
             corrected = within_family(own, level=family.level)
-            decided |= {key: one for key, one in corrected.items() if decided[key]}
+            decided |= {key: one for key, one in corrected.items() if key in decided}
     return {
-        claim.id: _rows(claim, decided, of_claim.get(claim.id, ()), failures[claim.id])
+        claim.id: _headed(
+            [
+                _under(claim, reading, decided[claim.id, reading], of_claim[claim.id])
+                if not failures[claim.id]
+                else Verdict(claim, reading, False, FAILED, message=failures[claim.id])
+                for reading in claim.readings or ("",)
+            ]
+        )
         for claim in claims
     }
 
@@ -282,20 +284,23 @@ _UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 def _failure(claim: Claim, found: Sequence[Answer]) -> str:
     """Return why a claim cannot be judged, or nothing."""
-    missing = [test.name for test in claim.tests if not any(one.test == test.name for one in found)]
-    failed = [one for one in found if one.finding is None]
-    if failed:
-        first = failed[0]
-        place = f"test {first.test}" if first.test else ""
-        place += "".join(f", {words}" for words in (first.reading, first.each) if words)
-        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-        return f"{place}: {first.message}{more}" if place else first.message
-    return f"test {missing[0]}: it was not run" if missing else ""
+    if failed := [one for one in found if one.finding is None]:
+        first, more = failed[0], f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        if not first.test:
+            return first.message
+        place = ", ".join(filter(None, (f"test {first.test}", first.reading, first.each)))
+        return f"{place}: {first.message}{more}"
+    there = {one.test for one in found}
+    missing = (test.name for test in claim.tests if test.name not in there)
+    return next((f"test {name}: it was not run" for name in missing), "")
 
 
-def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> Finding:
-    """Return the finding that decides a claim under a reading."""
-    tests = []
+def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Of:
+    """Return the finding that decides a claim under a reading.
+
+    Empty evidence is set aside, if there is other.
+    """
+    tests, empty = [], []
     for test in claim.tests:
         if test.decides and (not reading or test.under([reading])):
             own = [
@@ -303,138 +308,137 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
                 for one in found
                 if one.test == test.name and one.reading in ("", reading)
             ]
+            if not (full := [one for one in own if not one.is_empty]):
+                empty += own
             # "always" is about the cases: none lost, most won
-            tests += own if claim.combine == "universal" else [_together(own, "all", level)]
-    return _together(tests, claim.combine, level)
+            elif claim.combine == "universal":
+                tests += full
+            else:
+                tests.append(_joined(full, "all", level))
+    joined = _joined(tests or empty, claim.combine, level)
+    in_part = ("IN-PART",) * bool(tests and empty and claim.combine == "all")
+    return replace(joined, tags=(*joined.tags, *in_part))
 
 
-def _together(found: list[_Of], how: str, level: float) -> _Of:
+def _joined(found: list[_Of], how: str, level: float) -> _Of:
     """Return the deciding finding of several, with the tags that all cases share."""
-    found.sort(key=lambda one: _first(one, one.answer.against))
+    found.sort(key=lambda one: _order(one, one.answer))
     joined = combine(found, how=how, level=level)
     own = [one for one in found if one.verdict == joined.verdict] or found
     shared = set.intersection(*(set(one.tags) for one in own))
     before = {tag for one in found for tag in one.tags}
     # tags set by joining itself stay
     tags = tuple(tag for tag in joined.tags if tag in shared or tag not in before)
-    return replace(joined, tags=tags)
+    return replace(joined, tags=tags, grade=_grade_of(joined, found, how))
 
 
-def _first(finding: Finding, against: Mapping[str, float]) -> tuple[float, str, str]:
+def _grade_of(joined: _Of, found: list[_Of], how: str) -> str:
+    """Return the grade of a joint verdict: the weakest of all that it needs."""
+    if joined.verdict == (REPRODUCED if how == "any" else NOT_REPRODUCED):
+        return joined.grade
+    return weakest(one.grade for one in found if one.verdict == joined.verdict)
+
+
+def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
     """Sort key that puts the deciding finding first among findings with one verdict.
 
     Of claims that hold that is the one nearest to its margin, of others the one farthest beyond, in
     units of its own uncertainty.
     """
-    distances = [abs(finding.statistic - value) for value in against.values()]
+    values = answer.against.values()
+    distance = min((abs(finding.statistic - value) for value in values), default=0.0)
     spread = (finding.high - finding.low) / 2
-    distance = min(distances, default=0.0)
     if np.isfinite(spread) and spread > 0:
         distance /= spread
     elif finding.verdict == REPRODUCED and not np.isfinite(spread):
         distance = 0.0
     sign = -1.0 if finding.verdict == NOT_REPRODUCED else 1.0
-    answer = getattr(finding, "answer", None)
-    return sign * distance, answer.each if answer else "", answer.reading if answer else ""
+    return sign * distance, answer.each, answer.reading
 
 
-def _rows(
-    claim: Claim,
-    decided: Mapping[tuple[str, str], Any],
-    found: Sequence[Answer],
-    failure: str,
-) -> list[Verdict]:
-    rows = []
+def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) -> Verdict:
+    """Return the verdict on a claim under a reading, from the finding that decides it."""
     decides = {test.name for test in claim.tests if test.decides}
-    for reading in claim.readings or ("",):
-        row = Verdict(claim, reading, False, FAILED, message=failure)
-        finding = decided[claim.id, reading]
-        if finding is not None:
-            read = dict.fromkeys(
-                file
-                for one in found
-                if one.test in decides and one.reading in ("", reading)
-                for file in one.data
-            )
-            answer = finding.answer
-            conditional = ("CONDITIONAL",) if claim.basis != "printed" else ()
-            row = replace(
-                row,
-                outcome=finding.verdict,
-                tags=(*conditional, *finding.tags),
-                finding=finding,
-                test=answer.test,
-                each=answer.each,
-                against=answer.against,
-                data=tuple(read),
-            )
-        rows.append(row)
-    return _headed(rows)
+    read = (one for one in found if one.test in decides and one.reading in ("", reading))
+    answer = finding.answer
+    return Verdict(
+        claim,
+        reading,
+        False,
+        finding.verdict,
+        tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags))),
+        finding,
+        answer.test,
+        answer.each,
+        answer.against,
+        _data_of(read),
+        grade=finding.grade if finding.verdict in DECIDED else "",
+    )
+
+
+def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
+    """Return the tags that the record itself gives to a verdict under a reading."""
+    rebuilt = claim.basis != "printed" or reading in claim.conditional
+    return ("CONDITIONAL",) * rebuilt + ("IN-PART",) * bool(claim.part)
 
 
 def _headed(rows: list[Verdict]) -> list[Verdict]:
     """Return the verdicts under a claim's readings, with the joint verdict before them.
 
-    Where readings disagree the claim stays open: only the paper can say which one it means, and the
-    order in the ledger means nothing. Where they agree, the deciding case of all stands for the
-    claim.
+    Where one reading is reproduced and another not, the claim stays open: only the paper can say
+    which one it means, and the order in the ledger means nothing. Where some are merely undecided,
+    so is the claim. Where they agree, the deciding case of all stands for the claim.
     """
+    first, outcomes = rows[0], {row.outcome for row in rows}
     if len(rows) == 1:
-        return [replace(rows[0], headline=True)]
-    outcomes = {row.outcome for row in rows}
-    first = rows[0]
+        return [replace(first, headline=True)]
     if FAILED in outcomes:
         head = next(row for row in rows if row.outcome == FAILED)
     elif len(outcomes) > 1:
-        head = Verdict(first.claim, "", True, DEPENDS, data=_data_of(rows))
+        depends = outcomes >= set(DECIDED)
+        outcome, tags = (DEPENDS, ()) if depends else (INCONCLUSIVE, ("SOME-READINGS",))
+        tags += ("CONDITIONAL",) * any("CONDITIONAL" in row.tags for row in rows)
+        grade = weakest(row.grade for row in rows) if depends else ""
+        head = Verdict(first.claim, "", True, outcome, tags, data=_data_of(rows), grade=grade)
     else:
-        answers = [row for row in rows if row.finding is not None]
-        decides = min(answers, key=lambda row: _first(row.finding, row.against), default=first)
+        found = [row for row in rows if row.finding is not None]
+        head = min(found, key=lambda row: _order(row.finding, row.finding.answer), default=first)
         shared = set.intersection(*(set(row.tags) for row in rows))
-        tags = tuple(tag for tag in decides.tags if tag in shared)
-        words = ", ".join(filter(None, [decides.each, decides.reading.replace("_", " ")]))
-        head = replace(decides, tags=tags, data=_data_of(rows), each=words)
+        tags = tuple(tag for tag in head.tags if tag in shared)
+        words = ", ".join(filter(None, [head.each, head.reading.replace("_", " ")]))
+        grade = weakest(row.grade for row in rows)
+        head = replace(head, tags=tags, data=_data_of(rows), each=words, grade=grade)
     return [replace(head, reading="", headline=True), *rows]
 
 
-def _data_of(rows: Iterable[Verdict]) -> tuple[str, ...]:
+def _data_of(rows: Iterable[Answer | Verdict]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file for row in rows for file in row.data))
 
 
-def _judged_by_others(claim: Claim, judges: Sequence[Sequence[Verdict]]) -> list[Verdict]:
-    """Return the verdicts on a claim that other claims decide.
+def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) -> Verdict:
+    """Return the verdict under a reading on a claim that other claims decide.
 
-    Under a reading, those count that have this reading, or none at all; where none has it, and
-    where the claim names no reading, their headlines count.
+    Of these the verdicts count that have this reading, or none at all; where none has it, and where
+    the claim names no reading, their headlines count.
     """
-    return _headed([_joined(claim, judges, reading) for reading in claim.readings or ("",)])
-
-
-def _joined(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) -> Verdict:
-    """Return the joint verdict of the judges under a reading."""
-    headlines = [judge[0] for judge in judges]
+    chosen = [judge[0] for judge in judges]
     under = [[row for row in judge if row.reading == reading] for judge in judges]
-    if not reading or not any(under):
-        chosen = headlines
-    else:
-        chosen = [
-            row
-            for own, judge in zip(under, judges, strict=True)
-            for row in own or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
-        ]
+    if reading and any(under):
+        chosen = []
+        for own, judge in zip(under, judges, strict=True):
+            chosen += own or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
     outcomes = {row.outcome for row in chosen}
-    tags = ("CONDITIONAL",) if claim.basis != "printed" else ()
-    row = Verdict(claim, reading, False, INCONCLUSIVE, tags=tags, data=_data_of(chosen))
     if FAILED in outcomes:
         failed = next(one for one in chosen if one.outcome == FAILED)
-        return replace(
-            row,
-            outcome=FAILED,
-            tags=(),
-            data=(),
-            message=f"judged by {failed.claim.id}: {failed.message}",
-        )
-    for outcome in (NOT_REPRODUCED, DEPENDS):
-        if outcome in outcomes:
-            return replace(row, outcome=outcome)
-    return replace(row, outcome=REPRODUCED) if outcomes == {REPRODUCED} else row
+        message = f"judged by {failed.claim.id}: {failed.message}"
+        return Verdict(claim, reading, False, FAILED, message=message)
+    if outcomes <= {REPRODUCED, DEPENDS}:
+        outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
+    else:
+        outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
+    grade = weakest(one.grade for one in chosen if one.outcome == outcome)
+    return Verdict(
+        *(claim, reading, False, outcome, _of_record(claim, reading)),
+        data=_data_of(chosen),
+        grade=grade,
+    )

@@ -1,6 +1,6 @@
 """The ledger: every claim of a paper with the rule that judges it, fixed before the data.
 
-A file papers/SLUG/claims.yaml holds one record per claim. workflow/schemas/claims.schema.yaml says
+A file papers/SLUG/claims.yaml holds one record per claim. settings/records.py says
 what a record may hold; this module checks that rules are complete and names exist.
 """
 
@@ -14,18 +14,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
-from fairbandits.audit.plans import Plan, Selection, check_plan
+from fairbandits.audit.plans import Control, Plan, Selection, check_plan
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
-from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import Config
-from fairbandits.settings.schemas import (
-    ROOT,
-    ConfigError,
-    check,
-    meant,
-    paper_file,
-    read_yaml,
-)
+from fairbandits.settings.formulas import plain
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 
 #: Keys of a record, or of one of its tests, that say which data it judges.
 ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
@@ -34,6 +28,12 @@ ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
+#: Type of a setting in a procedure's signature -> what it can be.
+KINDS = {
+    bool: (bool, "true or false"),
+    int: (int, "a whole number"),
+    float: (int | float, "a number"),
+}
 #: Each record has exactly one of these keys.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -57,7 +57,8 @@ class Test:
 
     `version` is the version of its `rule`. `inputs` has an expression for each data parameter of
     the procedure, and `asks` the data as the record states them; `plan` is the same, ready to
-    evaluate. A test that does not decide has a `meaning`: what it asks, in words.
+    evaluate, with the control's cells. A test that does not decide has a `meaning`: what it asks,
+    in words; `uncontrolled` says why a test has no control.
     """
 
     name: str
@@ -70,11 +71,18 @@ class Test:
     plan: Plan
     decides: bool = True
     meaning: str = ""
+    uncontrolled: str = ""
 
     @property
     def each(self) -> str:
         """Item that the test is repeated for, or empty."""
         return ", ".join(self.plan.each)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
+        exact = self.procedure == "printed_number" or self.settings.get("exact", False)
+        return self.plan.is_given and (exact or not self.plan.derives)
 
     def under(self, readings: Sequence[str]) -> list[str]:
         """Return the claim's readings that the test asks about: all, unless it names some."""
@@ -100,7 +108,9 @@ class Claim:
     statement: str
     kind: str
     primary: bool
-    extension: bool = False
+    about: str = "text"
+    part: str = ""
+    conditional: tuple[str, ...] = ()
     exploratory: bool = False
     basis: str = "printed"
     reconstructed: str = ""
@@ -160,7 +170,7 @@ class Change:
 class Ledger:
     """The ledger of one paper.
 
-    `digest` is a hash of all that decides in it; `labels` has the name of each policy, by
+    `digest` is a hash of all that decides its verdicts; `labels` has the name of each policy, by
     experiment or suite.
     """
 
@@ -180,19 +190,13 @@ class Ledger:
 
     def reading(self, name: str) -> str:
         """Return a short name of a reading: its description up to the first pause."""
-        said = PAUSE.split(" ".join(self.readings.get(name, name).split()), maxsplit=1)[0]
+        said = PAUSE.split(plain(" ".join(self.readings.get(name, name).split())), maxsplit=1)[0]
         return said.rstrip(".")
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
-    """Return the ledgers of all papers that have one, checked against each other.
-
-    Raises LedgerError, in one line with file, place and the nearest valid name, for unknown names,
-    missing or invalid margins, repeated ids, dangling aliases, and claims that rest on each other
-    in a circle.
-    """
-    papers = dict.fromkeys(one.paper for one in config.experiments)
-    files = {paper: paper_file(paper, "claims", root) for paper in papers}
+    """Return the ledgers of all papers that have one, checked against each other."""
+    files = {one.paper: paper_file(one.paper, "claims", root) for one in config.experiments}
     ledgers = {
         paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
     }
@@ -202,9 +206,7 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
 
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     """Return one paper's ledger; references to other claims are checked by `load_ledgers`."""
-    where = str(file.relative_to(root) if file.is_relative_to(root) else file)
-    content = read_yaml(file)
-    check(content, "claims", where)
+    where, content = _content(file, "claims", root)
     if content["paper"] != file.parent.name:
         raise LedgerError(f"{where}: paper must be {file.parent.name!r}, got {content['paper']!r}")
     for name, rule in content["rules"].items():
@@ -221,12 +223,25 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         content["readings"],
         {name: Family(**block) for name, block in content["families"].items()},
         claims,
-        rules_digest(content),
+        config.rules.get(content["paper"], ""),
         labels=_labels(content["paper"], config),
     )
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")
-    return _with_changes(ledger, history, content["rules"], config, root)
+    if not history.is_file():
+        return ledger
+    where, changes = _content(history, "deviations", root)
+    ledger = replace(ledger, changes=tuple(Change(**_tuples(one)) for one in changes["changes"]))
+    _check_changes(ledger, content["rules"], config, where)
+    return ledger
+
+
+def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
+    """Return a file's name for messages, and its content, which has the form of a schema."""
+    where = str(file.relative_to(root) if file.is_relative_to(root) else file)
+    content = read_yaml(file)
+    check(content, schema, where)
+    return where, content
 
 
 def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
@@ -237,21 +252,6 @@ def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
             for name in {one.name, one.suite or one.name}:
                 found.setdefault(name, {}).update(one.labels)
     return found
-
-
-def _with_changes(
-    ledger: Ledger, file: Path, rules: Mapping[str, Any], config: Config, root: Path
-) -> Ledger:
-    """Return a ledger with the changes of its paper's deviations.yaml, if there is one."""
-    if not file.is_file():
-        return ledger
-    where = str(file.relative_to(root) if file.is_relative_to(root) else file)
-    content = read_yaml(file)
-    check(content, "deviations", where)
-    changes = tuple(Change(**_tuples(block)) for block in content["changes"])
-    ledger = replace(ledger, changes=changes)
-    _check_changes(ledger, rules, config, where)
-    return ledger
 
 
 def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str) -> Claim:
@@ -270,38 +270,39 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
             f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
             f"basis is {record.get('basis', 'printed')!r}"
         )
-    tests = []
-    for name, block in record.get("tests", {}).items():
-        here = f"{place}.tests.{name}"
-        rule = _entry(content["rules"], block["rule"], f"{here}.rule")
-        settings = rule.get("settings", {}) | block.get("settings", {})
-        _check_rule(rule["procedure"], settings, here, complete=True)
-        _check_inputs(rule["procedure"], block["inputs"], here)
-        asks = _asks(record, block)
-        plan = _plan(asks, block["inputs"], rule["procedure"], settings)
-        tests.append(
-            Test(
-                name,
-                block["rule"],
-                rule["version"],
-                rule["procedure"],
-                settings,
-                block["inputs"],
-                asks,
-                plan,
-                block.get("decides", True),
-                block.get("meaning", ""),
-            )
-        )
+    tests = tuple(
+        _test(name, block, record, content["rules"], f"{place}.tests.{name}")
+        for name, block in record.get("tests", {}).items()
+    )
     if tests and not any(test.decides for test in tests):
         raise LedgerError(f"{place}.tests: at least one must decide")
     _check_under(tests, record.get("readings", []), place)
     left_out = ("tests", "changes", *ASKING)
     plain = {name: value for name, value in record.items() if name not in left_out}
-    if tests:
-        read = (one for test in tests for one in test.plan.experiments)
-        plain["experiments"] = list(dict.fromkeys(read))
-    return Claim(key, content["paper"], tests=tuple(tests), **_tuples(plain))
+    read = dict.fromkeys(one for test in tests for one in test.plan.experiments)
+    return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **_tuples(plain))
+
+
+def _test(
+    name: str,
+    block: dict[str, Any],
+    record: dict[str, Any],
+    rules: Mapping[str, Mapping[str, Any]],
+    place: str,
+) -> Test:
+    rule = _entry(rules, block["rule"], f"{place}.rule")
+    procedure, inputs = rule["procedure"], block["inputs"]
+    settings = rule.get("settings", {}) | block.get("settings", {})
+    _check_rule(procedure, settings, place, complete=True)
+    takes = parameters_of(procedure)
+    _check_known(inputs, takes.data, takes.optional_data, procedure, "data", "inputs", place)
+    asks = _asks(record, block)
+    _check_control(asks, block, place)
+    return Test(
+        *(name, block["rule"], rule["version"], procedure, settings, inputs, asks),
+        *(_plan(asks, inputs, procedure, settings), block.get("decides", True)),
+        *(block.get("meaning", ""), block.get("uncontrolled", "")),
+    )
 
 
 def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
@@ -312,7 +313,15 @@ def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
     if len(both) > 1:
         asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
+    asks["control"] = block.get("control")
     return {name: value for name, value in asks.items() if value}
+
+
+def _check_control(asks: Mapping[str, Any], block: Mapping[str, Any], place: str) -> None:
+    if "control" in block and "uncontrolled" in block:
+        raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
+    if "control" in block and "cells" not in asks:
+        raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
 
 
 def _plan(
@@ -327,60 +336,63 @@ def _plan(
         companions={name: Selection.of(one) for name, one in asks.get("with", {}).items()},
         each=dict.fromkeys(each, ()) if isinstance(each, list) else each,
         paired=settings.get("paired", True),
+        control=_control(asks.get("control")),
         **plain,
     )
+
+
+def _control(block: Mapping[str, Any] | None) -> Control | None:
+    if block is None:
+        return None
+    own = {name: Selection.of(one) for name, one in block.get("with", {}).items()}
+    return Control(Selection.of({k: v for k, v in block.items() if k != "with"}), own)
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
     _entry(PROCEDURES, procedure, f"{place}: procedure")
     takes = parameters_of(procedure)
-    known = (*takes.settings, *takes.optional_settings)
-    for name in settings:
-        if name not in known:
-            raise LedgerError(
-                f"{place}.settings: {procedure} has no setting {name!r}{meant(name, known)}"
-            )
-    if complete and (missing := [name for name in takes.settings if name not in settings]):
-        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its settings")
+    needed = takes.settings if complete else ()
+    optional = (*takes.settings, *takes.optional_settings)
+    _check_known(settings, needed, optional, procedure, "setting", "settings", place)
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
         _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
 
 
+def _check_known(
+    given: Mapping[str, Any],
+    needed: Sequence[str],
+    optional: Sequence[str],
+    procedure: str,
+    what: str,
+    key: str,
+    place: str,
+) -> None:
+    """Raise LedgerError for a name that a procedure does not take, or one that it lacks."""
+    known = tuple(dict.fromkeys((*needed, *optional)))
+    for name in given:
+        if name not in known:
+            raise LedgerError(
+                f"{place}.{key}: {procedure} has no {what} {name!r}{meant(name, known)}"
+            )
+    if missing := [name for name in needed if name not in given]:
+        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
+
+
 def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
     """Raise LedgerError unless a setting has the type in the procedure's signature."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
     if get_origin(wanted) is Literal:
         if value not in get_args(wanted):
             raise LedgerError(f"{place}: {value!r} is unknown{meant(str(value), get_args(wanted))}")
-    elif wanted is bool:
-        if not isinstance(value, bool):
-            raise LedgerError(f"{place} must be true or false, got {value!r}")
-    elif wanted is int:
-        if not number or not isinstance(value, int):
-            raise LedgerError(f"{place} must be a whole number, got {value!r}")
-    elif wanted is float:
-        if not number:
-            raise LedgerError(f"{place} must be a number, got {value!r}")
-    elif not isinstance(value, list):
-        raise LedgerError(f"{place} must be a list of numbers, got {value!r}")
+    else:
+        kind, words = KINDS.get(wanted, (list, "a list of numbers"))
+        if not isinstance(value, kind) or (isinstance(value, bool) and wanted is not bool):
+            raise LedgerError(f"{place} must be {words}, got {value!r}")
     if name.startswith("level"):
         try:
             confidence(value)
         except ValueError as error:
             raise LedgerError(f"{place}: {error}") from None
-
-
-def _check_inputs(procedure: str, inputs: dict[str, Any], place: str) -> None:
-    takes = parameters_of(procedure)
-    known = (*takes.data, *takes.optional_data)
-    for name in inputs:
-        if name not in known:
-            raise LedgerError(
-                f"{place}.inputs: {procedure} has no data {name!r}{meant(name, known)}"
-            )
-    if missing := [name for name in takes.data if name not in inputs]:
-        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its inputs")
 
 
 def _check_versions(block: dict[str, Any], place: str) -> None:
@@ -455,7 +467,7 @@ def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, whe
 
 def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
     """Check that runs with the policies, laws and readings that a test names are configured."""
-    for selection in (*filter(None, [plan.cells]), *plan.companions.values()):
+    for selection in plan.selections:
         names = selection.experiments or plan.cells.experiments
         found = [one for name in names for one in config.named(claim.paper, name)]
         there = {

@@ -1,4 +1,17 @@
-"""Procedures about expectations: bounds, comparisons, equivalence, shapes, spreads, shares."""
+"""Procedures about expectations: bounds, comparisons, equivalence, shapes, spreads, shares.
+
+What all of them mean by the same words:
+
+- a sample has the statistic of each replicate; `samples` have shape (n_replicates, n_points);
+- `level` is the confidence of each of the one-sided limits;
+- `least` and `most` are the smallest and largest possible value of a replicate. They make a verdict
+  possible where nearly all replicates agree;
+- limits and p-values of a mean are those of `fairbandits.audit.limits`; a procedure that resamples
+  needs `resamples` and the generator `rng`.
+
+RARE is said where too few replicates carry the variance: then an upper limit needs `most`, a lower
+one `least`, and is infinite without it.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -18,22 +31,20 @@ from fairbandits.audit.finding import (
     one_of,
 )
 from fairbandits.audit.limits import (
-    FEWEST,
     LEAST_P,
     MeanTest,
+    Skewed,
     bet,
-    cautious,
-    effective,
     hardly_varies,
     is_constant,
     mean_test,
     rare,
-    reach,
-    skewness,
     within,
 )
 from fairbandits.audit.resampling import batch, needed, studentised, tail
 
+#: Fewest replicates of a curve.
+FEWEST = 10
 #: Points at which most values are bounded one by one, or all by one number.
 Ends = Sequence[float] | float | None
 
@@ -46,42 +57,16 @@ def bound(
     *,
     side: Literal["at most", "at least"],
     level: float,
-    method: Literal["t", "bca", "bootstrap-t"],
-    resamples: int = 10_000,
-    rng: np.random.Generator | None = None,
 ) -> Finding:
-    """Judge whether an expectation is at most, or at least, an explicit number.
+    """Judge whether an expectation is at most, or at least, an explicit number, the `limit`.
 
-    Parameters
-    ----------
-    sample : sequence of float, shape (n_replicates,)
-        The statistic in each replicate.
-    limit : float
-        The claimed bound.
-    least, most : float, optional
-        Smallest and largest possible value of a replicate. They make a verdict possible where
-        nearly all replicates agree.
-    side : {"at most", "at least"}
-        Direction of the claim.
-    level : float
-        Confidence of each of the one-sided limits.
-    method : {"t", "bca", "bootstrap-t"}
-        Student's t, or a bootstrap where the statistic is skewed; each with the allowance for
-        skewness of `fairbandits.audit.limits`.
-    resamples, rng
-        For a bootstrap, which needs the generator.
-
-    Returns
-    -------
-    Finding
-        Reproduced when the limit on the far side keeps the bound, not reproduced when the limit on
-        the near side breaks it. ``tightness`` is mean / limit. RARE where too few replicates carry
-        the variance: then `most` is needed for an upper limit, `least` for a lower one, and
-        without it the limit is infinite. VACUOUS where no possible value breaks the bound.
+    Reproduced when the limit on the far side keeps the bound, not reproduced when the limit on the
+    near side breaks it. ``tightness`` is mean / limit. VACUOUS where no possible value breaks the
+    bound.
     """
     one_of("side", side, ("at most", "at least"))
     limit, sample = number("limit", limit), numbers("sample", sample)
-    test = mean_test(sample, limit, level, method, resamples, rng, least, most)
+    test = mean_test(sample, limit, level, least, most)
     p_for, p_against = test.below, test.above
     end, vacuous = most, most is not None and limit >= most
     if side == "at least":
@@ -110,27 +95,12 @@ def bound_everywhere(
 ) -> Finding:
     """Judge whether several expectations are each at most their bounds, all at once.
 
-    Parameters
-    ----------
-    samples : shape (n_replicates, n_points)
-        The statistic of each replicate at each point, such as a round, or of each arm.
-    limits : shape (n_points,)
-        The claimed bounds.
-    least, most : float or sequence of float, shape (n_points,), optional
-        Smallest and largest possible value of a replicate, at each point.
-    level : float
-        Simultaneous confidence of either verdict.
-    resamples, rng
-        For the bootstrap.
-
-    Returns
-    -------
-    Finding
-        About the largest mean minus bound. Reproduced when every upper limit keeps its bound, not
-        reproduced when the lower end of the simultaneous band breaks one. ``worst point`` is the
-        index of the largest, ``tightness`` the largest mean / bound where the bound is above 0.
-        Points whose bound no possible value breaks are no evidence and left out (``vacuous
-        points``); VACUOUS if none is left. RARE as in `bound`, if it stands in the way.
+    The points are rounds, or arms, and either verdict has simultaneous confidence. About the
+    largest mean minus bound: reproduced when every upper limit keeps its bound, not reproduced when
+    the lower end of the simultaneous band breaks one. ``worst point`` is the index of the largest,
+    ``tightness`` the largest mean / bound where the bound is above 0. Points whose bound no
+    possible value breaks are no evidence and left out (``vacuous points``); VACUOUS if none is
+    left. RARE if it stands in the way.
 
     Notes
     -----
@@ -138,7 +108,7 @@ def bound_everywhere(
     largest). That one of them does not is shown by the band of studentised maxima, or where too few
     replicates carry the variance at a point, by Bonferroni's correction.
     """
-    samples = numbers("samples", samples, ndim=2, least=FEWEST["bootstrap-t"])
+    samples = numbers("samples", samples, ndim=2, least=FEWEST)
     limits = numbers("limits", limits)
     n, points = samples.shape
     if limits.size != points:
@@ -217,42 +187,22 @@ def paired_comparison(
     *,
     level: float,
     materiality: float,
-    method: Literal["t", "bca", "bootstrap-t"],
-    resamples: int = 10_000,
-    rng: np.random.Generator | None = None,
 ) -> Finding:
     """Judge whether one expectation is larger than another, replicate by replicate.
 
-    Parameters
-    ----------
-    larger : sequence of float, shape (n_replicates,)
-        Sample whose mean is claimed to be larger.
-    smaller : sequence of float, shape (n_replicates,), or float
-        Sample whose mean is claimed to be smaller, in the same replicates, or a number.
-    least, most : float, optional
-        Smallest and largest possible difference in a replicate, as in `bound`.
-    level : float
-        Confidence of each of the one-sided limits of the mean difference.
-    materiality : float
-        Part of the mean size of the two that a difference must exceed to count; 0 for none.
-    method, resamples, rng
-        As in `bound`.
-
-    Returns
-    -------
-    Finding
-        Reproduced for a difference that is above 0 with confidence, and material; not reproduced
-        for one that is below 0 with confidence, and material: a tie refutes nothing. ``share
-        larger`` is the part of replicates in which `larger` is, ``sign p`` and ``wilcoxon p`` are
-        of the two-sided tests. TIE: inconclusive, and equal in most replicates, or the 90 %
-        interval is within the materiality. RARE as in `bound`.
+    `smaller` is a sample of the same replicates, or a number; `least` and `most` bound the
+    difference. Reproduced for one that is above 0 with confidence, and exceeds `materiality` times
+    the mean size of the two; not reproduced for one that is below 0 with confidence, and material:
+    a tie refutes nothing. ``share larger`` is the part of replicates in which `larger` is, ``sign
+    p`` and ``wilcoxon p`` are of the two-sided tests. TIE: inconclusive, and equal in most
+    replicates, or the 90 % interval is within the materiality.
     """
     larger = numbers("larger", larger)
     smaller = np.broadcast_to(_same_length("smaller", smaller, larger), larger.shape)
     if not 0 <= number("materiality", materiality) < 1:
         raise ValueError(f"materiality must be at least 0 and less than 1, got {materiality!r}")
     difference = larger - smaller
-    test = mean_test(difference, 0.0, level, method, resamples, rng, least, most)
+    test = mean_test(difference, 0.0, level, least, most)
     verdict, p = decide(test.above, test.below, level)
     matters = materiality * (abs(larger.mean()) + abs(smaller.mean())) / 2
     tags = list(_scarce(test))
@@ -261,7 +211,7 @@ def paired_comparison(
         tags.append("IMMATERIAL")
     tied = verdict == INCONCLUSIVE and 2 * np.count_nonzero(difference) < difference.size
     if materiality:
-        narrow = mean_test(difference, 0.0, 0.95, method, resamples, rng, least, most)
+        narrow = mean_test(difference, 0.0, 0.95, least, most)
         tied = tied or (-matters <= narrow.low and narrow.high <= matters)
     if tied:
         tags.append("TIE")
@@ -275,40 +225,6 @@ def paired_comparison(
     return Finding(test.mean, test.low, test.high, difference.size, p, verdict, tuple(tags), also)
 
 
-def universal_comparison(findings: Sequence[Finding], *, share: float) -> Finding:
-    """Judge a claim that A is always larger than B, from the comparisons of all cells.
-
-    Parameters
-    ----------
-    findings : sequence of Finding
-        Of `paired_comparison` in each cell, after Holm within the family.
-    share : float
-        Part of cells that must be won.
-
-    Returns
-    -------
-    Finding
-        Reproduced without a loss and with at least `share` of the cells won, not reproduced with
-        any loss. The statistic is the share won.
-    """
-    if not findings:
-        raise ValueError("findings must have at least one cell")
-    if not 0 < number("share", share) <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
-    wins, losses = (
-        sum(one.verdict == verdict for one in findings) for verdict in (REPRODUCED, NOT_REPRODUCED)
-    )
-    won = wins / len(findings)
-    verdict = INCONCLUSIVE
-    if losses:
-        verdict = NOT_REPRODUCED
-    elif won >= share:
-        verdict = REPRODUCED
-    ties = sum("TIE" in one.tags and one.verdict == INCONCLUSIVE for one in findings)
-    also = {"wins": float(wins), "losses": float(losses), "ties": float(ties)}
-    return Finding(won, won, won, len(findings), None, verdict, (), also)
-
-
 def equivalence(
     one: Sequence[float],
     other: Sequence[float] | float,
@@ -320,29 +236,12 @@ def equivalence(
 ) -> Finding:
     """Judge whether two means are comparable: two one-sided tests (TOST).
 
-    Parameters
-    ----------
-    one : sequence of float, shape (n_replicates,)
-        Numerator.
-    other : sequence of float or float
-        Denominator: a sample, or a reference value.
-    level : float
-        Confidence of each of the two tests.
-    paired : bool
-        Whether the two samples are of the same replicates.
-    ratio : (float, float), optional
-        Smallest and largest ratio that counts as comparable, both above 0.
-    difference : (float, float), optional
-        In its place, the smallest and largest difference one - other, in units of the statistic;
-        for means that may be 0 or change their sign.
-
-    Returns
-    -------
-    Finding
-        About the ratio, or the difference. Reproduced when it is inside the margin with
-        confidence, not reproduced when it is outside with confidence. Limits of a ratio are
-        Fieller's, moved outwards by the allowance for skewness; infinite where the denominator may
-        be 0. RARE, and inconclusive, where too few replicates carry the variance of a sample.
+    `other` is a sample, `paired` if of the same replicates, or a reference value. `ratio` has the
+    smallest and largest ratio one / other that counts as comparable; or `difference` those of
+    one - other, for means that may be 0 or change their sign. Reproduced when it is inside the
+    margin with confidence, not reproduced when it is outside with confidence. Limits of a ratio are
+    Fieller's, moved outwards by the allowance for skewness; infinite where the denominator may be
+    0. RARE, and inconclusive, where too few replicates carry the variance of a sample.
 
     Notes
     -----
@@ -404,23 +303,11 @@ def shape(
     *,
     level: float,
 ) -> Finding:
-    """Judge a shape that is turned into one to three contrasts, all claimed to be above 0.
+    """Judge a shape: one to three contrasts, ``contrasts @ curve``, are claimed to be above 0.
 
-    Parameters
-    ----------
-    samples : shape (n_replicates, n_points)
-        The curve of each replicate.
-    contrasts : shape (n_contrasts, n_points)
-        Weights; ``contrasts @ curve`` must be above 0, each by a paired t test.
-    level : float
-        Confidence of each verdict.
-
-    Returns
-    -------
-    Finding
-        Reproduced when each contrast is above 0 with confidence; not reproduced when one is below
-        0 with the confidence that is left to each. Statistic and limits are those of the contrast
-        with the least support. RARE and TIE as in `paired_comparison`.
+    Reproduced when each is above 0 with confidence, by a paired t test; not reproduced when one is
+    below 0 with the confidence that is left to each. Statistic and limits are those of the contrast
+    with the least support. TIE as in `paired_comparison`.
     """
     samples = numbers("samples", samples, ndim=2, least=2)
     contrasts = numbers("contrasts", contrasts, ndim=2)
@@ -530,25 +417,10 @@ def prediction_interval(
 ) -> Finding:
     """Judge whether a printed number is one that runs like ours could have given.
 
-    Parameters
-    ----------
-    sample : sequence of float, shape (n_replicates,)
-        The statistic in each of our replicates.
-    printed : float
-        The published number.
-    level : float
-        Two-sided confidence of the interval for the number to come.
-    runs : int
-        Runs whose mean was printed; 1 for a single run.
-    reading_error : float
-        Half width of the rounding, or of the reading from a plot; widens the interval.
-
-    Returns
-    -------
-    Finding
-        Reproduced inside the interval mean +- t s sqrt(1/runs + 1/n), not reproduced outside; p is
-        of the two-sided test that the printed number comes from the same normal law. ``printed``
-        stands in `also`, ``low`` and ``high`` are the interval's ends.
+    It is a mean of so many `runs`, known up to `reading_error`, the half width of the rounding or
+    of the reading from a plot. Reproduced inside the interval mean +- t s sqrt(1/runs + 1/n) of
+    two-sided confidence `level`, not reproduced outside; p is of the two-sided test that the number
+    comes from the same normal law.
     """
     sample = numbers("sample", sample, least=2)
     printed = number("printed", printed)
@@ -590,28 +462,14 @@ def curve_inside(
 ) -> Finding:
     """Judge whether a published curve is one that a run like ours could have given.
 
-    Parameters
-    ----------
-    samples : shape (n_replicates, n_points)
-        The curve of each of our runs, at the points that were read.
-    printed : shape (n_points,)
-        The published curve there, of one run.
-    within : float or sequence of float, shape (n_points,)
-        Half width of what the reading leaves open; the published curve is moved towards our mean
-        by that much at most.
-    level : float
-        Confidence that a curve of one more run is inside, at all points at once.
-
-    Returns
-    -------
-    Finding
-        The statistic is the published curve's largest deviation over all points, in standard
-        deviations; ``largest inside`` the one up to which a curve is inside. p is the chance that
-        a run deviates as much. Reproduced when it is above 1 - level, else not reproduced. If the
-        published curve deviates more than all of ours and these are fewer than
-        level / (1 - level), the smallest possible p, 1 / (n + 1), is above 1 - level: then
-        inconclusive, UNDERPOWERED. ``worst point`` is where it deviates most, ``t tail p`` what
-        Student's law would make of it there, for information.
+    `within` is the half width of what the reading leaves open at each point: the published curve is
+    moved towards our mean by that much at most. The statistic is its largest deviation over all
+    points, in standard deviations; ``largest inside`` the one up to which a curve is inside, at all
+    points at once. p is the chance that a run deviates as much. Reproduced when it is above 1 -
+    level, else not reproduced. If the published curve deviates more than all of ours and these are
+    fewer than level / (1 - level), the smallest possible p, 1 / (n + 1), is above 1 - level: then
+    inconclusive, UNDERPOWERED. ``worst point`` is where it deviates most, ``t tail p`` what
+    Student's law would make of it there, for information.
 
     Notes
     -----
@@ -621,7 +479,7 @@ def curve_inside(
     "Algorithmic learning in a random world", 2005). Deviations from the mean of the others in
     their standard deviations would give the same order.
     """
-    samples = numbers("samples", samples, ndim=2, least=FEWEST["bootstrap-t"])
+    samples = numbers("samples", samples, ndim=2, least=FEWEST)
     printed = numbers("printed", printed)
     n, points = samples.shape
     if printed.size != points:
@@ -672,25 +530,13 @@ def _contrast(
     if is_constant(one) and is_constant(other):
         return MeanTest(mean, -np.inf, np.inf, 1.0, 1.0, True, True)
     parts = [sample.var(ddof=1) / sample.size for sample in (one, other)]
-    error = np.sqrt(sum(parts))
     df = sum(parts) ** 2 / sum(
         part**2 / (sample.size - 1) for part, sample in zip(parts, (one, other), strict=True)
     )
-    thirds = [
-        0.0 if not part else skewness(sample) / np.sqrt(sample.size) * part**1.5
-        for part, sample in zip(parts, (one, other), strict=True)
-    ]
-    skew, n = (thirds[0] - thirds[1]) / error**3, min(effective(one), effective(other))
-    score = (mean - value) / error
-    return MeanTest(
-        mean,
-        float(mean - reach(level, -skew, n, df) * error),
-        float(mean + reach(level, skew, n, df) * error),
-        cautious(score, skew, n, df),
-        cautious(-score, -skew, n, df),
-        False,
-        False,
-    )
+    skewed, distance = Skewed.of([one / one.size, -other / other.size], df), mean - value
+    down, up = skewed.widths(level)
+    limits = float(mean - down * skewed.error), float(mean + up * skewed.error)
+    return MeanTest(mean, *limits, skewed.below(distance), skewed.above(distance), False, False)
 
 
 def _ratios(one: np.ndarray, other: np.ndarray, level: float, paired: bool) -> tuple[float, float]:

@@ -22,15 +22,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Return Holm's adjusted p-values, in the order given.
+    """Return adjusted p-values, in the order given (S. Holm, Scand. J. Statist. 6, 1979).
 
-    References
-    ----------
-    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6 (1979).
-
-    Examples
-    --------
     >>> holm([0.01, 0.04, 0.03]).round(6).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -49,14 +42,9 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
 
     A verdict that does not survive becomes inconclusive, with the tag HOLM; intervals stay those of
     the single claim. Findings without a p-value are not random, and pass. Where keys are pairs of
-    claim and reading, readings of a claim with the same finding count once.
-
-    Notes
-    -----
-    The p-values are one-sided and of the verdict given: of the two directions one is always
-    right, so that a family of K claims has K verdicts that could be wrong, not 2 K (J. P. Shaffer,
-    "Control of directional errors with stagewise multiple test procedures", Annals of Statistics
-    8 (1980), for independent statistics).
+    claim and reading, readings of a claim with the same finding count once. The p-values are
+    one-sided and of the verdict given: of two directions one is always right, so that K claims
+    have K verdicts that could be wrong, not 2 K (J. P. Shaffer, Annals of Statistics 8, 1980).
     """
     confidence(level)
     tests = {key: _test(key, one) for key, one in findings.items() if one.p is not None}
@@ -66,11 +54,8 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     corrected = dict(findings)
     for key, test in tests.items():
-        one, p = findings[key], adjusted[test]
-        verdict, tags = one.verdict, one.tags
-        if p > 1 - level and verdict != INCONCLUSIVE:
-            verdict, tags = INCONCLUSIVE, (*tags, "HOLM")
-        corrected[key] = replace(one, p=float(p), verdict=verdict, tags=tags)
+        one, p = findings[key], float(adjusted[test])
+        corrected[key] = replace(one, p=p) if p <= 1 - level else _undecided(one, one.n, p)
     return corrected
 
 
@@ -89,20 +74,11 @@ def combine(
 
     It is the weakest of those that must all agree, the strongest of those of which one is enough,
     the weakest of the wins that are needed. Its p-value is that of the claim, its tags are its own.
-
-    Parameters
-    ----------
-    how : {"all", "any", "universal"}
-        With ``all`` a claim is reproduced when all findings say so, and not reproduced when one
-        says not, even after Holm's correction for their number. With ``any`` it is the other way
-        round. With ``universal``, "always", it is reproduced when none is lost and at least
-        `ALWAYS` of them are won, and not reproduced as with ``all``.
-
-    Notes
-    -----
-    That at least k of n are won has the p-value (n - k + 1) p_(k), with the k-th smallest p_(k)
-    (Y. Benjamini and R. Heller, "Screening for partial conjunction hypotheses", Biometrics 64
-    (2008)).
+    With ``all`` a claim is reproduced when all findings say so, and not reproduced when one says
+    not, even after Holm's correction for their number. With ``any`` it is the other way round. With
+    ``universal``, "always", it is reproduced when none is lost and at least `ALWAYS` of them are
+    won, and not reproduced as with ``all``; that at least k of n are won has the p-value
+    (n - k + 1) p_(k) (Y. Benjamini and R. Heller, Biometrics 64, 2008).
     """
     one_of("how", how, ("all", "any", "universal"))
     confidence(level)
@@ -126,10 +102,7 @@ def combine(
     doubtful = int(np.where(verdicts == together, -1.0, p).argmax())
     # no finding decides; its p-value must not look like one that does
     p_value = float(max(p[doubtful], adjusted[verdicts == alone].max(initial=0.0)))
-    tags = findings[doubtful].tags
-    if verdicts[doubtful] != INCONCLUSIVE:
-        tags = (*tags, "HOLM")
-    return replace(findings[doubtful], n=n, p=p_value, verdict=INCONCLUSIVE, tags=tags)
+    return _undecided(findings[doubtful], n, p_value)
 
 
 def _mostly(findings: Sequence[Finding], p: np.ndarray, n: int, level: float) -> Finding:
@@ -142,5 +115,10 @@ def _mostly(findings: Sequence[Finding], p: np.ndarray, n: int, level: float) ->
     one = findings[at]
     if joint <= 1 - level:
         return replace(one, n=n, p=None if one.p is None else joint)
+    return _undecided(one, n, joint)
+
+
+def _undecided(one: Finding, n: int, p: float) -> Finding:
+    """Return a finding as inconclusive, with the tag HOLM if alone it would decide."""
     tags = (*one.tags, "HOLM") if one.verdict != INCONCLUSIVE else one.tags
-    return replace(one, n=n, p=joint, verdict=INCONCLUSIVE, tags=tags)
+    return replace(one, n=n, p=p, verdict=INCONCLUSIVE, tags=tags)

@@ -20,8 +20,8 @@ from fairbandits.audit.expressions import (
     unknown,
 )
 
-#: Inputs taken from the ledger as they are: text with its digits, and lists of numbers.
-LITERAL = ("contrasts",)
+#: Coordinates of a case that no cell has.
+OF_A_CASE = ("arm", "round")
 #: Data parameters that must have the same unit.
 LIKE = (
     ("sample", "limit"),
@@ -50,41 +50,32 @@ class Selection:
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> "Selection":
         """Return the selection of a block of the ledger."""
-        own = ("experiments", "where", "match")
-        match = block.get("match")
-        return cls(
-            tuple(block.get("experiments", ())),
-            {name: value for name, value in block.items() if name not in own},
-            block.get("where", ""),
-            None if match is None else tuple(match),
-        )
+        wanted = dict(block)
+        experiments, where = wanted.pop("experiments", ()), wanted.pop("where", "")
+        match = wanted.pop("match", None)
+        return cls(tuple(experiments), wanted, where, None if match is None else tuple(match))
+
+
+@dataclass(frozen=True)
+class Control:
+    """Cells that take the place of a test's, and companions of their own, by name."""
+
+    cells: Selection
+    companions: Mapping[str, Selection] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Plan:
     """A test's question, from its record.
 
-    Attributes
-    ----------
-    cells : Selection, optional
-        None for a test that reads no recorded run.
-    companions : mapping of str to Selection
-        Companion cells by the name used in expressions.
-    each : mapping of str
-        Coordinates that the test is repeated for; with their values where no cell has them.
-    over : str
-        An expression, mostly a coordinate, by whose value cells are stacked as points, or empty.
-    arms, rounds, keep : str
-        Expressions: the arms and rounds that it is repeated for, and the replicates that count.
-    reading : str, sequence of str, or mapping of str
-        Coordinates that name the reading, or an expression for each reading; empty if the cells
-        belong to all of them.
-    inputs : mapping of str
-        Data parameter of the procedure -> number, expression, or list of these.
-    procedure : str
-        Name of the procedure that judges the inputs.
-    paired : bool
-        Whether replicates of a cell and its companions belong together.
+    `cells` is None for a test that reads no recorded run; `companions` go with each cell, by the
+    name used in expressions. The test is repeated for `each` coordinate, with its values where no
+    cell has them, and for the rounds and arms that the expressions `rounds` and `arms` give. By the
+    value of the expression `over` cells are stacked as points; by `keep` replicates count.
+    `reading` names coordinates, or has an expression for each reading; it is empty if the cells
+    belong to all of them. `inputs` has a number, an expression, or a list of these for each data
+    parameter of the procedure. `paired` says whether replicates of a cell and its companions belong
+    together; `control` what the same is asked of once more.
     """
 
     cells: Selection | None
@@ -96,15 +87,22 @@ class Plan:
     arms: str = ""
     rounds: str = ""
     keep: str = ""
-    reading: Any = ""
+    reading: str | Sequence[str] | Mapping[str, Any] = ""
     paired: bool = True
+    control: Control | None = None
+
+    @property
+    def selections(self) -> list[Selection]:
+        """The selections of the cells, of all their companions, and of the control."""
+        own = [self.control.cells, *self.control.companions.values()] if self.control else []
+        return [*filter(None, [self.cells]), *self.companions.values(), *own]
 
     @cached_property
     def expressions(self) -> list[Expression]:
         """All expressions, but for those that select companions."""
-        texts = [self.cells.where] if self.cells else []
+        texts = [one.where for one in (self.cells, self.control and self.control.cells) if one]
         if isinstance(self.reading, Mapping):
-            texts += [one for one in self.reading.values() if isinstance(one, str)]
+            texts += [rule for rule in self.reading.values() if isinstance(rule, str)]
         return [*self.judged, *(parse(text) for text in texts if text)]
 
     @cached_property
@@ -122,44 +120,63 @@ class Plan:
         return any(known[name].varies for one in self.judged for name in one.calls())
 
     @property
+    def reads_runs(self) -> bool:
+        """Whether recorded columns are read, of cells or of companions."""
+        return any(self.columns(name) for name in ("", *self.companions))
+
+    @property
+    def derives(self) -> bool:
+        """Whether functions of a paper are called, beside those of plain arithmetic."""
+        known = measures.functions()
+        return any(not known[name].is_common for one in self.judged for name in one.calls())
+
+    @property
+    def is_given(self) -> bool:
+        """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
+        known = measures.functions()
+        called = [known[name] for one in self.judged for name in one.calls()]
+        return not self.reads_runs and not any("seed" in one.found for one in called)
+
+    @property
+    def is_algebra(self) -> bool:
+        """Whether only numbers of the configuration are put together."""
+        return self.cells is not None and self.is_given and not self.derives
+
+    @property
     def is_joint(self) -> bool:
         """Whether inputs refer to all stacked cells together, instead of being points of each."""
         return any(one.is_joint for one in self.judged)
 
+    @property
+    def of_cells(self) -> list[str]:
+        """The coordinates of `each` that are cells' own."""
+        return [name for name, values in self.each.items() if not (values or name in OF_A_CASE)]
+
     def columns(self, companion: str = "") -> list[str]:
         """Return the recorded columns that cells, or companions of this name, need."""
-        known, called = measures.measures(), measures.functions()
-        expressions = list(self.expressions)
-        found = {
-            column
-            for one in expressions
-            for name, place in one.names()
-            if place == companion and name in known
-            for column in known[name].columns
-        }
+        names = [name for one in self.expressions for name, of in one.names() if of == companion]
         if companion and self.companions[companion].where:
-            where = parse(self.companions[companion].where)
-            names = [name for name, _ in where.names() if name in known]
-            found |= {column for name in names for column in known[name].columns}
-        for one in expressions:
-            for name in one.calls():
-                found |= set(called[name].columns)
-        return sorted(found)
+            names += [name for name, _ in parse(self.companions[companion].where).names()]
+        known, called = measures.measures(), measures.functions()
+        found = [known[name].columns for name in names if name in known]
+        found += [called[name].columns for one in self.expressions for name in one.calls()]
+        return sorted({column for columns in found for column in columns})
 
     @property
     def experiments(self) -> tuple[str, ...]:
         """All experiments and suites that are read."""
-        own = self.cells.experiments if self.cells else ()
-        of_companions = [one for with_ in self.companions.values() for one in with_.experiments]
-        return tuple(dict.fromkeys((*own, *of_companions)))
+        return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
+
+
+def is_literal(procedure: str, name: str) -> bool:
+    """Return whether an input is taken as it is: text with its digits, or a list of numbers."""
+    return name == "contrasts" or (name == "printed" and procedure == "printed_number")
 
 
 def texts_of(procedure: str, name: str, value: Any) -> list[str]:
     """Return the expressions of an input; printed text is none."""
-    if name in LITERAL or (name == "printed" and procedure == "printed_number"):
-        return []
     values = value if isinstance(value, list) else [value]
-    return [one for one in values if isinstance(one, str)]
+    return [] if is_literal(procedure, name) else [one for one in values if isinstance(one, str)]
 
 
 @dataclass(frozen=True)
@@ -201,7 +218,7 @@ def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
     """Check every name and unit of a plan; ExpressionError for the first that is wrong."""
     given = frozenset(name for name, values in plan.each.items() if values)
     words = Words(frozenset(parameters), given, frozenset(plan.companions))
-    for selection in (*filter(None, [plan.cells]), *plan.companions.values()):
+    for selection in plan.selections:
         for name in (*selection.wanted, *(selection.match or ())):
             words.check_name(name)
         if selection.where:

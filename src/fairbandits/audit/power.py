@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 
 from fairbandits.audit.finding import Finding, number
+from fairbandits.audit.procedures import judged_against
 
 #: Key in `also` of an undecided finding: the number of replicates that would decide it.
 NEEDED = "n that decides"
@@ -31,29 +32,23 @@ def replicates_needed(
     finding: Finding,
     power: float = 0.9,
 ) -> float | None:
-    """Return how many replicates decide a question, if the estimate is the truth.
+    """Return how many replicates decide a question with this power, if the estimate is the truth.
 
     It is infinite where the estimate is between the two verdicts, on the margin itself, or has no
-    limit; None where the procedure does not average replicates. `power` is the wanted probability
-    of the verdict that the estimate points to.
-
-    Notes
-    -----
-    A limit is z_level standard errors from the estimate, and the verdict needs the margin to be
-    z_level + z_power of them away; these shrink as 1 / sqrt(n). Limits of an estimate have the
-    allowance for skewness in them, which shrinks faster, so that for skewed replicates the number
+    limit; None where the procedure does not average replicates. A limit is z_level standard errors
+    from the estimate, and the verdict needs the margin to be z_level + z_power of them away; these
+    shrink as 1 / sqrt(n). The allowance for skewness in a limit shrinks faster, so that the number
     is on the safe side. That of a proportion is exact. Of a band it is that of its worst point.
     """
     if not 0.5 <= number("power", power) < 1:
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
     if procedure == "proportion":
         return _of_a_proportion(finding.statistic, settings, power)
-    regions = _regions(procedure, data, settings, finding)
+    regions = regions_of(procedure, settings, judged_against(procedure, data, settings, finding))
     if regions is None:
         return None
-    value, low, high = finding.statistic, finding.low, finding.high
-    if procedure == "spread_comparison":
-        value, low, high = (math.log(one) if one > 0 else -math.inf for one in (value, low, high))
+    given = (finding.statistic, finding.low, finding.high)
+    value, low, high = (place(procedure, one) for one in given)
     level = scipy.stats.norm.ppf(settings["level"])
     stretch = 1 + scipy.stats.norm.ppf(power) / level
 
@@ -64,12 +59,9 @@ def replicates_needed(
         return math.ceil(finding.n * (half * stretch / gap) ** 2 + level**2 / 2)
 
     if regions.low < value < regions.high:
-        ends = []
-        if np.isfinite(regions.low):
-            ends.append(needed(value - low, value - regions.low))
-        if np.isfinite(regions.high):
-            ends.append(needed(high - value, regions.high - value))
-        return max(ends, default=math.inf)
+        ends = ((value - low, value - regions.low), (high - value, regions.high - value))
+        finite = (needed(half, gap) for half, gap in ends if np.isfinite(gap))
+        return max(finite, default=math.inf)
     if value < regions.below:
         return needed(high - value, regions.below - value)
     if value > regions.above:
@@ -77,12 +69,19 @@ def replicates_needed(
     return math.inf
 
 
+def place(procedure: str, value: float) -> float:
+    """Return a statistic on the scale of its regions: that of a ratio of spreads is logarithmic."""
+    if procedure != "spread_comparison":
+        return value
+    return math.log(value) if value > 0 else -math.inf
+
+
 def why_none(
     procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
 ) -> str:
     """Return why `replicates_needed` has no finite number for a question."""
-    regions = _regions(procedure, data, settings, finding)
-    if regions is None and procedure != "proportion":
+    regions = regions_of(procedure, settings, judged_against(procedure, data, settings, finding))
+    if regions is None:
         return "it does not average replicates"
     if procedure == "proportion" or finding.statistic in (regions.low, regions.high):
         return "the estimate is the limit itself"
@@ -94,25 +93,27 @@ def why_none(
 
 
 #: Procedures whose claims are about the limit of many rounds.
-OF_THE_LIMIT = ("growth_exponent", "logarithmic_growth", "bounded_remainder")
+OF_THE_LIMIT = ("growth_exponent", "logarithmic_growth")
 
 
-def _regions(
-    procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
+def regions_of(
+    procedure: str, settings: Mapping[str, Any], against: Mapping[str, float]
 ) -> Regions | None:
+    """Return where a statistic supports and refutes its claim; None if it is no average.
+
+    `against` has its reference values (`fairbandits.audit.procedures.judged_against`).
+    """
     limit = settings.get("asymptotic", True)
     match procedure:
-        case "bound":
-            end = float(data["limit"])
+        case "bound" | "proportion":
+            end = against["limit"]
             if settings["side"] == "at most":
                 return Regions(high=end, above=end)
             return Regions(low=end, below=end)
         case "bound_everywhere":
             return Regions(high=0.0, above=0.0)
-        case "paired_comparison" | "shape":
+        case "paired_comparison" | "shape" | "spread_comparison":  # of the last the logarithm
             return Regions(low=0.0, below=0.0)
-        case "spread_comparison":
-            return Regions(low=0.0, below=0.0)  # of the logarithm
         case "equivalence":
             pair = settings.get("ratio") or settings["difference"]
             return Regions(*pair, *pair)
@@ -128,11 +129,8 @@ def _regions(
                 return Regions(high=most) if limit else Regions(high=most, above=most)
             return Regions(low=least) if limit else Regions(low=least, below=least)
         case "logarithmic_growth":
-            allowed = max(settings["ceiling"], 2 * finding.also.get("exponent of ln T", 0.0))
-            refuted = math.inf if limit else max(settings["refuted_above"], allowed)
-            return Regions(high=allowed, above=refuted)
-        case "bounded_remainder":
-            return Regions(high=finding.also["allowed rise"])
+            refuted = math.inf if limit else against["refuted above"]
+            return Regions(high=against["largest"], above=refuted)
     return None
 
 

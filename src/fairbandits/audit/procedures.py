@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from fairbandits.audit.exact import invariant, printed_number
 from fairbandits.audit.finding import Finding
 from fairbandits.audit.growth import (
-    bounded_remainder,
     growth_exponent,
     logarithmic_growth,
     proportionality,
@@ -27,7 +26,6 @@ from fairbandits.audit.means import (
     proportion,
     shape,
     spread_comparison,
-    universal_comparison,
 )
 
 #: Name in a ledger -> procedure.
@@ -37,11 +35,9 @@ PROCEDURES: dict[str, Callable[..., Finding]] = {
         invariant,
         bound,
         bound_everywhere,
-        bounded_remainder,
         growth_exponent,
         logarithmic_growth,
         paired_comparison,
-        universal_comparison,
         equivalence,
         proportionality,
         proportion,
@@ -79,11 +75,9 @@ STATISTICS = {
     "invariant": "largest excess",
     "bound": "mean",
     "bound_everywhere": "largest mean minus bound",
-    "bounded_remainder": "rise of the remainder",
     "growth_exponent": "growth exponent",
     "logarithmic_growth": "local growth exponent",
     "paired_comparison": "mean difference",
-    "universal_comparison": "share of cells won",
     "equivalence": "ratio of means, or their difference",
     "proportionality": "log-log slope",
     "proportion": "share",
@@ -102,15 +96,11 @@ def judged_against(
     match name:
         case "bound":
             found = {"limit": data["limit"]}
-        case "bounded_remainder":
-            found = {"allowed rise": finding.also["allowed rise"]}
         case "growth_exponent":
             found = {"exponent": settings["exponent"], "margin": settings["margin"]}
         case "logarithmic_growth":
             allowed = max(settings["ceiling"], 2 * finding.also.get("exponent of ln T", 0.0))
             found = {"largest": allowed, "refuted above": max(settings["refuted_above"], allowed)}
-        case "universal_comparison":
-            found = {"share": settings["share"]}
         case "equivalence" if settings.get("difference") is not None:
             smallest, largest = settings["difference"]
             found = {"equal": 0.0, "smallest": smallest, "largest": largest}

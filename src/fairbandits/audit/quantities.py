@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from fairbandits.audit import measures
 from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse
 from fairbandits.audit.ledger import Claim, Ledger, Test
-from fairbandits.audit.plans import Selection, texts_of
+from fairbandits.audit.plans import Selection, Words, texts_of
 from fairbandits.audit.procedures import STATISTICS
 
 #: Procedures whose number has no unit.
 WITHOUT_UNIT = (
     *("growth_exponent", "logarithmic_growth", "proportionality", "proportion"),
-    *("universal_comparison", "spread_comparison", "curve_inside"),
+    *("spread_comparison", "curve_inside"),
 )
 #: Procedure -> its two inputs: the first is larger where the number is above the reference.
 PAIRS = {
@@ -25,6 +25,27 @@ PAIRS = {
     "equivalence": ("one", "other"),
     "spread_comparison": ("wider", "narrower"),
 }
+#: Other procedure -> name of its number, from the words of its inputs.
+OF_PROCEDURE = {
+    **dict.fromkeys(("bound", "prediction_interval"), "mean {sample}"),
+    **dict.fromkeys(
+        ("growth_exponent", "logarithmic_growth"), "{statistic} of {samples}{variable}"
+    ),
+    "proportionality": "log-log slope of {samples} against {x}",
+    "proportion": "share of the runs with {outcomes}",
+    "printed_number": "{value}",
+    "curve_inside": "largest deviation of the published curve from ours, in standard deviations",
+    "shape": "weakest contrast of {samples}",
+    "invariant": "largest {excess}",
+}
+#: Procedure, or what is claimed -> meaning of a number above its reference.
+ABOVE = {
+    "bound_everywhere": "the bound is broken",
+    "curve_inside": "the curve leaves what our runs allow",
+    "shape": "as is claimed",
+    "invariant": "the statement is broken",
+}
+ABOVE_CLAIMED = {"at most": "more than is claimed", "at least": "as is claimed"}
 #: Data parameters with the unit of the number.
 JUDGED = (
     *("sample", "samples", "value", "excess", "larger", "smaller", "one", "other"),
@@ -114,15 +135,12 @@ class Quantity(NamedTuple):
         return f"{self.name}, in {self.unit}" if self.unit else self.name
 
 
-class _Units:
-    """Units of the names in checked expressions (`fairbandits.audit.expressions.Vocabulary`)."""
+class _Units(Words):
+    """Units of the names in checked expressions, which are known."""
 
     def check_name(self, name: str) -> str:
         known = measures.measures().get(name)
         return known.unit if known else "rounds" * (name in ("T", "round"))
-
-    def check_call(self, name: str, n_arguments: int) -> None:
-        pass
 
     def check_companion(self, name: str) -> None:
         pass
@@ -149,53 +167,30 @@ def _unit(text: str) -> str:
         return ""  # the unit of a power is another
     tree = _without(tree, ast.Call)
     try:
-        return Expression(text, tree).check(_Units())
+        return Expression(text, tree).check(_Units(*[frozenset()] * 3))
     except ExpressionError:
         return ""
 
 
 def quantity(test: Test, ledger: Ledger) -> Quantity:
     """Return name and unit of the number of a test's findings, with the ledger's policy labels."""
-    said = _Words(test, ledger)
-    given = {name: said.of(value) for name, value in test.inputs.items()}
-    above = {"at most": "more than is claimed", "at least": "as is claimed"}.get(
-        test.settings.get("side", test.settings.get("claim", "")), ""
-    )
-    match test.procedure:
-        case "paired_comparison" | "equivalence" | "spread_comparison":
-            name, above = said.pair(*(test.inputs[key] for key in PAIRS[test.procedure]))
-            if test.procedure == "spread_comparison":
-                name = f"spread over the runs of {name}"
-        case "bound" | "prediction_interval":
-            name = f"mean {given['sample']}"
-        case "bound_everywhere":
-            name, above = said.compared(test.inputs["samples"], test.inputs["limits"], " minus ")
-            name, above = f"mean {name}, where it is largest", "the bound is broken"
-        case "growth_exponent" | "logarithmic_growth":
-            name = f"{STATISTICS[test.procedure]} of {given['samples']}{said.in_which()}"
-        case "bounded_remainder":
-            name = f"rise, from the median horizon to the last, of {given['samples']} beyond "
-            name += given["reference"]
-            above = "more than is claimed"
-        case "proportionality":
-            name = f"log-log slope of {given['samples']} against {given['x']}"
-        case "proportion":
-            name = f"share of the runs with {given['outcomes']}"
-        case "printed_number":
-            name = given["value"]
-        case "curve_inside":
-            name = "largest deviation of the published curve from ours, in standard deviations"
-            above = "the curve leaves what our runs allow"
-        case "shape":
-            name = f"weakest contrast of {given['samples']}"
-            above = "as is claimed"
-        case _:
-            name = f"largest {given['excess']}"
-            above = "the statement is broken"
+    said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
+    claimed = test.settings.get("side", test.settings.get("claim", ""))
+    above = ABOVE.get(procedure) or ABOVE_CLAIMED.get(claimed, "")
+    if procedure in PAIRS:
+        name, above = said.pair(*(inputs[key] for key in PAIRS[procedure]))
+        name = "spread over the runs of " * (procedure == "spread_comparison") + name
+    elif procedure == "bound_everywhere":
+        name, _ = said.compared(inputs["samples"], inputs["limits"], " minus ")
+        name = f"mean {name}, where it is largest"
+    else:
+        given = {key: said.of(value) for key, value in inputs.items()}
+        given |= {"variable": said.in_which()} if "horizons" in inputs else {}
+        name = OF_PROCEDURE[procedure].format(statistic=STATISTICS[procedure], **given)
     for word in ("largest", "mean"):
         name = name.replace(f"{word} {word}", word)
     if len(name) > LONGEST:
-        name = f"{STATISTICS[test.procedure]} (of what, the record says)"
+        name = f"{STATISTICS[procedure]} (of what, the record says)"
     return Quantity(name, unit(test), above)
 
 
@@ -211,8 +206,6 @@ def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quanti
 def p_value(value: float | None) -> str:
     """Return a p-value as it is read everywhere, without ``p``; empty if there is none.
 
-    Examples
-    --------
     >>> p_value(2.2e-308), p_value(0.01234), p_value(None)
     ('< 0.0001', '= 0.012', '')
     """
@@ -308,16 +301,16 @@ class _Words:
         if named and beside:
             return named
         chosen, others = self._selection(companion), self._selection(other)
-        found = [
+        facts = [
             f"{name.replace('_', ' ')} = {_value(value)}"
             for name, value in chosen.wanted.items()
             if name not in ("policy", "label", "arm") and not isinstance(value, list)
             if others.wanted.get(name) != value
         ]
-        if companion and not found and chosen.where != others.where:
-            found = [self.of(chosen.where)] if chosen.where else []
-        if found:
-            return f"{named} with {', '.join(found)}".lstrip()
+        if companion and not facts and chosen.where and chosen.where != others.where:
+            facts = [self.of(chosen.where)]
+        if facts:
+            return f"{named} with {', '.join(facts)}".lstrip()
         own, theirs = chosen.experiments, others.experiments
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"

@@ -1,20 +1,28 @@
-"""Findings and verdicts as files: Parquet for pages and readers, CSV to be committed."""
+"""Findings and verdicts as rows, and tables of rows as files.
+
+A row is a mapping with the columns of `SCHEMAS`. A Parquet file has all of them; its footer has the
+scale, the digests of the ledgers, the seed and the datasets that it was made from. The table that
+is committed, a CSV file, has the columns `COMMITTED`, its numbers with six digits, so that no
+difference between versions of a library shows; the ledgers complete it. Both are read by `read`.
+"""
 
 import csv
 import hashlib
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.totals import standing
 from fairbandits.data.provenance import audit_code, joint
 from fairbandits.data.store import (
@@ -27,70 +35,75 @@ from fairbandits.data.store import (
     write_table,
 )
 from fairbandits.replication.datasets import expect
+from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import LEDGER
-from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.deciding import changed, deciding
+from fairbandits.settings.schemas import ROOT, paper_file
 
-TEXT, REAL, FLAG, WHOLE = pa.string(), pa.float64(), pa.bool_(), pa.int64()
+Row = Mapping[str, Any]
 
-#: Columns of a finding in both tables. `against` has the reference values of the statistic, the
+NUMBERS = ("statistic", "low", "high", "n", "p")
+LISTS, OBJECTS = ("tags", "data"), ("settings", "against", "also")
+FLAGS = ("headline", "decides", "primary", "exploratory")
+#: Columns of the rule, and of the finding. `against` has the reference values of the statistic, the
 #: main one first; it, settings and `also` are JSON. The last columns are the finding's origin:
 #: datasets and the hash of their content, the code that simulated them, their seed (or "ledger"),
 #: the digest of the ledger's rules, and the audit's code.
-_FOUND = [
-    ("tags", TEXT),
-    ("statistic", REAL),
-    ("low", REAL),
-    ("high", REAL),
-    ("n", WHOLE),
-    ("p", REAL),
-    ("reference", REAL),
-    ("against", TEXT),
-    ("also", TEXT),
-    ("data", TEXT),
-    ("data_hash", TEXT),
-    ("code", TEXT),
-    ("seed", TEXT),
-    ("rules", TEXT),
-    ("audit_code", TEXT),
-    ("message", TEXT),
-]
-_RULE = [
-    ("test", TEXT),
-    ("each", TEXT),
-    ("rule", TEXT),
-    ("rule_version", WHOLE),
-    ("procedure", TEXT),
-    ("settings", TEXT),
-]
-#: One row per question.
-FINDINGS = pa.schema(
-    [
-        *((name, TEXT) for name in ("paper", "claim", "reading")),
-        *_RULE,
-        ("decides", FLAG),
-        ("verdict", TEXT),
-        *_FOUND,
-    ]
+RULE = ("test", "each", "rule", "rule_version", "procedure", "settings")
+FOUND = (
+    *(
+        "grade",
+        "control",
+        "tags",
+        *NUMBERS,
+        "reference",
+        "against",
+        "also",
+        "data",
+        "data_hash",
+        "code",
+        "seed",
+    ),
+    *("rules", "audit_code", "message"),
 )
-#: One row per claim and reading.
-VERDICTS = pa.schema(
-    [
-        *((name, TEXT) for name in ("paper", "claim", "reading")),
-        ("headline", FLAG),
-        *((name, TEXT) for name in ("verdict", "place", "statement", "kind")),
-        *((name, FLAG) for name in ("primary", "extension", "exploratory")),
-        ("figure", TEXT),
-        *_RULE,
-        *_FOUND,
-    ]
-)
-#: Columns of the committed table.
-COLUMNS = (
-    *("id", "reading", "verdict", "tags", "statistic", "low", "high", "n", "p"),
-    *("rule", "data", "data_hash", "code", "seed", "rules", "audit_code"),
-)
-#: Significant digits of its numbers.
-DIGITS = 6
+#: What a verdict's row has of its claim.
+OF_CLAIM = ("place", "statement", "kind", "primary", "about", "exploratory", "figure")
+TYPES = {
+    **dict.fromkeys(FLAGS, pa.bool_()),
+    **dict.fromkeys((*NUMBERS, "reference"), pa.float64()),
+    **dict.fromkeys(("n", "rule_version"), pa.int64()),
+}
+
+
+def _schema(*names: str) -> pa.Schema:
+    return pa.schema([(name, TYPES.get(name, pa.string())) for name in names])
+
+
+#: One row per question, and one per claim and reading.
+SCHEMAS = {
+    "findings": _schema("paper", "claim", "reading", *RULE, "decides", "verdict", *FOUND),
+    "verdicts": _schema(
+        *("paper", "claim", "reading", "headline", "verdict"), *OF_CLAIM, *RULE, *FOUND
+    ),
+}
+VERDICTS_TABLE, FINDINGS_TABLE = "verdicts.csv", "findings.csv"
+#: The parts behind the digests of the committed tables, so that a change is told by its name.
+PARTS_TABLE, OF_PARTS = "deciding.csv", ("paper", "part", "digest")
+#: Most changed parts that a message names.
+NAMED = 5
+#: Columns of the committed tables; `what` names the statistic.
+COMMITTED = {
+    "verdicts": (
+        *("id", "reading", "verdict", "grade", "tags", *NUMBERS),
+        *("rule", "data", "data_hash", "code", "seed", "rules", "audit_code"),
+    ),
+    "findings": (
+        *("claim", "test", "reading", "each", "decides", "verdict", "grade", "control", "tags"),
+        *("what", *NUMBERS, "against", "tightness", "rule", "rules"),
+    ),
+}
+#: Significant digits of their numbers, and the word for a reference value that there is not.
+DIGITS, NONE = 6, "none"
 ANEW = "`fairbandits replicate audit` makes it anew"
 
 
@@ -127,12 +140,19 @@ class Made:
     def columns(self, data: Sequence[str]) -> dict[str, str]:
         """Return the columns of a row that describe its datasets."""
         known = {place: self.sources.get(place, {}) for place in data}
-        codes = (one["code"] for one in known.values() if one)
         return {
             "data_hash": hash_of({place: one.get("content", "") for place, one in known.items()}),
-            "code": joint(codes),
+            "code": joint(one["code"] for one in known.values() if one),
             "seed": "" if self.seed is None else str(self.seed),
         }
+
+
+class Table(NamedTuple):
+    """Rows of verdicts or findings, the scale of their datasets, and their origin."""
+
+    rows: list[dict[str, Any]]
+    scale: str
+    made: Made
 
 
 def source_of(file: Path) -> dict[str, str]:
@@ -149,49 +169,143 @@ def hash_of(contents: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-def write_findings(
-    path: Path,
-    ledger: Ledger,
-    found: Iterable[Answer],
-    scale: str,
-    made: Made = Made(),
-) -> None:
-    """Write the findings of one paper's tests as Parquet, in the order given."""
-    rows = [_packed(finding_row(ledger, one, made)) for one in found]
-    table = pa.Table.from_pylist(rows, FINDINGS)
-    _write(path, table, "findings", {ledger.paper: ledger}, scale, made)
+def claims_of(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
+    """Return the claims of all ledgers by their ids."""
+    return {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
 
 
-def read_findings(
-    paths: Sequence[Path], ledgers: Mapping[str, Ledger]
-) -> tuple[list[Answer], pa.Table, str]:
-    """Return the findings of several papers, the joint table, and their scale.
+def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
+    """Return the claims of the committed tables: those with the same verdict on all machines.
 
-    Raises StoreError for a file that is missing, damaged, foreign, or not made by the present code,
-    rules and datasets; there must be one for each ledger.
+    A finished run then leaves the tables as they were.
     """
-    tables, scales, papers = [], [], []
-    for path in paths:
-        footer = read_footer(path)
-        expect(footer, {"kind": "findings"}, path)
-        if problem := next(stale(path, ledgers), None):
-            raise StoreError(f"{problem}; {ANEW}")
-        tables.append(read_table(path))
-        scales.append(footer["scale"])
-        papers += footer["ledgers"]
-    if sorted(papers) != sorted(ledgers):
-        raise StoreError(
-            f"findings of {', '.join(ledgers)} are needed, each once; got {', '.join(papers)}"
-        )
-    table = pa.concat_tables(tables)
-    scale = "smoke" if "smoke" in scales else "paper"
-    return [_answer(row) for row in table.to_pylist()], table, scale
+    claims = claims_of(ledgers)
+    return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
+
+
+def judging(claim: str, ledgers: Mapping[str, Ledger]) -> Ledger:
+    """Return the ledger with a claim's tests; for an alias, that of the claim it stands for."""
+    own = next(ledger for ledger in ledgers.values() if claim in ledger.claims)
+    other = own.claims[claim].alias_of
+    return judging(other, ledgers) if other else own
+
+
+def current_code() -> str:
+    """Return the fingerprint of the code that judges."""
+    return audit_code()
+
+
+# ------------------------------------------------------------------------------------ rows
+
+
+def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
+    """Return a finding as a row."""
+    test = _test(ledger, one.claim, one.test)
+    return {
+        "paper": ledger.paper,
+        "claim": one.claim,
+        "decides": test.decides if test else True,
+        "verdict": one.finding.verdict if one.finding else FAILED,
+        **_judged(one, test, ledger, made),
+    }
+
+
+def verdict_row(ledgers: Mapping[str, Ledger], one: Verdict, made: Made) -> dict[str, Any]:
+    """Return a verdict as a row."""
+    claim, ledger = one.claim, judging(one.claim.id, ledgers)
+    return {
+        "claim": claim.id,
+        "headline": one.headline,
+        "verdict": one.outcome,
+        **{name: getattr(claim, name) for name in ("paper", *OF_CLAIM)},
+        **_judged(one, _test(ledger, claim.alias_of or claim.id, one.test), ledger, made),
+        "tags": list(one.tags),
+        "grade": one.grade,
+    }
+
+
+def _test(ledger: Ledger, claim: str, name: str) -> Test | None:
+    tests = ledger.claims[claim].tests if claim in ledger.claims else ()
+    return next((test for test in tests if test.name == name), None)
+
+
+def _judged(one: Answer | Verdict, test: Test | None, ledger: Ledger, made: Made) -> dict[str, Any]:
+    """Return the columns of the rule, the finding and its origin."""
+    finding = one.finding
+    return {
+        "reading": one.reading,
+        "test": test.name if test else "",
+        "each": one.each,
+        "rule": test.rule if test else "",
+        "rule_version": test.version if test else None,
+        "procedure": test.procedure if test else "",
+        "settings": dict(test.settings) if test else {},
+        "grade": finding.grade if finding else "",
+        "control": finding.control if finding else "",
+        "tags": list(finding.tags) if finding else [],
+        **{name: getattr(finding, name, None) for name in NUMBERS},
+        "reference": next(iter(one.against.values())) if finding else None,
+        "against": dict(one.against) if finding else {},
+        "also": dict(finding.also) if finding else {},
+        "data": list(one.data),
+        **made.columns(one.data),
+        "rules": ledger.digest,
+        "audit_code": current_code(),
+        "message": one.message,
+    }
+
+
+def answer_of(row: Row) -> Answer:
+    """Return the answer of a finding's row; every number is restored exactly."""
+    finding = None
+    if row["verdict"] != FAILED:
+        also = {key: math.nan if one is None else one for key, one in row["also"].items()}
+        numbers = (row[name] for name in NUMBERS)
+        numbers = (*numbers, row["verdict"], tuple(row["tags"]), also)
+        finding = Finding(*numbers, row["control"], row["grade"])
+    names = (row[name] for name in ("claim", "test", "reading", "each"))
+    return Answer(*names, finding, row["against"], tuple(row["data"]), row["message"])
 
 
 def answers_of(path: Path, ledger: Ledger) -> list[Answer]:
     """Return a file's findings of a paper's present tests, whatever rules the file has."""
-    rows = read_table(path).to_pylist()
-    return [_answer(row) for row in rows if _test(ledger, row["claim"], row["test"])]
+    rows = read(path, {ledger.paper: ledger}, "findings", anyway=True).rows
+    return [answer_of(row) for row in rows if _test(ledger, row["claim"], row["test"])]
+
+
+# ----------------------------------------------------------------------------- Parquet files
+
+
+def write(
+    path: Path,
+    kind: str,
+    rows: Iterable[Row],
+    ledgers: Mapping[str, Ledger],
+    scale: str,
+    made: Made = Made(),
+) -> None:
+    """Write rows of ``findings`` or ``verdicts`` as Parquet, in the order given."""
+    table = pa.Table.from_pylist([_packed(row) for row in rows], SCHEMAS[kind])
+    footer = {
+        "kind": kind,
+        "scale": scale,
+        "ledgers": {paper: ledger.digest for paper, ledger in ledgers.items()},
+        "parts": {paper: parts_of(ledger) for paper, ledger in ledgers.items()},
+        "content": table_hash(table),
+        "seed": made.seed,
+        "exploratory": made.exploratory,
+        "sources": dict(made.sources),
+        "audit_code": current_code(),
+    }
+    write_table(path, table, footer)
+
+
+def write_findings(
+    path: Path, ledger: Ledger, found: Iterable[Answer], scale: str, made: Made = Made()
+) -> None:
+    """Write the findings of one paper's tests."""
+    rows = (finding_row(ledger, one, made) for one in found)
+    write(path, "findings", rows, {ledger.paper: ledger}, scale, made)
 
 
 def write_verdicts(
@@ -202,177 +316,48 @@ def write_verdicts(
     made: Mapping[str, Made],
 ) -> None:
     """Write the verdicts on the claims of all papers; `made` has one entry for each paper."""
-    rows = [_packed(verdict_row(ledgers, one, made[one.claim.paper])) for one in verdicts]
-    table = pa.Table.from_pylist(rows, VERDICTS)
-    _write(path, table, "verdicts", ledgers, scale, Made.joined(made.values()))
+    rows = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
+    write(path, "verdicts", rows, ledgers, scale, Made.joined(made.values()))
 
 
-def write_joint_findings(
-    path: Path, ledgers: Mapping[str, Ledger], table: pa.Table, scale: str, made: Mapping[str, Made]
-) -> None:
-    """Write the findings of all papers as one table."""
-    _write(path, table.cast(FINDINGS), "findings", ledgers, scale, Made.joined(made.values()))
-
-
-def read_verdicts(
+def read(
     path: Path,
     ledgers: Mapping[str, Ledger],
     kind: str = "verdicts",
     *,
+    paper: str = "",
     anyway: bool = False,
-) -> tuple[list[dict[str, Any]], str]:
-    """Return the rows of the verdicts, or of the joint findings (`kind`), and their scale.
+) -> Table:
+    """Return the rows of a table of ``verdicts`` or ``findings``, of all papers or one.
 
-    JSON columns are parsed, and empty values are None. Place, statement and the fields that totals
-    need (`fairbandits.audit.totals.standing`) come from the ledger. Raises StoreError as
-    `read_findings`; with `anyway` stale rows are read too, without claims that no longer exist.
+    What is prose in verdicts, and the fields that totals need (`fairbandits.audit.totals.standing`)
+    come from the ledgers. StoreError for a file that is missing, damaged, foreign, or not made by
+    the present code and rules; with `anyway` stale rows are read too, without claims and tests that
+    no longer exist.
     """
-    footer = read_footer(path)
-    expect(footer, {"kind": kind}, path)
-    if problem := next(stale(path, ledgers), None) if not anyway else None:
+    if problem := next(stale(path, ledgers, kind, paper), None) if not anyway else None:
         raise StoreError(f"{problem}; {ANEW}")
-    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    if path.suffix == ".csv":
+        return Table(list(_completed(lines_of(path, kind), kind, ledgers, paper)), "paper", Made())
+    footer, claims = _footer(path, kind), claims_of(ledgers)
     rows = [_unpacked(row) for row in read_table(path).to_pylist() if row["claim"] in claims]
+    rows = [row for row in rows if paper in ("", row["paper"])]
     if kind == "verdicts":  # prose can change without the rules
         for row in rows:
             claim = claims[row["claim"]]
             row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
-    return rows, footer["scale"]
+    return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
 
 
-def made_of(path: Path) -> Made:
-    """Return the recorded origin of verdicts or findings."""
+def _footer(path: Path, kind: str) -> dict[str, Any]:
     footer = read_footer(path)
-    return Made(footer.get("seed"), footer.get("sources", {}))
+    expect(footer, {"kind": kind}, path)
+    return footer
 
 
-def stale(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
-    """Yield why findings or verdicts do not match the code, and the rules of all papers or one."""
-    footer = read_footer(path)
-    made, wanted = footer["audit_code"], _audit_code()
-    if made != wanted:
-        yield f"{path} is stale: audit code {made} made it, this is {wanted}"
-    for one, digest in footer["ledgers"].items():
-        if paper not in ("", one):
-            continue
-        if one not in ledgers:
-            yield f"{path} does not belong here: there is no ledger of {one!r}"
-        elif digest != ledgers[one].digest:
-            yield f"{path} is stale: {other_rules(one, digest, ledgers[one].digest)}"
-
-
-def other_rules(paper: str, made: str, now: str) -> str:
-    """Return the message that a paper's rules have changed since."""
-    return (
-        f"the rules in papers/{paper}/claims.yaml have changed since (digest {made or 'none'}, "
-        f"now {now})"
-    )
-
-
-def _write(
-    path: Path,
-    table: pa.Table,
-    kind: str,
-    ledgers: Mapping[str, Ledger],
-    scale: str,
-    made: Made,
-) -> None:
-    """Write a table; its footer has its origin and the hash of its content."""
-    digests = {paper: ledger.digest for paper, ledger in ledgers.items()}
-    seed = {"seed": made.seed, "exploratory": made.exploratory, "sources": dict(made.sources)}
-    found = {"kind": kind, "scale": scale, "ledgers": digests, "content": table_hash(table)}
-    write_table(path, table, found | seed | {"audit_code": _audit_code()})
-
-
-def _audit_code() -> str:
-    return audit_code()
-
-
-# ------------------------------------------------------------------------------------ rows
-
-
-def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
-    """Return a finding as a row, as `read_verdicts` gives it."""
-    claim = ledger.claims[one.claim]
-    test = _test(ledger, one.claim, one.test)
-    outcome = one.finding.verdict if one.finding else FAILED
-    return (
-        {"paper": claim.paper, "claim": claim.id, "reading": one.reading, "verdict": outcome}
-        | _rule(test, one.each)
-        | {"decides": test.decides if test else True}
-        | _found(one.finding, one.against, one.data, one.message)
-        | _decided(ledger, one.data, made)
-    )
-
-
-def verdict_row(ledgers: Mapping[str, Ledger], one: Verdict, made: Made) -> dict[str, Any]:
-    """Return a verdict as a row, as `read_verdicts` gives it."""
-    claim = one.claim
-    owner = one.claim.alias_of or claim.id
-    ledger = _ledger_of(claim.id, ledgers)
-    plain = ("paper", "place", "statement", "kind", "primary", "extension", "exploratory", "figure")
-    return (
-        {"claim": claim.id, "reading": one.reading, "headline": one.headline}
-        | {"verdict": one.outcome}
-        | {name: getattr(claim, name) for name in plain}
-        | _rule(_test(ledger, owner, one.test), one.each)
-        | _found(one.finding, one.against, one.data, one.message)
-        | _decided(ledger, one.data, made)
-        | {"tags": list(one.tags)}
-    )
-
-
-def _test(ledger: Ledger, claim: str, name: str) -> Test | None:
-    tests = ledger.claims[claim].tests if claim in ledger.claims else ()
-    return next((test for test in tests if test.name == name), None)
-
-
-def _rule(test: Test | None, each: str) -> dict[str, Any]:
-    if test is None:
-        empty = dict.fromkeys(("test", "rule", "procedure"), "")
-        return empty | {"each": each, "rule_version": None, "settings": {}}
-    return {
-        "test": test.name,
-        "each": each,
-        "rule": test.rule,
-        "rule_version": test.version,
-        "procedure": test.procedure,
-        "settings": dict(test.settings),
-    }
-
-
-def _found(
-    finding: Finding | None, against: Mapping[str, float], data: Sequence[str], message: str
-) -> dict[str, Any]:
-    made = {"data": list(data), "message": message}
-    if finding is None:
-        return made | dict.fromkeys(_NUMBERS) | {"tags": [], "against": {}, "also": {}}
-    return made | {
-        "tags": list(finding.tags),
-        "statistic": finding.statistic,
-        "low": finding.low,
-        "high": finding.high,
-        "n": finding.n,
-        "p": finding.p,
-        "reference": next(iter(against.values())),
-        "against": dict(against),
-        "also": dict(finding.also),
-    }
-
-
-def _decided(ledger: Ledger, data: Sequence[str], made: Made) -> dict[str, str]:
-    return made.columns(data) | {"rules": ledger.digest, "audit_code": _audit_code()}
-
-
-_NUMBERS = ("statistic", "low", "high", "n", "p", "reference")
-
-
-def _packed(row: Mapping[str, Any]) -> dict[str, Any]:
-    lists = {name: ", ".join(row[name]) for name in ("tags", "data")}
-    return dict(row) | lists | {name: _json(row[name]) for name in _OBJECTS}
-
-
-_OBJECTS = ("settings", "against", "also")
+def _packed(row: Row) -> dict[str, Any]:
+    lists = {name: ", ".join(row[name]) for name in LISTS}
+    return dict(row) | lists | {name: _json(row[name]) for name in OBJECTS}
 
 
 def _json(values: Mapping[str, Any]) -> str:
@@ -384,37 +369,260 @@ def _json(values: Mapping[str, Any]) -> str:
     return json.dumps(plain, ensure_ascii=False, allow_nan=False)
 
 
-def _answer(row: Mapping[str, Any]) -> Answer:
-    """Return the answer of a row; every number is restored exactly."""
-    row = _unpacked(row)
-    finding = None
-    if row["verdict"] != FAILED:
-        also = {key: math.nan if one is None else one for key, one in row["also"].items()}
-        numbers = (row[name] for name in ("statistic", "low", "high", "n", "p"))
-        finding = Finding(*numbers, row["verdict"], tuple(row["tags"]), also)
-    return Answer(
-        row["claim"],
-        row["test"],
-        row["reading"],
-        row["each"],
-        finding,
-        row["against"],
-        tuple(row["data"]),
-        row["message"],
+def _unpacked(row: Row) -> dict[str, Any]:
+    lists = {name: row[name].split(", ") if row[name] else [] for name in LISTS}
+    return dict(row) | lists | {name: json.loads(row[name]) for name in OBJECTS}
+
+
+def stale(
+    path: Path, ledgers: Mapping[str, Ledger], kind: str = "verdicts", paper: str = ""
+) -> Iterator[str]:
+    """Yield why a table does not match the code, and the claims and rules of all papers or one."""
+    if path.suffix == ".csv":
+        rows = rows_of(lines_of(path, kind), kind, ledgers, paper)
+        if other := _other_claims(rows, kind, ledgers, paper):
+            yield f"{path} has other claims, readings or tests than the ledgers: {other}"
+            return
+        digests = {(judging(_claim(row), ledgers).paper, row["rules"]) for row in rows}
+        parts = _parts_beside(path)
+    else:
+        footer = _footer(path, kind)
+        if footer["audit_code"] != current_code():
+            was = footer["audit_code"]
+            yield f"{path} is stale: audit code {was} made it, this is {current_code()}"
+        digests = {one for one in footer["ledgers"].items() if paper in ("", one[0])}
+        parts = footer.get("parts", {})
+    for one, digest in sorted(digests):
+        if one not in ledgers:
+            yield f"{path} does not belong here: there is no ledger of {one!r}"
+        elif digest != ledgers[one].digest:
+            yield (
+                f"{path} is stale: what decides the claims of {one} has changed since"
+                f"{_names(parts.get(one, {}), digest, ledgers[one])} "
+                f"(digest {digest or 'none'}, now {ledgers[one].digest})"
+            )
+
+
+def parts_of(ledger: Ledger) -> Mapping[str, str]:
+    """Return the parts behind a ledger's digest; none if its files give another one."""
+    return _parts(ledger.paper, ledger.digest)
+
+
+@cache
+def _parts(paper: str, digest: str) -> Mapping[str, str]:
+    if not paper_file(paper, "claims").is_file():  # claims on policies of one's own
+        return {}
+    found = deciding(paper)
+    return found.parts if found.digest == digest else {}
+
+
+def _names(was: Mapping[str, str], digest: str, ledger: Ledger) -> str:
+    """Return what has changed, in words; nothing if that is not known."""
+    now = parts_of(ledger)
+    if not now or digest_of(was) != digest:
+        return ""
+    names = changed(was, now)
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f": {', '.join(names[:NAMED])}{more}"
+
+
+# ---------------------------------------------------------------------- the committed tables
+
+
+def write_committed(
+    folder: Path, verdicts: Iterable[Row], findings: Iterable[Row], scale: str
+) -> None:
+    """Write the committed tables of verdicts and findings, both whole or neither.
+
+    Raises StoreError if a claim failed, if a small run would replace published-scale tables, or if
+    the verdicts rest on other findings.
+    """
+    verdicts, findings, path = list(verdicts), list(findings), folder / VERDICTS_TABLE
+    if scale == "smoke" and folder.resolve() == (ROOT / "audit").resolve():
+        raise StoreError(f"{path} is for the published scale; these verdicts are of a small run")
+    failed = [row["claim"] for row in verdicts if row["verdict"] == FAILED]
+    if failed and scale != "smoke":
+        raise StoreError(f"{path} is not written: {failed[0]} failed")
+    if problem := next(apart(verdicts, findings), None):
+        raise StoreError(f"{path} is not written: {problem}")
+    with replacing(path) as of_verdicts, replacing(folder / FINDINGS_TABLE) as of_findings:
+        of_verdicts.write_text(csv_of(verdicts, "verdicts"), encoding="utf-8")
+        of_findings.write_text(csv_of(findings, "findings"), encoding="utf-8")
+
+
+def write_parts(folder: Path, ledgers: Mapping[str, Ledger]) -> None:
+    """Write the parts behind the digests of the committed tables."""
+    lines = (
+        (paper, name, digest)
+        for paper, ledger in ledgers.items()
+        for name, digest in parts_of(ledger).items()
+    )
+    with (
+        replacing(folder / PARTS_TABLE) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        csv.writer(file, lineterminator="\n").writerows([OF_PARTS, *lines])
+
+
+def _parts_beside(table: Path) -> dict[str, dict[str, str]]:
+    """Return the parts, by paper, that were written with a committed table."""
+    found: dict[str, dict[str, str]] = {}
+    file = table.with_name(PARTS_TABLE)
+    if file.is_file():
+        with file.open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                found.setdefault(row["paper"], {})[row["part"]] = row["digest"]
+    return found
+
+
+def csv_of(rows: Iterable[Row], kind: str) -> str:
+    """Return rows as a committed table, the same on every machine."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COMMITTED[kind])
+    for row in rows:
+        texts = (AS_TEXT.get(name, lambda row, name=name: row[name]) for name in COMMITTED[kind])
+        writer.writerow([text_of(row) for text_of in texts])
+    return text.getvalue()
+
+
+def short(value: float | None) -> str:
+    """Return a number of a committed table as text; empty for none."""
+    if value is None or math.isnan(value):
+        return ""
+    return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}"
+
+
+def _against(values: Mapping[str, float | None]) -> str:
+    return "; ".join(
+        f"{name} {NONE if value is None else short(float(value))}" for name, value in values.items()
     )
 
 
-def _unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
-    lists = {name: _parts(row[name]) for name in ("tags", "data")}
-    objects = {name: json.loads(row[name]) for name in _OBJECTS}
-    return dict(row) | lists | objects
+def _against_from(text: str) -> dict[str, float | None]:
+    parts = (part.rpartition(" ") for part in text.split("; ") if part)
+    return {name: None if value == NONE else float(value) for name, _, value in parts}
 
 
-def _parts(text: str) -> list[str]:
-    return text.split(", ") if text else []
+#: Column of a committed table -> its text from a row, and its value from the text; others are text.
+AS_TEXT: dict[str, Callable[[Row], str]] = {
+    "id": lambda row: row["claim"],
+    "tags": lambda row: " ".join(row["tags"]),
+    "what": lambda row: STATISTICS.get(row["procedure"], ""),
+    "against": lambda row: _against(row["against"]),
+    "tightness": lambda row: short(row["also"].get("tightness")),
+    "decides": lambda row: "yes" if row["decides"] else "no",
+    "rule": lambda row: f"{row['rule']} {row['rule_version']}" if row["rule"] else "",
+    "data": lambda row: " ".join(in_short(row["data"])),
+    **{name: lambda row, name=name: short(row[name]) for name in NUMBERS},
+}
+FROM_TEXT: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys((*NUMBERS, "tightness"), lambda text: float(text) if text else None),
+    **dict.fromkeys(LISTS, str.split),
+    "n": lambda text: int(text) if text else None,
+    "decides": lambda text: text == "yes",
+    "against": _against_from,
+}
 
 
-# ------------------------------------------------------------------------------------ the CSV
+def lines_of(path: Path, kind: str) -> list[dict[str, str]]:
+    """Return the lines of a committed table; StoreError for other columns."""
+    columns = list(COMMITTED[kind])
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *lines = list(csv.reader(file)) or [[]]
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it") from None
+    if header != columns or any(len(line) != len(columns) for line in lines):
+        raise StoreError(f"{path} is not a table of {kind}; {ANEW}")
+    return [dict(zip(columns, line, strict=True)) for line in lines]
+
+
+def _claim(line: Mapping[str, str]) -> str:
+    return line["id"] if "id" in line else line["claim"]
+
+
+def _completed(
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+) -> Iterator[dict[str, Any]]:
+    """Yield lines of a committed table as rows, without claims and tests that no longer exist."""
+    claims, before = claims_of(ledgers), ""
+    for line in lines:
+        claim = claims.get(_claim(line))
+        if claim is None or paper not in ("", claim.paper):
+            continue
+        row = {name: FROM_TEXT.get(name, str)(text) for name, text in line.items()}
+        rule, _, version = row["rule"].partition(" ")
+        row |= {"claim": claim.id, "paper": claim.paper, "message": "", "rule": rule}
+        row["rule_version"] = int(version) if version else None
+        if kind == "verdicts":
+            row |= {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
+            row |= {"headline": claim.id != before, "reference": None}
+            before = claim.id
+        else:
+            test = next((test for test in claim.tests if test.name == row["test"]), None)
+            if test is None:
+                continue
+            tightness = row.pop("tightness")
+            row |= {"procedure": test.procedure, "settings": dict(test.settings), "data": []}
+            row["also"] = {} if tightness is None else {"tightness": tightness}
+            row["reference"] = next(iter(row["against"].values()), None)
+        yield row
+
+
+def rows_of(
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+) -> list[Mapping[str, str]]:
+    """Return a paper's lines of a committed table; all lines if `paper` is empty.
+
+    A claim that no ledger has belongs to the paper whose other lines have the same ``rules``.
+    """
+    lines = list(lines)
+    papers = {key: claim.paper for key, claim in claims_of(ledgers).items()}
+    known = [line for line in lines if _claim(line) in papers]
+    of_rules = {line["rules"]: papers[_claim(line)] for line in known}
+    return [
+        line
+        for line in lines
+        if paper in ("", papers.get(_claim(line)) or of_rules.get(line["rules"], paper))
+    ]
+
+
+def _other_claims(
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+) -> str:
+    """Return the first claim and reading, or test, that differs from the ledgers', if one does.
+
+    A claim has its headline and, of several readings, one line for each of these.
+    """
+    of_line = "reading" if kind == "verdicts" else "test"
+    there = dict.fromkeys((_claim(line), line[of_line]) for line in lines)
+    claims, wanted = committed(ledgers), {}
+    for key, claim in claims.items():
+        own = [test.name for test in claim.tests]
+        if kind == "verdicts":
+            readings = () if claim.untestable else claims.get(claim.alias_of, claim).readings
+            own = readings if len(readings) == 1 else ("", *readings)
+        if paper in ("", claim.paper):
+            wanted |= dict.fromkeys((key, name) for name in own)
+    for key in (*there, *wanted):
+        if key not in there or key not in wanted:
+            which = "is not in the ledgers" if key in there else "is not in it"
+            return f"{', '.join(filter(None, key))} {which}"
+    return "" if [*there] == [*wanted] else "they are in another order"
+
+
+def apart(verdicts: Iterable[Row], findings: Iterable[Row]) -> Iterator[str]:
+    """Yield verdicts whose number is not that of any finding that decides their claim."""
+
+    def numbers(row: Row) -> tuple[str, ...]:  # that neither joining nor a correction changes
+        return row["claim"], *(short(row[name]) for name in ("statistic", "low", "high"))
+
+    deciding = {numbers(one) for one in findings if one["decides"]}
+    for row in verdicts:
+        if not row["left_out"] and row["n"] is not None and numbers(row) not in deciding:
+            under = f" under {row['reading']}" if row["reading"] else ""
+            yield f"the verdict on {row['claim']}{under} rests on no finding that is there"
 
 
 def in_short(files: Iterable[str]) -> list[str]:
@@ -449,189 +657,3 @@ def written_out(places: Iterable[str]) -> list[str]:
         names, _, after = rest.partition("}")
         found += [f"{before}{name}{after}" for name in names.split(",")]
     return found
-
-
-def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return verdict rows (`read_verdicts`) as the committed CSV, the same on every machine.
-
-    Numbers have six significant digits, so that no difference between versions of a library shows.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        rule = f"{row['rule']} {row['rule_version']}" if row["rule"] else ""
-        numbers = [short(row[name]) for name in ("statistic", "low", "high", "n", "p")]
-        start = (row["claim"], row["reading"], row["verdict"], " ".join(row["tags"]))
-        decided = [row[name] for name in COLUMNS[COLUMNS.index("data") + 1 :]]
-        writer.writerow([*start, *numbers, rule, " ".join(in_short(row["data"])), *decided])
-    return text.getvalue()
-
-
-def short(value: float | None) -> str:
-    """Return a number of a committed table as text; empty for none."""
-    if value is None or math.isnan(value):
-        return ""
-    return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}"
-
-
-def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None:
-    """Write the committed table; StoreError if a claim failed, or if the scale is too small."""
-    rows = list(rows)
-    check_scale(path, rows, scale)
-    with replacing(path) as temporary:
-        temporary.write_text(csv_of(rows), encoding="utf-8")
-
-
-def check_scale(path: Path, rows: Iterable[Mapping[str, Any]], scale: str) -> None:
-    """Raise StoreError unless these verdict rows may be committed here."""
-    if scale == "smoke" and path.resolve().parent == (ROOT / "audit").resolve():
-        raise StoreError(f"{path} is for the published scale; these verdicts are of a small run")
-    if failed := [row["claim"] for row in rows if row["verdict"] == FAILED and scale != "smoke"]:
-        raise StoreError(f"{path} is not written: {failed[0]} failed")
-
-
-def read_csv(
-    path: Path, ledgers: Mapping[str, Ledger], *, anyway: bool = False
-) -> list[dict[str, Any]]:
-    """Return verdict rows from the committed table, completed from the ledgers.
-
-    A table of other claims or rules raises StoreError, unless `anyway`: then claims that no longer
-    exist are left out.
-    """
-    lines = _lines(path)
-    if problem := next(stale_csv(path, ledgers), None) if not anyway else None:
-        raise StoreError(f"{problem}; {ANEW}")
-    return list(_from_csv(lines, ledgers))
-
-
-def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
-    """Return the claims of the committed tables: those with the same verdict on all machines.
-
-    A finished run then leaves the tables as they were.
-    """
-    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
-    return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
-
-
-def rows_of(
-    paper: str, rows: Iterable[Mapping[str, str]], ledgers: Mapping[str, Ledger], claim: str
-) -> list[Mapping[str, str]]:
-    """Return a paper's rows of a committed table; all rows if `paper` is empty.
-
-    `claim` is the name of the column with the claim. A claim that no ledger has belongs to the
-    paper whose other rows have the same ``rules`` digest.
-    """
-    rows = list(rows)
-    papers = {key: one.paper for one in ledgers.values() for key in one.claims}
-    of_rules = {row["rules"]: papers[row[claim]] for row in rows if row[claim] in papers}
-    return [
-        row
-        for row in rows
-        if paper in ("", papers.get(row[claim]) or of_rules.get(row["rules"], paper))
-    ]
-
-
-def stale_csv(path: Path, ledgers: Mapping[str, Ledger], paper: str = "") -> Iterator[str]:
-    """Yield why the committed table does not match the claims and rules of all papers, or one."""
-    claims = committed(ledgers)
-    lines = (dict(zip(COLUMNS, line, strict=True)) for line in _lines(path))
-    rows = rows_of(paper, lines, ledgers, "id")
-    for row in rows:
-        if row["id"] not in claims:
-            yield f"{path} has other claims than the ledgers: {row['id']!r}"
-            return
-    wanted = [key for key, claim in claims.items() if paper in ("", claim.paper)]
-    if list(dict.fromkeys(row["id"] for row in rows)) != wanted:
-        yield f"{path} has other claims than the ledgers"
-    yield from _other_readings(path, ledgers, rows)
-    said = set()
-    for row in rows:
-        ledger = _ledger_of(row["id"], ledgers)
-        if row["rules"] != ledger.digest and ledger.paper not in said:
-            said.add(ledger.paper)
-            yield f"{path} is stale: {other_rules(ledger.paper, row['rules'], ledger.digest)}"
-    for row in rows:
-        yield from _other_version(path, claims, row)
-
-
-def _other_readings(
-    path: Path, ledgers: Mapping[str, Ledger], rows: Iterable[Mapping[str, str]]
-) -> Iterator[str]:
-    """Yield claims whose rows are not their headline and, of several readings, each of these."""
-    of_claim: dict[str, list[str]] = {}
-    for row in rows:
-        of_claim.setdefault(row["id"], []).append(row["reading"])
-    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
-    for key, found in of_claim.items():
-        claim = claims[claims[key].alias_of or key]
-        own = [] if claim.untestable else list(claim.readings)
-        if found != (["", *own] if len(own) != 1 else own):
-            yield f"{path} has other readings of {key} than the ledger"
-            return
-
-
-def _lines(path: Path) -> list[list[str]]:
-    return lines_of(path, COLUMNS, "verdicts")
-
-
-def lines_of(path: Path, columns: Sequence[str], what: str) -> list[list[str]]:
-    """Return the lines of a committed table below its header; StoreError for other columns."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.reader(file))
-    except FileNotFoundError:
-        raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it") from None
-    if not lines or lines[0] != list(columns) or any(len(one) != len(columns) for one in lines):
-        raise StoreError(f"{path} is not a table of {what}; {ANEW}")
-    return lines[1:]
-
-
-def _ledger_of(claim: str, ledgers: Mapping[str, Ledger]) -> Ledger:
-    """Return the ledger with a claim's tests; for an alias, that of the claim it stands for."""
-    own = next(ledger for ledger in ledgers.values() if claim in ledger.claims)
-    other = own.claims[claim].alias_of
-    return _ledger_of(other, ledgers) if other else own
-
-
-def _from_csv(
-    lines: Sequence[Sequence[str]], ledgers: Mapping[str, Ledger]
-) -> Iterator[dict[str, Any]]:
-    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
-    before = ""
-    for line in lines:
-        row: dict[str, Any] = dict(zip(COLUMNS, line, strict=True))
-        key = row.pop("id")
-        if key not in claims:
-            continue
-        claim = claims[key]
-        plain = ("paper", "place", "statement", "kind")
-        flags = ("primary", "extension", "exploratory", "figure")
-        rule, _, version = row["rule"].partition(" ")
-        yield row | {
-            "claim": key,
-            "headline": key != before,
-            **standing(claim),
-            **{name: getattr(claim, name) for name in (*plain, *flags)},
-            **{name: float(row[name]) if row.get(name) else None for name in _NUMBERS},
-            "n": int(row["n"]) if row["n"] else None,
-            "tags": row["tags"].split(),
-            "data": row["data"].split(),
-            "rule": rule,
-            "rule_version": int(version) if version else None,
-            "message": "",
-        }
-        before = key
-
-
-def _other_version(
-    path: Path, claims: Mapping[str, Claim], row: Mapping[str, str]
-) -> Iterator[str]:
-    claim = claims[claims[row["id"]].alias_of or row["id"]]
-    rule, _, version = row["rule"].partition(" ")
-    versions = {test.rule: str(test.version) for test in claim.tests}
-    if rule and versions.get(rule) != version:
-        yield (
-            f"{path} is stale: {claim.id} was judged by {rule} {version}, "
-            f"the ledger has {versions.get(rule, 'no such rule')}"
-        )

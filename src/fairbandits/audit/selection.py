@@ -22,8 +22,6 @@ def held_out(
     `samples` has shape (n_replicates, ..., n_columns); the last horizon of any between decides. The
     column returned has shape (n_replicates - n_replicates // 2, ...).
 
-    Examples
-    --------
     >>> held_out(np.array([[1, 5], [2, 6], [3, 0], [4, 0]]))
     (1, array([0, 0]))
     """

@@ -6,37 +6,40 @@ use them. A finding is counted once.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fairbandits.audit import finding
 from fairbandits.audit.ledger import Claim
 
 INCONSISTENCY, ALIAS, JUDGED_BY_OTHERS = "inconsistency", "alias", "judged by other claims"
-REPORTED, EXTENSION = "merely reported", "not in the audited text"
+REPORTED, DEFINITION = "merely reported", "definition"
 #: Reasons why claims are in no total, in the order of the text, with their plurals.
 LEFT_OUT = {
     INCONSISTENCY: "inconsistencies",
     ALIAS: "aliases",
     JUDGED_BY_OTHERS: JUDGED_BY_OTHERS,
     REPORTED: REPORTED,
-    EXTENSION: EXTENSION,
+    DEFINITION: "definitions",
+    "later version": "of a later version",
+    "project": "of the project's own",
+    "assumption": "assumptions",
 }
-#: Basis of a claim whose words stand in the audited text; others are recalled, or lost from it.
-PRINTED = "printed"
 
 
 @dataclass(frozen=True)
 class Totals:
     """Totals of some claims.
 
-    `counted` has the number of the audited text's claims by outcome, `printed` how many of these
-    rest on printed words (None for claims of no text), `others` the number left out by reason.
+    `counted` has the number of the audited text's claims by outcome, `grades` the same by the grade
+    of the evidence, `printed` how many of these rest on printed words (None for claims of no text),
+    `others` the number left out by reason.
     """
 
     counted: dict[str, int]
     printed: int | None
     others: dict[str, int]
+    grades: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def claims(self) -> int:
@@ -50,8 +53,17 @@ class Totals:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
             words += f" that the audited text makes, of which {rest}"
         if self.counted:
-            words += ": " + ", ".join(f"{count} {one}" for one, count in self.counted.items())
+            words += ": " + ", ".join(self.outcomes)
         return "; ".join(filter(None, [words, self.left_out]))
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Number of claims with each outcome, and of each grade of evidence, in words."""
+        found = []
+        for one, count in self.counted.items():
+            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades.get(one, {}).items())
+            found.append(f"{count} {one}" + (f" ({grades})" if grades else ""))
+        return found
 
     @property
     def left_out(self) -> str:
@@ -64,22 +76,17 @@ class Totals:
 
 
 def left_out(claim: Claim) -> str:
-    """Return why a claim is in no total (one of `LEFT_OUT`); empty for a claim that counts.
-
-    An inconsistency is no claim of the paper; an alias and a claim that others judge have no
-    finding of their own; an exploratory statement is no firm claim; a verdict that differs between
-    machines holds for one machine; an extension is of another version of the paper, or a question
-    of the audit's own.
-    """
-    if claim.kind == "inconsistency":
-        return INCONSISTENCY
-    if claim.alias_of:
-        return ALIAS
-    if claim.judged_by:
-        return JUDGED_BY_OTHERS
-    if claim.exploratory or claim.varies:
-        return REPORTED
-    return EXTENSION if claim.extension else ""
+    """Return why a claim is in no total (one of `LEFT_OUT`); empty for a claim that counts."""
+    reasons = {
+        INCONSISTENCY: claim.kind == "inconsistency",  # no claim of the paper
+        ALIAS: claim.alias_of,  # without a finding of its own, as the next
+        JUDGED_BY_OTHERS: claim.judged_by,
+        # no firm claim, or a verdict that holds for one machine
+        REPORTED: claim.exploratory or claim.varies,
+        DEFINITION: claim.kind == "definition",
+        claim.about: claim.about != "text",
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def standing(claim: Claim) -> dict[str, str]:
@@ -88,23 +95,27 @@ def standing(claim: Claim) -> dict[str, str]:
 
 
 def totals(headlines: Iterable[Mapping[str, Any]]) -> Totals:
-    """Return the totals of claims from their headlines, each with `standing` and ``verdict``.
+    """Return the totals of claims from headlines: `standing`, ``verdict`` and ``grade``.
 
     Claims of no text, as a user's own, have no ``basis``.
 
-    Examples
-    --------
-    >>> one = {"left_out": "", "basis": "printed", "verdict": "reproduced"}
+    >>> one = {"left_out": "", "basis": "printed", "verdict": "reproduced", "grade": "exact"}
     >>> print(totals([one, one | {"basis": "lost"}, one | {"left_out": "alias"}]))
-    2 claims that the audited text makes, of which 1 rests on printed words: 2 reproduced; left \
-out: 1 alias
+    2 claims that the audited text makes, of which 1 rests on printed words: 2 reproduced \
+(2 exact); left out: 1 alias
     """
     rows = list(headlines)
     counting = [row for row in rows if not row["left_out"]]
     reasons = Counter(row["left_out"] for row in rows)
     bases = [row["basis"] for row in counting if "basis" in row]
+    graded = Counter((row["verdict"], row.get("grade")) for row in counting)
+    counted = finding.tally(row["verdict"] for row in counting)
     return Totals(
-        finding.tally(row["verdict"] for row in counting),
-        bases.count(PRINTED) if bases else None,
+        counted,
+        bases.count("printed") if bases else None,
         {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]},
+        {
+            one: {grade: graded[one, grade] for grade in finding.GRADES if graded[one, grade]}
+            for one in counted
+        },
     )

@@ -10,7 +10,7 @@ from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import judge
 from fairbandits.audit.ledger import Claim, Ledger, Test, with_settings
 from fairbandits.audit.procedures import parameters_of
-from fairbandits.audit.records import ANEW, Made, answers_of, verdict_row
+from fairbandits.audit.records import ANEW, Made, answers_of, claims_of, verdict_row
 from fairbandits.audit.run import exploratory_words, find
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import Config
@@ -48,7 +48,8 @@ def with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]
 
 def _meant(claim: Claim, tests: Mapping[str, Test], name: str) -> tuple[list[Test], str]:
     """Return the deciding tests that a change is for, and the setting."""
-    known = {one.name: _settings(one) for one in claim.tests if one.decides}
+    takes = {one.name: parameters_of(one.procedure) for one in claim.tests if one.decides}
+    known = {test: [*of.settings, *of.optional_settings] for test, of in takes.items()}
     test, _, setting = name.rpartition(".")
     own = [tests[one] for one in known if test in ("", one) and setting in known[one]]
     if not own:
@@ -59,11 +60,6 @@ def _meant(claim: Claim, tests: Mapping[str, Test], name: str) -> tuple[list[Tes
             f"{' Allowed' if near else '; allowed'}: {', '.join(allowed)}"
         )
     return own, setting
-
-
-def _settings(test: Test) -> list[str]:
-    takes = parameters_of(test.procedure)
-    return [*takes.settings, *takes.optional_settings]
 
 
 def answer(
@@ -77,7 +73,7 @@ def answer(
 
     An alias is replaced by the claim that it stands for; `changes` are as in `with_changes`.
     """
-    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    claims = claims_of(ledgers)
     if claim not in claims:
         raise ConfigError(f"no claim {claim!r}{meant(claim, list(claims))}")
     own = claims[claims[claim].alias_of or claim]

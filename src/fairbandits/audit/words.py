@@ -26,7 +26,7 @@ ENDLESS = {
     "CONSTANT": "all replicates are equal, which says nothing of how far a run may deviate",
     "RARE": "too few replicates carry the number, and no largest value is known",
     "SIGN": "too few horizons are left to fit",
-    "VACUOUS": "no data could have broken the bound",
+    "VACUOUS": "it could not have failed",
 }
 #: The same without such a tag.
 NO_LIMIT = "the replicates do not give one at this level"

@@ -10,7 +10,7 @@ from fairbandits.cli.options import CONFIGS, FILE, FOLDER, VERDICT, command, of_
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
 @of_a_paper
 @option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
-def audit(configs, paper, results, seed, only, out):
+def audit(configs, paper, results, seed, salt, only, out):
     """Put the questions of PAPER's ledger to its datasets, and keep what is found.
 
     Where a claim cannot be judged, it is said why. At the published scale nothing is written then;
@@ -22,7 +22,7 @@ def audit(configs, paper, results, seed, only, out):
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
     config, ledgers = run.load(configs)
-    config = config if seed is None else replace(config, seed=seed)
+    config = replace(config, seed=config.seed if seed is None else seed, salt=salt)
     found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
         if made.exploratory:
@@ -84,7 +84,7 @@ def record(configs, verdicts, findings, out):
 @command("power banditq --verdict inconclusive", "power banditq --only banditq-prop2-violation")
 @of_a_paper
 @VERDICT
-def power(configs, paper, results, seed, only, verdict):
+def power(configs, paper, results, seed, salt, only, verdict):
     """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
 
     Open questions come first. It goes by the spread in PAPER's datasets, which must be there.
@@ -92,7 +92,7 @@ def power(configs, paper, results, seed, only, verdict):
     from fairbandits.audit import run
 
     config, ledgers = run.load(configs)
-    config = config if seed is None else replace(config, seed=seed)
+    config = replace(config, seed=config.seed if seed is None else seed, salt=salt)
     if only and verdict:
         raise UsageError("give --only or --verdict")
     echo(run.power_words(config, ledgers, paper, results, only, verdict))

@@ -22,6 +22,7 @@ from fairbandits.settings.config import load_config
     "claims --paper fair_ucb --verdict inconclusive",
     "claims fairucb-thm2-bound",
     "claims banditq-prop2-violation --set margin=0.05",
+    "claims --paper banditq --criteria",
     "claims --json",
 )
 @CONFIGS
@@ -33,9 +34,10 @@ from fairbandits.settings.config import load_config
 @paper_option("Only claims of this paper.")
 @VERDICT
 @option("--json", "as_json", is_flag=True, help="As JSON.")
+@option("--criteria", is_flag=True, help="Rates by several criteria of success, side by side.")
 @RESULTS
 @option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
-def claims(configs, claim, changes, paper, verdict, as_json, results, anyway):
+def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
     """List the claims with their verdicts, or explain one CLAIM.
 
     Verdicts are those of the results on disk or, without them, the committed ones. Those of a paper
@@ -45,6 +47,11 @@ def claims(configs, claim, changes, paper, verdict, as_json, results, anyway):
 
     if claim and (paper or verdict):
         raise UsageError("give CLAIM, or --paper and --verdict")
+    if criteria:
+        if claim or verdict or changes or as_json or anyway:
+            raise UsageError("--criteria goes with --paper and --results alone")
+        echo(run.criteria_words(configs, paper, results))
+        return
     if changes:
         if not claim or as_json or anyway:
             raise UsageError("--set is for one CLAIM, without --json and --anyway")

@@ -8,7 +8,6 @@ from click import IntRange, UsageError, argument, echo, option
 
 from fairbandits.cli.options import CORES, FILE, FOLDER, command
 from fairbandits.settings.config import LEDGER
-from fairbandits.settings.schemas import checkout
 
 
 @command(
@@ -36,7 +35,6 @@ def judge(check, out, cores, seed, long, as_json, file):
     """
     from fairbandits.audit.judging import run
 
-    checkout()
     how = {
         "seed": LEDGER if seed is None else seed,
         "cores": cores or os.cpu_count() or 1,

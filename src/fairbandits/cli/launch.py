@@ -44,18 +44,8 @@ def launch(
 ) -> int:
     """Become snakemake in the project's folder; return 1 if another run is at work there.
 
-    Parameters
-    ----------
-    targets : sequence of str
-        Rules or files; empty for everything.
-    cores : int, optional
-        Default: all.
-    files : sequence of Path
-        The configuration, if it is another than the project's own.
-    root : Path
-        The project's folder.
-    dry_run : bool
-        Only say what would be made; another run can be at work.
+    Without `targets` it makes everything, without `cores` it takes all, and without `files` the
+    configuration is the project's own. A dry run may be beside another run.
     """
     os.chdir(root)
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -97,10 +87,7 @@ def named_figures(config: Config) -> list[str]:
 
 
 def check_targets(targets: Sequence[str], config: Config) -> None:
-    """Raise ConfigError for the first of some targets that the workflow does not have.
-
-    A file, and a job by its name, are left to Snakemake.
-    """
+    """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     known = [*TARGETS, *named_figures(config)]
     jobs = ("simulate_", "collect_")
     for one in targets:
@@ -110,16 +97,9 @@ def check_targets(targets: Sequence[str], config: Config) -> None:
 
 
 def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
-    """Raise ConfigError for the first change of what none of the figures shows that are asked for.
+    """Raise ConfigError for the first changed setting that none of the asked-for figures shows.
 
-    Parameters
-    ----------
-    changes : iterable of str
-        Names of settings (`fairbandits.settings.variants.Changes`).
-    targets : sequence of str
-        What is to be made; where any of it is no figure, every change counts as used.
-    config : Config
-        The configuration without the changes.
+    Where anything is asked for that is no figure, every change counts as used.
     """
     if not targets or not set(targets) <= set(named_figures(config)):
         return
@@ -153,10 +133,7 @@ def _settings_of(one: Experiment) -> list[str]:
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return what is to be made of a variant: by default all figures that show what is changed.
 
-    Raises
-    ------
-    ConfigError
-        If a target is not there, or shows nothing that is changed.
+    Raises ConfigError for a target that is not there, or shows nothing that is changed.
     """
     check_targets(targets, config)
     changed = [one for one in config.experiments if one.changed]
@@ -180,10 +157,8 @@ def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
 
 
 def _busy(who: str) -> int:
-    print(
-        f"Another run is at work in this folder ({who}); wait for it or stop it first.",
-        file=sys.stderr,
-    )
+    words = f"Another run is at work in this folder ({who}); wait for it or stop it first."
+    print(words, file=sys.stderr)
     return 1
 
 
@@ -228,10 +203,7 @@ def _end_jobs(root: Path) -> None:
 
 
 def remove_unfinished(folders: Iterable[Path]) -> None:
-    """Remove what killed processes had begun to write in folders, and below them.
-
-    Nothing may be at work there.
-    """
+    """Remove what killed processes had begun to write below folders; nothing may be at work."""
     for folder in folders:
         for place, inside, files in os.walk(folder):
             for name in filter(UNFINISHED.fullmatch, files):

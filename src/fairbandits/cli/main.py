@@ -17,10 +17,10 @@ from fairbandits.settings.schemas import ConfigError
 #: What a command is for -> the commands, in this order.
 SECTIONS = {
     "Commands": (
-        *("replicate", "claims", "arena", "judge", "deviations", "power", "describe"),
-        *("verify", "archive", "fetch", "replay"),
+        *("demo", "replicate", "claims", "arena", "judge", "deviations", "power", "describe"),
+        *("rejudge", "verify", "certify", "archive", "fetch", "export", "replay"),
     ),
-    "To change the project": ("check-claims", "vocabulary", "schemas", "numbers", "lock"),
+    "To change the project": ("check-claims", "vocabulary", "numbers", "metadata", "lock"),
     "Steps of the workflow": (
         *("simulate", "collect", "figure", "audit", "verdicts", "record"),
         *("standings", "notebook", "site", "rulegraph"),
@@ -31,12 +31,20 @@ FILES = {
     "arena": ("arena", "standings"),
     "audit": ("audit", "verdicts", "record", "power"),
     "claims": ("claims", "deviations", "check-claims", "vocabulary"),
+    "demo": ("demo",),
     "judge": ("judge",),
+    "rejudge": ("rejudge",),
     "replicate": ("replicate",),
-    "report": ("describe", "notebook", "site", "numbers", "schemas", "rulegraph"),
+    "report": ("describe", "notebook", "site", "numbers", "export", "metadata", "rulegraph"),
     "steps": ("simulate", "collect", "figure", "replay"),
-    "verify": ("verify", "lock", "archive", "fetch"),
+    "verify": ("verify", "certify", "lock", "archive", "fetch"),
 }
+#: What only commands import that re-run the papers, by the name of the module.
+REPLICATE = (
+    *("IPython", "docutils", "ipykernel", "jinja2", "jupyter_client", "markupsafe", "nbformat"),
+    *("papermill", "psutil", "rocrate", "snakemake", "snakemake_interface_logger_plugins"),
+    *("sphinx", "sympy"),
+)
 FILE_OF = {name: file for file, names in FILES.items() for name in names}
 
 
@@ -60,6 +68,13 @@ class Commands(click.Group):
         """Run a command."""
         try:
             return super().invoke(context)
+        except ModuleNotFoundError as error:
+            if error.name not in REPLICATE:  # a user's own code can lack others
+                raise
+            raise click.ClickException(
+                f'this needs {error.name}: `pip install "fairbandits[replicate]"`, and a checkout '
+                "of the project, where `make setup` installs all of it"
+            ) from error
         except Exception as error:
             store = sys.modules.get("fairbandits.data.store")  # only some commands import NumPy
             expected = (store.StoreError,) if store else ()

@@ -11,7 +11,7 @@ import click
 from click import argument, option
 
 from fairbandits.settings.config import LEDGER, Config
-from fairbandits.settings.schemas import ROOT, ConfigError, merge, paper_file, read_yaml
+from fairbandits.settings.schemas import ROOT, ConfigError, checkout, merge, paper_file, read_yaml
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -70,12 +70,19 @@ class Seed(click.ParamType):
         self.fail(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}", param, ctx)
 
 
+def _of_this_code(_context: click.Context, _option: click.Option, files: tuple[Path, ...]):
+    """Return the files given, or raise ConfigError where the checkout has other code than runs."""
+    checkout()
+    return files
+
+
 CONFIGS = option(
     "--config",
     "configs",
     type=FILE,
     multiple=True,
     default=DEFAULT_CONFIG,
+    callback=_of_this_code,
     help="Configuration file; several are merged, later ones win.",
 )
 RESULTS = option(
@@ -109,6 +116,7 @@ def of_a_paper(command):
     for given in (
         option("--only", multiple=True, shell_complete=one, help="Id of a claim; default all."),
         option("--seed", type=Seed(), help=words),
+        option("--salt", default="", help="Words that seeds follow from besides."),
         RESULTS,
         argument("paper", shell_complete=completing(papers)),
         CONFIGS,

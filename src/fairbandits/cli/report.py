@@ -1,10 +1,13 @@
 """The commands that make the report, and what the project's pages say."""
 
-from click import File, argument, echo, option
+import json
+from pathlib import Path
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, writing
+from click import Choice, File, argument, echo, option
+
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, placed, writing
 from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import POLICY_SCHEMAS, checkout
+from fairbandits.settings.schemas import checkout
 
 
 @command("describe results/banditq/fig1.parquet", "describe > docs/data-dictionary.md")
@@ -49,22 +52,58 @@ def site(notebooks, figures, out, results):
 @RESULTS
 @option("--check", is_flag=True, help="Only say which numbers differ.")
 def numbers(configs, results, check):
-    """Work out the numbers of README and docs/figures.md, and write them there."""
+    """Make docs/third-edition.md and work out the numbers of README and docs/figures.md."""
     from fairbandits.report.numbers import renew
 
     for line in renew(load_config(configs), results, checkout(), check=check):
         echo(line)
 
 
-@command("schemas")
-@option("--out", type=FILE, default=POLICY_SCHEMAS, help="File to write.")
-def schemas(out):
-    """Write the schemas of the policies' hyper-parameters, from their fields."""
-    from fairbandits.settings.policy_schemas import write_schemas
+@command("export --format csv", "export --format forrt --out build/export")
+@CONFIGS
+@RESULTS
+@option(
+    "--format",
+    "form",
+    type=Choice(["csv", "html", "jsonld", "forrt", "croissant"]),
+    required=True,
+    help="A table, a page, schema.org's ClaimReview, a draft of FORRT's chain for each claim; or a"
+    " description of all tables.",
+)
+@option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
+def export(configs, results, form, out):
+    """Write the verdicts on the claims that count in a form that other programs read."""
+    from fairbandits.audit import run
+    from fairbandits.report.export import write
 
-    checkout()
-    write_schemas(out)
-    echo(out)
+    if form == "croissant":
+        from fairbandits.report.croissant import as_croissant
+
+        file = out / "croissant.json"
+        text = as_croissant(placed(load_config(configs), results), out)
+        out.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        echo(file)
+        return
+    said = json.loads(run.claims_words(configs, None, None, None, True, results))
+    files = write(form, said, *run.load(configs), out)
+    echo(f"{files[0] if len(files) == 1 else files[0].parent}: {len(files)} files")
+
+
+@command("metadata")
+def metadata():
+    """Make codemeta.json, .zenodo.json and codecheck.yml from what is said elsewhere."""
+    from fairbandits.report.metadata import files
+
+    root = checkout()
+    published = root / "config" / "config.yaml"
+    configs = {
+        "make replicate": load_config([published]),
+        "make smoke": load_config([published, published.with_name("smoke.yaml")]),
+    }
+    for name, text in files(configs).items():
+        (root / name).write_text(text, encoding="utf-8")
+        echo(name)
 
 
 @command("rulegraph graph.mmd")

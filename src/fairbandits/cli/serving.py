@@ -82,10 +82,7 @@ def _asked(place: str) -> int | None:
 
 
 def start() -> None:
-    """Start the server of a run, which lives as long as this process.
-
-    Where there can be none, each step does its work itself.
-    """
+    """Start the server of a run, for as long as this process lives, where there can be one."""
     import subprocess
 
     place = Path(SOCKET)
@@ -116,15 +113,7 @@ _started: list = []
 
 
 class Server:
-    """What listens for steps, and forks for each.
-
-    Parameters
-    ----------
-    listening : socket
-        Where steps connect.
-    life : int
-        A descriptor that comes to its end with the run.
-    """
+    """What listens for steps and forks for each, until the descriptor `life` ends with the run."""
 
     def __init__(self, listening: socket.socket, life: int) -> None:
         import selectors

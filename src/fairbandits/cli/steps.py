@@ -2,6 +2,7 @@
 
 import sys
 import time
+from itertools import groupby
 
 from click import Choice, IntRange, argument, echo, option, progressbar
 
@@ -21,20 +22,21 @@ from fairbandits.settings.schemas import read_yaml
 def simulate(plan, name, replicates):
     """Simulate the chunks of PLAN: some replicates of one run each.
 
-    The workflow writes the plan, a JSON file with a seed and a list of chunks: name and
-    specification of a run, its replicates, e.g. 0-49, and the file to write.
+    The workflow writes the plan, a JSON file with a list of chunks: name and specification of a
+    run, its seed and replicates, e.g. 0-49, and the file to write.
     """
     from fairbandits.replication.simulate import write_chunks
 
-    seed, chunks = read_plan(plan, "chunks")
-    chunks = chosen(chunks, plan, name, replicates)
+    chunks = chosen(read_plan(plan, "chunks"), plan, name, replicates)
     start = time.monotonic()
-    written = write_chunks(chunks, seed)
-    for one in chunks:
-        with writing(one["out"]):
-            out = next(written)
-        echo(f"{out}: {time.monotonic() - start:.2f} s")
-        start = time.monotonic()
+    for seed, some in groupby(chunks, lambda one: one["seed"]):
+        several = list(some)
+        written = write_chunks(several, seed)
+        for one in several:
+            with writing(one["out"]):
+                out = next(written)
+            echo(f"{out}: {time.monotonic() - start:.2f} s")
+            start = time.monotonic()
 
 
 @command("collect results/cache/plans/PLAN.json")
@@ -42,15 +44,15 @@ def simulate(plan, name, replicates):
 def collect(plan):
     """Join chunks into the datasets of PLAN, one for each experiment.
 
-    The workflow writes the plan, a JSON file with a seed and a list of datasets: what it is of, its
+    The workflow writes the plan, a JSON file with a list of datasets: what it is of, its seed and
     chunks, RUN/FIRST-LAST.parquet, and the file to write.
     """
     from fairbandits.replication import datasets
 
-    seed, found = read_plan(plan, "datasets")
-    for one in found:
+    for one in read_plan(plan, "datasets"):
         with writing(one["out"]):
-            datasets.collect(one["chunks"], one["experiment"], seed, one["out"], one["ledger"])
+            keys = ("chunks", "experiment", "seed", "out", "ledger")
+            datasets.collect(*(one[key] for key in keys))
 
 
 @command(

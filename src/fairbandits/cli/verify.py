@@ -10,16 +10,19 @@ from fairbandits.cli.options import CONFIGS, FILE, LOCK, RESULTS, arena_of, comm
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
-
-@command("verify", "verify --sample 10", "verify --all")
-@CONFIGS
-@LOCK
-@option("--sample", type=IntRange(min=0), default=2, help="Replicates to simulate again.")
-@option(
+SAMPLE = option("--sample", type=IntRange(min=0), default=2, help="Replicates to simulate again.")
+SAMPLE_SEED = option(
     "--sample-seed",
     type=IntRange(min=0),
     help="Chooses those replicates; by default others each time.",
 )
+
+
+@command("verify", "verify --sample 10", "verify --all")
+@CONFIGS
+@LOCK
+@SAMPLE
+@SAMPLE_SEED
 @option("--all", "every", is_flag=True, help="List each problem, also many of one kind.")
 def verify(configs, lock, sample, sample_seed, every):
     """Check all results against their footers and results.lock, and simulate some again.
@@ -29,27 +32,63 @@ def verify(configs, lock, sample, sample_seed, every):
     these results and of the rules of the ledgers. The arena's results, where there are any, are
     compared with the arena.lock beside the other.
     """
-    from fairbandits.audit.run import problems_of
     from fairbandits.replication import verify as check
 
-    locked = [(load_config(configs), lock), *_locked_arena(configs, lock, None)]
-    seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
-    problems = []
-    for config, file in locked:
-        known = check.read_lock(file)
-        problems += check.verify(config, known, sample, seed) + problems_of(config, known)
-    for line in check.other_versions(locked[0][0]):
+    problems, agree, chosen = _compared(configs, lock, sample, sample_seed)
+    for line in check.other_versions(load_config(configs)):
         echo(f"Note: {line}", err=True)
     for problem in problems if every else check.summarised(problems):
         echo(problem, err=True)
-    chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
     if problems:
         raise ClickException(f"{len(problems)} problems{chosen}")
-    for config, file in locked:
-        echo(
-            f"{len(config.runs)} runs agree with {file.name}; {sample} replicates simulated again "
-            f"agree{chosen}"
-        )
+    for line in agree:
+        echo(line)
+
+
+def _compared(
+    configs: tuple[Path, ...], lock: Path, sample: int, sample_seed: int | None
+) -> tuple[list[str], list[str], str]:
+    """Return the problems of a run, what agrees if there are none, and how to sample the same."""
+    from fairbandits.audit.staleness import problems_of
+    from fairbandits.replication import verify as check
+
+    seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
+    chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
+    problems, agree = [], []
+    for config, file in [(load_config(configs), lock), *_locked_arena(configs, lock, None)]:
+        known = check.read_lock(file)
+        wrong = check.verify(config, known, sample, seed) + problems_of(config, known)
+        problems += wrong
+        again = f"{sample} replicates simulated again agree{chosen}"
+        if not wrong:
+            agree.append(f"{len(config.runs)} runs agree with {file.name}; {again}")
+    return problems, agree, chosen
+
+
+@command("certify", "certify --out certificate.html --sample 10")
+@CONFIGS
+@LOCK
+@SAMPLE
+@SAMPLE_SEED
+@option("--out", type=FILE, default=Path("build/certificate.html"), help="Page to write.")
+def certify(configs, lock, sample, sample_seed, out):
+    """Write one page on a finished run: what was run, where, what agreed, and what did not.
+
+    All is compared that `fairbandits verify` compares, and each output with the committed one.
+    """
+    from fairbandits.audit.run import load
+    from fairbandits.audit.staleness import latest_verdicts
+    from fairbandits.report.certificate import certificate
+
+    config, ledgers = load(configs)
+    problems, agree, _ = _compared(configs, lock, sample, sample_seed)
+    verdicts = latest_verdicts(config, ledgers)
+    page, wrong = certificate(config, ledgers, verdicts, agree, problems, checkout())
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page, encoding="utf-8")
+    echo(out)
+    if wrong:
+        raise ClickException(f"{wrong} problems; the page has them")
 
 
 @command("lock")

@@ -6,18 +6,19 @@ configuration is worked out here. Files are named as the rules name them, ``<res
 
 import csv
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.totals import standing, totals
-from fairbandits.data.provenance import READING, figure_code, fingerprint_of_text, used_by
+from fairbandits.data.provenance import PACKAGE, READING, figure_code, fingerprint_of_text, used_by
+from fairbandits.figures import PAPERS
 from fairbandits.replication.bundles import bundles_of, collections, simulations
 from fairbandits.replication.progress import EXPECTED, PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import SCALES, name_of_scale
+from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
 #: More figures than these are counted at the end of a run, and not listed.
 FEW = 6
@@ -28,7 +29,9 @@ AUDITED = ("verdicts", "findings")
 #: What makes the pages of papers and claims, with its docstrings, since pages show them.
 PAGE_PARTS = (
     *("arena", "report", "figures", "measures", "theory", "library/style.py"),
-    *("settings/checks.py", "settings/config.py", "settings/schemas.py", "audit", *READING),
+    *("settings/config.py", "settings/papers.py", "settings/schemas.py", "settings/formulas.py"),
+    *("audit", *READING),
+    *sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*.html")),
 )
 #: What builds the site, besides.
 SITE_PARTS = (
@@ -43,21 +46,25 @@ LIBRARY_PARTS = (
 )
 
 
+class Drawing(NamedTuple):
+    """What the rule of a figure says."""
+
+    paper: str
+    figure: str
+    category: str  # in a report
+    labels: dict[str, str]
+    inputs: dict[str, Any]
+    caption: str
+    code: str  # fingerprint of what draws it
+
+    @property
+    def place(self) -> str:
+        """Where its files are, in the folders of figures and of results."""
+        return f"{self.paper}/{self.figure}"
+
+
 class Plan:
-    """What a run makes, and of what.
-
-    Parameters
-    ----------
-    settings : mapping
-        The merged configuration, as Snakemake has it.
-    root : Path
-        The project's folder.
-
-    Raises
-    ------
-    ConfigError
-        If the configuration, or a ledger, is not sound.
-    """
+    """What a run of Snakemake's merged configuration makes, and of what."""
 
     def __init__(self, settings: Mapping[str, Any], root: Path) -> None:
         self.root, self.limits = root, settings.get("limits", {})
@@ -117,10 +124,7 @@ class Plan:
         return _datasets(self.config.experiments)
 
     def figures(self) -> list[str]:
-        """Return the figures of all configured papers, as SVG and PNG, and what they show.
-
-        The images are committed, so that a fresh clone has them; the tables it has to make.
-        """
+        """Return the figures as SVG and PNG, and what they show: a fresh clone lacks that."""
         return [
             place
             for paper, figure in self.config.figures
@@ -133,31 +137,44 @@ class Plan:
         shown = [one for one in self.config.figures if one[0] in known]
         return [place for one in shown for place in _images(*one)]
 
-    def datasets_shown_in(self, paper: str, figure: str) -> list[str]:
-        """Return the datasets that a figure shows, its own first."""
-        return _datasets(self.config.shown_in(paper, figure))
+    def drawings(self) -> list[Drawing]:
+        """Return what the rule of each figure says."""
+        return [self._drawing(paper, figure) for paper, figure in self.config.figures]
 
-    def replay_shown_in(self, paper: str, figure: str) -> str:
-        """Return the replay that a figure is drawn from alone, as the run that was published."""
-        return f"<results>/{self.config.replay_of_figure(paper, figure).table}"
-
-    def params_of_figure(self, paper: str, figure: str) -> dict[str, Any]:
-        """Return what the datasets are of that a figure shows, and the code that draws it.
-
-        Neither may be a function of the rule's files: Snakemake reruns nothing for such a
-        parameter.
-        """
-        config = self.config
-        replayed = any(one.paper == paper and figure in one.figures for one in config.replays)
-        replay = [config.replay_of_figure(paper, figure)] if replayed else []
-        shown = replay or config.shown_in(paper, figure)
-        return {"shows": [one.facts() for one in shown], "code": figure_code(paper)}
+    def _drawing(self, paper: str, figure: str) -> Drawing:
+        # no parameter may be a function of the rule's files: Snakemake reruns nothing for it
+        known = PAPERS.get(paper, {})
+        if figure not in known:
+            raise ConfigError(
+                f"papers/{paper}/experiments.yaml has {figure}, which nothing draws in "
+                f"src/fairbandits/figures/{paper}.py{meant(figure, list(known))}"
+            )
+        declared, config = known[figure], self.config
+        replays = [one for one in config.replays if one.paper == paper]
+        alone = [one for one in replays if figure in one.figures]
+        shown = [] if alone else config.shown_in(paper, figure)
+        inputs: dict[str, Any] = {"data": _datasets(shown)}
+        for one in alone or [one for one in replays if one.name == declared.beside]:
+            inputs["published"] = f"<results>/{one.table}"
+        if alone:
+            inputs["read_off"] = f"papers/{paper}/published.yaml"
+        title = read_yaml(paper_file(paper, "experiments", self.root))["title"]
+        return Drawing(
+            paper=paper,
+            figure=figure,
+            category=title.partition(":")[0],
+            labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
+            inputs=inputs,
+            caption=declared.caption([one.facts() for one in alone or shown]),
+            code=figure_code(paper),
+        )
 
     # ------------------------------------------------------------------------- the audit, the arena
 
     def verdicts(self) -> list[str]:
-        """Return the committed tables of the audit, if a configured paper has a ledger."""
-        return [f"<audit>/{name}.csv" for name in AUDITED] if self.ledgers else []
+        """Return the committed tables of the audit, and a page of them, if there is a ledger."""
+        tables = [f"<audit>/{name}.csv" for name in AUDITED]
+        return [*tables, "<results>/audit/verdicts.html"] if self.ledgers else []
 
     def audited_datasets(self, wildcards) -> list[str]:
         """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
@@ -184,10 +201,7 @@ class Plan:
     # ------------------------------------------------------------------------------------ the pages
 
     def site(self) -> list[str]:
-        """Return the pages of the site; one that is asked for is made when it is gone.
-
-        Those of the claims come with the table of all claims.
-        """
+        """Return the pages of the site; those of single claims come with the table of all."""
         generated = ["claims", "robustness"] if self.ledgers else []
         return [f"<results>/site/{page}.html" for page in (*self.pages, *generated)]
 
@@ -198,24 +212,19 @@ class Plan:
     def site_settings(self) -> list[str]:
         """Return what the pages of the claims say of words, symbols and settings."""
         names = ("claims", "glossary", "experiments", "audit")
-        return self._there(f"papers/{one}/{name}.yaml" for one in self.ledgers for name in names)
+        own = [f"papers/{one}/{name}.yaml" for one in self.ledgers for name in names]
+        return self._there([*own, "CITATION.cff", "audit/agreement.csv"] if own else [])
 
-    @cached_property
+    @property
     def site_code(self) -> str:
         """The fingerprint of the code that builds the site."""
         return fingerprint_of_text(*PAGE_PARTS, *SITE_PARTS)
 
     def page_code(self, wildcards) -> str:
         """Return the fingerprint of the code that makes a page."""
-        return self._library_code if wildcards.page in LIBRARY_PAGES else self._page_code
-
-    @cached_property
-    def _page_code(self) -> str:
-        return fingerprint_of_text(*PAGE_PARTS)
-
-    @cached_property
-    def _library_code(self) -> str:
-        return fingerprint_of_text(*used_by(*LIBRARY_PARTS, without=()))
+        of_library = wildcards.page in LIBRARY_PAGES
+        parts = used_by(*LIBRARY_PARTS, without=()) if of_library else PAGE_PARTS
+        return fingerprint_of_text(*parts)
 
     def page_papers(self, page: str) -> list[str]:
         """Return the papers whose figures and datasets a page shows."""
@@ -268,10 +277,7 @@ class Plan:
     # --------------------------------------------------------------------------- what is said last
 
     def closing_lines(self) -> str:
-        """Return what a finished run says last: what it has made, and where that is.
-
-        Without our logger it is not known what was made, and all counts that is there.
-        """
+        """Return what a finished run has made, and where; without our logger, all that is there."""
         made, config = PROGRESS.made, self.config
         places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
         figures = Path(config.folders["figures"])
@@ -299,10 +305,11 @@ class Plan:
             return []
         claims = {key: one for own in self.ledgers.values() for key, one in own.claims.items()}
         with table.open(encoding="utf-8", newline="") as file:
-            headlines: dict[str, str] = {}  # a claim's first row
+            heads: dict[str, dict[str, str]] = {}  # a claim's first row
             for row in csv.DictReader(file):
-                headlines.setdefault(row["id"], row["verdict"])
-        rows = (standing(one) | {"verdict": headlines.get(key, "")} for key, one in claims.items())
+                heads.setdefault(row["id"], {name: row[name] for name in ("verdict", "grade")})
+        none = {"verdict": "", "grade": ""}
+        rows = (standing(one) | heads.get(key, none) for key, one in claims.items())
         return [f"Audit: {totals(rows)}; {table}"]
 
 

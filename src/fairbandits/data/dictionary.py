@@ -1,13 +1,17 @@
 """The data dictionary: meaning, unit, range and shape of each column of our tables.
 
-This is its only source: files carry it as metadata of their columns, `fairbandits describe` prints
-it, and ``docs/data-dictionary.md`` is made from it. No number depends on it, so that a better
-wording makes nothing stale (`fairbandits.data.provenance`).
+What policies, observers and figures write is described where they do, in the section ``Columns``
+of a docstring, and read from the source; all else is here. Files carry it as metadata of their
+columns, `fairbandits describe` prints it, and ``docs/data-dictionary.md`` is made from it. No
+number depends on it: a better wording makes nothing stale (`fairbandits.data.provenance`).
 """
 
 import re
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+
+from fairbandits.data.provenance import PACKAGE
 
 
 class Column(NamedTuple):
@@ -17,13 +21,35 @@ class Column(NamedTuple):
     unit: str = ""  # empty for names, texts and pure numbers
     range: str = ""  # possible values
     per: str = ""  # what has a value each, unless every row does
+    grows: bool = False  # whether it never falls from round to round
+
+
+#: The section of a docstring, an entry of it, and what a description can end with.
+SECTION = re.compile(r"^    Columns\n    -------\n((?:    .*\n)+)", re.MULTILINE)
+ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: +.*\n)+)", re.MULTILINE)
+WORDS = re.compile(r"(.+?)\.(?: Range: (.+?)\.)?(?: One value for each (.+?)\.)?( Never falls\.)?")
+
+
+def declared(*folders: str) -> dict[str, Column]:
+    """Return the columns that docstrings in some folders of the package describe."""
+    files = (file for folder in folders for file in sorted((PACKAGE / folder).glob("*.py")))
+    found: dict[str, Column] = {}
+    for name, column in (one for file in files for one in _described(file.read_text("utf-8"))):
+        if name in found:
+            raise ValueError(f"the column {name} is described twice in {' and '.join(folders)}")
+        found[name] = column
+    return found
+
+
+def _described(source: str) -> Iterator[tuple[str, Column]]:
+    for section in SECTION.findall(source):
+        for name, unit, text in ENTRY.findall(textwrap.dedent(section)):
+            meaning, range_of, per, grows = WORDS.fullmatch(" ".join(text.split())).groups("")
+            yield name, Column(meaning, unit, range_of, per, bool(grows))
 
 
 ANY, AT_LEAST_0 = "any", "at least 0"
 ARMS = "whole number from 1 to the number of arms"
-#: `per` of a dataset's column that has the same value at every arm.
-ONE = "replicate and round; the same at every arm"
-OF_GROUP = "replicate, round and group; the same at every arm of the group"
 
 #: Columns of datasets and of the chunks that they are joined from.
 RECORDED = {
@@ -46,6 +72,7 @@ RECORDED = {
         "probabilities",
         "pulls",
         "0 to t; over all arms they sum to t",
+        grows=True,
     ),
     "reward": Column(
         "Reward R_k(t) that the arm has brought in rounds 1..t; with full information weighted "
@@ -76,7 +103,10 @@ RECORDED = {
         "-t to t; negative when it is ahead",
     ),
     "deficit_sup": Column(
-        "Largest `deficit` of the arm in any of the rounds 1..t", "pulls", "at least `deficit`"
+        "Largest `deficit` of the arm in any of the rounds 1..t",
+        "pulls",
+        "at least `deficit`",
+        grows=True,
     ),
     "floor_deficit": Column(
         "The same with whole pulls owed: floor(r_k t) - N_k(t)", "pulls", "whole number, -t to t"
@@ -86,146 +116,7 @@ RECORDED = {
         "pulls",
         "whole number, at least `floor_deficit`",
     ),
-    "queue": Column(
-        "Length Q_k(t) of the policy's queue for the arm: what it owes the arm and has not made "
-        "up for",
-        "reward (BanditQ, Hedge, queue UCB), pulls (LFG)",
-        AT_LEAST_0,
-    ),
-    "queue_max": Column(
-        "Largest `queue` of the arm in any of the rounds 1..t", "reward", "at least `queue`"
-    ),
-    "idleness": Column(
-        "What the queue has lost by being cut off at 0, rounds 1..t: "
-        "lambda_k t - R_k(t) = Q_k(t) - idleness, with lambda_k the arm's target",
-        "reward",
-        AT_LEAST_0,
-    ),
-    "probability": Column(
-        "Sum over rounds 1..t of the probability that the arm was drawn with; BanditQ with full "
-        "information has it in `plays`, and 0 here",
-        "pulls",
-        "0 to t",
-    ),
-    "share": Column(
-        "Probability of the arm within its group (of FairX-UCB: among all arms) in the last round "
-        "up to t in which the group drew by merit",
-        "",
-        "0 to 1; within a group they sum to 1, or are all 0 before the first such round",
-    ),
-    "plays_sum": Column("Sum of N_k(s) over rounds s = 1..t", "pulls x rounds", AT_LEAST_0),
-    "squares": Column("Sum of Q_k(s)^2 over rounds s = 1..t", "reward squared", AT_LEAST_0),
-    "starvation": Column(
-        "Longest run of rounds up to t without a pull of the arm; with full information, of "
-        "rounds in which its probability is at most 0.01",
-        "rounds",
-        "whole number, 0 to t",
-    ),
-    "eq6_excess": Column(
-        "Largest lambda_k s - sum r_k x_k - Q_k(s) in rounds s <= t (after Eq. 6): the inequality "
-        "holds where it is at most 0",
-        "reward",
-        ANY,
-    ),
-    "eq8_excess": Column(
-        "Largest left less right side of Eq. 8 so far", "reward squared", ANY, ONE
-    ),
-    "eq11_excess": Column(
-        "Largest left less right side of Eq. 11 so far", "reward squared", ANY, ONE
-    ),
-    "eq12_excess": Column(
-        "Largest left less right side of Eq. 12 so far", "reward squared", ANY, ONE
-    ),
-    "eq13_excess": Column(
-        "Largest left less right side of Eq. 13 so far", "reward squared", ANY, ONE
-    ),
-    "queue_excess": Column("Largest Q_k(s) - lambda_k s in rounds s <= t", "reward", ANY),
-    "floor_excess": Column(
-        "Largest -s less the pseudo-regret at s, rounds s <= t", "reward", ANY, ONE
-    ),
-    "gain_sum": Column(
-        "Sum over rounds 1..t of the arm's surrogate reward g_k = (Q_k + V) r_k",
-        "reward squared",
-        AT_LEAST_0,
-    ),
-    "gain_squares": Column("Sum over rounds 1..t of g_k^2", "reward to the fourth", AT_LEAST_0),
-    "gain_max": Column("Largest |g_k| in rounds 1..t", "reward squared", AT_LEAST_0),
-    "gain_norm": Column(
-        "Largest Euclidean norm of (g_1, ..., g_K) in rounds 1..t",
-        "reward squared",
-        AT_LEAST_0,
-        ONE,
-    ),
-    "surrogate_regret": Column(
-        "Largest sum of an arm's surrogate rewards less the sum of those earned, rounds 1..t",
-        "reward squared",
-        ANY,
-        ONE,
-    ),
-    "crowding_k": Column(
-        "Number of arms in the j highest of k deficit classes minus j, the largest over j and "
-        "rounds 1..t; k is the number of arms",
-        "arms",
-        "whole number",
-        ONE,
-    ),
-    "crowding_k_minus_1": Column("`crowding_k` with k - 1 classes", "arms", "whole number", ONE),
-    "rise_k": Column(
-        "By how many of k deficit classes the arm rose at most in a round without a pull of it",
-        "classes",
-        "whole number, at least 0",
-    ),
-    "rise_k_minus_1": Column("`rise_k` with k - 1 classes", "classes", "whole number, at least 0"),
-    "pulled_excess": Column(
-        "Largest q (r_k s - N_k(s) - alpha) at the end of a round s <= t with a pull of the arm; "
-        "q is the common denominator of quotas and tolerance alpha",
-        "pulls / q",
-        "whole number; -2**62 before the first pull",
-    ),
-    "first_beyond": Column(
-        "First round s <= t with floor(r_k s) - N_k(s) > alpha, the tolerance",
-        "rounds",
-        "whole number, 1 to t; 0 if there is none",
-    ),
-    "group_plays": Column(
-        "Rounds 1..t in which the arm's group was served", "pulls", "whole number, 0 to t", OF_GROUP
-    ),
-    "group_deficit_sup": Column(
-        "Largest floor(beta_g s) - N_g(s) of the arm's group in rounds s <= t, beta_g its quota",
-        "pulls",
-        "whole number",
-        OF_GROUP,
-    ),
-    "initial_plays": Column(
-        "Pulls of the arm in those of rounds 1..t that are initial rounds",
-        "pulls",
-        "whole number, 0 to `plays`",
-    ),
-    "initial_reward": Column(
-        "Reward of the arm in those of rounds 1..t that are initial rounds", "reward", AT_LEAST_0
-    ),
-    "optional": Column(
-        "Pulls of the arm after the initial rounds, in rounds when no group was behind its quota",
-        "pulls",
-        "whole number, 0 to `plays`",
-    ),
-    "merit_regret": Column(
-        "Sum of |p_k - p*_k| over those of rounds 1..t that drew from the arm's group by merit: "
-        "its probability less the one that the true means give it",
-        "",
-        "0 to t",
-    ),
-    "outside": Column(
-        "How many of those rounds had the arm's true mean outside its confidence interval",
-        "rounds",
-        "whole number, 0 to t",
-    ),
-    "expected_root": Column(
-        "Sum of p_k / sqrt(N_k) over those of rounds 1..t that drew from the arm's group by merit",
-        "",
-        AT_LEAST_0,
-    ),
-}
+} | declared("policies", "observers")
 
 SERIES_QUANTITY = "the quantity that the figure shows of the series"
 #: Columns of a figure's table: a row for each drawn point.
@@ -248,101 +139,10 @@ DRAWN = {
     "n_replicates": Column(
         "Number of replicates that the row summarises", "replicates", "whole number, at least 1"
     ),
-    "value": Column("Value of {quantity} in the authors' own run, replayed", "{unit}"),
-    "published": Column(
-        "The number read off the published figure; none where none was read off", "{unit}"
-    ),
-    "sd": Column("Standard deviation of the value over the replicates", "{unit}", AT_LEAST_0),
     "policy": Column("Label of the policy, with what tells it from others of its kind"),
     "panel": Column("Which panel of the figure the point is in: an experiment or its setting"),
     "experiment": Column("Name of the experiment in `papers/PAPER/experiments.yaml`"),
-    "version": Column(
-        "Whether the policies are as the paper prints them (`paper`) or as its authors' program "
-        "has them (`released`)"
-    ),
-    "baseline": Column("Label of the UCB that the rewards are divided by"),
-    "rotated": Column("Label that the authors' notebook writes below the bars of this policy"),
-    "arms": Column("Sizes of the groups, in words"),
-    "group": Column(
-        "Number g of the group; the minority is the last one", "", "whole number, counted from 1"
-    ),
-    "arm": Column("Number of the arm", "", f"{ARMS}, counted from 1"),
-    "quota": Column(
-        "Quota beta of each group, a fraction of the rounds (in a dataset `quota` is a numerator)",
-        "",
-        "0 to 1; none for a policy without",
-    ),
-    "tolerance": Column(
-        "Tolerance alpha, pulls that an arm may be behind", "pulls", "none for a policy without"
-    ),
-    "eta": Column("LFG's weight eta of the rewards", "", "at least 0; none for other policies"),
-    "parameter": Column(
-        "Value of the policy's swept parameter: penalty rate (HT-UCB), tolerance (Flearn) or "
-        "weight eta (LFG)",
-        "",
-        AT_LEAST_0,
-    ),
-    "unfairness": Column(
-        "Mean over the replicates of sum_k (tau_k T - N_k(T))+, the pulls lacking in all",
-        "pulls",
-        AT_LEAST_0,
-    ),
-    "inverse_gap": Column(
-        "1 / (gap)^2 of the arm, for a non-critical one 1 / (gap - penalty rate)^2",
-        "rounds squared per reward squared",
-        "above 0",
-    ),
-    "fluid": Column("Pulls of the arm by the fluid law of HT-UCB", "pulls", AT_LEAST_0),
-}
-
-#: Quantity of a figure's table, and its unit.
-QUANTITIES = {
-    ("banditq", "fig1", "fig4", "fig8", "fig11"): (
-        "the arm's reward rate R_k(t) / t",
-        "reward per round",
-    ),
-    ("banditq", "fig2", "fig5", "fig9", "fig12"): ("the arm's queue length Q_k(t)", "reward"),
-    ("banditq", "fig3", "fig6", "fig10", "fig13"): (
-        "the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
-        "reward",
-    ),
-    ("banditq", "fig7"): (
-        "the cumulative reward sum_k R_k(t), less b* t in series that say so",
-        "reward",
-    ),
-    ("fair_ucb", "fig2"): (
-        "the regret at the last round (series `regret`), or the largest deficit of any arm in any "
-        "round (`violation`)",
-        "reward (`regret`), pulls (`violation`)",
-    ),
-    ("fair_ucb", "fig3"): ("the r-Regret up to round t", "reward"),
-    ("fair_ucb", "fig4"): (
-        "the largest deficit of any arm: of round t (`now`), of rounds 1..t (`so far`), with whole "
-        "pulls owed (`floored`), or divided by t (`per round`)",
-        "pulls",
-    ),
-    ("ht_ucb", "fig1"): ("the arm's pulls at the last round", "pulls"),
-    ("ht_ucb", "fig2"): ("the penalised regret R(T)", "reward"),
-    ("ht_ucb", "fig3"): (
-        "the pulls (tau_k T - N_k(T))+ that the arm lacks at the last round",
-        "pulls",
-    ),
-    ("ht_ucb", "fig4"): ("the expected reward sum_k mu_k N_k(T) of the pulls", "reward"),
-    ("bf_ucb", "fig1a", "fig1b"): (
-        "the reward regret up to round t, of probabilities or of pulls, or its part between groups",
-        "reward",
-    ),
-    ("bf_ucb", "fig2a", "fig2b"): (
-        "the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, 0 to 2",
-        "",
-    ),
-    ("bf_ucb", "fig3a"): (
-        "the expected reward after the initial rounds over that of the baseline",
-        "",
-    ),
-    ("bf_ucb", "fig3b"): ("the group's pulls at the last round", "pulls"),
-    ("bf_ucb", "fig3c"): ("the arm's pulls at the last round", "pulls"),
-}
+} | declared("figures")
 
 #: Columns of a replay of released programs: one run, no replicates.
 REPLAYED = {
@@ -375,9 +175,11 @@ JUDGED = {
     "statement": Column("The claim in words"),
     "kind": Column("Kind of claim, e.g. theorem or comparison"),
     "primary": Column("Whether it is one of the paper's main claims"),
-    "extension": Column("Whether it goes beyond what the paper states"),
+    "about": Column("Who makes it: the audited text, a later version, the project"),
     "exploratory": Column("Whether its rules were written after the runs were seen"),
     "figure": Column("Figure of the paper that shows it"),
+    "grade": Column("Evidence of what is reproduced or not: exact, measured or consistent"),
+    "control": Column("Verdict of the same question on the control's cells, where there is one"),
     "tags": Column("What qualifies the outcome, e.g. LOOSE, TIE, CONDITIONAL"),
     "what": Column("What the statistic is"),
     "statistic": Column(
@@ -504,7 +306,6 @@ ROWS = {
     "arena": "of `standings` a contract, instance, policy and setting; of `paths` also a measure "
     "and round; of `pairs` a contract, instance, measure and two policies; of `costs` a policy",
 }
-_CORRELATION = re.compile(r"correlation_(10+)")
 
 
 def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
@@ -514,21 +315,11 @@ def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
     """
     known = KINDS.get(kind, {}).get(name)
     if kind == "figure" and known:
-        quantity, unit = quantity_of(footer.get("paper", ""), footer.get("figure", ""))
-        return known._replace(
-            meaning=known.meaning.format(quantity=quantity), unit=known.unit.format(unit=unit)
-        )
+        said = {"quantity": footer.get("quantity", SERIES_QUANTITY), "unit": footer.get("unit", "")}
+        words = known.meaning.format(**said), known.unit.format(**said)
+        return known._replace(meaning=words[0], unit=words[1])
     if known or KINDS.get(kind) is not RECORDED:
         return known
-    if found := _CORRELATION.fullmatch(name):
-        last = int(found[1])
-        first = last // 10 + 1 if last > 10 else 1
-        lags = f"lags {first} to {last}"
-        return Column(
-            f"Mean autocorrelation of the arm's surrogate reward g_k up to round t, {lags}",
-            "",
-            "about -1 to 1; 0 while there are fewer rounds",
-        )
     runs = footer["runs"].values() if "runs" in footer else [footer.get("run", {})]
     if any(name in run.get("sweep", {}) for run in runs):
         return Column(
@@ -541,18 +332,10 @@ def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
     return None
 
 
-def quantity_of(paper: str, figure: str) -> tuple[str, str]:
-    """Return the quantity of a figure's table, and its unit."""
-    for (slug, *figures), found in QUANTITIES.items():
-        if slug == paper and figure in figures:
-            return found
-    return SERIES_QUANTITY, ""
-
-
 def metadata_of(kind: str, name: str, footer: Mapping[str, Any]) -> dict[str, str]:
     """Return a column's entry as metadata of a Parquet file; empty if unknown."""
     column = column_of(kind, name, footer)
     if column is None:
         return {}
-    words = column._asdict()
-    return {"description": words.pop("meaning")} | {key: one for key, one in words.items() if one}
+    given = {"unit": column.unit, "range": column.range, "per": column.per}
+    return {"description": column.meaning} | {key: one for key, one in given.items() if one}

@@ -50,14 +50,16 @@ REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
 #: Files that decide which runs exist, not their numbers: a run's settings are compared wherever it
 #: is read.
-CONFIGURING = ("settings/checks.py", "settings/config.py", "settings/schemas.py")
+CONFIGURING = tuple(
+    f"settings/{name}.py"
+    for name in ("config", "models", "papers", "remembering", "schemas", "starting")
+)
 
 
 def cache_root() -> Path:
-    """Return the folder of caches for later processes; it can be deleted.
+    """Return the folder of caches for later processes, or of this one where it cannot be written.
 
-    If it cannot be written, it is a folder of this process alone. All compiling code asks for it
-    first, so Numba's own cache files are guarded from here on.
+    All compiling code asks for it first, so Numba's own cache files are guarded from here on.
     """
     if "numba" in sys.modules:
         guard_numba()
@@ -161,11 +163,9 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def fingerprint_of_use(
-    *parts: str, words: tuple[str, ...] = (), without: tuple[str, ...] = WITHOUT
-) -> str:
+def fingerprint_of_use(*parts: str, words: tuple[str, ...] = (), **how: Any) -> str:
     """Return the `fingerprint` of all files that some parts use (`used_by`), and of words."""
-    return fingerprint(*used_by(*parts, without=without), words=words)
+    return fingerprint(*used_by(*parts, **how), words=words)
 
 
 def collect_code() -> str:

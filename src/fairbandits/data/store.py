@@ -30,6 +30,10 @@ class StoreError(Exception):
     """A file that cannot be used; says why and what to do."""
 
 
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block succeeds."""
@@ -46,35 +50,16 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
-    """Write a table with its footer.
-
-    Parameters
-    ----------
-    path : Path
-        Where; folders are made.
-    table : pyarrow.Table
-        Tidy columns.
-    footer : mapping
-        What the file holds (``kind``, ``experiment``, ...); versions and commit are added.
-    """
+    """Write a table with its footer, to which versions and commit are added; folders are made."""
     write_tables(path, table.schema, [table], footer)
 
 
 def write_tables(
     path: Path, schema: pa.Schema, tables: Iterable[pa.Table], footer: Mapping[str, Any]
 ) -> None:
-    """Write tables below each other with their footer; they need not be in memory together.
+    """Write tables below each other, which need not be in memory together, with their footer.
 
-    Parameters
-    ----------
-    path : Path
-        Where; folders are made.
-    schema : pyarrow.Schema
-        Columns and types of the file; columns that a table lacks are null there.
-    tables : iterable of pyarrow.Table
-        Tidy columns.
-    footer : mapping
-        As in `write_table`.
+    Columns of the `schema` that a table lacks are null there.
     """
     record = {"schema": SCHEMA_VERSION} | dict(footer)
     record |= {"packages": package_versions(), "commit": git_commit()}
@@ -108,13 +93,7 @@ def write_tables(
 
 
 def read_footer(path: Path) -> dict[str, Any]:
-    """Return the footer of a file.
-
-    Raises
-    ------
-    StoreError
-        If the file is missing, not Parquet, not ours, or of another schema version.
-    """
+    """Return a file's footer; StoreError if it is missing, not Parquet, or not ours as of now."""
     try:
         metadata = pq.read_schema(path).metadata or {}
     except FileNotFoundError:
@@ -147,12 +126,8 @@ def read_table(
 ) -> pa.Table:
     """Return the table of one of our files, or those of the wanted columns and rows that it has.
 
-    A whole table is compared with the hash of its content, where the footer has one of it.
-
-    Raises
-    ------
-    StoreError
-        As `read_footer`, if the data cannot be read, or if they are not those that were written.
+    A whole table is compared with the hash of its content, where the footer has one of it. Raises
+    StoreError as `read_footer`, if the data cannot be read, or are not those that were written.
     """
     said = read_footer(path).get("content")
     whole = columns is None and rows is None
@@ -173,19 +148,12 @@ def read_table(
     return table
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
 #: Hexadecimal digits of a replicate's hash.
 DIGITS = 8
 
 
 def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
-    """Return a content hash for each replicate in some chunk's columns.
-
-    A replicate's numbers do not depend on the chunk it was simulated in, nor does its hash.
-    """
+    """Return a content hash for each replicate in a chunk's columns, whatever the chunk is."""
     order = np.argsort(columns["replicate"], kind="stable")
     columns = {name: values[order] for name, values in columns.items()}
     replicate = columns["replicate"]
@@ -205,10 +173,7 @@ def content_of_run(hashes: Iterable[str]) -> str:
 
 
 def content_of(footer: Mapping[str, Any]) -> str:
-    """Return the hash of a file's content that its footer has, and of a dataset, of all its runs.
-
-    What has none - a file of an earlier version - has an empty one, which is that of no file.
-    """
+    """Return the hash of content in a footer, a dataset's of all its runs; empty without one."""
     content = footer.get("content", "")
     if isinstance(content, str):
         return content
@@ -229,18 +194,7 @@ def table_hash(table: pa.Table) -> str:
 
 
 def content_hash(columns: Mapping[str, np.ndarray]) -> str:
-    """Return a hash of column names, types and values, whatever the file's layout or versions.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        Numeric columns.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
+    """Return a hash of numeric columns, their names and types, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     for name in sorted(columns):
         values = np.ascontiguousarray(columns[name])

@@ -6,12 +6,12 @@ A law has a code and two numbers per arm, so that one compiled loop serves all l
 import math
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
-from fairbandits.engine.vectors import LANES, Vector, _Vector, lane, with_lane
-from fairbandits.engine.width import least, where
+from fairbandits.engine.vectors import LANES, Vector
+from fairbandits.engine.width import compiled_as, lane, least, where, with_lane
 
 UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = range(6)
 
@@ -66,25 +66,19 @@ def reward_of(code, first, second, w):
     return beta_of(first, second, w)
 
 
+def _beta_of_lanes(a, b, w):
+    x = a
+    for i in range(LANES):
+        x = with_lane(x, i, _beta(lane(a, i), lane(b, i), lane(w, i)))
+    return x
+
+
+@compiled_as(lambda a, b, w: _beta(a, b, w), _beta_of_lanes, NOT_INLINED)
 def beta_of(a, b, w):
     """Return the Beta(a, b) deviate that word `w` gives."""
     if not isinstance(w, Vector):
         return _beta(a, b, w)
     return np.array([_beta(*one) for one in zip(a, b, w, strict=True)]).view(Vector)
-
-
-@overload(beta_of, jit_options=NOT_INLINED)
-def _compiled_beta_of(a, b, w):
-    if not isinstance(w, _Vector):
-        return lambda a, b, w: _beta(a, b, w)
-
-    def of_lanes(a, b, w):
-        x = a
-        for i in range(LANES):
-            x = with_lane(x, i, _beta(lane(a, i), lane(b, i), lane(w, i)))
-        return x
-
-    return of_lanes
 
 
 @register_jitable(**INLINE)

@@ -29,9 +29,10 @@ An observer's state has two verbs of its own (`fairbandits.engine.watching` asks
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from numba.core import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from fairbandits.data.provenance import COMPILED
 from fairbandits.engine.inlining import INLINE
@@ -45,7 +46,7 @@ FOLDERS = tuple(f"{home}." for home in HOMES)
 _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 
 
-def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
+def implements(name: str, state_class: type) -> Callable[[Callable], Callable]:
     """Register a function as a verb of the states of a class.
 
     Raises
@@ -63,85 +64,45 @@ def implements(verb: str, state_class: type) -> Callable[[Callable], Callable]:
                 f"round loops: only functions inside {' and '.join(HOMES)} can; give a policy "
                 "methods choose and learn instead, an observer watch and report"
             )
-        _FUNCTIONS[verb, state_class] = function
+        _FUNCTIONS[name, state_class] = function
         return function
 
     return register
 
 
-def is_implemented(state_class: type, verb: str = "learn") -> bool:
+def is_implemented(state_class: type, name: str = "learn") -> bool:
     """Return whether functions are registered for a class, so that it can be compiled."""
-    return (verb, state_class) in _FUNCTIONS
+    return (name, state_class) in _FUNCTIONS
 
 
-def _call(verb: str, state, *arguments):
-    function = _FUNCTIONS.get((verb, type(state)))
-    if function is not None:
+def verb(name: str, otherwise: Callable | None = None) -> Callable:
+    """Return the function of a verb, which calls what is registered for its first argument.
+
+    Where nothing is, it calls the method of that name, compiled `otherwise`.
+    """
+
+    def call(state: Any, *arguments: Any) -> Any:
+        function = _FUNCTIONS.get((name, type(state)))
+        if function is None:
+            return getattr(state, name)(*arguments)
         return function(state, *arguments)
-    return getattr(state, verb)(*arguments)
+
+    @overload(call, jit_options=INLINE, strict=False)  # policies say arm or x for the action
+    def _compiled(state, *arguments):
+        if isinstance(state, types.BaseNamedTuple):
+            return _FUNCTIONS.get((name, state.instance_class), otherwise)
+
+    return call
 
 
-def _resolve(verb: str, state):
-    if isinstance(state, types.BaseNamedTuple):
-        return _FUNCTIONS.get((verb, state.instance_class))
-    return None
+choose, distribute, learn, watch, report = map(
+    verb, ("choose", "distribute", "learn", "watch", "report")
+)
+_probe = verb("probe", lambda state, out: None)
 
 
-def choose(state, t, coin):
-    """Return the arm to pull in round `t`."""
-    return _call("choose", state, t, coin)
-
-
-@overload(choose, jit_options=INLINE)
-def _compiled_choose(state, t, coin):
-    return _resolve("choose", state)
-
-
-def distribute(state, t, coin, out):
-    """Write the probabilities of the arms in round `t`."""
-    return _call("distribute", state, t, coin, out)
-
-
-@overload(distribute, jit_options=INLINE)
-def _compiled_distribute(state, t, coin, out):
-    return _resolve("distribute", state)
-
-
-def learn(state, t, action, reward):
-    """Let the policy learn from the reward of its action in round `t`."""
-    return _call("learn", state, t, action, reward)
-
-
-@overload(learn, jit_options=INLINE, strict=False)  # policies say arm or x for the action
-def _compiled_learn(state, t, action, reward):
-    return _resolve("learn", state)
-
-
+@register_jitable(**INLINE)
 def probe(state, out):
-    """Write the policy's present probes, shape (n_probes, n_arms)."""
-    return _call("probe", state, out) if len(out) else None
-
-
-@overload(probe, jit_options=INLINE)
-def _compiled_probe(state, out):
-    return _resolve("probe", state) or (lambda state, out: None)
-
-
-def watch(observer, state, t, action, reward):
-    """Let an observer take note of round `t`, from which the policy has learnt."""
-    return _call("watch", observer, state, t, action, reward)
-
-
-@overload(watch, jit_options=INLINE, strict=False)  # observers say arm or x for the action
-def _compiled_watch(observer, state, t, action, reward):
-    return _resolve("watch", observer)
-
-
-def report(observer, state, out):
-    """Write the observer's present columns, shape (n_probes, n_arms)."""
-    return _call("report", observer, state, out)
-
-
-@overload(report, jit_options=INLINE)
-def _compiled_report(observer, state, out):
-    return _resolve("report", observer)
+    """Write the policy's present probes, shape (n_probes, n_arms), if it has any."""
+    if len(out):
+        _probe(state, out)

@@ -14,12 +14,20 @@ G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number gener
 import hashlib
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
-from fairbandits.engine import normal, vectors
+from fairbandits.engine import normal
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.vectors import LANES, Vector, _Vector, lane, with_lane
-from fairbandits.engine.width import anywhere
+from fairbandits.engine.vectors import LANES, Vector
+from fairbandits.engine.width import (
+    absolute,
+    anywhere,
+    as_float,
+    as_word,
+    compiled_as,
+    lane,
+    with_lane,
+)
 
 MASK = 0xFFFF_FFFF_FFFF_FFFF
 GOLDEN = 0x9E37_79B9_7F4A_7C15
@@ -60,20 +68,33 @@ def stream_keys(
     )
 
 
-# Python's integers do not wrap and NumPy's warn when they do, so each of the next five functions
-# is given twice: here for the interpreter, below for the compiler. Words can be vectors.
-
-
+@register_jitable(**INLINE)
 def word(base, gamma, n):
     """Return the n-th 64-bit word (n >= 1) of the stream with this key."""
     return mixed(position(base, gamma, n))
 
 
+@register_jitable(**INLINE)
 def inner(w, j):
     """Return the j-th further word (j >= 1) of word `w`, for draws that need several."""
-    return mixed(position(w, GOLDEN, j))
+    return mixed(position(w, np.uint64(GOLDEN), j))
 
 
+# Python's integers do not wrap and NumPy's warn when they do, so each of the next two functions is
+# given twice: for the interpreter and for the compiler. Words can be vectors.
+
+
+def _position(base, gamma, n):
+    return base + as_word(n) * gamma
+
+
+def _mixed(z):
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled_as(_position, _position)
 def position(base, gamma, n):
     """Return the position of the n-th word of the stream with this key, for `mixed`."""
     if isinstance(base, Vector):
@@ -81,6 +102,7 @@ def position(base, gamma, n):
     return (int(base) + int(n) * int(gamma)) & MASK
 
 
+@compiled_as(_mixed, _mixed)
 def mixed(z):
     """Return the word at a `position`."""
     z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) & MASK
@@ -88,16 +110,16 @@ def mixed(z):
     return z ^ (z >> 31)
 
 
+@register_jitable(**INLINE)
 def unit(w):
     """Return word `w` as a float in [0, 1), a multiple of 2**-53."""
-    return vectors.units(w) if isinstance(w, Vector) else float(int(w) >> 11) * 2.0**-53
+    return as_float(w >> np.uint64(11)) * 2.0**-53
 
 
+@register_jitable(**INLINE)
 def open_unit(w):
     """Return word `w` as a float in (0, 1), an odd multiple of 2**-53."""
-    if isinstance(w, Vector):
-        return vectors.open_units(w)
-    return (float(int(w) >> 12) + 0.5) * 2.0**-52
+    return (as_float(w >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
 @register_jitable(**INLINE)
@@ -106,6 +128,14 @@ def standard_normal(w):
     return normal_of(open_unit(w))
 
 
+def _normal_of_lanes(p):
+    q = p - 0.5
+    z = normal.central(q, normal.SQUARE - q * q)
+    q = absolute(q)
+    return _with_tails(p, q, z) if anywhere(q > normal.WIDTH) else z
+
+
+@compiled_as(lambda p: normal.quantile(p), _normal_of_lanes)
 def normal_of(p):
     """Return the standard normal quantile of p in (0, 1).
 
@@ -115,62 +145,6 @@ def normal_of(p):
     if not isinstance(p, Vector):
         return normal.quantile(p)
     return np.array([normal.quantile(one) for one in p]).view(Vector)
-
-
-@overload(word, jit_options=INLINE)
-def _compiled_word(base, gamma, n):
-    return lambda base, gamma, n: mixed(position(base, gamma, n))
-
-
-@overload(inner, jit_options=INLINE)
-def _compiled_inner(w, j):
-    return lambda w, j: mixed(position(w, np.uint64(GOLDEN), j))
-
-
-@overload(position, jit_options=INLINE)
-def _compiled_position(base, gamma, n):
-    if isinstance(n, _Vector):
-        return lambda base, gamma, n: base + vectors.whole_words(n) * gamma
-    return lambda base, gamma, n: base + np.uint64(n) * gamma
-
-
-@overload(mixed, jit_options=INLINE)
-def _compiled_mixed(z):
-    def mix(z):
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
-        return z ^ (z >> np.uint64(31))
-
-    return mix
-
-
-@overload(unit, jit_options=INLINE)
-def _compiled_unit(w):
-    if isinstance(w, _Vector):
-        return lambda w: vectors.units(w)
-    # through int64: processors convert signed integers faster, and 53 bits always fit
-    return lambda w: np.float64(np.int64(w >> np.uint64(11))) * 2.0**-53
-
-
-@overload(open_unit, jit_options=INLINE)
-def _compiled_open_unit(w):
-    if isinstance(w, _Vector):
-        return lambda w: vectors.open_units(w)
-    return lambda w: (np.float64(np.int64(w >> np.uint64(12))) + 0.5) * 2.0**-52
-
-
-@overload(normal_of, jit_options=INLINE)
-def _compiled_normal_of(p):
-    if not isinstance(p, _Vector):
-        return lambda p: normal.quantile(p)
-
-    def of_lanes(p):
-        q = p - 0.5
-        z = normal.central(q, normal.SQUARE - q * q)
-        q = vectors.absolute(q)
-        return _with_tails(p, q, z) if anywhere(q > normal.WIDTH) else z
-
-    return of_lanes
 
 
 @register_jitable(**NOT_INLINED)

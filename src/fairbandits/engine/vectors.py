@@ -9,7 +9,6 @@ arrays it reads and writes are not the same.
 """
 
 import itertools
-import math
 import operator
 from collections.abc import Callable
 
@@ -74,14 +73,14 @@ class Rows:
         self.array[(row.astype(int), np.arange(LANES)) if own else row] = value
 
 
-class _Vector(types.Type):
+class VectorType(types.Type):
     """Numba's type of a `Vector`; a number is accepted in its place."""
 
-    def unify(self, context, other):
+    def unify(self, context, other):  # noqa: D102
         return self if isinstance(other, _instead_of(self)) else None
 
 
-class _Rows(types.Type):
+class RowsType(types.Type):
     """Numba's type of `Rows`: an array with other operations."""
 
     def __init__(self, array):
@@ -89,34 +88,34 @@ class _Rows(types.Type):
         super().__init__(f"rows({array.dtype}, {array.ndim})")
 
 
-_FLOATS = _Vector(f"float64 x {LANES}")
-_WORDS = _Vector(f"uint64 x {LANES}")
-_TRUTHS = _Vector(f"bool x {LANES}")
+FLOATS = VectorType(f"float64 x {LANES}")
+WORDS = VectorType(f"uint64 x {LANES}")
+TRUTHS = VectorType(f"bool x {LANES}")
 #: What LLVM has for them.
 _OF = {
-    _FLOATS: ir.VectorType(ir.DoubleType(), LANES),
-    _WORDS: ir.VectorType(ir.IntType(64), LANES),
-    _TRUTHS: ir.VectorType(ir.IntType(1), LANES),
+    FLOATS: ir.VectorType(ir.DoubleType(), LANES),
+    WORDS: ir.VectorType(ir.IntType(64), LANES),
+    TRUTHS: ir.VectorType(ir.IntType(1), LANES),
 }
 #: The vector of a number, and the number of a vector.
-_VECTOR_OF = {types.float64: _FLOATS, types.uint64: _WORDS}
-_NUMBER_OF = {vector: number for number, vector in _VECTOR_OF.items()}
-_NUMBER_OF[_TRUTHS] = types.boolean
+_VECTOR_OF = {types.float64: FLOATS, types.uint64: WORDS}
+NUMBER_OF = {vector: number for number, vector in _VECTOR_OF.items()}
+NUMBER_OF[TRUTHS] = types.boolean
 _NUMBERS = (types.Float, types.Integer)
 
 
-def _instead_of(vector):
-    """Return the types accepted in place of a vector, for all lanes."""
-    return (types.Boolean,) if vector == _TRUTHS else _NUMBERS
+def _instead_of(kind):
+    """Return the types accepted in place of a vector, for all lanes, or of a number."""
+    return (types.Boolean,) if kind == TRUTHS else _NUMBERS
 
 
-@register_model(_Vector)
+@register_model(VectorType)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, _OF[fe_type])
 
 
-@register_model(_Rows)
+@register_model(RowsType)
 class _RowsModel(models.ArrayModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type.array)
@@ -124,10 +123,10 @@ class _RowsModel(models.ArrayModel):
 
 @typeof_impl.register(Rows)
 def _typeof_rows(value, context):
-    return _Rows(typeof_impl(value.array, context))
+    return RowsType(typeof_impl(value.array, context))
 
 
-@unbox(_Rows)
+@unbox(RowsType)
 def _unbox_rows(kind, rows, c):
     array = c.pyapi.object_getattr_string(rows, "array")
     native = c.unbox(kind.array, array)
@@ -137,10 +136,10 @@ def _unbox_rows(kind, rows, c):
 
 @typeof_impl.register(Vector)
 def _typeof_vector(value, context):
-    return _FLOATS
+    return FLOATS
 
 
-@unbox(_Vector)
+@unbox(VectorType)
 def _unbox_vector(kind, vector, c):
     array = types.Array(types.float64, 1, "C")
     native = c.unbox(array, vector)
@@ -150,86 +149,17 @@ def _unbox_vector(kind, vector, c):
     return NativeValue(value, is_error=native.is_error, cleanup=native.cleanup)
 
 
-def select(condition, yes, no):
-    """Return `yes` in the lanes where the condition holds, `no` in the others."""
-    return np.where(condition, yes, no).view(Vector)
-
-
-def anywhere(condition):
-    """Return whether the condition holds in any lane."""
-    return bool(condition.any())
-
-
-def root(value):
-    """Return the square roots."""
-    return np.sqrt(value)
-
-
-def nearest(value):
-    """Return the nearest whole numbers, of two the even one."""
-    return np.rint(value)
-
-
-def floor(value):
-    """Return the largest whole numbers that are not above them."""
-    return np.floor(value)
-
-
-def absolute(value):
-    """Return the values without their signs."""
-    return np.abs(value)
-
-
-def units(words):
-    """Return each word as `fairbandits.engine.streams.unit` does, a number in [0, 1)."""
-    return (words >> np.uint64(11)).astype(float) * 2.0**-53
-
-
-def open_units(words):
-    """Return each word as `fairbandits.engine.streams.open_unit` does, a number in (0, 1)."""
-    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
-
-
-def logarithm(value):
-    """Return the natural logarithms, bit for bit those of `math.log`."""
-    return np.array([math.log(one) for one in value]).view(Vector)
-
-
-def lane(value, i):
-    """Return the number in lane i."""
-    return value[i]
-
-
-def with_lane(value, i, number):
-    """Return a vector with another number in lane i."""
-    value = value.copy()
-    value[i] = number
-    return value
-
-
-def entries(rows):
-    """Return `Rows` as the array of their numbers."""
-    return rows.array
-
-
-def whole_words(value):
-    """Return whole numbers as words."""
-    return value.astype(np.uint64)
-
-
-# The compiled forms.
-
 _LANE = ir.IntType(32)
 _INDEX = ir.IntType(64)
 #: NumPy promises no more. A whole vector at an aligned address is as fast.
 _ALIGNMENT = 8
 
 
-def _compile(function: Callable, kinds: tuple, result: types.Type, emit: Callable) -> None:
-    """Give a function or an operator of vectors its compiled form.
+def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
+    """Give a function or an operator of vectors a compiled form, which `emit` writes.
 
-    `kinds` are the types of its vectors; some of them, not all, can be one number instead.
-    `emit(builder, *vectors)` writes the instructions.
+    `kinds` are the types of its arguments; where they are vectors, some, not all, can be one
+    number instead. `emit(builder, *values)` writes the instructions.
     """
     choices = [(kind, *_instead_of(kind)) for kind in kinds]
     fitting = [some for some in itertools.product(*choices) if any(one in _OF for one in some)]
@@ -242,14 +172,18 @@ def _compile(function: Callable, kinds: tuple, result: types.Type, emit: Callabl
         2: lambda a, b: resolve(a, b),
         3: lambda a, b, c: resolve(a, b, c),
     }
-    type_callable(function)(lambda context: typers[len(kinds)])
 
     def lowered(context, builder, signature, values):
         parts = zip(values, signature.args, kinds, strict=True)
         return emit(builder, *(_widened(context, builder, *part) for part in parts))
 
-    for some in fitting:
-        lower_builtin(function, *some)(lowered)
+    def register(function):
+        type_callable(function)(lambda context: typers[len(kinds)])
+        for some in fitting:
+            lower_builtin(function, *some)(lowered)
+        return function
+
+    return register
 
 
 def _is_a(found, kind) -> bool:
@@ -257,11 +191,11 @@ def _is_a(found, kind) -> bool:
 
 
 def _widened(context, builder, value, found, kind):
-    """Return a vector of that kind; one number is put into all lanes."""
+    """Return a value of that kind; in a vector one number is put into all lanes."""
     if found == kind:
         return value
-    number = context.cast(builder, value, found, _NUMBER_OF[kind])
-    return _from_lanes(builder, kind, [number] * LANES)
+    number = context.cast(builder, value, found, NUMBER_OF.get(kind, kind))
+    return _from_lanes(builder, kind, [number] * LANES) if kind in _OF else number
 
 
 def _from_lanes(builder, kind, numbers):
@@ -273,10 +207,6 @@ def _from_lanes(builder, kind, numbers):
 
 def _lanes_of(builder, vector):
     return [builder.extract_element(vector, ir.Constant(_LANE, lane)) for lane in range(LANES)]
-
-
-def _constant(kind, number):
-    return ir.Constant(_OF[kind], [number] * LANES)
 
 
 def _function(builder, name, kind):
@@ -314,29 +244,29 @@ def _own_addresses(context, builder, signature, values):
 @type_callable(operator.getitem)
 def _type_getitem(context):
     def typer(rows, row):
-        if not isinstance(rows, _Rows):
+        if not isinstance(rows, RowsType):
             return None
-        if row == _FLOATS or (rows.array.ndim == 2 and isinstance(row, types.Integer)):
+        if row == FLOATS or (rows.array.ndim == 2 and isinstance(row, types.Integer)):
             return _vector_of(rows)
         part = get_array_index_type(rows.array, row)
-        return part and _Rows(part.result)
+        return part and RowsType(part.result)
 
     return typer
 
 
-@lower_builtin(operator.getitem, _Rows, types.Integer)
-@lower_builtin(operator.getitem, _Rows, types.SliceType)
+@lower_builtin(operator.getitem, RowsType, types.Integer)
+@lower_builtin(operator.getitem, RowsType, types.SliceType)
 def _lower_getitem(context, builder, signature, values):
     rows, row = signature.args
     result = signature.return_type
-    if isinstance(result, _Vector):
+    if isinstance(result, VectorType):
         address = _row_address(context, builder, signature, values)
         return builder.load(address, align=_ALIGNMENT)
     inner = signature_of(result.array, rows.array, row)
     return context.get_function(operator.getitem, inner)(builder, values)
 
 
-@lower_builtin(operator.getitem, _Rows, _FLOATS)
+@lower_builtin(operator.getitem, RowsType, FLOATS)
 def _lower_own_getitem(context, builder, signature, values):
     numbers = map(builder.load, _own_addresses(context, builder, signature, values))
     return _from_lanes(builder, signature.return_type, list(numbers))
@@ -345,19 +275,19 @@ def _lower_own_getitem(context, builder, signature, values):
 @type_callable(operator.setitem)
 def _type_setitem(context):
     def typer(rows, row, value):
-        fits = isinstance(rows, _Rows) and (isinstance(row, types.Integer) or row == _FLOATS)
+        fits = isinstance(rows, RowsType) and (isinstance(row, types.Integer) or row == FLOATS)
         kind = _vector_of(rows) if fits else None
         return types.none if kind and (value == kind or isinstance(value, _NUMBERS)) else None
 
     return typer
 
 
-@lower_builtin(operator.setitem, _Rows, types.Integer, types.Any)
-@lower_builtin(operator.setitem, _Rows, _FLOATS, types.Any)
+@lower_builtin(operator.setitem, RowsType, types.Integer, types.Any)
+@lower_builtin(operator.setitem, RowsType, FLOATS, types.Any)
 def _lower_setitem(context, builder, signature, values):
     rows, row, value = signature.args
     vector = _widened(context, builder, values[2], value, _vector_of(rows))
-    if row == _FLOATS:
+    if row == FLOATS:
         addresses = _own_addresses(context, builder, signature, values)
         for number, address in zip(_lanes_of(builder, vector), addresses, strict=True):
             builder.store(number, address)
@@ -369,145 +299,101 @@ def _lower_setitem(context, builder, signature, values):
 
 @type_callable(len)
 def _type_len(context):
-    return lambda rows: types.intp if isinstance(rows, _Rows) else None
+    return lambda rows: types.intp if isinstance(rows, RowsType) else None
 
 
-@lower_builtin(len, _Rows)
+@lower_builtin(len, RowsType)
 def _lower_len(context, builder, signature, values):
     shape = make_array(signature.args[0].array)(context, builder, value=values[0]).shape
     return builder.extract_value(shape, 0)
 
 
-@lower_cast(types.Float, _Vector)
-@lower_cast(types.Integer, _Vector)
-@lower_cast(types.Boolean, _Vector)
+@lower_cast(types.Float, VectorType)
+@lower_cast(types.Integer, VectorType)
+@lower_cast(types.Boolean, VectorType)
 def _cast_number(context, builder, number, vector, value):
     return _widened(context, builder, value, number, vector)
+
+
+def entries(rows):
+    """Return `Rows` as the array of their numbers."""
+    return rows.array
 
 
 @type_callable(entries)
 def _type_entries(context):
-    return lambda rows: rows.array if isinstance(rows, _Rows) else None
+    return lambda rows: rows.array if isinstance(rows, RowsType) else None
 
 
-@lower_builtin(entries, _Rows)
+@lower_builtin(entries, RowsType)
 def _lower_entries(context, builder, signature, values):
     return values[0]
 
 
-@type_callable(len)
-def _type_len(context):
-    return lambda rows: types.intp if isinstance(rows, _Rows) else None
-
-
-@lower_builtin(len, _Rows)
-def _lower_len(context, builder, signature, values):
-    shape = make_array(signature.args[0].array)(context, builder, value=values[0]).shape
-    return builder.extract_value(shape, 0)
-
-
-@lower_cast(types.Float, _Vector)
-@lower_cast(types.Integer, _Vector)
-@lower_cast(types.Boolean, _Vector)
-def _cast_number(context, builder, number, vector, value):
-    return _widened(context, builder, value, number, vector)
-
-
-@type_callable(lane)
-def _type_lane(context):
-    return lambda value, i: _NUMBER_OF.get(value) if isinstance(i, types.Integer) else None
-
-
-@lower_builtin(lane, _Vector, types.Integer)
-def _lower_lane(context, builder, signature, values):
-    return builder.extract_element(values[0], values[1])
-
-
-@type_callable(with_lane)
-def _type_with_lane(context):
-    return lambda value, i, number: value if value in _NUMBER_OF else None
-
-
-@lower_builtin(with_lane, _Vector, types.Integer, types.Any)
-def _lower_with_lane(context, builder, signature, values):
-    kind, _, number = signature.args
-    number = context.cast(builder, values[2], number, _NUMBER_OF[kind])
-    return builder.insert_element(values[0], number, values[1])
-
-
-def _anywhere(builder, condition):
-    bits = ir.IntType(LANES)
-    return builder.icmp_unsigned("!=", builder.bitcast(condition, bits), ir.Constant(bits, 0))
-
-
-def _units(builder, words):
-    high = builder.lshr(words, _constant(_WORDS, 11))
-    return builder.fmul(builder.sitofp(high, _OF[_FLOATS]), _constant(_FLOATS, 2.0**-53))
-
-
-def _open_units(builder, words):
-    high = builder.lshr(words, _constant(_WORDS, 12))
-    middle = builder.fadd(builder.sitofp(high, _OF[_FLOATS]), _constant(_FLOATS, 0.5))
-    return builder.fmul(middle, _constant(_FLOATS, 2.0**-52))
-
-
-def _logarithm(builder, value):
-    """Call Numba's `math.log` lane by lane."""
-    log = _function(builder, "llvm.log.f64", ir.DoubleType())
-    numbers = [builder.call(log, [one]) for one in _lanes_of(builder, value)]
-    return _from_lanes(builder, _FLOATS, numbers)
-
-
-def _instruction(name: str) -> Callable:
+def instruction(name: str) -> Callable:
+    """Return what emits one instruction of the processor."""
     return lambda builder, *vectors: getattr(builder, name)(*vectors)
 
 
-def _comparison(sign: str) -> Callable:
-    return lambda builder, a, b: builder.fcmp_ordered(sign, a, b)
+def intrinsic(name: str) -> Callable:
+    """Return what emits one of LLVM's functions of vectors."""
 
-
-def _differing(builder, a, b):
-    return builder.fcmp_unordered("!=", a, b)
-
-
-def _whole_words(builder, value):
-    return builder.fptoui(value, _OF[_WORDS])
-
-
-def _intrinsic(name: str) -> Callable:
     def emit(builder, value):
         return builder.call(_function(builder, f"llvm.{name}.v{LANES}f64", value.type), [value])
 
     return emit
 
 
-_compile(operator.add, (_FLOATS, _FLOATS), _FLOATS, _instruction("fadd"))
-_compile(operator.iadd, (_FLOATS, _FLOATS), _FLOATS, _instruction("fadd"))
-_compile(operator.sub, (_FLOATS, _FLOATS), _FLOATS, _instruction("fsub"))
-_compile(operator.isub, (_FLOATS, _FLOATS), _FLOATS, _instruction("fsub"))
-_compile(operator.mul, (_FLOATS, _FLOATS), _FLOATS, _instruction("fmul"))
-_compile(operator.truediv, (_FLOATS, _FLOATS), _FLOATS, _instruction("fdiv"))
-_compile(operator.neg, (_FLOATS,), _FLOATS, _instruction("fneg"))
-_compile(root, (_FLOATS,), _FLOATS, _intrinsic("sqrt"))
-_compile(nearest, (_FLOATS,), _FLOATS, _intrinsic("rint"))
-_compile(floor, (_FLOATS,), _FLOATS, _intrinsic("floor"))
-_compile(absolute, (_FLOATS,), _FLOATS, _intrinsic("fabs"))
-_compile(logarithm, (_FLOATS,), _FLOATS, _logarithm)
-_compile(operator.lt, (_FLOATS, _FLOATS), _TRUTHS, _comparison("<"))
-_compile(operator.le, (_FLOATS, _FLOATS), _TRUTHS, _comparison("<="))
-_compile(operator.gt, (_FLOATS, _FLOATS), _TRUTHS, _comparison(">"))
-_compile(operator.ge, (_FLOATS, _FLOATS), _TRUTHS, _comparison(">="))
-_compile(operator.eq, (_FLOATS, _FLOATS), _TRUTHS, _comparison("=="))
-_compile(operator.ne, (_FLOATS, _FLOATS), _TRUTHS, _differing)
-_compile(operator.and_, (_TRUTHS, _TRUTHS), _TRUTHS, _instruction("and_"))
-_compile(operator.or_, (_TRUTHS, _TRUTHS), _TRUTHS, _instruction("or_"))
-_compile(operator.invert, (_TRUTHS,), _TRUTHS, _instruction("not_"))
-_compile(anywhere, (_TRUTHS,), types.boolean, _anywhere)
-_compile(select, (_TRUTHS, _FLOATS, _FLOATS), _FLOATS, _instruction("select"))
-_compile(operator.add, (_WORDS, _WORDS), _WORDS, _instruction("add"))
-_compile(operator.mul, (_WORDS, _WORDS), _WORDS, _instruction("mul"))
-_compile(operator.xor, (_WORDS, _WORDS), _WORDS, _instruction("xor"))
-_compile(operator.rshift, (_WORDS, _WORDS), _WORDS, _instruction("lshr"))
-_compile(whole_words, (_FLOATS,), _WORDS, _whole_words)
-_compile(units, (_WORDS,), _FLOATS, _units)
-_compile(open_units, (_WORDS,), _FLOATS, _open_units)
+def in_each_lane(name: str) -> Callable:
+    """Return what calls one of LLVM's functions of numbers lane by lane."""
+
+    def emit(builder, value):
+        function = _function(builder, name, ir.DoubleType())
+        numbers = [builder.call(function, [one]) for one in _lanes_of(builder, value)]
+        return _from_lanes(builder, FLOATS, numbers)
+
+    return emit
+
+
+def any_lane(builder, condition):
+    """Emit whether a condition holds in any lane."""
+    bits = ir.IntType(LANES)
+    return builder.icmp_unsigned("!=", builder.bitcast(condition, bits), ir.Constant(bits, 0))
+
+
+def convert(name: str, kind: types.Type) -> Callable:
+    """Return what converts vectors to another kind."""
+    return lambda builder, value: getattr(builder, name)(value, _OF[kind])
+
+
+def _comparison(sign: str) -> Callable:
+    """Return what compares: with what is not a number, only ``!=`` holds."""
+    compare = "fcmp_unordered" if sign == "!=" else "fcmp_ordered"
+    return lambda builder, a, b: getattr(builder, compare)(sign, a, b)
+
+
+for function, kind, name in (
+    (operator.add, FLOATS, "fadd"),
+    (operator.iadd, FLOATS, "fadd"),
+    (operator.sub, FLOATS, "fsub"),
+    (operator.isub, FLOATS, "fsub"),
+    (operator.mul, FLOATS, "fmul"),
+    (operator.truediv, FLOATS, "fdiv"),
+    (operator.add, WORDS, "add"),
+    (operator.mul, WORDS, "mul"),
+    (operator.xor, WORDS, "xor"),
+    (operator.rshift, WORDS, "lshr"),
+    (operator.and_, TRUTHS, "and_"),
+    (operator.or_, TRUTHS, "or_"),
+):
+    emitted((kind, kind), kind, instruction(name))(function)
+emitted((FLOATS,), FLOATS, instruction("fneg"))(operator.neg)
+for name, sign in (
+    ("lt", "<"),
+    ("le", "<="),
+    ("gt", ">"),
+    ("ge", ">="),
+    ("eq", "=="),
+    ("ne", "!="),
+):
+    emitted((FLOATS, FLOATS), TRUTHS, _comparison(sign))(getattr(operator, name))

@@ -9,15 +9,7 @@ from typing import Any, NamedTuple
 from numba.extending import overload
 
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import (
-    choose,
-    distribute,
-    implements,
-    learn,
-    probe,
-    report,
-    watch,
-)
+from fairbandits.engine.protocol import choose, distribute, implements, learn, probe, report, watch
 
 
 class Watched(NamedTuple):
@@ -64,39 +56,27 @@ def _watch_each(observers, state, t, action, reward):
         watch(observer, state, t, action, reward)
 
 
-@overload(_watch_each, jit_options=INLINE)
-def _compiled_watch_each(observers, state, t, action, reward):
-    # the observers differ in type, so that a loop over them has to be unrolled: the first, the rest
-    if len(observers) == 1:
-
-        def last(observers, state, t, action, reward):
-            watch(observers[0], state, t, action, reward)
-
-        return last
-
-    def several(observers, state, t, action, reward):
-        watch(observers[0], state, t, action, reward)
-        _watch_each(observers[1:], state, t, action, reward)
-
-    return several
-
-
 def _report_each(observers, rows, state, out):
     for observer, row in zip(observers, rows, strict=True):
         report(observer, state, out[row:])
 
 
+# Compiled, a loop over observers, which differ in type, has to be unrolled: the first, the rest.
+
+
+@overload(_watch_each, jit_options=INLINE)
+def _compiled_watch_each(observers, state, t, action, reward):
+    def unrolled(observers, state, t, action, reward):
+        watch(observers[0], state, t, action, reward)
+        _watch_each(observers[1:], state, t, action, reward)
+
+    return unrolled if len(observers) else lambda observers, state, t, action, reward: None
+
+
 @overload(_report_each, jit_options=INLINE)
 def _compiled_report_each(observers, rows, state, out):
-    if len(observers) == 1:
-
-        def last(observers, rows, state, out):
-            report(observers[0], state, out[rows[0] :])
-
-        return last
-
-    def several(observers, rows, state, out):
+    def unrolled(observers, rows, state, out):
         report(observers[0], state, out[rows[0] :])
         _report_each(observers[1:], rows[1:], state, out)
 
-    return several
+    return unrolled if len(observers) else lambda observers, rows, state, out: None

@@ -11,14 +11,32 @@ A condition that can differ between lanes cannot be tested by ``if``: `where` ta
 """
 
 import math
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
+from numba.core import types
 from numba.extending import overload, register_jitable
 
-from fairbandits.engine import vectors
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.vectors import LANES, Vector, _Vector
+from fairbandits.engine.vectors import (
+    FLOATS,
+    LANES,
+    NUMBER_OF,
+    TRUTHS,
+    WORDS,
+    Rows,
+    RowsType,
+    Vector,
+    VectorType,
+    any_lane,
+    convert,
+    emitted,
+    entries,
+    in_each_lane,
+    instruction,
+    intrinsic,
+)
 
 #: The type of an array in a state that all replicates share, and that has no lanes in a block.
 Shared = Annotated[np.ndarray, "shared"]
@@ -26,76 +44,86 @@ Shared = Annotated[np.ndarray, "shared"]
 Own = Annotated[int, "own"]
 
 
+def compiled_as(
+    one: Callable, several: Callable | None = None, options: dict[str, bool] = INLINE
+) -> Callable:
+    """Say what a function is compiled to: with one replicate, and in a block.
+
+    What its first argument is decides. Without `several` its instructions are `emitted`.
+    """
+
+    def register(function):
+        @overload(function, jit_options=options, strict=False)
+        def compiled(*found):
+            return several if isinstance(found[0], VectorType | RowsType) else one
+
+        return function
+
+    return register
+
+
+@compiled_as(lambda condition, yes, no: yes if condition else no)
+@emitted((TRUTHS, FLOATS, FLOATS), FLOATS, instruction("select"))
 def where(condition, yes, no):
     """Return `yes` where the condition holds, else `no`; both are computed."""
     if isinstance(condition, Vector):
-        return vectors.select(condition, yes, no)
+        return np.where(condition, yes, no).view(Vector)
     return yes if condition else no
 
 
+@compiled_as(lambda condition: condition)
+@emitted((TRUTHS,), types.boolean, any_lane)
 def anywhere(condition):
     """Return whether the condition holds in any lane."""
-    return vectors.anywhere(condition) if isinstance(condition, Vector) else condition
+    return bool(condition.any()) if isinstance(condition, Vector) else condition
 
 
+@compiled_as(lambda condition: not condition)
+@emitted((TRUTHS,), TRUTHS, instruction("not_"))
 def no(condition):
     """Return whether the condition does not hold."""
     return ~condition if isinstance(condition, Vector) else not condition
 
 
+@compiled_as(lambda x: math.sqrt(x))
+@emitted((FLOATS,), FLOATS, intrinsic("sqrt"))
 def sqrt(x):
     """Return the square root."""
-    return vectors.root(x) if isinstance(x, Vector) else math.sqrt(x)
+    return np.sqrt(x) if isinstance(x, Vector) else math.sqrt(x)
 
 
+@compiled_as(lambda x: math.log(x))
+@emitted((FLOATS,), FLOATS, in_each_lane("llvm.log.f64"))
 def log(x):
-    """Return the natural logarithm."""
-    return vectors.logarithm(x) if isinstance(x, Vector) else math.log(x)
+    """Return the natural logarithm, in each lane that of `math.log`."""
+    return np.array(list(map(math.log, x))).view(Vector) if isinstance(x, Vector) else math.log(x)
 
 
+@compiled_as(lambda x: abs(x))
+@emitted((FLOATS,), FLOATS, intrinsic("fabs"))
 def absolute(x):
     """Return the value without its sign."""
     return abs(x)
 
 
+@compiled_as(lambda x: np.rint(x))
+@emitted((FLOATS,), FLOATS, intrinsic("rint"))
 def nearest(x):
     """Return the nearest whole number, of two the even one."""
-    return vectors.nearest(x) if isinstance(x, Vector) else np.rint(x)
+    return np.rint(x)
 
 
+@compiled_as(lambda x: int(x))
+@emitted((FLOATS,), FLOATS, intrinsic("floor"))
 def whole(x):
     """Return the whole part of a number that is not negative, as a row number."""
     return np.floor(x) if isinstance(x, Vector) else int(x)
 
 
-def at(rows, row, further):
-    """Return ``rows[row + further]``, `further` being the same in all lanes."""
-    return rows[row + further]
-
-
-def lanes_of(rows):
-    """Return how many replicates there are."""
-    return LANES if isinstance(rows, vectors.Rows) else 1
-
-
-def lane(value, i):
-    """Return the number of replicate i."""
-    return value[i] if isinstance(value, Vector) else value
-
-
-def entry(rows, row, i):
-    """Return the number of replicate i in a row."""
-    return rows.array[row, i] if isinstance(rows, vectors.Rows) else rows[row]
-
-
-def put_entry(rows, row, i, value):
-    """Write the number of replicate i in a row."""
-    if isinstance(rows, vectors.Rows):
-        rows.array[row, i] = value
-    else:
-        rows[row] = value
-
-
+@compiled_as(
+    lambda numerator, denominator: numerator // denominator,
+    lambda numerator, denominator: whole(numerator / denominator),
+)
 def whole_part(numerator, denominator):
     """Return floor(numerator / denominator) of whole numbers.
 
@@ -107,6 +135,21 @@ def whole_part(numerator, denominator):
     return numerator // denominator
 
 
+@compiled_as(lambda word: np.float64(np.int64(word)))  # processors convert signed numbers faster
+@emitted((WORDS,), FLOATS, convert("sitofp", FLOATS))
+def as_float(word):
+    """Return a word below 2**53 as a number in floating point."""
+    return word.astype(float) if isinstance(word, Vector) else float(word)
+
+
+@compiled_as(lambda x: np.uint64(x))
+@emitted((FLOATS,), WORDS, convert("fptoui", WORDS))
+def as_word(x):
+    """Return a whole number as a word."""
+    return x.astype(np.uint64) if isinstance(x, Vector) else int(x)
+
+
+@compiled_as(lambda row: row & (2**63 - 1), lambda row: row)
 def nonnegative(row):
     """Return a row number in a form that shows the compiler that it is not negative.
 
@@ -115,103 +158,73 @@ def nonnegative(row):
     return row
 
 
-@overload(where, jit_options=INLINE)
-def _where(condition, yes, no):
-    if isinstance(condition, _Vector):
-        return lambda condition, yes, no: vectors.select(condition, yes, no)
-    return lambda condition, yes, no: yes if condition else no
+@compiled_as(
+    lambda rows, row, further: rows[row + further],
+    lambda rows, row, further: rows[further:][row],
+)
+def at(rows, row, further):
+    """Return ``rows[row + further]``, `further` being the same in all lanes."""
+    return rows[row + further]
 
 
-@overload(anywhere, jit_options=INLINE)
-def _anywhere(condition):
-    if isinstance(condition, _Vector):
-        return lambda condition: vectors.anywhere(condition)
-    return lambda condition: condition
+# What goes lane by lane.
 
 
-@overload(no, jit_options=INLINE)
-def _no(condition):
-    if isinstance(condition, _Vector):
-        return lambda condition: ~condition
-    return lambda condition: not condition
+@compiled_as(lambda rows: 1, lambda rows: LANES)
+def lanes_of(rows):
+    """Return how many replicates there are."""
+    return LANES if isinstance(rows, Rows) else 1
 
 
-@overload(sqrt, jit_options=INLINE)
-def _sqrt(x):
-    return (lambda x: vectors.root(x)) if isinstance(x, _Vector) else (lambda x: math.sqrt(x))
+@compiled_as(lambda value, i: value)
+def lane(value, i):
+    """Return the number of replicate i."""
+    return value[i] if isinstance(value, Vector) else value
 
 
-@overload(log, jit_options=INLINE)
-def _log(x):
-    return (lambda x: vectors.logarithm(x)) if isinstance(x, _Vector) else (lambda x: math.log(x))
+def with_lane(value, i, number):
+    """Return a vector with another number in lane i."""
+    value = value.copy()
+    value[i] = number
+    return value
 
 
-@overload(absolute, jit_options=INLINE)
-def _absolute(x):
-    return (lambda x: vectors.absolute(x)) if isinstance(x, _Vector) else (lambda x: abs(x))
+for kind in (FLOATS, WORDS):
+    number = NUMBER_OF[kind]
+    emitted((kind, types.intp), number, instruction("extract_element"))(lane)
+    emitted(
+        (kind, types.intp, number),
+        kind,
+        lambda builder, value, i, other: builder.insert_element(value, other, i),
+    )(with_lane)
 
 
-@overload(nearest, jit_options=INLINE)
-def _nearest(x):
-    return (lambda x: vectors.nearest(x)) if isinstance(x, _Vector) else (lambda x: np.rint(x))
+@compiled_as(lambda rows, row, i: rows[row], lambda rows, row, i: entries(rows)[row, i])
+def entry(rows, row, i):
+    """Return the number of replicate i in a row."""
+    return rows.array[row, i] if isinstance(rows, Rows) else rows[row]
 
 
-@overload(whole, jit_options=INLINE)
-def _whole(x):
-    return (lambda x: vectors.floor(x)) if isinstance(x, _Vector) else (lambda x: int(x))
-
-
-@overload(at, jit_options=INLINE)
-def _at(rows, row, further):
-    if isinstance(rows, vectors._Rows):
-        return lambda rows, row, further: rows[further:][row]
-    return lambda rows, row, further: rows[row + further]
-
-
-@overload(lanes_of, jit_options=INLINE)
-def _lanes_of(rows):
-    return (lambda rows: LANES) if isinstance(rows, vectors._Rows) else (lambda rows: 1)
-
-
-@overload(lane, jit_options=INLINE)
-def _lane(value, i):
-    if isinstance(value, _Vector):
-        return lambda value, i: vectors.lane(value, i)
-    return lambda value, i: value
-
-
-@overload(entry, jit_options=INLINE)
-def _entry(rows, row, i):
-    if isinstance(rows, vectors._Rows):
-        return lambda rows, row, i: vectors.entries(rows)[row, i]
-    return lambda rows, row, i: rows[row]
+def put_entry(rows, row, i, value):
+    """Write the number of replicate i in a row."""
+    if isinstance(rows, Rows):
+        rows.array[row, i] = value
+    else:
+        rows[row] = value
 
 
 @overload(put_entry, jit_options=INLINE)
 def _put_entry(rows, row, i, value):
-    if isinstance(rows, vectors._Rows):
-
-        def of_lane(rows, row, i, value):
-            vectors.entries(rows)[row, i] = value
-
-        return of_lane
-
     def of_one(rows, row, i, value):
         rows[row] = value
 
-    return of_one
+    def of_lane(rows, row, i, value):
+        entries(rows)[row, i] = value
+
+    return of_lane if isinstance(rows, RowsType) else of_one
 
 
-@overload(whole_part, jit_options=INLINE)
-def _whole_part(numerator, denominator):
-    if isinstance(numerator, _Vector):
-        return lambda numerator, denominator: vectors.floor(numerator / denominator)
-    return lambda numerator, denominator: numerator // denominator
-
-
-@overload(nonnegative, jit_options=INLINE)
-def _nonnegative(row):
-    return (lambda row: row) if isinstance(row, _Vector) else (lambda row: row & (2**63 - 1))
+# What is made of these.
 
 
 @register_jitable(**INLINE)

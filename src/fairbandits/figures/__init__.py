@@ -1,4 +1,110 @@
-"""The papers' figures, redrawn from datasets: one module per paper, one function per figure.
+"""The papers' figures: one module per paper, one function with `@figure` for each, or for several.
 
-A paper's module has its slug as its name, and ``FIGURES``.
+What is said of a figure stands at its function, and the workflow, the data dictionary and the pages
+read it from the source: pandas and Matplotlib, which the functions need, take a second to import.
 """
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_SPREAD = "narrow band: 95 % t interval of the mean; wide band: 95 % of the replicates"
+_VERSIONS = (
+    "Left: as the paper prints {}, where nothing cuts optimistic means off at 1; "
+    "right: as the released program has {}"
+)
+#: Words that captions share.
+WORDS = {
+    "spread": _SPREAD,
+    "version": _VERSIONS.format("the policy", "it"),
+    "versions": _VERSIONS.format("the policies", "them"),
+}
+
+
+class Declared(NamedTuple):
+    """What is said of a figure."""
+
+    function: str  # name of what draws it, in the paper's module
+    label: str  # what it shows, in a few words that tell it from the paper's other figures
+    template: str  # its caption
+    quantity: str  # what its curves have the mean of
+    unit: str
+    beside: str  # the replay that is drawn beside its datasets, if any
+
+    def caption(self, shows: Sequence[Mapping[str, Any]]) -> str:
+        """Return the caption with the facts of all that is shown, its own experiment's first."""
+        import jinja2
+
+        template = jinja2.Template(self.template, undefined=jinja2.StrictUndefined)
+        first = shows[0]
+        facts = {
+            "what": first["title"].lower(),
+            "mean": f"mean over {first.get('replicates')} replicates of {first['horizon']} rounds",
+        }
+        words = template.render(first | facts | WORDS, shows=shows, beside=self.beside)
+        return " ".join(words.split())
+
+
+def figure(
+    *,
+    reads: Sequence[str] = (),
+    rows: Callable | None = None,
+    beside: Mapping[str, str] | None = None,
+    quantity: str,
+    unit: str = "",
+    **labels: str,
+):
+    """Make a function draw figures; what its docstring says after the first line is their caption.
+
+    Parameters
+    ----------
+    reads : sequence of str
+        The recorded columns that it needs.
+    rows : callable, optional
+        Gets a dataset's footer and returns which of its rows are needed, by default all.
+    beside : mapping of str to str
+        Figure -> the replay of the published run that it shows too.
+    quantity, unit : str
+        What its table has the mean of.
+    **labels : str
+        Figure -> what it shows, in a few words: ``fig1="regret"``.
+    """
+    del beside, quantity, unit, labels  # they are read from the source
+
+    def drawing(function: Callable) -> Callable:
+        function.reads, function.rows = ["run", "round", *reads], rows
+        return function
+
+    return drawing
+
+
+@cache
+def figures_of(paper: str) -> dict[str, Declared]:
+    """Return what is said of a paper's figures, without importing what draws them."""
+    found = {}
+    for node in ast.parse(Path(__file__).with_name(f"{paper}.py").read_bytes()).body:
+        for call in getattr(node, "decorator_list", ()):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "figure":
+                given = {one.arg: one.value for one in call.keywords}
+                said = {
+                    name: ast.literal_eval(value)
+                    for name, value in given.items()
+                    if name not in ("reads", "rows")
+                }
+                words = said.pop("quantity"), said.pop("unit", "")
+                beside = said.pop("beside", {})
+                _, caption, *_ = [*(ast.get_docstring(node) or "").split("\n\n"), ""]
+                for name, label in said.items():
+                    found[name] = Declared(node.name, label, caption, *words, beside.get(name, ""))
+    return found
+
+
+def _papers() -> dict[str, dict[str, Declared]]:
+    slugs = sorted(file.stem for file in Path(__file__).parent.glob("*.py"))
+    return {slug: figures for slug in slugs if (figures := figures_of(slug))}
+
+
+#: Paper -> figure -> what is said of it. A paper is a module of `fairbandits.figures`.
+PAPERS = _papers()

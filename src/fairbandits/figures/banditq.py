@@ -1,32 +1,50 @@
-"""Figures 1 to 7 of BanditQ, and the names of all.
+"""Figures of BanditQ: rates, queues and regret, with full information and with bandit feedback.
 
-Figures 1-3 (full information) and 4-6 (bandit feedback) show the same three quantities: reward
-rates of the protected arms, queue lengths, regret. Figure 7 compares BanditQ with oracle LFG.
-Figures 8-13 are in `fairbandits.figures.banditq_replays`.
+Figures 1-6 are of five arms, 8-13 of a thousand: there the released program is replayed with its
+own random numbers, one run beside numbers read off the published curves. Figure 7 is oracle LFG's.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairbandits.figures import banditq_replays
+from fairbandits.figures import figure
+from fairbandits.figures.panels import (
+    LEVEL_LINE,
+    Drawing,
+    different,
+    of,
+    panels,
+    rounds_axis,
+)
 from fairbandits.library.style import COLOURS, draw_curve, law_panels
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, runs_of
+from fairbandits.settings.schemas import paper_file, read_yaml
 from fairbandits.theory.equilibrium import equilibrium_queues, equilibrium_regret
 from fairbandits.theory.static import static_benchmark
 
-#: The protected arms, 0-based.
-PROTECTED = (0, 1)
-LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
-
-Drawing = tuple[Figure, pd.DataFrame]
+#: The protected arms, 0-based, and how their targets are drawn.
+PROTECTED = {0: ":", 1: "--"}
 
 
-def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the reward accrual rates of the protected arms (Figs 1 and 4)."""
+@figure(
+    fig1="reward rates, full information",
+    fig4="reward rates, bandit feedback",
+    reads=["reward"],
+    quantity="the arm's reward rate R_k(t) / t",
+    unit="reward per round",
+)
+def rates(datasets: list[Dataset]) -> Drawing:
+    """Draw the reward accrual rates of the protected arms.
+
+    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
+    line: one replicate; broken lines: the targets.
+    """
     ((table, footer),) = datasets
     curves = pd.concat(
         summarise(run.law, f"arm {k + 1}", run.rounds, accrued[:, :, k])
@@ -34,35 +52,51 @@ def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         for accrued in [reward_rates(run.rounds, run.values["reward"])]
         for k in PROTECTED
     )
-    laws = list(dict.fromkeys(curves["law"]))
-    figure, axes = law_panels(laws, sharey=True)
+    laws = different(curves, "law")
+    drawing, axes = law_panels(laws, sharey=True)
     for axis, law in zip(axes[0], laws, strict=True):
-        for k, dash in zip(PROTECTED, (":", "--"), strict=True):
-            arm = f"arm {k + 1}"
-            draw_curve(axis, _curve(curves, law, arm), arm)
-            target = footer["targets"][k]
-            axis.axhline(target, color=COLOURS[arm], lw=1.2, ls=dash, label=f"target of {arm}")
+        for k in PROTECTED:
+            draw_curve(axis, of(curves, law=law, series=f"arm {k + 1}"), f"arm {k + 1}")
+            _target(axis, footer, k)
         axis.set_ylim(0, 0.25)
     axes[0, 0].set_ylabel("reward accrual rate")
     axes[0, -1].legend(ncols=2)
-    return figure, curves
+    return drawing, curves
 
 
+def _target(axis: Axes, footer: Mapping[str, Any], k: int) -> None:
+    arm = f"arm {k + 1}"
+    line = {"color": COLOURS[arm], "lw": 1.2, "ls": PROTECTED[k], "label": f"target of {arm}"}
+    axis.axhline(footer["targets"][k], **line)
+
+
+@figure(
+    fig2="queue lengths, full information",
+    fig5="queue lengths, bandit feedback",
+    reads=["queue"],
+    beside={"fig5": "replay_5_bandit"},
+    quantity="the arm's queue length Q_k(t)",
+    unit="reward",
+)
 def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the queue lengths (Figs 2 and 5), with the published run where it can be replayed."""
+    """Draw the queue lengths, with the published run where it can be replayed.
+
+    Queue lengths, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin line: one replicate; dotted:
+    the fluid equilibrium (our derivation). {% if beside %} Black: the published run, replayed with
+    its own random numbers.{% endif %}
+    """
     ((table, footer),) = datasets
     curves = pd.concat(
         summarise(run.law, f"arm {k + 1}", run.rounds, run.values["queue"][:, :, k])
         for run in runs_of(table, footer)
         for k in PROTECTED
     )
-    laws = list(dict.fromkeys(curves["law"]))
-    figure, axes = law_panels(laws, sharey=True)
-    levels = equilibrium_queues(footer["means"], footer["targets"], _penalty(footer))
+    laws = different(curves, "law")
+    drawing, axes = law_panels(laws, sharey=True)
     for axis, law in zip(axes[0], laws, strict=True):
         for k in PROTECTED:
-            draw_curve(axis, _curve(curves, law, f"arm {k + 1}"), f"arm {k + 1}")
-            axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **LEVEL_LINE)
+            draw_curve(axis, of(curves, law=law, series=f"arm {k + 1}"), f"arm {k + 1}")
+            _level(axis, footer, _penalty(footer), k)
         if published is not None and law == laws[0]:
             for k in PROTECTED:
                 axis.plot(
@@ -76,47 +110,67 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         axis.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("queue length")
     axes[0, 0].legend(ncols=2)
-    return figure, curves
+    return drawing, curves
 
 
-def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the regret (Figs 3 and 6)."""
-    ((table, footer),) = datasets
-    means, targets = footer["means"], footer["targets"]
-    curves = pd.concat(
-        summarise(
-            run.law,
-            "regret",
-            run.rounds,
-            realised_regret(run.rounds, run.values["reward"], means, targets),
-        )
-        for run in runs_of(table, footer)
-    )
-    laws = list(dict.fromkeys(curves["law"]))
-    figure, axes = law_panels(laws, sharey=True)
-    level = equilibrium_regret(means, targets, _penalty(footer))
-    for axis, law in zip(axes[0], laws, strict=True):
-        draw_curve(axis, _curve(curves, law, "regret"), "regret")
-        axis.axhline(0, color="0.6", lw=0.8)
-        axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
-    axes[0, 0].set_ylabel("regret")
-    axes[0, -1].legend()
-    return figure, curves
+def _level(axis: Axes, footer: Mapping[str, Any], penalty: float, k: int) -> None:
+    """Draw the length at which an arm's queue settles."""
+    levels = equilibrium_queues(footer["means"], footer["targets"], penalty)
+    axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **LEVEL_LINE)
 
 
-def _penalty(footer: dict[str, Any]) -> float:
+def _penalty(footer: Mapping[str, Any]) -> float:
     """Return BanditQ's V, which variants change."""
     given = next(iter(footer["runs"].values()))["parameters"]  # all runs have the same
     penalty = given.get("V")
     return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
 
-def _curve(curves: pd.DataFrame, law: str, series: str) -> pd.DataFrame:
-    return curves[(curves["law"] == law) & (curves["series"] == series)]
+@figure(
+    fig3="regret, full information",
+    fig6="regret, bandit feedback",
+    reads=["reward"],
+    quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
+    unit="reward",
+)
+def regret(datasets: list[Dataset]) -> Drawing:
+    """Draw the regret.
+
+    Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
+    {{ spread }}; thin line: one replicate; dotted: the fluid equilibrium (our derivation).
+    """
+    ((table, footer),) = datasets
+    means, targets = footer["means"], footer["targets"]
+    curves = pd.concat(
+        summarise(run.law, "regret", run.rounds, values)
+        for run in runs_of(table, footer)
+        for values in [realised_regret(run.rounds, run.values["reward"], means, targets)]
+    )
+    laws = different(curves, "law")
+    drawing, axes = law_panels(laws, sharey=True)
+    level = equilibrium_regret(means, targets, _penalty(footer))
+    for axis, law in zip(axes[0], laws, strict=True):
+        draw_curve(axis, of(curves, law=law), "regret")
+        axis.axhline(0, color="0.6", lw=0.8)
+        axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
+    axes[0, 0].set_ylabel("regret")
+    axes[0, -1].legend()
+    return drawing, curves
 
 
-def rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the cumulative rewards and, below, their difference to the benchmark's (Fig. 7)."""
+@figure(
+    fig7="cumulative rewards beside oracle LFG",
+    reads=["reward"],
+    quantity="the cumulative reward sum_k R_k(t), less b* t in series that say so",
+    unit="reward",
+)
+def rewards(datasets: list[Dataset]) -> Drawing:
+    """Draw the cumulative rewards and, below, their difference to the benchmark's.
+
+    {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ mean }};
+    {{ spread }}; thin line: one replicate. The static benchmark played as a policy is a control
+    that the published figure does not have.
+    """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     parts = []
@@ -127,33 +181,134 @@ def rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         ahead = f"{label}, less benchmark"
         parts.append(summarise(run.law, ahead, run.rounds, total - benchmark * run.rounds))
     curves = pd.concat(parts)
-    laws = list(dict.fromkeys(curves["law"]))
-    figure, axes = law_panels(laws, rows=2, sharex=True, sharey="row")
+    laws = different(curves, "law")
+    drawing, axes = law_panels(laws, rows=2, sharex=True, sharey="row")
     for column, law in enumerate(laws):
         for label in footer["labels"].values():
-            draw_curve(axes[0, column], _curve(curves, law, label), label)
-            ahead = _curve(curves, law, f"{label}, less benchmark")
-            draw_curve(axes[1, column], ahead, label)
+            for axis, series in zip(
+                axes[:, column], (label, f"{label}, less benchmark"), strict=True
+            ):
+                draw_curve(axis, of(curves, law=law, series=series), label)
         axes[1, column].axhline(0, color="0.6", lw=0.8)
     axes[0, 0].set_ylabel("cumulative reward")
     axes[1, 0].set_ylabel("cumulative reward\nless benchmark b*t")
     axes[0, 0].legend()
-    return figure, curves
+    return drawing, curves
 
 
-#: Name of each figure -> the function that draws it, and the recorded columns that it needs.
-FIGURES = {
-    "fig1": (rates, ["reward"]),
-    "fig2": (queues, ["queue"]),
-    "fig3": (regret, ["reward"]),
-    "fig4": (rates, ["reward"]),
-    "fig5": (queues, ["queue"]),
-    "fig6": (regret, ["reward"]),
-    "fig7": (rewards, ["reward"]),
-    "fig8": (banditq_replays.rates, []),
-    "fig9": (banditq_replays.queues, []),
-    "fig10": (banditq_replays.regret, []),
-    "fig11": (banditq_replays.rates, []),
-    "fig12": (banditq_replays.queues, []),
-    "fig13": (banditq_replays.regret, []),
-}
+# ----------------------------------------------------------------------- a thousand arms, replayed
+
+#: Quantity -> the figures of it, with full information and with bandit feedback.
+REPLAYED = {"rate": ("fig8", "fig11"), "queue": ("fig9", "fig12"), "regret": ("fig10", "fig13")}
+
+
+@figure(
+    fig8="reward rates, a thousand arms, full information",
+    fig11="reward rates, a thousand arms, bandit feedback",
+    quantity="the arm's reward rate R_k(t) / t",
+    unit="reward per round",
+)
+def replayed_rates(published: pd.DataFrame) -> Drawing:
+    """Draw the reward accrual rates of the protected arms.
+
+    Reward accrual rates of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds
+    with the program's own random numbers; circles: read off the published curves; broken lines: the
+    targets.
+
+    Columns
+    -------
+    value : {unit}
+        Value of {quantity} in the authors' own run, replayed.
+    published : {unit}
+        The number read off the published figure; none where none was read off.
+    """
+    drawing, axis, curves = _replayed(published, "rate", "reward accrual rate")
+    for k in PROTECTED:
+        _target(axis, published.attrs, k)
+    axis.set_ylim(0, 1.1 * max(curves["value"].max(), *published.attrs["targets"]))
+    return _finished(drawing, axis, curves)
+
+
+@figure(
+    fig9="queue lengths, a thousand arms, full information",
+    fig12="queue lengths, a thousand arms, bandit feedback",
+    quantity="the arm's queue length Q_k(t)",
+    unit="reward",
+)
+def replayed_queues(published: pd.DataFrame) -> Drawing:
+    """Draw the queue lengths of the protected arms.
+
+    Queue lengths of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds with the
+    program's own random numbers; circles: read off the published curves; dotted: the fluid
+    equilibrium (our derivation).
+    """
+    drawing, axis, curves = _replayed(published, "queue", "queue length")
+    for k in PROTECTED:
+        _level(axis, published.attrs, published.attrs["horizon"] ** 0.5, k)
+    axis.set_ylim(bottom=0)
+    return _finished(drawing, axis, curves)
+
+
+@figure(
+    fig10="regret, a thousand arms, full information",
+    fig13="regret, a thousand arms, bandit feedback",
+    quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
+    unit="reward",
+)
+def replayed_regret(published: pd.DataFrame) -> Drawing:
+    """Draw the regret.
+
+    Regret of the reward received against the static benchmark, {{ what }}. Line: one run of
+    {{ horizon }} rounds with the program's own random numbers; circles: read off the published
+    curve.
+    """
+    drawing, axis, curves = _replayed(published, "regret", "regret")
+    axis.axhline(0, color="0.6", lw=0.8)
+    return _finished(drawing, axis, curves)
+
+
+def _replayed(replay: pd.DataFrame, kind: str, label: str) -> tuple[Figure, Axes, pd.DataFrame]:
+    """Draw a replay as lines; return with it the numbers read off the published figure."""
+    name = REPLAYED[kind][replay.attrs["feedback"] == "bandit"]
+    entry = read_yaml(paper_file("banditq", "published"))["figures"][name]
+    arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
+    columns = {"regret": "regret"} if kind == "regret" else arms
+    curves = replayed_beside(replay, entry, columns)
+    drawing, ((axis,),) = panels(1, 1, 3.7, figsize=(7.2, 3.7))
+    for series in columns:
+        part = of(curves, series=series)
+        line = {"color": COLOURS[series], "lw": 1.0, "label": f"{series}, replayed"}
+        axis.plot(part["round"], part["value"], **line)
+    rounds_axis(axis, curves)
+    axis.set_ylabel(label)
+    return drawing, axis, curves
+
+
+def replayed_beside(
+    replay: pd.DataFrame, entry: Mapping[str, Any], columns: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return the replayed curves of a figure: ``series``, ``round``, ``value``, and ``published``.
+
+    ``published`` is NaN at rounds where nothing was read off. `entry` is the figure's in
+    papers/banditq/published.yaml; `columns` maps each series to its column of the replay.
+    """
+    parts = []
+    for series, column in columns.items():
+        read = {
+            one["round"]: one["value"]
+            for one in entry["values"]
+            if (one["series"], one["quantity"]) == (series, "value")
+        }
+        part = pd.DataFrame({"series": series, "round": replay["round"], "value": replay[column]})
+        parts.append(part.assign(published=replay["round"].map(read).astype(float)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _finished(drawing: Figure, axis: Axes, curves: pd.DataFrame) -> Drawing:
+    """Draw the numbers read off as circles, and the legend."""
+    read = curves.dropna(subset="published")
+    circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
+    label = "published curve"
+    axis.plot(read["round"], read["published"], clip_on=False, zorder=3, label=label, **circles)
+    drawing.legend(loc="outside right center")
+    return drawing, curves

@@ -10,27 +10,34 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
+from fairbandits.figures import figure
+from fairbandits.figures.panels import (
+    Drawing,
+    different,
+    legend_below,
+    of,
+    panels,
+    rounds_axis,
+    thousands,
+)
 from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.measures.groups import (
     decomposition,
     fair_optimum,
+    group_regret,
     normalised_reward,
     per_group,
     policy_distance,
-    pseudo_reward,
-    reward_regret,
 )
+from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 from fairbandits.settings.spec import RunSpec
 
-Drawing = tuple[Figure, pd.DataFrame]
 VERSIONS = {
     "paper": "as printed, nothing cut off at 1",
     "released": "as in the released program",
@@ -95,11 +102,6 @@ def each_run(
         yield run, means
 
 
-def by_replicate(measure: Callable, recorded: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return a measure of each replicate, by its own means."""
-    return np.stack([measure(*one) for one in zip(recorded, means, strict=True)])
-
-
 # ------------------------------------------------------------------------------ regret (Figure 1)
 
 
@@ -109,28 +111,44 @@ def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> n
     `played` is ``probability``, with which arms were drawn, or ``plays`` for the pulls.
     """
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
-    return by_replicate(
-        lambda recorded, mu: reward_regret(run.rounds, recorded, mu, groups, quotas),
-        *(run.values[played], means),
-    )
+    return group_regret(run.rounds, run.values[played], means, groups, quotas)
 
 
 def between_of(run: RunData, means: np.ndarray) -> np.ndarray:
     """Return the part of the regret due to pulls of worse groups beyond their quotas."""
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
-    return np.stack(
-        [
-            decomposition(run.rounds, plays, probability, mu, groups, quotas)[0]
-            for plays, probability, mu in zip(
-                run.values["plays"], run.values["probability"], means, strict=True
-            )
-        ]
-    )
+    played = run.values["plays"], run.values["probability"]
+    between, _ = decomposition(run.rounds, *played, means, groups, quotas)
+    return between
 
 
-def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the reward regret of BF-UCB for three quotas (Figs 1a and 1b)."""
-    del published
+@figure(
+    fig1a="reward regret, high separation",
+    fig1b="reward regret, low separation",
+    reads=["plays", "mean", "probability"],
+    rows=rows_of(is_bf_ucb),
+    quantity="the reward regret up to round t, of probabilities or of pulls, or its part between "
+    "groups",
+    unit="reward",
+)
+def regret(datasets: list[Dataset]) -> Drawing:
+    """Draw the reward regret of BF-UCB for three quotas.
+
+    Reward regret of BF-UCB for three quotas, from the probabilities that arms were drawn with, with
+    groups of {{ groups | join(" and ") }} arms. {{ version }}{% if shows | length > 1 %}, on its
+    own instances, where the first mean of either group is fixed{% endif %}. Thick line: {{ mean }};
+    narrow band: 95 % t interval of the mean; broken lines: 95 % of the replicates. The axes of the
+    two panels differ.
+
+    Columns
+    -------
+    version
+        Whether the policies are as the paper prints them (`paper`) or as its authors' program has
+        them (`released`).
+    quota
+        Quota beta of each group, a fraction of the rounds (in a dataset `quota` is a numerator).
+        Range: 0 to 1; none for a policy without.
+    """
     parts = []
     for dataset in datasets:
         for run, means in each_run(dataset, is_bf_ucb):
@@ -143,37 +161,29 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
                 curve = summarise(run.law, series, run.rounds, values)
                 parts.append(curve.assign(version=version_of(run.spec), quota=quota_of(run.spec)))
     curves = pd.concat(parts)
-    figure, axes = _two_versions()
+    drawing, axes = _two_versions()
     quotas = sorted(curves["quota"].unique())
     colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
     for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = curves[(curves["version"] == version) & (curves["series"] == "regret")]
+        part = of(curves, version=version, series="regret")
         for quota, curve in part.groupby("quota"):
             name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
             draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
             for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
                 axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
-        _rounds_axis(axis, part)
+        rounds_axis(axis, part)
         axis.axhline(0, color="0.6", lw=0.8)
-        axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+        thousands(axis.yaxis)
     axes[0, 0].set_ylabel("reward regret")
     axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
-    return figure, curves
+    return drawing, curves
 
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
-    figure, axes = plt.subplots(
-        *(rows, 2), figsize=(10.4, 3.2 * rows + 0.4), squeeze=False, layout="constrained", **options
-    )
+    drawing, axes = panels(rows, 2, 3.2 * rows + 0.4, **options)
     for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
         axis.set_title(title, fontsize="medium")
-    return figure, axes
-
-
-def _rounds_axis(axis: Axes, part: pd.DataFrame) -> None:
-    axis.set_xlabel("number of rounds")
-    axis.set_xlim(0, part["round"].max())
-    axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+    return drawing, axes
 
 
 # ---------------------------------------------------------------------------- distance (Figure 2)
@@ -193,13 +203,24 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
     drawn[-1] = True  # a very short run has initial rounds only
     policy = run.values["share"][:, drawn]
-    values = by_replicate(lambda p, mu: policy_distance(p, mu, groups), policy, means)
-    return run.rounds[drawn], values
+    return run.rounds[drawn], policy_distance(policy, means, groups)
 
 
-def policy_distances(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw how far BF-UCB's policy in either group is from the fair one (Figs 2a and 2b)."""
-    del published
+@figure(
+    fig2a="distance to the fair policy, high separation",
+    fig2b="distance to the fair policy, low separation",
+    reads=["mean", "share"],
+    rows=rows_of(bf_ucb_at_quota),
+    quantity="the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, "
+    "0 to 2",
+)
+def policy_distances(datasets: list[Dataset]) -> Drawing:
+    """Draw how far BF-UCB's policy in either group is from the fair one.
+
+    Sum over a group's arms of the distance between the probabilities of BF-UCB and those of the
+    fair policy, in the group's last round, with quotas 0.4 and groups of
+    {{ groups | join(" and ") }} arms. {{ version }}. Thick line: {{ mean }}; {{ spread }}.
+    """
     parts = []
     for dataset in datasets:
         for run, means in each_run(dataset, bf_ucb_at_quota):
@@ -208,17 +229,16 @@ def policy_distances(datasets: list[Dataset], published: pd.DataFrame | None) ->
                 curve = summarise(run.law, group, rounds, values[:, :, g])
                 parts.append(curve.assign(version=version_of(run.spec), quota=quota_of(run.spec)))
     curves = pd.concat(parts)
-    figure, axes = _two_versions(sharey=True)
+    drawing, axes = _two_versions(sharey=True)
     for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = curves[curves["version"] == version]
+        part = of(curves, version=version)
         for group, colour in GROUP_COLOURS.items():
-            curve = part[part["series"] == group]
-            draw_curve(axis, curve, group, colour=colour, one_run=False)
-        _rounds_axis(axis, part)
+            draw_curve(axis, of(part, series=group), group, colour=colour, one_run=False)
+        rounds_axis(axis, part)
         axis.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("distance of the policy from the fair one")
     axes[0, 1].legend()
-    return figure, curves
+    return drawing, curves
 
 
 # ----------------------------------------------------------------------------- rewards (Figure 3a)
@@ -227,17 +247,14 @@ def policy_distances(datasets: list[Dataset], published: pd.DataFrame | None) ->
 def rewards_after_start(run: RunData, means: np.ndarray) -> np.ndarray:
     """Return the expected rewards of the pulls after the initial rounds."""
     played = run.values["plays"] - run.values["initial_plays"]
-    return by_replicate(pseudo_reward, played, means)
+    return pseudo_reward(played, means)
 
 
 def rewards_of_optimum(run: RunData, means: np.ndarray) -> np.ndarray:
     """Return the best fair policy's reward in as many rounds as `rewards_after_start` counts."""
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     played = (run.values["plays"] - run.values["initial_plays"]).sum(axis=-1)
-    return by_replicate(
-        lambda count, mu: count * fair_optimum(run.rounds, mu, groups, quotas) / run.rounds,
-        *(played, means),
-    )
+    return played * fair_optimum(run.rounds, means, groups, quotas) / run.rounds
 
 
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
@@ -269,9 +286,25 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
                 yield version, label, name, run, ratio
 
 
-def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the rewards of three policies, and the best fair one's, over UCB's (Fig. 3a)."""
-    del published
+@figure(
+    fig3a="rewards over UCB's",
+    reads=["plays", "mean", "initial_plays"],
+    rows=rows_of(at_quota),
+    quantity="the expected reward after the initial rounds over that of the baseline",
+)
+def normalised_rewards(datasets: list[Dataset]) -> Drawing:
+    """Draw the rewards of three policies, and the best fair one's, over UCB's.
+
+    Expected rewards of the pulls after the initial rounds over those of UCB, run by run, with
+    quotas 0.4. {{ versions }}. Above: as published; middle: on a logarithmic axis; below: BF-UCB
+    beside other readings of a conventional UCB. {{ mean | capitalize }}, over
+    {{ shows[1].replicates }} for the other readings; {{ spread }}.
+
+    Columns
+    -------
+    baseline
+        Label of the UCB that the rewards are divided by.
+    """
     parts = []
     for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
         started = np.isfinite(ratio).all(axis=0)
@@ -279,26 +312,20 @@ def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) 
         curve = summarise(run.law, label, run.rounds[started], ratio[:, started])
         parts.append(curve.assign(version=version, baseline=baseline))
     curves = pd.concat(parts)
-    figure, axes = _two_versions(3, sharey=True)
+    drawing, axes = _two_versions(3, sharey=True)
     for column, version in enumerate(VERSIONS):
-        part = curves[curves["version"] == version]
+        part = of(curves, version=version)
         for axis in axes[:2, column]:
             for label in (*POLICIES[:-1], OPTIMUM):
-                curve = part[(part["series"] == label) & (part["baseline"] == "UCB")]
+                curve = of(part, series=label, baseline="UCB")
                 draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
-        for baseline, curve in part[part["series"] == "BF-UCB"].groupby("baseline", sort=False):
-            name = f"over {baseline}"
-            colour = COLOURS["BF-UCB"] if baseline == "UCB" else COLOURS[baseline]
-            draw_curve(
-                *(axes[2, column], curve, "BF-UCB"),
-                name=name,
-                colour=colour,
-                one_run=False,
-                spread=False,
-            )
+        for baseline, curve in of(part, series="BF-UCB").groupby("baseline", sort=False):
+            colour = COLOURS["BF-UCB" if baseline == "UCB" else baseline]
+            look = {"colour": colour, "one_run": False, "spread": False}
+            draw_curve(axes[2, column], curve, "BF-UCB", name=f"over {baseline}", **look)
         for axis in axes[:, column]:
             axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
-            _rounds_axis(axis, part)
+            rounds_axis(axis, part)
         for axis in axes[1:, column]:
             axis.set_xscale("log")
             axis.set_xlim(min(1000, part["round"].max() / 2), part["round"].max())
@@ -308,7 +335,7 @@ def normalised_rewards(datasets: list[Dataset], published: pd.DataFrame | None) 
     for row in (0, 2):
         handles, names = axes[row, 0].get_legend_handles_labels()
         axes[row, 1].legend(handles, names, fontsize="small")
-    return figure, curves
+    return drawing, curves
 
 
 # --------------------------------------------------------------------- exposure (Figures 3b and 3c)
@@ -327,9 +354,30 @@ def sizes_of(footer: dict) -> str:
     return " and ".join(map(str, footer["groups"])) + " arms"
 
 
-def group_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the pulls of either group under four policies (Fig. 3b)."""
-    del published
+@figure(
+    fig3b="pulls of the groups",
+    reads=["plays"],
+    rows=rows_of(at_quota, last=True),
+    quantity="the group's pulls at the last round",
+    unit="pulls",
+)
+def group_exposure(datasets: list[Dataset]) -> Drawing:
+    """Draw the pulls of either group under four policies.
+
+    Pulls of the majority and the minority after {{ horizon }} rounds, with quotas 0.4.
+    {{ versions }}. Above: {{ groups | join(" and ") }} arms, {{ replicates }} replicates; below:
+    {{ shows[1].groups | join(" and ") }} arms, {{ shows[1].replicates }} replicates. Thin bars:
+    standard deviation over replicates; thick bars: 95 % t interval of the mean.
+
+    Columns
+    -------
+    arms
+        Sizes of the groups, in words.
+    group
+        Number g of the group; the minority is the last one. Range: whole number, counted from 1.
+    sd : {unit}
+        Standard deviation of the value over the replicates. Range: at least 0.
+    """
     parts = []
     for dataset in datasets:
         for version, label, run, pulls in exposures(dataset):
@@ -338,32 +386,49 @@ def group_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> D
             sizes = sizes_of(dataset.footer)
             parts.append(curve.assign(version=version, arms=sizes, sd=served.std(axis=0, ddof=1)))
     curves = pd.concat(parts)
-    sizes = list(dict.fromkeys(curves["arms"]))
-    figure, axes = _two_versions(len(sizes), sharey=True)
+    sizes = different(curves, "arms")
+    drawing, axes = _two_versions(len(sizes), sharey=True)
     for row, words in zip(axes, sizes, strict=True):
         for axis, version in zip(row, VERSIONS, strict=True):
-            part = curves[(curves["version"] == version) & (curves["arms"] == words)]
+            part = of(curves, version=version, arms=words)
             for g, group in enumerate(GROUPS):
-                bars = part[part["group"] == g + 1].set_index("series").loc[list(POLICIES)]
+                bars = of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
                 x = np.arange(len(POLICIES)) + 0.4 * g - 0.2
                 _bars(axis, x, bars, 0.38, GROUP_COLOURS[group], group)
             axis.set_xticks(np.arange(len(POLICIES)), POLICIES)
-            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+            thousands(axis.yaxis)
         row[0].set_ylabel(f"pulls of the group\n({words})")
     axes[0, 0].legend(loc="upper left")
-    return figure, curves
+    return drawing, curves
 
 
 def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: Any, name: str):
     axis.bar(x, bars["mean"], width, color=colour, label=name)
     half = bars["mean_high"] - bars["mean"]
     axis.errorbar(x, bars["mean"], bars["sd"], fmt="none", ecolor="0.25", lw=0.8, capsize=2)
-    axis.errorbar(x, bars["mean"], half, fmt="none", ecolor="k", lw=2.2)
+    axis.errorbar(x, bars["mean"], half, fmt="none", ecolor=".1", lw=2.2)
 
 
-def arm_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the pulls of each minority arm, with true and with rotated labels (Fig. 3c)."""
-    del published
+@figure(
+    fig3c="pulls of the minority's arms",
+    reads=["plays"],
+    rows=rows_of(at_quota, last=True),
+    quantity="the arm's pulls at the last round",
+    unit="pulls",
+)
+def arm_exposure(datasets: list[Dataset]) -> Drawing:
+    """Draw the pulls of each minority arm, with true and with rotated labels.
+
+    Pulls of each arm of the minority after {{ horizon }} rounds, with quotas 0.4. {{ versions }}.
+    Above: true labels; below, as a hypothesis: with the labels that the notebook's cell for this
+    figure writes. Mean over {{ replicates }} replicates; thin bars: standard deviation; thick bars:
+    95 % t interval of the mean.
+
+    Columns
+    -------
+    rotated
+        Label that the authors' notebook writes below the bars of this policy.
+    """
     parts = []
     for dataset in datasets:
         for version, label, run, pulls in exposures(dataset):
@@ -373,32 +438,18 @@ def arm_exposure(datasets: list[Dataset], published: pd.DataFrame | None) -> Dra
             sd = minority.std(axis=0, ddof=1)
             parts.append(curve.assign(version=version, rotated=ROTATED[label], sd=sd))
     curves = pd.concat(parts)
-    figure, axes = _two_versions(2, sharey=True)
+    drawing, axes = _two_versions(2, sharey=True)
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
     for row, (column, labels) in zip(axes, words.items(), strict=True):
         for axis, version in zip(row, VERSIONS, strict=True):
-            part = curves[curves["version"] == version]
+            part = of(curves, version=version)
             for place, label in enumerate(POLICIES):
-                bars = part[part[column] == label]
+                bars = of(part, **{column: label})
                 x = bars["arm"].to_numpy() + 0.2 * place - 0.3
                 _bars(axis, x, bars, 0.19, COLOURS[label], label)
             axis.set_xticks(sorted(part["arm"].unique()), [f"A{k}" for k in part["arm"].unique()])
-            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+            thousands(axis.yaxis)
             axis.set_ylim(bottom=0)
         row[0].set_ylabel(f"pulls of the minority's arms\n({labels})")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4)
-    return figure, curves
-
-
-#: Name of each figure -> the function that draws it, the recorded columns that it needs, and which
-#: rows: all runs of the published scale together would fill the memory.
-FIGURES = {
-    "fig1a": (regret, ["plays", "mean", "probability"], rows_of(is_bf_ucb)),
-    "fig1b": (regret, ["plays", "mean", "probability"], rows_of(is_bf_ucb)),
-    "fig2a": (policy_distances, ["mean", "share"], rows_of(bf_ucb_at_quota)),
-    "fig2b": (policy_distances, ["mean", "share"], rows_of(bf_ucb_at_quota)),
-    "fig3a": (normalised_rewards, ["plays", "mean", "initial_plays"], rows_of(at_quota)),
-    "fig3b": (group_exposure, ["plays"], rows_of(at_quota, last=True)),
-    "fig3c": (arm_exposure, ["plays"], rows_of(at_quota, last=True)),
-}
+    legend_below(drawing, axes[0, 0], 4)
+    return drawing, curves

@@ -1,40 +1,47 @@
 """Draw one registered figure from a dataset."""
 
 import importlib
-import pkgutil
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from matplotlib.figure import Figure
 
-from fairbandits import figures
 from fairbandits.data.provenance import figure_code
 from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
+from fairbandits.figures import PAPERS
 from fairbandits.library import style
 from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset, refuse_stale
 from fairbandits.replication.recorded import Dataset
 from fairbandits.settings.marks import mark, mark_of_replay
 from fairbandits.settings.schemas import meant
 
-#: The function that draws a figure, the columns that it needs, and which rows, if not all of them.
-Figure = tuple[Callable, list[str]] | tuple[Callable, list[str], Any]
-
-
-def _papers() -> dict[str, Mapping[str, Figure]]:
-    """Return the figures of all modules in this folder that define some."""
-    names = [one.name for one in pkgutil.iter_modules(figures.__path__) if one.name != "draw"]
-    modules = {name: importlib.import_module(f"{figures.__name__}.{name}") for name in names}
-    return {name: one.FIGURES for name, one in modules.items() if hasattr(one, "FIGURES")}
-
-
 #: Title characters per inch.
 CHARACTERS = 12
 
 
-#: Paper -> figure -> its function. A paper is a module of `fairbandits.figures`.
-PAPERS = _papers()
+def function_of(paper: str, figure: str) -> Callable:
+    """Return the function that draws a figure; it says what it ``reads`` and of which ``rows``.
+
+    Raises ValueError if there is no such figure.
+    """
+    if paper not in PAPERS:
+        raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
+    if figure not in PAPERS[paper]:
+        raise ValueError(f"{paper} has no figure {figure!r}{meant(figure, list(PAPERS[paper]))}")
+    module = importlib.import_module(f"fairbandits.figures.{paper}")
+    return getattr(module, PAPERS[paper][figure].function)
+
+
+def drawn(function: Callable, data: Sequence[Path], replayed: Any) -> tuple[Figure, Any, list]:
+    """Return a figure that is still open, its curves, and the footers of its datasets."""
+    datasets = [Dataset(*load_dataset(file, function.reads, function.rows)) for file in data]
+    known = {"datasets": datasets, "published": replayed}
+    drawing, curves = function(**{name: known[name] for name in signature(function).parameters})
+    return drawing, curves, [one.footer for one in datasets]
 
 
 def draw(
@@ -54,16 +61,10 @@ def draw(
     alone per series and round. Raises ValueError without anything to draw, StoreError for an
     unusable dataset.
     """
-    if paper not in PAPERS:
-        raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
-    if figure not in PAPERS[paper]:
-        raise ValueError(f"{paper} has no figure {figure!r}{meant(figure, list(PAPERS[paper]))}")
-    function, columns, *rows = PAPERS[paper][figure]
+    function = function_of(paper, figure)
     if not data and not published:
         raise ValueError(f"{paper} {figure} needs datasets, or a published run that was replayed")
     _check(paper, figure, data)
-    columns = ["run", "round", *columns]
-    datasets = [Dataset(*load_dataset(file, columns, *rows)) for file in data]
     replayed = None
     if published:
         footer = read_footer(published)
@@ -71,9 +72,9 @@ def draw(
         replayed = read_table(published).to_pandas()
         replayed.attrs = footer
     style.apply_style()
-    drawing, curves = function(datasets, replayed)
-    words = mark([one.footer for one in datasets])
-    if replayed is not None and not datasets:
+    drawing, curves, footers = drawn(function, data, replayed)
+    words = mark(footers)
+    if replayed is not None and not data:
         words = mark_of_replay(int(replayed["round"].max()), replayed.attrs)
     if words:
         width = round(CHARACTERS * drawing.get_figwidth())
@@ -82,9 +83,11 @@ def draw(
         "kind": "figure",
         "paper": paper,
         "figure": figure,
+        "quantity": PAPERS[paper][figure].quantity,
+        "unit": PAPERS[paper][figure].unit,
         "datasets": [
             {key: footer[key] for key in ("paper", "experiment", "seed", "code")}
-            for _, footer in datasets
+            for footer in footers
         ],
         "code": figure_code(paper),
     }

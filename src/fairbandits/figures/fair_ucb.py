@@ -9,43 +9,67 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
+from fairbandits.figures import figure
+from fairbandits.figures.panels import (
+    LEVEL_LINE,
+    Drawing,
+    different,
+    legend_below,
+    of,
+    panels,
+    rounds_axis,
+    thousands,
+)
 from fairbandits.library.style import COLOURS, draw_curve, shades
-from fairbandits.measures.pulls import gaps, r_regret, regret, violation
+from fairbandits.measures.pulls import gaps, r_regret, regret
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 
-Drawing = tuple[Figure, pd.DataFrame]
 #: Below this a logarithmic axis is linear, so that 0 and what lies below it can be seen.
 LINEAR = 1.0
 SCALES = {"linear": "linear", "symlog": "logarithmic"}
 
 
-def cost_of_fairness(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw regret and largest violation against the tolerance (Fig. 2)."""
-    del published
+@figure(
+    fig2="cost of fairness",
+    reads=["plays", "tolerance", "deficit_sup"],
+    quantity="the regret at the last round (series `regret`), or the largest deficit of any arm in "
+    "any round (`violation`)",
+    unit="reward (`regret`), pulls (`violation`)",
+)
+def cost_of_fairness(datasets: list[Dataset]) -> Drawing:
+    """Draw regret and largest violation against the tolerance.
+
+    Regret at round {{ horizon }} (left) and largest fairness violation in any round (right) of
+    Fair-UCB for each tolerance; above on a linear, below on a logarithmic axis. Solid: {{ what }};
+    broken: the other reading of the gaps; level lines: UCB1 without quotas. Mean over
+    {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
+
+    Columns
+    -------
+    tolerance : pulls
+        Tolerance alpha, pulls that an arm may be behind. Range: none for a policy without.
+    """
     measures = {"regret": regret_at_end, "violation": violation_so_far}
-    parts = []
-    for dataset in datasets:
-        for series, measure in measures.items():
-            parts += _against_tolerance(dataset, series, measure)
-    curves = pd.concat(parts)
-    figure, axes = plt.subplots(2, 2, figsize=(10.4, 7.0), layout="constrained", sharey="col")
-    readings = list(dict.fromkeys(curves["panel"]))
+    curves = pd.concat(
+        part
+        for dataset in datasets
+        for series, measure in measures.items()
+        for part in _against_tolerance(dataset, series, measure)
+    )
+    drawing, axes = panels(2, 2, 7.0, sharey="col")
+    readings = different(curves, "panel")
     for row, scale in zip(axes, SCALES, strict=True):
         for axis, series in zip(row, measures, strict=True):
             for reading, dash in zip(readings, ("-", "--"), strict=True):
-                part = curves[(curves["panel"] == reading) & (curves["series"] == series)]
-                _cost_curves(axis, part, reading, dash)
+                _cost_curves(axis, of(curves, panel=reading, series=series), reading, dash)
             if scale == "symlog":
                 axis.set_xscale(scale, linthresh=LINEAR)
             else:
-                axis.xaxis.set_major_formatter(EngFormatter(sep=""))
-            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+                thousands(axis.xaxis)
+            thousands(axis.yaxis)
             axis.set_xlabel(f"tolerance α ({SCALES[scale]} axis)")
             axis.set_xlim(left=0)
             axis.set_ylim(bottom=0)
@@ -53,7 +77,7 @@ def cost_of_fairness(datasets: list[Dataset], published: pd.DataFrame | None) ->
         row[0].set_ylabel("regret R(T)")
         row[1].set_ylabel("largest fairness violation so far")
     axes[0, 0].legend()
-    return figure, curves
+    return drawing, curves
 
 
 def regret_at_end(run: RunData, footer: dict) -> np.ndarray:
@@ -64,7 +88,7 @@ def regret_at_end(run: RunData, footer: dict) -> np.ndarray:
 def violation_so_far(run: RunData, footer: dict) -> np.ndarray:
     """Return the largest deficit of any arm in any round, shape (n_replicates,)."""
     del footer
-    return violation(run.values["deficit_sup"])[:, -1]
+    return run.values["deficit_sup"].max(axis=-1)[:, -1]
 
 
 def _against_tolerance(
@@ -91,7 +115,7 @@ def reading_of(footer: dict) -> str:
 
 
 def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> None:
-    fair, control = (part[part["policy"] == label] for label in ("Fair-UCB", "UCB1"))
+    fair, control = (of(part, policy=label) for label in ("Fair-UCB", "UCB1"))
     draw_curve(axis, fair, "Fair-UCB", name=f"Fair-UCB, {reading}", dash=dash, one_run=False)
     (level,) = control["mean"]
     name = f"UCB1, {reading}"
@@ -101,62 +125,89 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
     )
 
 
-def r_regret_over_time(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the r-Regret of Fair-UCB and LFG over time (Fig. 3)."""
-    del published
-    parts = []
-    for dataset in datasets:
-        footer = dataset.footer
-        for run in runs_of(*dataset):
-            plays, quotas = run.values["plays"], footer["quotas"]
-            values = r_regret(run.rounds, plays, footer["means"], quotas)
-            parts.append(_over_time(run, footer, "r-Regret", values))
-    curves = pd.concat(parts)
-    figure, axes = plt.subplots(2, 2, figsize=(10.4, 7.0), layout="constrained", sharey=True)
-    names = [dataset.footer["experiment"] for dataset in datasets]
-    titles = [reading_of(dataset.footer) for dataset in datasets]
+@figure(
+    fig3="r-Regret",
+    reads=["plays", "eta"],
+    quantity="the r-Regret up to round t",
+    unit="reward",
+)
+def r_regret_over_time(datasets: list[Dataset]) -> Drawing:
+    """Draw the r-Regret of Fair-UCB and LFG over time.
+
+    r-Regret of Fair-UCB and of LFG with several weights eta, for both readings of the gaps; above
+    to {{ horizon }} rounds, below to {{ shows[2].horizon }}. Lines: mean over {{ replicates }}
+    replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line: one replicate.
+    The vertical axis is linear below 1. The instance, the tolerance 0 and eta are reconstructed.
+
+    Columns
+    -------
+    eta
+        LFG's weight eta of the rewards. Range: at least 0; none for other policies.
+    """
+    curves = pd.concat(
+        _over_time(run, footer, "r-Regret", r_regret(run.rounds, run.values["plays"], *given))
+        for table, footer in datasets
+        for given in [(footer["means"], footer["quotas"])]
+        for run in runs_of(table, footer)
+    )
+    drawing, axes = panels(2, 2, 7.0, sharey=True)
     colours = _colours(curves)
-    for axis, name, title in zip(axes.flat, names, titles, strict=True):
-        part = curves[curves["panel"] == name]
+    for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
+        name = footer["experiment"]
+        part = of(curves, panel=name)
         _policies(axis, part, colours)
-        axis.set_title(title, fontsize="medium")
+        axis.set_title(reading_of(footer), fontsize="medium")
         axis.set_yscale("symlog", linthresh=LINEAR)
         axis.axhline(0, color="0.6", lw=0.8)
         _time_axis(axis, part, log=name.startswith("r_regret_long"))
     for row in axes:
         row[0].set_ylabel("r-Regret (logarithmic above 1)")
-    _legend(figure, axes[0, 0])
-    return figure, curves
+    legend_below(drawing, axes[0, 0], 6, last_first=True)
+    return drawing, curves
 
 
-def fairness(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the fairness violation of Fair-UCB and LFG over time (Fig. 4)."""
-    del published
+@figure(
+    fig4="fairness guarantee",
+    reads=["eta", "deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup"],
+    quantity="the largest deficit of any arm: of round t (`now`), of rounds 1..t (`so far`), with "
+    "whole pulls owed (`floored`), or divided by t (`per round`)",
+    unit="pulls",
+)
+def fairness(datasets: list[Dataset]) -> Drawing:
+    """Draw the fairness violation of Fair-UCB and LFG over time.
+
+    Fairness violation of Fair-UCB and of LFG with several weights eta: above to {{ horizon }}
+    rounds, of the round (left) and the largest so far (right); below to {{ shows[1].horizon }}
+    rounds, of the round (left; dotted: eta times the largest gap) and divided by the round (right).
+    Lines: mean over {{ replicates }} replicates above and {{ shows[1].replicates }} below;
+    {{ spread }}; thin line: one replicate. The instance, the horizon, the tolerance 0 and eta are
+    reconstructed.
+    """
     parts = []
     for dataset in datasets:
         footer = dataset.footer
         for run in runs_of(*dataset):
-            now = violation(run.values["deficit"])
+            now = run.values["deficit"].max(axis=-1)
             measures = {
                 "now": now,
-                "so far": violation(run.values["deficit_sup"]),
-                "now, floored": violation(run.values["floor_deficit"]),
-                "so far, floored": violation(run.values["floor_deficit_sup"]),
+                "so far": run.values["deficit_sup"].max(axis=-1),
+                "now, floored": run.values["floor_deficit"].max(axis=-1),
+                "so far, floored": run.values["floor_deficit_sup"].max(axis=-1),
                 "now, per round": now / run.rounds,
             }
             parts += [_over_time(run, footer, name, values) for name, values in measures.items()]
     curves = pd.concat(parts)
-    figure, axes = plt.subplots(2, 2, figsize=(10.4, 7.0), layout="constrained")
+    drawing, axes = panels(2, 2, 7.0)
     short, long = (dataset.footer["experiment"] for dataset in datasets)
-    panels = (
+    shown = (
         (short, "now", "violation of the round"),
         (short, "so far", "largest violation so far"),
         (long, "now", "violation of the round"),
         (long, "now, per round", "violation of the round, divided by it"),
     )
     colours = _colours(curves)
-    for axis, (name, series, words) in zip(axes.flat, panels, strict=True):
-        part = curves[(curves["panel"] == name) & (curves["series"] == series)]
+    for axis, (name, series, words) in zip(axes.flat, shown, strict=True):
+        part = of(curves, panel=name, series=series)
         _policies(axis, part, colours)
         linear = 1e-4 if series.endswith("per round") else LINEAR
         axis.set_yscale("symlog", linthresh=linear)
@@ -164,8 +215,8 @@ def fairness(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing
         _time_axis(axis, part, log=name == long)
         axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
     _limits(axes[1, 0], datasets[1].footer)
-    _legend(figure, axes[0, 0])
-    return figure, curves
+    legend_below(drawing, axes[0, 0], 6, last_first=True)
+    return drawing, curves
 
 
 def _limits(axis: Axes, footer: dict) -> None:
@@ -173,7 +224,7 @@ def _limits(axis: Axes, footer: dict) -> None:
     etas = [eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])]
     for eta in etas:
         level = eta * gaps(footer["means"]).max()
-        axis.axhline(level, color="0.35", lw=0.9, ls=(0, (1, 2)))
+        axis.axhline(level, **LEVEL_LINE)
 
 
 def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> pd.DataFrame:
@@ -197,33 +248,10 @@ def _policies(axis: Axes, curves: pd.DataFrame, colours: dict[float, Any]) -> No
             draw_curve(axis, part, label, name=f"{label}, η = {eta:g}", colour=colours[eta])
 
 
-def _legend(figure: Figure, axis: Axes) -> None:
-    """Put the names of the policies below all panels."""
-    handles, names = axis.get_legend_handles_labels()
-    figure.legend(
-        [*handles[-1:], *handles[:-1]],
-        [*names[-1:], *names[:-1]],
-        loc="outside lower center",
-        ncols=6,
-    )
-
-
 def _time_axis(axis: Axes, part: pd.DataFrame, log: bool) -> None:
+    if not log:
+        rounds_axis(axis, part)
+        return
     axis.set_xlabel("number of rounds")
-    if log:
-        axis.set_xscale("log")
-        axis.set_xlim(min(100, part["round"].max() / 10), part["round"].max())
-    else:
-        axis.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axis.set_xlim(0, part["round"].max())
-
-
-#: Name of each figure -> the function that draws it, and the recorded columns that it needs.
-FIGURES = {
-    "fig2": (cost_of_fairness, ["plays", "tolerance", "deficit_sup"]),
-    "fig3": (r_regret_over_time, ["plays", "eta"]),
-    "fig4": (
-        fairness,
-        ["eta", "deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup"],
-    ),
-}
+    axis.set_xscale("log")
+    axis.set_xlim(min(100, part["round"].max() / 10), part["round"].max())

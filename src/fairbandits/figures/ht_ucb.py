@@ -9,12 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
-from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, sns
+from fairbandits.figures import figure
+from fairbandits.figures.panels import (
+    Drawing,
+    different,
+    legend_below,
+    of,
+    panels,
+    thousands,
+)
+from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
 from fairbandits.measures.penalised import (
     mean_reward,
     penalised_regret,
@@ -28,7 +34,6 @@ from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.theory.fluid import fluid_pulls
 from fairbandits.theory.penalised import arm_sets
 
-Drawing = tuple[Figure, pd.DataFrame]
 #: Reward laws; the paper states a range for rewards, but not for these experiments.
 LAW_NAMES = LAW_TITLES | {"bernoulli": "Bernoulli rewards"}
 #: Marker of each reward law; the first of an experiment is the primary reading.
@@ -38,27 +43,46 @@ PUBLISHED = ("HT-UCB", "LFG, η₀ = √T", "Flearn")
 #: Each policy's own parameter in place of the scale parameter.
 SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even grid": "eta"}
 RIVALS = ("Flearn", "LFG")
-#: Levels of unfairness at which frontiers are compared, and resamples for their intervals.
-LEVELS, RESAMPLES = 20, 1000
 
 
 # ----------------------------------------------------------------------------- pulls (Figure 1)
 
 
-def pulls(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the pulls of non-critical and of critical arms against inverse gaps (Fig. 1)."""
-    del published
+@figure(
+    fig1="pulls against inverse gaps",
+    reads=["plays"],
+    quantity="the arm's pulls at the last round",
+    unit="pulls",
+)
+def pulls(datasets: list[Dataset]) -> Drawing:
+    """Draw the pulls of non-critical and of critical arms against inverse gaps.
+
+    Pulls of an arm after {{ horizon }} rounds of HT-UCB against its inverse gap. Above:
+    non-critical arms (Experiment A, gap less penalty rate), below: critical arms (Experiment B), a
+    column for each case. Large points: mean over {{ replicates }} replicates with Gaussian rewards,
+    bars: 95 % t interval of the mean; crosses: one replicate; small marks: other reward laws. The
+    laws are reconstructed. Level line: quota times rounds. Curve: fluid law of HT-UCB.
+
+    Columns
+    -------
+    inverse_gap : rounds squared per reward squared
+        1 / (gap)^2 of the arm, for a non-critical one 1 / (gap - penalty rate)^2. Range: above 0.
+    arm
+        Number of the arm. Range: whole number from 1 to the number of arms, counted from 1.
+    fluid : pulls
+        Pulls of the arm by the fluid law of HT-UCB. Range: at least 0.
+    """
     cases = [inverse_gaps(dataset.footer) for dataset in datasets]
     curves = pd.concat(
         part
         for dataset, case in zip(datasets, cases, strict=True)
         for part in _pulls_of(dataset, case)
     )
-    figure, axes = plt.subplots(2, 3, figsize=(10.4, 6.6), layout="constrained")
+    drawing, axes = panels(2, 3, 6.6)
     for axis, dataset, case in zip(axes.flat, datasets, cases, strict=True):
         footer = dataset.footer
-        part = curves[curves["panel"] == footer["experiment"]]
-        _points(axis, part[part["n_replicates"] == footer["replicates"]])
+        shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
+        _points(axis, of(curves, **shown))
         _fluid_curve(axis, footer, case)
         axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
         axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
@@ -67,9 +91,8 @@ def pulls(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
         axis.set_ylim(bottom=0 if case.raised else 0.9 * _level(footer))
     for row in axes:
         row[0].set_ylabel(f"pulls in {datasets[0].footer['horizon']} rounds")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=6)
-    return figure, curves
+    legend_below(drawing, axes[0, 0], 6)
+    return drawing, curves
 
 
 class InverseGaps(NamedTuple):
@@ -142,7 +165,7 @@ def _points(axis: Axes, part: pd.DataFrame) -> None:
             zorder=3 if first else 4,
         )
         if first:
-            axis.plot(x, rows["one_run"], "+", ms=9, color="k", mew=0.6, label="one run", zorder=5)
+            axis.plot(x, rows["one_run"], "+", ms=9, color=".1", mew=0.6, label="one run", zorder=5)
 
 
 def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
@@ -159,22 +182,34 @@ def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
 # ------------------------------------------------------------------ penalised regret (Figure 2)
 
 
-def penalised(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the penalised regret against the number of rounds, with controls (Fig. 2)."""
-    del published
+@figure(
+    fig2="penalised regret",
+    reads=["plays", "mean", "horizon", "eta_exponent"],
+    quantity="the penalised regret R(T)",
+    unit="reward",
+)
+def penalised(datasets: list[Dataset]) -> Drawing:
+    """Draw the penalised regret against the number of rounds, with controls.
+
+    Penalised regret against the number of rounds for 5 and 20 arms and three sums of quotas. Above:
+    the published curves, up to {{ horizon }} rounds; below: with the controls that the paper lacks,
+    up to {{ shows[6].horizon }} rounds, on logarithmic axes. Mean over {{ replicates }} replicates
+    ({{ published_replicates }} in the paper), beyond {{ horizon }} rounds over
+    {{ shows[6].replicates }}; band: 95 % t interval of the mean. The means of the arms are drawn
+    uniformly for each replicate, which is reconstructed.
+    """
     curves = pd.concat(
         curve for dataset in datasets for _, curve in regret_curves(dataset.table, dataset.footer)
     )
     columns = len(datasets) // 4
-    figure, axes = plt.subplots(4, columns, figsize=(11, 10.8), layout="constrained")
-    panels = list(dict.fromkeys(curves["panel"]))
+    drawing, axes = panels(4, columns, 10.8, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
     decisive = [max(rows["n_replicates"]) for _, rows in curves.groupby("experiment", sort=False)]
     most = dict(zip(dict.fromkeys(curves["experiment"]), decisive, strict=True))
     shown = curves[curves["n_replicates"] == curves["experiment"].map(most)]
-    for place, panel in enumerate(panels):
+    for place, panel in enumerate(different(curves, "panel")):
         row, column = divmod(place, columns)
-        part = shown[shown["panel"] == panel]
+        part = of(shown, panel=panel)
         short = ~part["experiment"].str.contains("_long_")
         for axis, rows in (
             (axes[row, column], part[short & part["policy"].isin(PUBLISHED)]),
@@ -196,16 +231,15 @@ def penalised(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
             axis.set_title(panel, fontsize="medium")
         axes[row, column].set_xlim(left=0)
         axes[row, column].set_ylim(bottom=0)
-        axes[row, column].xaxis.set_major_formatter(EngFormatter(sep=""))
+        thousands(axes[row, column].xaxis)
         axes[row + 2, column].set_xscale("log")
         axes[row + 2, column].set_yscale("symlog", linthresh=10, linscale=0.3)
         axes[row + 2, column].set_ylim(bottom=0)
         axes[row + 2, column].set_xlabel("number of rounds T")
     for row in range(4):
         axes[row, 0].set_ylabel("penalised regret R(T)" + "\n(log axes)" * (row >= 2))
-    handles, names = axes[2, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4)
-    return figure, curves
+    legend_below(drawing, axes[2, 0], 4)
+    return drawing, curves
 
 
 def regret_curves(table: object, footer: dict) -> Iterator[tuple[np.ndarray, pd.DataFrame]]:
@@ -217,14 +251,8 @@ def regret_curves(table: object, footer: dict) -> Iterator[tuple[np.ndarray, pd.
         values = regret_of(run, footer)
         for some in readings_of(values, footer):
             curve = summarise(run.law, "R(T)", run.rounds, some)
-            yield (
-                some,
-                curve.assign(
-                    policy=name_of(run, footer),
-                    panel=panel_of(footer),
-                    experiment=footer["experiment"],
-                ),
-            )
+            of_run = {"policy": name_of(run, footer), "panel": panel_of(footer)}
+            yield some, curve.assign(**of_run, experiment=footer["experiment"])
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
@@ -251,24 +279,32 @@ def panel_of(footer: dict) -> str:
 # ------------------------------------------------------------------- unfairness paths (Figure 3)
 
 
-def unfairness_paths(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw the pulls that each arm lacks against the scale parameter (Fig. 3)."""
-    del published
+@figure(
+    fig3="unfairness paths",
+    reads=["plays", "penalties", "tolerance", "eta"],
+    quantity="the pulls (tau_k T - N_k(T))+ that the arm lacks at the last round",
+    unit="pulls",
+)
+def unfairness_paths(datasets: list[Dataset]) -> Drawing:
+    """Draw the pulls that each arm lacks against the scale parameter.
+
+    Pulls that each arm lacks after {{ horizon }} rounds against the scale parameter eta, for two
+    settings (rows) and three policies (columns). Mean over {{ replicates }} replicates;
+    {{ spread }}. The steps of eta are reconstructed.
+
+    Columns
+    -------
+    parameter
+        Value of the policy's swept parameter: penalty rate (HT-UCB), tolerance (Flearn) or weight
+        eta (LFG). Range: at least 0.
+    """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
-    policies = list(dict.fromkeys(curves["policy"]))
-    settings = list(dict.fromkeys(curves["panel"]))
-    figure, axes = plt.subplots(
-        *(len(settings), len(policies)),
-        figsize=(10.4, 6.8),
-        layout="constrained",
-        sharey="row",
-        sharex=True,
-    )
-    arms = list(dict.fromkeys(curves["series"]))
-    colours = dict(zip(arms, sns.color_palette("viridis", len(arms)), strict=True))
+    policies, settings, arms = (different(curves, one) for one in ("policy", "panel", "series"))
+    drawing, axes = panels(len(settings), len(policies), 6.8, sharey="row", sharex=True)
+    colours = dict(zip(arms, viridis(len(arms)), strict=True))
     for row, setting in zip(axes, settings, strict=True):
         for axis, policy in zip(row, policies, strict=True):
-            part = curves[(curves["panel"] == setting) & (curves["policy"] == policy)]
+            part = of(curves, panel=setting, policy=policy)
             for arm, curve in part.groupby("series", sort=False):
                 draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
             axis.set_title(f"{policy}, setting {setting[-1]}", fontsize="medium")
@@ -278,9 +314,8 @@ def unfairness_paths(datasets: list[Dataset], published: pd.DataFrame | None) ->
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
         axis.set_xlabel(f"scale parameter η ({words[policy]})")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=8)
-    return figure, curves
+    legend_below(drawing, axes[0, 0], 8)
+    return drawing, curves
 
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
@@ -333,9 +368,28 @@ def along_sweeps(
 # ------------------------------------------------------------------------- frontiers (Figure 4)
 
 
-def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
-    """Draw reward against unfairness along each policy's sweep (Fig. 4)."""
-    del published
+@figure(
+    fig4="reward against unfairness",
+    reads=["plays", "mean", "penalties", "tolerance", "eta"],
+    quantity="the expected reward sum_k mu_k N_k(T) of the pulls",
+    unit="reward",
+)
+def frontiers(datasets: list[Dataset]) -> Drawing:
+    """Draw reward against unfairness along each policy's sweep.
+
+    Expected reward of all pulls against the sum of the pulls that arms lack after {{ horizon }}
+    rounds, a point for each value of what a policy can vary; 4 instances (rows) and 3 reward laws
+    (columns). Means over {{ replicates }} replicates. Grey: unfairness that all policies reach,
+    where alone they can be compared. LFG's points below the axes are those of small weights; the
+    inset has all of them, and LFG on an even grid of weights. What is varied, the number of rounds
+    and the law of the means are reconstructed.
+
+    Columns
+    -------
+    unfairness : pulls
+        Mean over the replicates of sum_k (tau_k T - N_k(T))+, the pulls lacking in all. Range: at
+        least 0.
+    """
     points = [along_sweeps(dataset, balance_of) for dataset in datasets]
     laws = list(dict.fromkeys(law for found in points for _, law in found))
     curves = pd.concat(
@@ -344,13 +398,11 @@ def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
         for dataset, found in zip(datasets, points, strict=True)
         for policy in dict.fromkeys(name for name, _ in found)
     )
-    figure, axes = plt.subplots(
-        len(datasets), len(laws), figsize=(10.4, 10.4), layout="constrained", squeeze=False
-    )
+    drawing, axes = panels(len(datasets), len(laws), 10.4)
     for row, dataset, found in zip(axes, datasets, points, strict=True):
         panel = panel_of(dataset.footer)
         for axis, law in zip(row, laws, strict=True):
-            part = curves[(curves["law"] == law) & (curves["panel"] == panel)]
+            part = of(curves, law=law, panel=panel)
             for policy, curve in part.groupby("policy", sort=False):
                 if policy != "LFG, even grid":
                     _frontier(axis, curve, policy)
@@ -360,15 +412,15 @@ def frontiers(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawin
             low, high = shared_range(found, law)
             axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
             axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
-            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+            thousands(axis.yaxis)
         row[0].set_ylabel("expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("unfairness, pulls lacking in all")
     inset = axes[0, 0].child_axes
     drawn = [axis.get_legend_handles_labels() for axis in (axes[0, 0], *inset)]
     legend = dict(pair for handles, names in drawn for pair in zip(names, handles, strict=True))
-    figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5)
-    return figure, curves
+    drawing.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5)
+    return drawing, curves
 
 
 def _near(axis: Axes, part: pd.DataFrame) -> None:
@@ -382,8 +434,8 @@ def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
     """Draw the whole of LFG's curve, and its version on an even grid, inside a panel."""
     inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
     for policy in ("HT-UCB", "LFG", "LFG, even grid"):
-        _frontier(inset, part[part["policy"] == policy], policy)
-    inset.yaxis.set_major_formatter(EngFormatter(sep=""))
+        _frontier(inset, of(part, policy=policy), policy)
+    thousands(inset.yaxis)
     inset.tick_params(labelsize=6)
 
 
@@ -426,51 +478,3 @@ def shared_range(
     """Return the range of mean unfairness that the curves of all these policies reach."""
     reached = [found[policy, law][1][:, :, 0].mean(axis=0) for policy in policies]
     return max(one.min() for one in reached), min(one.max() for one in reached)
-
-
-def frontier_differences(
-    found: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]], law: str, rival: str
-) -> pd.DataFrame:
-    """Return HT-UCB's reward less a rival's at the same unfairness, within their shared range.
-
-    Both curves of means are interpolated at evenly spaced levels of unfairness; the 95 % interval
-    is that of the percentile bootstrap over replicates, the same for both, since both policies
-    meet the same instances and rewards.
-    """
-    low, high = shared_range(found, law, ("HT-UCB", rival))
-    levels = np.linspace(low, high, LEVELS)
-    own, other = found["HT-UCB", law][1], found[rival, law][1]
-    n = len(own)
-    generator = np.random.default_rng(n)
-    drawn = generator.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
-    weights = np.vstack([np.full(n, 1 / n), drawn])
-    differences = _interpolated(own, weights, levels) - _interpolated(other, weights, levels)
-    interval = np.quantile(differences[1:], [0.025, 0.975], axis=0)
-    return pd.DataFrame(
-        {
-            "unfairness": levels,
-            "difference": differences[0],
-            "low": interval[0],
-            "high": interval[1],
-            "reward": _interpolated(own, weights[:1], levels)[0],
-        }
-    )
-
-
-def _interpolated(values: np.ndarray, weights: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return the reward at these levels for each row of weights of the replicates."""
-    means = np.einsum("bn,nmk->bmk", weights, values)
-    rows = []
-    for lacking, reward in means.transpose(0, 2, 1):
-        order = np.argsort(lacking, kind="stable")
-        rows.append(np.interp(levels, lacking[order], reward[order]))
-    return np.array(rows)
-
-
-#: Name of each figure -> the function that draws it, and the recorded columns that it needs.
-FIGURES = {
-    "fig1": (pulls, ["plays"]),
-    "fig2": (penalised, ["plays", "mean", "horizon", "eta_exponent"]),
-    "fig3": (unfairness_paths, ["plays", "penalties", "tolerance", "eta"]),
-    "fig4": (frontiers, ["plays", "mean", "penalties", "tolerance", "eta"]),
-}

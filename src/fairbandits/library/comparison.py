@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,20 @@ import numpy as np
 import pandas as pd
 
 from fairbandits import checks
-from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.plots import Picture, curves_of, metrics_of, picture_of
+from fairbandits.library.plots import (
+    Picture,
+    curves_of,
+    interval_of,
+    metrics_of,
+    picture_of,
+    tradeoff_of,
+)
 from fairbandits.library.results import Result
-from fairbandits.library.running import check, run
-from fairbandits.library.simulation import checkpoint_grid
+from fairbandits.library.running import check, numbers_of, run
+from fairbandits.library.simulation import checkpoint_grid, feedback_of, whole
+from fairbandits.library.worlds import World
 from fairbandits.measures.summary import summarise
 
 #: Columns of a summary -> those of `Comparison.frame`.
@@ -67,9 +75,9 @@ class Comparison:
         first, *_ = self.results
         rows = []
         for (metric, policy), curve in self.curves.items():
-            mean, low, high = _interval(curve[:, -1])
+            mean, low, high = interval_of(curve[:, -1])
             paired = curve[:, -1] - self.curves[metric, first][:, -1]
-            difference = (np.nan,) * 3 if policy == first else _interval(paired)
+            difference = (np.nan,) * 3 if policy == first else interval_of(paired)
             rows.append((policy, metric, mean, low, high, *difference, len(curve)))
         columns = ["policy", "metric", "mean", "low", "high"]
         columns += ["difference", "difference_low", "difference_high", "n"]
@@ -84,14 +92,24 @@ class Comparison:
             parts.append(summary.rename(columns=COLUMNS)[[*COLUMNS.values()]])
         return pd.concat(parts, ignore_index=True)
 
-    def plot(self) -> Picture:
+    def plot(self, kind: str = "rounds") -> Picture:
         """Return a figure with a panel for each measure: means by round with 95 % t intervals.
+
+        Parameters
+        ----------
+        kind : {"rounds", "tradeoff"}
+            ``"tradeoff"`` has one panel, what fairness costs: the first measure at the last
+            checkpoint against the second where that is above 0, by default regret against what the
+            worst arm lacks. A policy below and left of another is better.
 
         Returns
         -------
         matplotlib.figure.Figure
             It belongs to no window: save it with ``savefig``; a notebook shows it.
         """
+        checks.one_of("kind", kind, ("rounds", "tradeoff"))
+        if kind == "tradeoff":
+            return tradeoff_of(self.curves, self.titles)
         return picture_of(self.rounds, self.curves, self.titles)
 
     @property
@@ -99,8 +117,10 @@ class Comparison:
         """What the table is of: instance, rounds, replicates, and what its columns mean."""
         first, one = next(iter(self.results.items()))
         arms = one.instance
-        means = "drawn for each replicate" if one.means is not None else arms.means
-        where = getattr(arms, "source", "") or f"{arms.n_arms} arms, {arms.law}, means {means}"
+        where = getattr(arms, "source", "")
+        if not where:
+            means = "drawn for each replicate" if one.means is not None else arms.means
+            where = f"{arms.n_arms} arms, {arms.law}, means {means}"
         n = one.replicates.size
         return (
             f"{where}\nAt round T = {one.horizon}, n = {n} replicates; low to high is the 95 % t "
@@ -120,9 +140,42 @@ class Comparison:
         return f'{table}<img alt="the measures by round" src="data:image/png;base64,{encoded}">'
 
 
+def sweep(make: Callable[..., Any], **values: Any) -> dict[str, Any]:
+    """Return a policy with each value of a parameter, labelled, for `compare`.
+
+    Parameters
+    ----------
+    make : callable
+        A class of policies, or a function that makes one.
+    **values
+        For each parameter a list of values, of several all combinations; what is no list is the
+        same for all.
+
+    Returns
+    -------
+    dict of str to object
+        The policies by labels such as ``UCB1, scale = 0.5``.
+
+    Examples
+    --------
+    >>> import fairbandits as fb
+    >>> list(fb.sweep(fb.UCB1, scale=[0.5, 1]))
+    ['UCB1, scale = 0.5', 'UCB1, scale = 1']
+    """
+    swept = {name: given for name, given in values.items() if isinstance(given, list)}
+    if not swept:
+        raise ValueError("a sweep needs a list of values, such as sweep(fb.UCB1, scale=[0.5, 1])")
+    found = {}
+    for chosen in itertools.product(*swept.values()):
+        one = dict(zip(swept, chosen, strict=True))
+        words = [f"{name} = {value}" for name, value in one.items()]
+        found[", ".join([make.__name__, *words])] = make(**values | one)
+    return found
+
+
 def compare(
     policies: Sequence[Any] | Mapping[str, Any],
-    instance: Instance | RandomInstance,
+    instance: Instance | RandomInstance | World,
     horizon: int,
     *,
     replicates: int | Sequence[int],
@@ -143,7 +196,7 @@ def compare(
     policies : sequence of object, or mapping of str to object
         Policies as in `run`; with a mapping its keys are their labels, else their classes' names.
         The first is the one that others are compared with.
-    instance : Instance or RandomInstance
+    instance : Instance, RandomInstance or World
         Means and reward law. One of `fairbandits.instances` brings quotas, targets and penalties of
         its paper, which are taken where neither quotas nor targets are given.
     horizon : int
@@ -193,8 +246,8 @@ def compare(
     labelled = _labelled(policies)
     for policy in labelled.values():
         check(policy, instance)
-    horizon = simulation._whole("horizon", horizon)
-    numbers = simulation._replicates(replicates)
+    horizon = whole("horizon", horizon)
+    numbers = numbers_of(replicates)
     if numbers.size < 2:
         raise ValueError(
             f"replicates must be at least 2, since intervals are over them, got {replicates!r}"
@@ -213,7 +266,7 @@ def compare(
         _check_targets(targets, instance, seed, stream, numbers)
     for label, policy in labelled.items():
         # misfits between policy and instance are reported before anything runs
-        simulation._feedback(policy)
+        feedback_of(policy)
         try:
             policy.start(instance.n_arms, horizon)
         except ValueError as error:
@@ -235,7 +288,8 @@ def compare(
         )
         for label, policy in labelled.items()
     }
-    return Comparison(results, *curves_of(results, wanted, targets, penalties))
+    curves = curves_of(results, wanted, targets=targets, penalties=penalties)
+    return Comparison(results, *curves)
 
 
 def _labelled(policies: Any) -> dict[str, Any]:
@@ -288,12 +342,6 @@ def _check_targets(
                 f"targets cannot be met{where}: sum of target / mean must be at most 1, got "
                 f"{needed:.4f}; divide the targets by {np.ceil(needed * 100) / 100:.2f} or more"
             )
-
-
-def _interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean of a sample and its 95 % t interval."""
-    (row,) = summarise("", "", np.zeros(1), values[:, None]).itertuples()
-    return row.mean, row.mean_low, row.mean_high
 
 
 def _short(value: float) -> str:

@@ -24,8 +24,8 @@ from numba.extending import overload, register_jitable
 
 from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import _FUNCTIONS, VERBS
-from fairbandits.library import simulation
 from fairbandits.library.chance import codes, refuse_other_chance
+from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 
 #: As for our own loops, a division by zero gives inf as in NumPy; but allocation is allowed, and an
 #: index out of range is an error.
@@ -50,7 +50,7 @@ class Compiled:
         self._policy = policy
         self._fresh: Any = None
         self._state_class: Any = None
-        self.feedback = simulation._feedback(policy)
+        self.feedback = feedback_of(policy)
 
     def __getattr__(self, name: str) -> Any:
         # methods belong to the states alone
@@ -65,10 +65,7 @@ class Compiled:
         """Return the state before round 1, a type that the loops can be compiled for."""
         fresh = self._policy.start(n_arms, horizon)
         if fresh is self._policy or fresh is self._fresh:
-            raise TypeError(
-                f"{self._name}.start must return a fresh object for each replicate, or what one "
-                f"has learnt is known to the next; it returned the same {type(fresh).__name__}"
-            )
+            raise not_fresh(self._policy, fresh)
         self._fresh = fresh
         refuse_other_chance(self._policy, fresh)
         methods = self._methods(fresh)
@@ -88,9 +85,10 @@ class Compiled:
         `settings` are ``quotas`` and ``observe`` of the run. It plays as many rounds as there are
         arms; other errors of the policy are left to the run.
         """
-        settings |= {"checkpoints": [instance.n_arms], "compiled": True}
+        rounds = instance.n_arms
         try:
-            simulation.run(self, instance, instance.n_arms, **settings)
+            setting = Setting(self, **settings)
+            play(setting, instance, rounds, [0], checkpoints=[rounds], compiled=True)
         except TypeError:
             raise
         except Exception:  # whatever a user's policy does

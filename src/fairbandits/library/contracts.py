@@ -16,16 +16,14 @@ Examples
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.measures import groups as of_groups
-from fairbandits.measures import pulls
-from fairbandits.measures import regrets as measures
-from fairbandits.rationals import common_denominator, quota_numerators
+from fairbandits.measures import pulls, rates
+from fairbandits.rationals import Quotas
 
 __all__ = ["CONTRACTS", "Contract", "GroupExposure", "GroupMerit", "MinimumPulls", "MinimumReward"]
 
@@ -52,10 +50,6 @@ class Contract:
         means : sequence of float, length n_arms
             True means.
 
-        Returns
-        -------
-        Optimum
-
         Raises
         ------
         ValueError
@@ -65,15 +59,14 @@ class Contract:
 
         means = np.asarray(means, float)
         self.check(means.size)
-        at_least, equal = self._rows(means)
-        everywhere = np.ones((1, means.size))
-        bounds = np.array([bound for _, bound in at_least])
+        rows, least = self._at_least(means)
+        equal = np.concatenate([np.ones((1, means.size)), self._equal(means)])
         found = linprog(
             -means,
-            A_ub=-np.array([row for row, _ in at_least]),
-            b_ub=-bounds,
-            A_eq=np.concatenate([everywhere, *([equal] if len(equal) else [])]),
-            b_eq=np.append(1.0, np.zeros(len(equal))),
+            A_ub=-rows,
+            b_ub=-np.array(least, float),
+            A_eq=equal,
+            b_eq=np.append(1.0, np.zeros(len(equal) - 1)),
             bounds=(0, 1),
         )
         if not found.success:
@@ -111,36 +104,29 @@ class Contract:
         raise NotImplementedError
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
-        """Return the largest shortfall so far: of all rounds where the run kept it, else recorded.
-
-        Parameters
-        ----------
-        seen : object
-            As in `shortfall`.
-        """
+        """Return the largest shortfall so far: of all rounds if the run kept it, else recorded."""
         return np.maximum.accumulate(self.shortfall(seen), axis=-1)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        """Return the regret against the best that keeps the contract; negative where that is not.
-
-        Parameters
-        ----------
-        seen : object
-            As in `shortfall`.
-        """
+        """Return the regret against the best that keeps the contract; it can be below 0."""
         raise NotImplementedError
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless the contract is for so many arms."""
         raise NotImplementedError
 
-    def _rows(self, means: np.ndarray) -> tuple[list[tuple[np.ndarray, float]], np.ndarray]:
-        """Return rows with their lower bounds, and rows that must be 0."""
+    def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
+        """Return rows of a distribution's constraints, and their lower bounds."""
         raise NotImplementedError
+
+    def _equal(self, means: np.ndarray) -> np.ndarray:
+        """Return rows that must be 0."""
+        return np.empty((0, means.size))
 
     def _reason(self, means: np.ndarray) -> str:
         """Return why nobody can keep the contract."""
-        raise NotImplementedError
+        del means
+        return "quotas must sum to at most 1"
 
 
 @dataclass(frozen=True)
@@ -163,36 +149,31 @@ class MinimumPulls(Contract):
     unit: ClassVar[str] = "pulls"
 
     def __post_init__(self):
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        quota_numerators(self.quotas)
+        object.__setattr__(self, "quotas", Quotas(self.quotas))
+        self.quotas.check(below=1)
 
     def shortfall(self, seen: Any) -> np.ndarray:
         """Return the whole pulls that the worst arm lacks, as in `Contract.shortfall`."""
-        owed = pulls.floors(seen.rounds, *quota_numerators(self.quotas, np.max(seen.rounds)))
-        return np.maximum(pulls.violation(owed - seen.plays), 0)
+        owed = pulls.floors(seen.rounds, *self.quotas.over(np.max(seen.rounds)))
+        return np.maximum((owed - seen.plays).max(axis=-1), 0)
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
         """Return the same of the worst round so far, as in `Contract.worst_shortfall`."""
-        recorded = quota_numerators(seen.quotas) if "floor_deficit_sup" in seen.deficits else None
-        if recorded == quota_numerators(self.quotas):
-            return np.maximum(pulls.violation(seen.deficits["floor_deficit_sup"]), 0)
+        recorded = Quotas(seen.quotas).fractions if "floor_deficit_sup" in seen.deficits else None
+        if recorded == self.quotas.fractions:
+            return np.maximum(seen.deficits["floor_deficit_sup"].max(axis=-1), 0)
         return super().worst_shortfall(seen)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
         """Return `fairbandits.metrics.r_regret`."""
-        return measures.r_regret(seen.rounds, seen.plays, seen.true_means, self.quotas)
+        return pulls.r_regret(seen.rounds, seen.plays, seen.true_means, self.quotas)
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless there is one quota per arm."""
         checks.length("quotas", self.quotas, n_arms)
 
-    def _rows(self, means: np.ndarray) -> tuple[list[tuple[np.ndarray, float]], np.ndarray]:
-        numerators, denominator = quota_numerators(self.quotas)
-        floats = [float(Fraction(one, denominator)) for one in numerators]
-        return list(zip(np.eye(means.size), floats, strict=True)), np.empty((0, means.size))
-
-    def _reason(self, means: np.ndarray) -> str:
-        return "quotas must sum to at most 1"
+    def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
+        return np.eye(means.size), [float(one) for one in self.quotas.fractions]
 
 
 @dataclass(frozen=True)
@@ -221,19 +202,18 @@ class MinimumReward(Contract):
 
     def shortfall(self, seen: Any) -> np.ndarray:
         """Return the reward that the worst protected arm lacks, as in `Contract.shortfall`."""
-        lacking = measures.target_violation(seen.rounds, seen.rewards, self.targets)
-        return np.maximum(lacking, 0.0)
+        return np.maximum(rates.target_violation(seen.rounds, seen.rewards, self.targets), 0.0)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
         """Return `fairbandits.metrics.target_regret`."""
-        return measures.target_regret(seen.rounds, seen.plays, seen.true_means, self.targets)
+        return rates.target_regret(seen.rounds, seen.plays, seen.true_means, self.targets)
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless there is one target per arm."""
         checks.length("targets", self.targets, n_arms)
 
-    def _rows(self, means: np.ndarray) -> tuple[list[tuple[np.ndarray, float]], np.ndarray]:
-        return list(zip(np.diag(means), self.targets, strict=True)), np.empty((0, means.size))
+    def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
+        return np.diag(means), self.targets
 
     def _reason(self, means: np.ndarray) -> str:
         return (
@@ -265,30 +245,26 @@ class GroupExposure(Contract):
 
     def __post_init__(self):
         object.__setattr__(self, "groups", tuple(self.groups))
-        object.__setattr__(self, "quotas", tuple(self.quotas))
+        object.__setattr__(self, "quotas", Quotas(self.quotas))
         checks.length("quotas", self.quotas, len(self.groups))
-        fractions = self._fractions
-        checks.non_negative("quotas", fractions)
-        if sum(fractions) > 1:
-            raise ValueError(f"quotas must sum to at most 1, got {sum(fractions)}")
+        self.quotas.check(per="group", at_most=1)
 
     @property
-    def _fractions(self) -> list[Fraction]:
-        numerators, denominator = common_denominator("quotas", self.quotas)
-        return [Fraction(one, denominator) for one in numerators]
+    def _owner(self) -> np.ndarray:
+        """Each arm's group."""
+        return np.repeat(np.arange(len(self.groups)), self.groups)
 
     def shortfall(self, seen: Any) -> np.ndarray:
         """Return the whole pulls that the worst group lacks, as in `Contract.shortfall`."""
-        lacking = measures.group_deficits(seen.rounds, seen.plays, self.groups, self.quotas)
+        lacking = of_groups.group_deficits(seen.rounds, seen.plays, self.groups, self.quotas)
         return np.maximum(lacking.max(axis=-1), 0)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
         """Return the regret beyond that of each group's quota on its best arm."""
-        means = np.asarray(seen.true_means, float)
-        gaps = means.max(axis=-1, keepdims=True) - means
-        least = np.minimum.reduceat(gaps, self._first, axis=-1)
+        first = np.cumsum([0, *self.groups[:-1]])
+        least = np.minimum.reduceat(pulls.gaps(seen.true_means), first, axis=-1)
         owed = of_groups.owed(seen.rounds, self.quotas)
-        return measures.regret(seen.plays, means) - least @ owed.T
+        return pulls.regret(seen.plays, seen.true_means) - least @ owed.T
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless the groups have so many arms."""
@@ -297,22 +273,9 @@ class GroupExposure(Contract):
                 f"groups must sum to the number of arms ({n_arms}), got {sum(self.groups)}"
             )
 
-    @property
-    def _first(self) -> list[int]:
-        return [sum(self.groups[:g]) for g in range(len(self.groups))]
-
-    def _rows(self, means: np.ndarray) -> tuple[list[tuple[np.ndarray, float]], np.ndarray]:
-        rows = [
-            ((np.arange(means.size) >= first) & (np.arange(means.size) < first + size)).astype(
-                float
-            )
-            for first, size in zip(self._first, self.groups, strict=True)
-        ]
-        bounds = [float(one) for one in self._fractions]
-        return list(zip(rows, bounds, strict=True)), np.empty((0, means.size))
-
-    def _reason(self, means: np.ndarray) -> str:
-        return "quotas must sum to at most 1"
+    def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
+        rows = self._owner == np.arange(len(self.groups))[:, None]
+        return rows.astype(float), [float(one) for one in self.quotas.fractions]
 
 
 @dataclass(frozen=True)
@@ -334,7 +297,6 @@ class GroupMerit(GroupExposure):
     merit: str = "power"
     c: float = 1.0
     name: ClassVar[str] = "group_merit"
-    unit: ClassVar[str] = "pulls"
 
     def shortfall(self, seen: Any) -> np.ndarray:
         """Return the larger of two: whole pulls that a group lacks, pulls of a group misplaced.
@@ -342,31 +304,22 @@ class GroupMerit(GroupExposure):
         What is misplaced is 1/2 sum_i |N_i - pi_i N_g|: as many pulls of group g are one of its
         arms' that another one was due. See `Contract.shortfall`.
         """
-        means = np.asarray(seen.true_means, float)
-        if means.ndim == 1:
-            fair = of_groups.fair_policy(means, self.groups, self.merit, self.c)
-        else:
-            fair = np.stack(
-                [of_groups.fair_policy(one, self.groups, self.merit, self.c) for one in means]
-            )[:, None, :]
-        plays = np.asarray(seen.plays)
+        plays, fair = pulls.fitted(seen.plays, self._fair(seen.true_means))
         served = np.repeat(of_groups.per_group(plays, self.groups), self.groups, axis=-1)
         misplaced = of_groups.per_group(np.abs(plays - fair * served), self.groups) / 2
         return np.maximum(misplaced.max(axis=-1), super().shortfall(seen))
 
     def contract_regret(self, seen: Any) -> np.ndarray:
         """Return `fairbandits.metrics.group_regret`."""
-        return measures.group_regret(
-            *(seen.rounds, seen.plays, seen.true_means),
-            *(self.groups, self.quotas, self.merit, self.c),
-        )
+        groups = self.groups, self.quotas, self.merit, self.c
+        return of_groups.group_regret(seen.rounds, seen.plays, seen.true_means, *groups)
 
-    def _rows(self, means: np.ndarray) -> tuple[list[tuple[np.ndarray, float]], np.ndarray]:
-        at_least, _ = super()._rows(means)
-        fair = of_groups.fair_policy(means, self.groups, self.merit, self.c)
-        owner = np.repeat(np.arange(len(self.groups)), self.groups)
-        in_group = (owner[:, None] == owner[None, :]).astype(float)
-        return at_least, np.eye(means.size) - fair[:, None] * in_group
+    def _fair(self, means: np.ndarray) -> np.ndarray:
+        return of_groups.fair_policy(means, self.groups, self.merit, self.c)
+
+    def _equal(self, means: np.ndarray) -> np.ndarray:
+        in_group = (self._owner[:, None] == self._owner).astype(float)
+        return np.eye(means.size) - self._fair(means)[:, None] * in_group
 
 
 #: Name -> contract.

@@ -3,7 +3,13 @@
 An instance of this module is an `Instance` or a `RandomInstance` that has besides ``horizon``,
 ``quotas``, ``targets``, ``penalties`` and ``groups`` of its experiment, empty where the paper has
 none, and ``source``, where its numbers stand. ``papers/*/experiments.yaml`` has the same numbers
-with the provenance of each.
+with the provenance of each. A number, a law or a case that a paper has not is a ValueError.
+
+References
+----------
+BanditQ: UAI 2024. Fair-Learn: V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in
+the stochastic multi-armed bandit problem". Hard-threshold UCB: "A new look at fairness in
+stochastic multi-armed bandit problems", submission to ICLR 2022. BF-UCB: AAMAS 2024.
 
 Examples
 --------
@@ -87,11 +93,8 @@ def banditq(law: str = "uniform02") -> PublishedInstance:
     Parameters
     ----------
     law : {"uniform02", "bernoulli", ...}
-        The paper names none; the released program draws uniform on [0, 2 mu].
-
-    References
-    ----------
-    BanditQ (UAI 2024), section 5; means, targets and law as in the released program.
+        The paper names none; the released program, whose numbers these are, draws uniform on
+        [0, 2 mu].
     """
     return PublishedInstance(
         means=(0.3352, 0.2031, 0.2411, 0.7816, 0.6177),
@@ -103,7 +106,7 @@ def banditq(law: str = "uniform02") -> PublishedInstance:
 
 
 def fair_ucb(number: int = 1, *, other_gaps: bool = False) -> PublishedInstance:
-    """Return Instance 1 or 2 of the paper on Fair-Learn; both are reconstructed.
+    """Return an instance of section 6 of the paper on Fair-Learn; both are reconstructed.
 
     Parameters
     ----------
@@ -111,35 +114,17 @@ def fair_ucb(number: int = 1, *, other_gaps: bool = False) -> PublishedInstance:
         Instance 1 has ten arms, each with a quota of 1/20; Instance 2 three, with large quotas.
     other_gaps : bool
         The other reading of Instance 1: gaps 0.01 (i - 1) in place of 0.01 i.
-
-    Raises
-    ------
-    ValueError
-        If there is no such instance.
-
-    References
-    ----------
-    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-    bandit problem", section 6.
     """
     checks.one_of("number", number, (1, 2))
     if number == 2 and other_gaps:
         raise ValueError("other_gaps is a reading of Instance 1; leave it out for Instance 2")
     source = f"Fair-Learn (Patil et al.), section 6, Instance {number}, reconstructed"
     if number == 2:
-        return PublishedInstance(
-            means=(0.7, 0.5, 0.4),
-            horizon=100_000,
-            quotas=("1/5", "3/10", "1/4"),
-            source=source,
-        )
+        quotas = ("1/5", "3/10", "1/4")
+        return PublishedInstance((0.7, 0.5, 0.4), horizon=100_000, quotas=quotas, source=source)
     others = (0.79, 0.78, 0.77, 0.76, 0.75, 0.74, 0.73, 0.72, 0.71, 0.7)
-    return PublishedInstance(
-        means=(0.8, *(others[:-1] if other_gaps else others[1:])),
-        horizon=1_000_000,
-        quotas=("1/20",) * 10,
-        source=source,
-    )
+    means = (0.8, *(others[:-1] if other_gaps else others[1:]))
+    return PublishedInstance(means, horizon=1_000_000, quotas=("1/20",) * 10, source=source)
 
 
 #: Experiment A: means and penalty rates by case. Experiment B: means; its rate is `PENALTY_B`.
@@ -148,12 +133,12 @@ CASES_A = {
     2: ((0.95, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.41),
     3: ((0.9, 0.8, 0.7, 0.6, 0.6, 0.425, 0.4, 0.375, 0.35), 0.45),
 }
-CASES_B = {
-    1: (0.9, 0.86, 0.84, 0.82, 0.6, 0.4, 0.3, 0.2, 0.1),
-    2: (0.95, 0.85, 0.84, 0.83, 0.82, 0.4, 0.3, 0.2, 0.1),
-    3: (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1),
-}
 PENALTY_B = 0.45
+CASES_B = {
+    1: ((0.9, 0.86, 0.84, 0.82, 0.6, 0.4, 0.3, 0.2, 0.1), PENALTY_B),
+    2: ((0.95, 0.85, 0.84, 0.83, 0.82, 0.4, 0.3, 0.2, 0.1), PENALTY_B),
+    3: ((0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), PENALTY_B),
+}
 #: Means and quotas of Experiment D's settings.
 SETTINGS_D = {
     1: ((0.9, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), ("1/16",) * 8),
@@ -170,43 +155,13 @@ def ht_ucb_a(case: int = 1, law: str = "gaussian") -> PublishedInstance:
         The case.
     law : str
         The paper names none; gaussian is that of its Experiments C and D.
-
-    Raises
-    ------
-    ValueError
-        If there is no such case.
-
-    References
-    ----------
-    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-    Experiment A.
     """
-    checks.one_of("case", case, tuple(CASES_A))
-    means, penalty = CASES_A[case]
-    return _nine_arms(means, penalty, law, f"Experiment A, case {case}")
+    return _nine_arms(CASES_A, case, law, "Experiment A")
 
 
 def ht_ucb_b(case: int = 1, law: str = "gaussian") -> PublishedInstance:
-    """Return a case of Experiment B of the paper on hard-threshold UCB: some arms are critical.
-
-    Parameters
-    ----------
-    case : {1, 2, 3}
-        The case.
-    law : str
-        As in `ht_ucb_a`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such case.
-
-    References
-    ----------
-    As in `ht_ucb_a`, Experiment B.
-    """
-    checks.one_of("case", case, tuple(CASES_B))
-    return _nine_arms(CASES_B[case], PENALTY_B, law, f"Experiment B, case {case}")
+    """Return a case of Experiment B, where some arms are critical; parameters as in `ht_ucb_a`."""
+    return _nine_arms(CASES_B, case, law, "Experiment B")
 
 
 def ht_ucb_c(n_arms: int = 5, tau: Any = 0.2) -> PublishedRandomInstance:
@@ -221,38 +176,13 @@ def ht_ucb_c(n_arms: int = 5, tau: Any = 0.2) -> PublishedRandomInstance:
         K.
     tau : {0.2, 0.4, 0.8}
         The sum of the quotas, which are all alike.
-
-    Raises
-    ------
-    ValueError
-        If there is no such instance.
-
-    References
-    ----------
-    As in `ht_ucb_a`, Experiment C.
     """
-    checks.one_of("n_arms", n_arms, (5, 20))
-    _one_of_numbers("tau", tau, (0.2, 0.4, 0.8))
-    return _drawn(n_arms, tau, "gaussian", 1 / n_arms, 16_000, "half_range", "Experiment C")
+    settled = {"horizon": 16_000, "penalties": "half_range"}
+    return _drawn(n_arms, tau, (0.2, 0.4, 0.8), "gaussian", "Experiment C", **settled)
 
 
 def ht_ucb_d(setting: int = 1) -> PublishedInstance:
-    """Return a setting of Experiment D of the paper on hard-threshold UCB: eight arms.
-
-    Parameters
-    ----------
-    setting : {1, 2}
-        The setting.
-
-    Raises
-    ------
-    ValueError
-        If there is no such setting.
-
-    References
-    ----------
-    As in `ht_ucb_a`, Experiment D.
-    """
+    """Return a setting, 1 or 2, of Experiment D of the paper on hard-threshold UCB: eight arms."""
     checks.one_of("setting", setting, tuple(SETTINGS_D))
     means, quotas = SETTINGS_D[setting]
     return PublishedInstance(
@@ -276,32 +206,15 @@ def ht_ucb_e(n_arms: int = 5, tau: Any = 0.2, law: str = "gaussian") -> Publishe
         The sum of the quotas, which are all alike.
     law : {"gaussian", "beta", "bernoulli"}
         The standard deviation of gaussian is 1/K; beta is Beta(mu, 1 - mu).
-
-    Raises
-    ------
-    ValueError
-        If there is no such instance.
-
-    References
-    ----------
-    As in `ht_ucb_a`, Experiment E.
     """
-    checks.one_of("n_arms", n_arms, (5, 20))
-    _one_of_numbers("tau", tau, (0.2, 0.5))
-    spreads = {"gaussian": 1 / n_arms, "beta": 1.0, "bernoulli": None}
-    checks.one_of("law", law, tuple(spreads))
-    return _drawn(n_arms, tau, law, spreads[law], 10_000, None, "Experiment E")
+    return _drawn(n_arms, tau, (0.2, 0.5), law, "Experiment E", horizon=10_000)
 
 
 def bf_ucb_high() -> PublishedRandomInstance:
     """Return the high separation of BF-UCB's paper: 50 arms in the majority, 10 in the minority.
 
     The paper's quotas are the groups' own, 1/5, 3/10 and 2/5 for either, so that ``quotas``, which
-    are of arms, are empty.
-
-    References
-    ----------
-    BF-UCB (AAMAS 2024), section 6.2, setting 2. The law is the released notebook's.
+    are of arms, are empty. The law is the released notebook's.
     """
     return PublishedRandomInstance(
         n_arms=60,
@@ -320,11 +233,7 @@ def bf_ucb_low(*, released: bool = False) -> PublishedRandomInstance:
     ----------
     released : bool
         As the released notebook draws it: means rounded to three digits, and the first of either
-        group the same in every replicate.
-
-    References
-    ----------
-    BF-UCB (AAMAS 2024), section 6.2, setting 1. The law is the released notebook's.
+        group the same in every replicate. The law is the notebook's in any case.
     """
     return PublishedRandomInstance(
         n_arms=15,
@@ -339,12 +248,7 @@ def bf_ucb_low(*, released: bool = False) -> PublishedRandomInstance:
 
 
 def bf_ucb_notebook() -> PublishedInstance:
-    """Return the one instance whose curves the notebook released with BF-UCB draws.
-
-    References
-    ----------
-    BF-UCB (AAMAS 2024), released notebook, the last of the ten instances that it prints.
-    """
+    """Return the one instance whose curves BF-UCB's released notebook draws: its last of ten."""
     majority = (0.65, 0.799, 0.713, 0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621)
     return PublishedInstance(
         means=(*majority, 0.6, 0.79, 0.751, 0.703, 0.829),
@@ -358,7 +262,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{nearest(name, __all__)}")
 
 
-def _nine_arms(means: Sequence[float], penalty: float, law: str, place: str) -> PublishedInstance:
+def _nine_arms(cases: dict, case: int, law: str, place: str) -> PublishedInstance:
+    checks.one_of("case", case, tuple(cases))
+    means, penalty = cases[case]
     return PublishedInstance(
         means=means,
         law=law,
@@ -366,33 +272,24 @@ def _nine_arms(means: Sequence[float], penalty: float, law: str, place: str) -> 
         horizon=20_000,
         quotas=("1/20",) * 9,
         penalties=penalty,
-        source=f"HT-UCB (ICLR 2022 submission), {place}",
+        source=f"HT-UCB (ICLR 2022 submission), {place}, case {case}",
     )
 
 
 def _drawn(
-    n_arms: int,
-    tau: Any,
-    law: str,
-    spread: float | None,
-    horizon: int,
-    penalties: str | None,
-    place: str,
+    n_arms: int, tau: Any, sums: Sequence[float], law: str, place: str, **others: Any
 ) -> PublishedRandomInstance:
+    """Return arms with means uniform on [0, 1] and quotas of one of some sums."""
+    checks.one_of("n_arms", n_arms, (5, 20))
+    if rational("tau", tau) not in [Fraction(str(one)) for one in sums]:  # however it is written
+        raise ValueError(f"tau must be one of {', '.join(map(str, sums))}, got {tau!r}")
+    spreads = {"gaussian": 1 / n_arms, "beta": 1.0, "bernoulli": None}
+    checks.one_of("law", law, tuple(spreads))
     return PublishedRandomInstance(
         n_arms=n_arms,
-        low=0.0,
-        high=1.0,
         law=law,
-        spread=spread,
-        horizon=horizon,
+        spread=spreads[law],
         quotas=(rational("tau", tau) / n_arms,) * n_arms,
-        penalties=penalties,
         source=f"HT-UCB (ICLR 2022 submission), {place}, {n_arms} arms, quotas of sum {tau}",
+        **others,
     )
-
-
-def _one_of_numbers(name: str, value: Any, allowed: Sequence[float]) -> None:
-    """Raise ValueError unless `value` is one of some numbers, however it is written."""
-    if rational(name, value) not in [Fraction(str(one)) for one in allowed]:
-        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")

@@ -5,7 +5,6 @@ import traceback
 from pathlib import Path
 
 from fairbandits.data.provenance import PACKAGE
-from fairbandits.engine.loops import LOOPS
 from fairbandits.policies import own
 
 
@@ -32,17 +31,9 @@ def importable(name: str, folder: Path) -> str:
 def place_of(error: Exception) -> str:
     """Return the replicate (from 0) and round that were played when an error was raised.
 
-    Empty for compiled code and for rounds that another process played.
+    Empty where none was, or another process played; compiled code knows no round.
     """
-    found = []
-    loops = {loop.__name__ for loop in LOOPS.values()}
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        name, known = frame.f_code.co_name, frame.f_locals
-        if name == "_play" and "chosen" in known and "records" in known:
-            found.append(f"replicate {known['chosen'][len(known['records'])]}")
-        elif name in loops and "t" in known:
-            found.append(f"round {known['t']}")
-    return ", ".join(found)
+    return getattr(error, "place", "")
 
 
 def line_of(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -25,39 +26,23 @@ class Picture(Figure):
 
 
 class Metric(NamedTuple):
-    """A measure: its title on an axis, the inputs that it needs, and its function."""
+    """A measure: its title on an axis, the inputs that it needs, and a function or a method."""
 
     title: str
-    needs: tuple[str, ...]
-    of: Callable[[Any, Any, Any], np.ndarray]
+    needs: tuple[str, ...] = ()
+    of: Callable | str = ""
 
 
-#: Measures by name: methods of `Result`, given targets and penalties where needed.
+#: Measures by name: methods of `Result`.
 METRICS = {
-    "regret": Metric("regret", (), lambda one, targets, penalties: one.regret()),
-    "violation": Metric(
-        "violation", ("quotas or targets",), lambda one, targets, penalties: one.violation(targets)
-    ),
-    "r_regret": Metric(
-        "regret beyond the quotas", ("quotas",), lambda one, targets, penalties: one.r_regret()
-    ),
-    "target_regret": Metric(
-        "regret beyond the targets",
-        ("targets",),
-        lambda one, targets, penalties: one.target_regret(targets),
-    ),
-    "penalised_regret": Metric(
-        "penalised regret",
-        ("quotas", "penalties"),
-        lambda one, targets, penalties: one.penalised_regret(penalties),
-    ),
-    "unfairness": Metric(
-        "unfairness", ("quotas",), lambda one, targets, penalties: one.unfairness()
-    ),
-    "reward": Metric("reward", (), lambda one, targets, penalties: one.reward()),
+    "regret": Metric("regret"),
+    "violation": Metric("violation", ("quotas or targets",)),
+    "r_regret": Metric("regret beyond the quotas", ("quotas",)),
+    "target_regret": Metric("regret beyond the targets", ("targets",)),
+    "penalised_regret": Metric("penalised regret", ("quotas", "penalties")),
+    "unfairness": Metric("unfairness", ("quotas",)),
+    "reward": Metric("reward"),
 }
-
-
 #: How to provide each input that a measure needs.
 EXAMPLES = {
     "quotas": 'quotas=("1/5", "3/10", ...)',
@@ -67,6 +52,7 @@ EXAMPLES = {
 }
 
 
+STYLE = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
 #: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
 
@@ -81,8 +67,10 @@ def plot_of(
         "targets": getattr(first.policy, "targets", None) if targets is None else targets,
         "penalties": penalties,
     }
-    curves, titles = curves_of(results, metrics_of(metrics, given), targets, penalties)
-    return picture_of(first.rounds, curves, titles)
+    wanted = metrics_of(metrics, given)
+    return picture_of(
+        first.rounds, *curves_of(results, wanted, targets=targets, penalties=penalties)
+    )
 
 
 def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
@@ -104,7 +92,7 @@ def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
 
 def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
     if callable(metric):
-        return Metric(name, (), lambda one, targets, penalties: metric(one))
+        return Metric(name, of=metric)
     if not isinstance(metric, str) or metric not in METRICS:
         meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
         raise ValueError(f"metric {metric!r} is unknown{meant}")
@@ -116,17 +104,28 @@ def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
                 f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics that "
                 f"need nothing, such as {others}"
             )
-    return found if name == metric else found._replace(title=name)
+    return found._replace(of=metric, title=found.title if name == metric else name)
+
+
+def _values(metric: Metric, result: Any, given: Mapping[str, Any]) -> np.ndarray:
+    if callable(metric.of):
+        return np.asarray(metric.of(result), float)
+    method = getattr(result, metric.of)
+    takes = inspect.signature(method).parameters
+    return method(**{name: given[name] for name in given if name in takes}).astype(float)
 
 
 def curves_of(
-    results: Mapping[str, Any], metrics: Mapping[str, Metric], targets: Any, penalties: Any
+    results: Mapping[str, Any], metrics: Mapping[str, Metric], **given: Any
 ) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, str]]:
-    """Return each measure of each policy, and the measures' titles on an axis."""
+    """Return each measure of each policy, and the measures' titles on an axis.
+
+    `given` are targets and penalties, for measures with parameters of these names.
+    """
     curves = {}
     for name, metric in metrics.items():
         for label, result in results.items():
-            values = np.asarray(metric.of(result, targets, penalties), float)
+            values = _values(metric, result, given)
             wanted = (result.replicates.size, result.rounds.size)
             if values.shape != wanted:
                 raise ValueError(
@@ -137,11 +136,38 @@ def curves_of(
     return curves, {name: metric.title for name, metric in metrics.items()}
 
 
-def picture_of(
-    rounds: np.ndarray, curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]
-) -> Picture:
-    """Return a figure with a panel for each measure, as `Comparison.plot` does."""
-    from fairbandits.library.style import COLOURS, OTHER_DASHES, PALETTE, dash_of, draw_curve
+def tradeoff_of(curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]) -> Picture:
+    """Return a figure of what fairness costs, as `Comparison.plot` does with ``"tradeoff"``."""
+    if len(titles) < 2:
+        raise ValueError(
+            "a trade-off needs two measures; compare(..., metrics=('regret', 'violation'))"
+        )
+    cost, lack = list(titles)[:2]
+    colours, _ = _looks(curves)
+    with mpl.rc_context(STYLE):
+        figure = Picture(figsize=(5.6, 4.2), layout="constrained")
+        axis = figure.subplots()
+        for label, colour in colours.items():
+            ends = np.maximum(curves[lack, label][:, -1], 0), curves[cost, label][:, -1]
+            (x, a, b), (y, c, d) = map(interval_of, ends)
+            bars = {"xerr": [[x - a], [b - x]], "yerr": [[y - c], [d - y]]}
+            axis.errorbar(x, y, fmt="o", color=colour, capsize=2, label=label, **bars)
+        axis.set_xlabel(f"{titles[lack]} where above 0")
+        axis.set_ylabel(titles[cost])
+        axis.legend()
+        figure.suptitle("At the last round: means with 95 % t intervals", fontsize="medium")
+    return figure
+
+
+def interval_of(values: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of a sample and its 95 % t interval."""
+    (row,) = summarise("", "", np.zeros(1), values[:, None]).itertuples()
+    return row.mean, row.mean_low, row.mean_high
+
+
+def _looks(curves: Mapping[tuple[str, str], Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return each policy's colour and its line."""
+    from fairbandits.library.style import COLOURS, OTHER_DASHES, PALETTE, dash_of
 
     labels = list(dict.fromkeys(label for _, label in curves))
     known = {one: SHOWN.get(one, one) for one in labels if SHOWN.get(one, one) in COLOURS}
@@ -153,13 +179,22 @@ def picture_of(
     dashes = {one: dash_of(name) for one, name in known.items()}
     repeats = (k // len(free) % len(OTHER_DASHES) for k in range(len(others)))
     dashes |= {one: OTHER_DASHES[again] for one, again in zip(others, repeats, strict=True)}
+    return {one: colours[one] for one in labels}, dashes
+
+
+def picture_of(
+    rounds: np.ndarray, curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]
+) -> Picture:
+    """Return a figure with a panel for each measure, as `Comparison.plot` does."""
+    from fairbandits.library.style import draw_curve
+
+    colours, dashes = _looks(curves)
     n = len(next(iter(curves.values())))
-    style = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
-    with mpl.rc_context(style):
+    with mpl.rc_context(STYLE):
         figure = Picture(figsize=(5.2 * len(titles), 3.7), layout="constrained")
         axes = figure.subplots(1, len(titles), squeeze=False)[0]
         for axis, (name, title) in zip(axes, titles.items(), strict=True):
-            for label in labels:
+            for label in colours:
                 curve = curves[name, label]
                 if n == 1:
                     look = {"color": colours[label], "ls": dashes[label], "label": label}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.library import simulation
-from fairbandits.measures import penalised, pulls
-from fairbandits.measures import regrets as measures
+from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.simulation import DEFICITS, columns_of
+from fairbandits.library.worlds import LOST, World
+from fairbandits.measures import penalised, pulls, rates
 from fairbandits.measures.penalties import penalty_rates
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Fields with one entry per replicate on their first axis.
@@ -24,8 +27,11 @@ OF_RUN = ("instance", "horizon", "seed", "stream", "quotas")
 
 
 @dataclass(frozen=True)
-class Result(simulation.Result):
+class Result:
     """What a run recorded, and its measures: arrays of shape (n_replicates, n_checkpoints).
+
+    A measure that is also in `fairbandits.metrics` gets what the run knows: rounds, plays, rewards,
+    true means and quotas.
 
     Attributes
     ----------
@@ -59,6 +65,18 @@ class Result(simulation.Result):
     ((3, 2), (3, 2))
     """
 
+    policy: Any
+    instance: Instance | RandomInstance | World
+    horizon: int
+    seed: int
+    stream: str
+    replicates: np.ndarray
+    rounds: np.ndarray
+    plays: np.ndarray
+    rewards: np.ndarray
+    probes: dict[str, np.ndarray]
+    deficits: dict[str, np.ndarray] = field(default_factory=dict)
+    means: np.ndarray | None = None
     quotas: tuple | None = None
 
     @property
@@ -66,55 +84,46 @@ class Result(simulation.Result):
         """True means, shape (n_arms,), or (n_replicates, n_arms) where the instance is random."""
         return self.instance.true_means if self.means is None else self.means
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the tidy columns, one row per replicate, round and arm (arms from 1).
+
+        A random instance adds the column ``mean``, the arm's true mean in that replicate.
+        """
+        return columns_of(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the tidy columns as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
     def reward(self) -> np.ndarray:
-        """Return the reward of all arms so far, shape (n_replicates, n_checkpoints)."""
+        """Return the reward of all arms so far."""
         return self.rewards.sum(axis=-1)
 
     def regret(self) -> np.ndarray:
-        """Return the conventional pseudo-regret, shape (n_replicates, n_checkpoints).
+        """Return the conventional pseudo-regret, `fairbandits.metrics.regret`.
 
-        That is `fairbandits.metrics.regret`: what all pulls of other arms than the best cost,
-        those that quotas or targets demand among them.
+        In a `World` whose means move it is against the best arm of each round.
         """
-        return measures.regret(self.plays, self.true_means)
+        if isinstance(self.instance, World) and self.instance.moves:
+            return self.probes[LOST].sum(axis=-1)
+        return self._measured(pulls.regret)
 
     def r_regret(self, tolerance: Any = 0) -> np.ndarray:
-        """Return the regret beyond what the quotas cost, shape (n_replicates, n_checkpoints).
-
-        That is `fairbandits.metrics.r_regret` with the quotas of the run.
-
-        Raises
-        ------
-        ValueError
-            If the run measured no quotas.
-        """
-        return measures.r_regret(
-            self.rounds, self.plays, self.true_means, self._quotas("r_regret"), tolerance
-        )
+        """Return the regret beyond what the quotas cost, `fairbandits.metrics.r_regret`."""
+        return self._measured(pulls.r_regret, tolerance=tolerance)
 
     def target_regret(self, targets: Sequence[float] | None = None) -> np.ndarray:
         """Return the regret against the best distribution that meets the targets.
 
-        That is `fairbandits.metrics.target_regret`, shape (n_replicates, n_checkpoints).
-
-        Parameters
-        ----------
-        targets : sequence of float, length n_arms, optional
-            Reward rates; those of the policy if it has such.
-
-        Raises
-        ------
-        ValueError
-            If there are no targets, or nobody can meet them.
+        That is `fairbandits.metrics.target_regret`; `targets` are those of the policy if it has
+        such.
         """
-        return measures.target_regret(
-            self.rounds, self.plays, self.true_means, self._targets("target_regret", targets)
-        )
+        return self._measured(rates.target_regret, targets=targets)
 
     def violation(self, targets: Sequence[float] | None = None, of: str = "deficit") -> np.ndarray:
-        """Return by how much the worst arm is behind, shape (n_replicates, n_checkpoints).
-
-        Negative where no arm is behind.
+        """Return by how much the worst arm is behind; negative where none is.
 
         Parameters
         ----------
@@ -131,47 +140,29 @@ class Result(simulation.Result):
             If there are neither quotas nor targets.
         """
         if targets is None and self.deficits:
-            checks.one_of("of", of, simulation.DEFICITS)
-            return pulls.violation(self.deficits[of])
+            checks.one_of("of", of, DEFICITS)
+            return self.deficits[of].max(axis=-1)
         if targets is None and not getattr(self.policy, "targets", ()):
             raise ValueError(
                 "violation needs quotas or targets; measure quotas with "
                 'run(..., quotas=("1/5", "3/10", ...)), or give violation(targets=(0.1, 0.2, ...))'
             )
-        wanted = self._targets("violation", targets)
-        return measures.target_violation(self.rounds, self.rewards, wanted)
+        return self._measured(rates.target_violation, "violation", targets=targets)
 
     def unfairness(self) -> np.ndarray:
-        """Return the pulls that all arms together lack, shape (n_replicates, n_checkpoints).
-
-        That is `fairbandits.metrics.unfairness` with the quotas of the run.
-
-        Raises
-        ------
-        ValueError
-            If the run measured no quotas.
-        """
-        return penalised.unfairness(self.rounds, self.plays, self._quotas("unfairness"))
+        """Return the pulls that all arms together lack, `fairbandits.metrics.unfairness`."""
+        return self._measured(penalised.unfairness)
 
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
-        """Return the regret where each missing pull costs, shape (n_replicates, n_checkpoints).
-
-        That is `fairbandits.metrics.penalised_regret` with the quotas of the run.
+        """Return the regret where each missing pull costs, `fairbandits.metrics.penalised_regret`.
 
         Parameters
         ----------
         penalties : float, sequence of float, or "half_range"
             What a missing pull costs: the same for all arms, or for each its own; half the range of
             the true means.
-
-        Raises
-        ------
-        ValueError
-            If the run measured no quotas, or there is not one penalty per arm.
         """
-        quotas = self._quotas("penalised_regret")
-        rates = penalty_rates(penalties, self.true_means)
-        return penalised.penalised_regret(self.rounds, self.plays, self.true_means, quotas, rates)
+        return self._measured(penalised.penalised_regret, penalties=penalties)
 
     def plot(self, metric: Any = "regret", **settings: Any) -> Figure:
         """Return a figure of one measure by round: its mean with a 95 % t interval.
@@ -193,10 +184,20 @@ class Result(simulation.Result):
 
         return plots.plot_of({type(self.policy).__name__: self}, [metric], **settings)
 
-    def _quotas(self, name: str) -> tuple:
-        if self.quotas is None:
+    def _measured(self, measure: Callable, name: str = "", **given: Any) -> np.ndarray:
+        """Return a measure, given by its parameters' names what the run knows."""
+        name = name or measure.__name__
+        takes = inspect.signature(measure).parameters
+        if "quotas" in takes and self.quotas is None:
             raise ValueError(f'{name} needs quotas; run(..., quotas=("1/5", "3/10", ...))')
-        return self.quotas
+        if "targets" in takes:
+            given["targets"] = self._targets(name, given["targets"])
+        if "penalties" in takes:
+            given["penalties"] = penalty_rates(given["penalties"], self.true_means)
+        known = {"means": self.true_means} | {
+            one: getattr(self, one) for one in ("rounds", "plays", "rewards", "quotas")
+        }
+        return measure(**{one: known[one] for one in takes if one in known}, **given)
 
     def _targets(self, name: str, targets: Sequence[float] | None) -> Sequence[float]:
         found = getattr(self.policy, "targets", ()) if targets is None else targets
@@ -207,7 +208,7 @@ class Result(simulation.Result):
         return found
 
 
-def join(results: Iterable[simulation.Result]) -> Result:
+def join(results: Iterable[Result]) -> Result:
     """Return one result of several that have different replicates of the same run.
 
     Parameters
@@ -238,12 +239,12 @@ def join(results: Iterable[simulation.Result]) -> Result:
     if not results:
         raise ValueError("results must hold at least one, got none")
     for one in results:
-        if not isinstance(one, simulation.Result):
+        if not isinstance(one, Result):
             raise TypeError(f"results must be those of fairbandits.run, got {one!r}")
     first = results[0]
     for other in results[1:]:
         for name in OF_RUN:
-            mine, its = (getattr(one, name, None) for one in (first, other))
+            mine, its = (getattr(one, name) for one in (first, other))
             if mine != its:
                 raise ValueError(f"results must be of one run; {name} is {mine!r} and {its!r}")
         if not _same_policy(first.policy, other.policy):
@@ -265,29 +266,19 @@ def join(results: Iterable[simulation.Result]) -> Result:
             f"results must have different replicates; {known[counts > 1][0]} is in two of them, "
             "so give the second run others: run(..., replicates=range(10, 20))"
         )
-    return made_of(first, [{name: getattr(one, name) for name in OF_REPLICATES} for one in results])
+    return replace(first, **joined(results))
 
 
-def made_of(run: Any, parts: Sequence[dict[str, Any]], **others: Any) -> Result:
-    """Assemble a Result from per-replicate parts (`OF_REPLICATES`).
-
-    All other fields come from `others`, else from `run`.
-    """
-    found = {}
+def joined(parts: Sequence[Any]) -> dict[str, Any]:
+    """Return the rounds and `OF_REPLICATES` of parts that differ in their replicates, as one."""
+    found = {"rounds": parts[0].rounds}
     for name in OF_REPLICATES:
-        first = parts[0][name]
-        if len(parts) == 1 or first is None:
-            found[name] = first
-        elif isinstance(first, dict):
-            found[name] = {
-                key: np.concatenate([part[name][key] for part in parts]) for key in first
-            }
+        each = [getattr(part, name) for part in parts]
+        if isinstance(each[0], dict):
+            found[name] = {key: np.concatenate([one[key] for one in each]) for key in each[0]}
         else:
-            found[name] = np.concatenate([part[name] for part in parts])
-    for one in fields(Result):
-        if one.name not in OF_REPLICATES:
-            found[one.name] = others.get(one.name, getattr(run, one.name, None))
-    return Result(**found)
+            found[name] = None if each[0] is None else np.concatenate(each)
+    return found
 
 
 def _same_policy(one: Any, other: Any) -> bool:

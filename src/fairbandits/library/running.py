@@ -1,14 +1,14 @@
 """Run one policy on one instance: `fairbandits.run`.
 
-`fairbandits.library.simulation` plays the rounds; this module adds several processes, a progress
-line and results with measures. Recorded runs bypass it.
+`fairbandits.library.simulation` plays the rounds; this module checks the arguments and adds several
+processes, a progress line and results with measures. Recorded runs bypass it.
 """
 
 import multiprocessing
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
@@ -16,15 +16,29 @@ from typing import Any
 
 import numpy as np
 
-from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.results import OF_REPLICATES, Result, made_of
+from fairbandits.library.results import Result, joined
+from fairbandits.library.simulation import (
+    Played,
+    Setting,
+    checked_horizon,
+    checkpoint_grid,
+    feedback_of,
+    play,
+    probes_of,
+    started,
+    whole,
+)
+from fairbandits.library.worlds import World, play_in_world
 from fairbandits.rationals import exact
 
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
 #: that none waits long for another.
 PIECES, PIECES_EACH = 20, 4
+
+#: Upper limit of replicate numbers, which are recorded in 32 bits.
+REPLICATES = 2**31
 
 #: In a worker process: plays some replicates.
 _play: Callable | None = None
@@ -32,7 +46,7 @@ _play: Callable | None = None
 
 def run(
     policy: Any,
-    instance: Instance | RandomInstance,
+    instance: Instance | RandomInstance | World,
     horizon: int,
     replicates: int | Sequence[int] = 1,
     *,
@@ -55,8 +69,9 @@ def run(
         ``start(n_arms, horizon)`` that returns a fresh object with methods
         ``choose(t, coin)`` and ``learn(t, action, reward)``, plus ``probe(out)`` if it has
         probes. Such a policy runs in plain Python, on the same streams.
-    instance : Instance or RandomInstance
-        Means and reward law; a random instance is drawn once for each replicate.
+    instance : Instance, RandomInstance or World
+        Means and reward law; a random instance is drawn once for each replicate. In a `World`
+        policies are interpreted.
     horizon : int
         Number of rounds T, at least the number of arms and at most 2**53.
     replicates : int or sequence of int
@@ -111,8 +126,11 @@ def run(
     [[1000], [1000]]
     """
     check(policy, instance)
-    if isinstance(policy, Compiled) and compiled is not False:
-        policy.compile(instance, quotas=quotas, observe=observe)
+    feedback_of(policy)
+    numbers, n_arms = numbers_of(replicates), instance.n_arms
+    horizon = checked_horizon(horizon, n_arms)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
         raise ValueError(
             f"n_jobs must be a whole number of at least 1, got {n_jobs!r}; os.cpu_count() says how "
@@ -120,47 +138,39 @@ def run(
         )
     if quotas is not None:
         quotas = tuple(quotas)
-    play = partial(
-        simulation.run,
-        policy,
-        instance,
-        horizon,
-        seed=seed,
-        checkpoints=checkpoints,
-        stream=stream,
-        quotas=quotas,
-        observe=observe,
-        compiled=compiled,
+    setting = Setting(policy, observe, quotas)
+    settings = {"seed": seed, "stream": stream, "compiled": compiled}
+    settings |= {"checkpoints": _rounds(checkpoints, horizon)}
+    if isinstance(policy, Compiled) and compiled is not False:
+        policy.compile(instance, quotas=quotas, observe=observe)
+    alone = n_jobs == 1 and not progress
+    some = 1 if alone else min(numbers.size, max(PIECES, PIECES_EACH * n_jobs))
+    if not alone:
+        # replicates that share a state would not show in separate pieces
+        probes_of(policy, observe)
+        started(policy, observe, n_arms, horizon, started(policy, observe, n_arms, horizon, []))
+    playing = partial(
+        play_in_world if isinstance(instance, World) else play,
+        *(setting, instance, horizon),
+        **settings,
     )
-    if n_jobs == 1 and not progress:
-        whole = play(replicates)
-        return made_of(whole, [_replicates_of(whole)], quotas=_exact(quotas))
-    _check_fresh(policy, observe, instance.n_arms, horizon)
-    chosen = simulation._replicates(replicates)
-    some = min(chosen.size, max(PIECES, PIECES_EACH * n_jobs))
-    pieces = np.array_split(chosen, some)
-    said = _said(type(policy).__name__, chosen.size) if progress else None
-    played = _alone(play, pieces) if n_jobs == 1 else _shared(play, pieces, n_jobs)
-    parts: dict[int, dict] = {}
+    pieces = np.array_split(numbers, some)
+    said = _said(type(policy).__name__, numbers.size) if progress else None
+    parts: dict[int, Played] = {}
     try:
+        played = (
+            enumerate(map(playing, pieces)) if n_jobs == 1 else _shared(playing, pieces, n_jobs)
+        )
         for number, part in played:
             parts[number] = part
             if said:
-                said(sum(one["replicates"].size for one in parts.values()))
+                said(sum(one.replicates.size for one in parts.values()))
     finally:
         if said:
             print(file=sys.stderr)
-    return made_of(
-        None,
-        [parts[number] for number in range(some)],
-        policy=policy,
-        instance=instance,
-        horizon=int(horizon),
-        seed=seed,
-        stream=stream,
-        rounds=parts[0]["rounds"],
-        quotas=_exact(quotas),
-    )
+    found = joined([parts[number] for number in range(some)])
+    known = None if quotas is None else exact("quotas", quotas)
+    return Result(policy, instance, horizon, seed, stream, quotas=known, **found)
 
 
 def check(policy: Any, instance: Any) -> None:
@@ -170,41 +180,58 @@ def check(policy: Any, instance: Any) -> None:
         raise TypeError(f"a policy is an object, and {name} is its class; write {name}(...)")
     if isinstance(policy, str):
         raise TypeError(f"a policy is an object, such as fairbandits.UCB1(), got {policy!r}")
-    if not isinstance(instance, Instance | RandomInstance):
+    if not isinstance(instance, Instance | RandomInstance | World):
         raise TypeError(
-            "instance must be an Instance or a RandomInstance, such as "
+            "instance must be an Instance, a RandomInstance or a World, such as "
             f"Instance(means=(0.7, 0.5)), got {instance!r}"
+        )
+    if isinstance(instance, World) and isinstance(policy, Compiled):
+        raise TypeError(
+            "in a World policies are interpreted; give the policy itself, not fairbandits.compiled"
         )
 
 
-def _exact(quotas: tuple | None) -> tuple | None:
-    return None if quotas is None else exact("quotas", quotas)
+def numbers_of(replicates: int | Sequence[int]) -> np.ndarray:
+    """Return the numbers of replicates, which may be given as how many they are."""
+    if isinstance(replicates, int | np.integer):
+        if whole("replicates", replicates) > REPLICATES:
+            raise ValueError(f"replicates must be at most 2**31, got {replicates}")
+        return np.arange(replicates)
+    numbers = np.asarray(list(replicates) if isinstance(replicates, Iterable) else replicates)
+    if not _is_whole(numbers) or numbers.min() < 0 or np.unique(numbers).size != numbers.size:
+        raise ValueError(
+            f"replicates must be a number or distinct whole numbers of at least 0, "
+            f"got {replicates!r}"
+        )
+    if numbers.max() >= REPLICATES:
+        raise ValueError(f"replicates must have numbers below 2**31, got {numbers.max()}")
+    return numbers.astype(np.int64)
 
 
-def _check_fresh(policy: Any, observe: Sequence[Any], n_arms: int, horizon: Any) -> None:
-    """Raise TypeError if replicates would share a state, which separate pieces cannot show."""
-    simulation._feedback(policy)
-    simulation._probes(policy, observe)
-    if simulation._whole("horizon", horizon) < n_arms:
-        return  # nothing is played
-    before = simulation._started(policy, observe, n_arms, horizon, [])
-    simulation._started(policy, observe, n_arms, horizon, before)
+def _rounds(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
+    if checkpoints is None:
+        return checkpoint_grid(horizon)
+    rounds = np.asarray(checkpoints)
+    if (
+        not _is_whole(rounds)
+        or rounds[0] < 1
+        or rounds[-1] > horizon
+        or (rounds[1:] <= rounds[:-1]).any()
+    ):
+        raise ValueError(
+            f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
+        )
+    return rounds.astype(np.int64)
 
 
-def _replicates_of(result: simulation.Result) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in (*OF_REPLICATES, "rounds")}
-
-
-def _alone(play: Callable, pieces: Sequence[np.ndarray]) -> Iterator[tuple[int, dict]]:
-    """Yield each piece's number and record, played in this process."""
-    for number, piece in enumerate(pieces):
-        yield number, _replicates_of(play(piece))
+def _is_whole(values: np.ndarray) -> bool:
+    return values.ndim == 1 and values.size > 0 and np.issubdtype(values.dtype, np.integer)
 
 
 def _shared(
-    play: Callable, pieces: Sequence[np.ndarray], n_jobs: int
-) -> Iterator[tuple[int, dict]]:
-    """Yield the same as `_alone`, played in several processes, in the order of completion.
+    playing: Callable, pieces: Sequence[np.ndarray], n_jobs: int
+) -> Iterator[tuple[int, Played]]:
+    """Yield each piece's number and record, in the order of completion.
 
     The processes are forks: they have the policy without pickling, so its class can be a
     notebook's.
@@ -213,7 +240,7 @@ def _shared(
         min(n_jobs, len(pieces)),
         mp_context=multiprocessing.get_context("fork"),
         initializer=_begin,
-        initargs=(play,),
+        initargs=(playing,),
     )
     said = set()
     try:
@@ -238,15 +265,15 @@ def _forking() -> Iterator[None]:
         yield
 
 
-def _begin(play: Callable) -> None:
+def _begin(playing: Callable) -> None:
     global _play
-    _play = play
+    _play = playing
 
 
-def _piece(piece: np.ndarray) -> tuple[dict[str, Any], list[tuple]]:
+def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
     """Play some replicates; return their record and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
-        part = _replicates_of(_play(piece))
+        part = _play(piece)
     warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
     return part, warned
 

@@ -1,15 +1,15 @@
-"""Play one policy on one instance: validation, the round loops, and tidy columns.
+"""Play a policy on an instance: the round loops, and what they record.
 
-Users call `fairbandits.run` (`fairbandits.library.running`), recorded runs this module.
+Users call `fairbandits.run` (`fairbandits.library.running`), which checks its arguments; recorded
+runs call `play`.
 """
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config
@@ -21,13 +21,10 @@ from fairbandits.engine.loops import LOOPS, Record, new_record
 from fairbandits.engine.protocol import VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
-from fairbandits.engine.watching import watched
+from fairbandits.engine.watching import Watched, watched
 from fairbandits.library import chance
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.rationals import LONGEST, quota_numerators
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
 #: Column names of results and datasets, which no probe can have.
@@ -37,55 +34,64 @@ TAKEN = (
 )
 #: Methods of a policy's state -> their arguments.
 METHODS = {"choose": ("t", "coin"), "learn": ("t", "action", "reward")}
-#: Upper limit of replicate numbers, which are recorded in 32 bits.
-REPLICATES = 2**31
 
 
-@dataclass(frozen=True)
-class Result:
-    """The record of a run: cumulated quantities at checkpoints, per replicate and arm.
-
-    The attributes are those of `fairbandits.Result`.
-    """
+class Setting(NamedTuple):
+    """The policy, observers and quotas of one replicate; `quotas` only measure."""
 
     policy: Any
-    instance: Instance | RandomInstance
-    horizon: int
-    seed: int
-    stream: str
+    observe: Sequence[Any] = ()
+    quotas: Sequence | None = None
+
+
+class Played(NamedTuple):
+    """What was recorded: the attributes of `fairbandits.Result` by these names."""
+
     replicates: np.ndarray
     rounds: np.ndarray
     plays: np.ndarray
     rewards: np.ndarray
     probes: dict[str, np.ndarray]
-    deficits: dict[str, np.ndarray] = field(default_factory=dict)
-    means: np.ndarray | None = None
+    deficits: dict[str, np.ndarray]
+    means: np.ndarray | None
 
-    def columns(self) -> dict[str, np.ndarray]:
-        """Return the tidy columns, one row per replicate, round and arm (arms from 1).
 
-        A random instance adds the column ``mean``, the arm's true mean in that replicate.
-        """
-        n_replicates, n_rounds, n_arms = self.plays.shape
-        arms = np.arange(1, n_arms + 1, dtype=np.int32)
-        drawn = {}
-        if self.means is not None:
-            drawn["mean"] = np.repeat(self.means[:, None, :], n_rounds, axis=1).reshape(-1)
-        columns = {
-            "replicate": np.repeat(self.replicates.astype(np.int32), n_rounds * n_arms),
-            "round": np.tile(np.repeat(self.rounds, n_arms), n_replicates),
-            "arm": np.tile(arms, n_replicates * n_rounds),
-            "plays": self.plays.reshape(-1),
-            "reward": self.rewards.reshape(-1),
-        }
-        recorded = self.deficits | self.probes
-        return columns | drawn | {name: values.reshape(-1) for name, values in recorded.items()}
+def columns_of(played: Any) -> dict[str, np.ndarray]:
+    """Return the tidy columns, one row per replicate, round and arm (arms from 1).
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the tidy columns as a pandas data frame."""
-        import pandas as pd
+    A random instance adds the column ``mean``, the arm's true mean in that replicate.
+    """
+    n_replicates, n_rounds, n_arms = played.plays.shape
+    arms = np.arange(1, n_arms + 1, dtype=np.int32)
+    drawn = {}
+    if played.means is not None:
+        drawn["mean"] = np.repeat(played.means[:, None, :], n_rounds, axis=1)
+    columns = {
+        "replicate": np.repeat(played.replicates.astype(np.int32), n_rounds * n_arms),
+        "round": np.tile(np.repeat(played.rounds, n_arms), n_replicates),
+        "arm": np.tile(arms, n_replicates * n_rounds),
+        "plays": played.plays,
+        "reward": played.rewards,
+    }
+    columns |= drawn | played.deficits | played.probes
+    return {name: values.reshape(-1) for name, values in columns.items()}
 
-        return pd.DataFrame(self.columns())
+
+def whole(name: str, value: Any) -> int:
+    """Return a whole number of at least 1; ValueError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+def checked_horizon(horizon: int, n_arms: int) -> int:
+    """Return a horizon; ValueError unless it is whole, not too long, and pulls each arm once."""
+    horizon = whole("horizon", horizon)
+    if horizon > LONGEST:
+        raise ValueError(f"horizon must be at most 2**53, got {horizon}")
+    if horizon < n_arms:
+        raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
+    return horizon
 
 
 def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndarray:
@@ -105,82 +111,29 @@ def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndar
     return np.union1d(np.union1d(evenly, logged), [horizon])
 
 
-def run(
-    policy: Any,
-    instance: Instance | RandomInstance,
-    horizon: int,
-    replicates: int | Sequence[int] = 1,
-    *,
-    seed: int = 0,
-    checkpoints: Sequence[int] | None = None,
-    stream: str = "run",
-    quotas: Sequence | None = None,
-    observe: Sequence[Any] = (),
-    compiled: bool | None = None,
-) -> Result:
-    """Run a policy on an instance in this process; parameters are those of `fairbandits.run`."""
-    chosen = _replicates(replicates)
-    settings = [Setting(policy, observe, quotas)] * chosen.size
-    address = (settings, instance, horizon, chosen, seed, stream)
-    return _result(*address, *_play(*address, checkpoints, compiled))
-
-
-class Setting(NamedTuple):
-    """The policy, observers and quotas of one replicate; `quotas` only measure."""
-
-    policy: Any
-    observe: Sequence[Any] = ()
-    quotas: Sequence | None = None
-
-
-def run_each(
-    settings: Sequence[Setting],
+def play(
+    settings: Setting | Sequence[Setting],
     instance: Instance | RandomInstance,
     horizon: int,
     replicates: Sequence[int],
     *,
-    seed: int,
-    stream: str,
     checkpoints: Sequence[int],
+    seed: int = 0,
+    stream: str = "run",
     compiled: bool | None = None,
-) -> list[Result]:
-    """Run replicates that have settings of their own, in blocks where possible.
+) -> Played:
+    """Play replicates, in blocks where possible; only policies and observers are checked.
 
-    All policies are of one class, as are all replicates' observers; other parameters as in `run`.
+    There is one setting for all replicates, or one for each; then all policies are of one class,
+    as are all replicates' observers. Other arguments are those of `fairbandits.run`. An error has
+    the attribute ``place``, the replicate and, of a policy in plain Python, the round.
     """
-    chosen = _replicates(replicates)
-    address = (settings, instance, horizon, chosen, seed, stream)
-    rounds, records, means = _play(*address, checkpoints, compiled)
-    results = []
-    for one in range(chosen.size):
-        own = slice(one, one + 1)
-        address = (settings[own], instance, horizon, chosen[own], seed, stream)
-        results.append(_result(*address, rounds, records[own], means[own]))
-    return results
-
-
-def _play(
-    settings: Sequence[Setting],
-    instance: Instance | RandomInstance,
-    horizon: int,
-    chosen: np.ndarray,
-    seed: int,
-    stream: str,
-    checkpoints: Sequence[int] | None,
-    compiled: bool | None,
-) -> tuple[np.ndarray, list[Record], list[np.ndarray]]:
-    """Return the checkpoints, and each replicate's record and true means."""
-    feedback = _feedback(settings[0].policy)
-    horizon = _whole("horizon", horizon)
-    if horizon > LONGEST:
-        raise ValueError(f"horizon must be at most 2**53, got {horizon}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    n_arms = instance.n_arms
-    if horizon < n_arms:
-        raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
-    rounds = _checkpoints(checkpoints, horizon)
-    if compiled is None and getattr(settings[0].policy, "always_compiled", False):
+    chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
+    if isinstance(settings, Setting):
+        settings = [settings] * chosen.size
+    policy, n_arms = settings[0].policy, instance.n_arms
+    feedback = feedback_of(policy)
+    if compiled is None and getattr(policy, "always_compiled", False):
         compiled = True
     random = isinstance(instance, RandomInstance)
     means, sources = [], []
@@ -189,104 +142,110 @@ def _play(
         means.append(drawn.true_means)
         address = (seed, stream, replicate)
         sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
+    required = [_quotas(one.quotas, feedback, n_arms, horizon) for one in settings]
+    probes = probes_of(*settings[0][:2])
 
-    def empty(setting: Setting) -> Record:
-        n_probes = sum(map(len, _probes(setting.policy, setting.observe)))
-        required = _required(setting, feedback, n_arms, horizon)
-        return new_record(feedback, n_arms, rounds, n_probes, required)
+    def empty(place: int) -> Record:
+        return new_record(feedback, n_arms, rounds, sum(map(len, probes)), required[place])
 
     def begun(setting: Setting, before: list[Any]) -> tuple[list[Any], Any, bool]:
-        started = _started(setting.policy, setting.observe, n_arms, horizon, before)
-        probes = _probes(setting.policy, setting.observe)
-        return started, *_joined(setting.policy, started, probes, n_arms)
+        states = started(setting.policy, setting.observe, n_arms, horizon, before)
+        return states, *_joined(setting.policy, states, probes, n_arms)
 
     records: list[Record] = []
-    loop, started, play = None, [], LOOPS[feedback]
-    while len(records) < len(sources):
-        some = slice(len(records), len(records) + LANES)
-        setting, *others = settings[some]
-        record = empty(setting)
-        started, state, ours = begun(setting, started)
-        if ours and not records:
-            _say_if_unmet(settings if random else settings[:1], means)
-        force = compiled if ours else False
-        to_come = horizon * (len(sources) - len(records))
-        together = loop is None and force is not False and horizon <= MOST_ROUNDS
-        # a block takes as long as two or three replicates, however few it has
-        if together and len(others) >= 2 and not config.DISABLE_JIT:
-            pairs = [
-                (state, record) if other is setting else (begun(other, [])[1], empty(other))
-                for other in others
-            ]
-            missing = LANES - 1 - len(others)
-            states, lanes = zip((state, record), *pairs, *[(state, record)] * missing, strict=True)
-            block, several = block_of(states), block_of(lanes)
-            if block is not None and several is not None:
-                source = block_of([*sources[some], *sources[some][:1] * missing])
-                if chosen_loop(play, block, source, several, to_come, force) is play:
-                    play(block, source, several, 0, horizon)
-                    records += [lane_of(several, lane, record) for lane in range(len(others) + 1)]
+    loop, states, state = None, [], None
+    try:
+        while len(records) < len(sources):
+            first, state = len(records), None
+            some = slice(first, first + LANES)
+            setting, *others = settings[some]
+            record = empty(first)
+            states, state, ours = begun(setting, states)
+            if ours and not records:
+                _say_if_unmet(settings if random else settings[:1], means)
+            force = compiled if ours else False
+            to_come = horizon * (len(sources) - first)
+            together = loop is None and force is not False and horizon <= MOST_ROUNDS
+            # a block takes as long as two or three replicates, however few it has
+            if together and len(others) >= 2 and not config.DISABLE_JIT:
+                pairs = [(state, record)]
+                for place, other in enumerate(others, start=first + 1):
+                    same = other is setting
+                    pairs.append(pairs[0] if same else (begun(other, [])[1], empty(place)))
+                own = sources[some]
+                lanes = _in_block(LOOPS[feedback], pairs, own, horizon, to_come, force)
+                if lanes:
+                    records += lanes
                     continue
-                force = False
-        if loop is None:
-            loop = chosen_loop(play, state, sources[some][0], record, to_come, force)
-        before = () if ours else chance.position()
-        loop(state, sources[some][0], record, 0, horizon)
-        if before:
-            chance.refuse_if_moved(setting.policy, before)
-        records.append(record)
-    return rounds, records, means
-
-
-def _required(
-    setting: Setting, feedback: str, n_arms: int, horizon: int
-) -> tuple[list[int], int] | None:
-    """Return the quotas that a replicate measures: numerators, denominator."""
-    return None if setting.quotas is None else _quotas(setting.quotas, feedback, n_arms, horizon)
-
-
-def _result(
-    settings: Sequence[Setting],
-    instance: Instance | RandomInstance,
-    horizon: int,
-    chosen: np.ndarray,
-    seed: int,
-    stream: str,
-    rounds: np.ndarray,
-    records: Sequence[Record],
-    means: Sequence[np.ndarray],
-) -> Result:
-    """Return the result of replicates with the same setting."""
-    policy, observe, _ = settings[0]
-    plays = np.array([record.plays_at for record in records])
-    deficits = {}
-    required = _required(settings[0], policy.feedback, instance.n_arms, horizon)
-    if required:
-        numerators, denominator = required
-        now = np.array(numerators) * rounds[:, None] - denominator * plays
-        largest = np.array([record.deficit_sup_at for record in records])
-        for name, exact in (("deficit", now), ("deficit_sup", largest)):
-            deficits[name] = exact / denominator
-            deficits[f"floor_{name}"] = exact // denominator
+                force = force if lanes is None else False
+            if loop is None:
+                loop = chosen_loop(LOOPS[feedback], state, sources[first], record, to_come, force)
+            before = () if ours else chance.position()
+            loop(state, sources[first], record, 0, horizon)
+            if before:
+                chance.refuse_if_moved(setting.policy, before)
+            records.append(record)
+    except Exception as error:
+        error.place = f"replicate {chosen[len(records)]}{_round_of(state)}"
+        raise
     probed = np.array([record.probes_at for record in records])
-    probes = [name for names in _probes(policy, observe) for name in names]
-    return Result(
-        policy,
-        instance,
-        int(horizon),
-        seed,
-        stream,
+    names = [name for part in probes for name in part]
+    owed = [_deficits(*one) for one in zip(records, required, strict=True)]
+    return Played(
         chosen,
         rounds,
-        plays,
+        np.array([record.plays_at for record in records]),
         np.array([record.rewards_at for record in records]),
-        {name: probed[:, :, p] for p, name in enumerate(probes)},
-        deficits,
-        np.array(means) if isinstance(instance, RandomInstance) else None,
+        {name: probed[:, :, p] for p, name in enumerate(names)},
+        {name: np.array([one[name] for one in owed]) for name in owed[0]},
+        np.array(means) if random else None,
     )
 
 
-def _started(
+def _in_block(
+    loop: Any,
+    pairs: list[tuple],
+    sources: list[Any],
+    horizon: int,
+    to_come: int,
+    force: bool | None,
+) -> list[Record] | None:
+    """Play replicates side by side; None if they cannot be, nothing if it is not worth compiling.
+
+    Of each there is the state and the empty record.
+    """
+    missing = LANES - len(pairs)
+    block, several = (block_of(one) for one in zip(*pairs, *[pairs[0]] * missing, strict=True))
+    if block is None or several is None:
+        return None
+    source = block_of([*sources, *sources[:1] * missing])
+    if chosen_loop(loop, block, source, several, to_come, force) is not loop:
+        return []
+    loop(block, source, several, 0, horizon)
+    return [lane_of(several, lane, pairs[0][1]) for lane in range(len(pairs))]
+
+
+def _deficits(record: Record, required: tuple[list[int], int] | None) -> dict[str, np.ndarray]:
+    """Return by how much the arms of a replicate are behind their quotas, exact and floored."""
+    if required is None:
+        return {}
+    numerators, denominator = required
+    now = np.array(numerators) * record.checkpoints[:, None] - denominator * record.plays_at
+    exact = ((now, "deficit"), (record.deficit_sup_at, "deficit_sup"))
+    return {
+        prefix + name: value
+        for values, name in exact
+        for prefix, value in (("", values / denominator), ("floor_", values // denominator))
+    }
+
+
+def _round_of(state: Any) -> str:
+    """Return the round that a policy in plain Python was asked for last, for an error."""
+    state = state.policy if isinstance(state, Watched) else state
+    return f", round {state.round}" if isinstance(state, _Guarded) and state.round else ""
+
+
+def started(
     policy: Any, observe: Sequence[Any], n_arms: int, horizon: int, before: list[Any]
 ) -> list[Any]:
     """Return the states of policy and observers before round 1.
@@ -298,11 +257,7 @@ def _started(
     states += [one.start(policy, states[0], n_arms, horizon) for one in observe]
     for one, state, last in zip((policy, *observe), states, before or states, strict=True):
         if before and state is last:
-            raise TypeError(
-                f"{type(one).__name__}.start must return a fresh object for each replicate, or "
-                "what one has learnt is known to the next; it returned the same "
-                f"{type(state).__name__} twice"
-            )
+            raise not_fresh(one, state)
         verbs = VERBS if one is policy else WATCHING
         own = [verb for verb in verbs if callable(getattr(one, verb, None))]
         if own and is_implemented(type(state), verbs[0]):
@@ -312,6 +267,14 @@ def _started(
                 f"object with methods {verbs[1]} and {verbs[0]} from start"
             )
     return states
+
+
+def not_fresh(policy: Any, state: Any) -> TypeError:
+    """Return the error of a policy whose replicates share a state."""
+    return TypeError(
+        f"{type(policy).__name__}.start must return a fresh object for each replicate, or what one "
+        f"has learnt is known to the next; it returned the same {type(state).__name__} twice"
+    )
 
 
 def _say_if_unmet(settings: Sequence[Setting], means: Sequence[np.ndarray]) -> None:
@@ -357,6 +320,7 @@ class _Guarded:
         self._state = state
         self._name = type(policy).__name__
         self._n_arms = n_arms
+        self.round = 0
         self.choose = self._arm
         self.distribute = self._probabilities
         self.learn = self._learn
@@ -367,6 +331,7 @@ class _Guarded:
         return getattr(self.__dict__["_state"], name)
 
     def _arm(self, t: int, coin: int) -> int:
+        self.round = t
         arm = self._state.choose(t, coin)
         if not isinstance(arm, int | np.integer) or not 0 <= arm < self._n_arms:
             raise ValueError(
@@ -381,6 +346,7 @@ class _Guarded:
         self._state.learn(t, action, reward)
 
     def _probabilities(self, t: int, coin: int, out: np.ndarray) -> None:
+        self.round = t
         x = np.asarray(self._state.choose(t, coin), dtype=float)
         if x.shape != (self._n_arms,) or not (x.min() >= 0 and abs(x.sum() - 1) < 1e-9):
             raise ValueError(
@@ -405,7 +371,8 @@ def check_takes(one: Any, method: str, given: Sequence[str]) -> None:
         ) from None
 
 
-def _feedback(policy: Any) -> str:
+def feedback_of(policy: Any) -> str:
+    """Return a policy's feedback; TypeError for what is no policy."""
     feedback, name = getattr(policy, "feedback", None), type(policy).__name__
     if feedback not in LOOPS:
         raise TypeError(
@@ -418,7 +385,7 @@ def _feedback(policy: Any) -> str:
     return feedback
 
 
-def _probes(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
+def probes_of(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
     """Return the names of the policy's probes and of each observer's."""
     for one in observe:
         if not (hasattr(one, "probes") and callable(getattr(one, "start", None))):
@@ -442,7 +409,12 @@ def _probes(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
     return probes
 
 
-def _quotas(quotas: Sequence, feedback: str, n_arms: int, horizon: int) -> tuple[list[int], int]:
+def _quotas(
+    quotas: Sequence | None, feedback: str, n_arms: int, horizon: int
+) -> tuple[list[int], int] | None:
+    """Return the quotas that a replicate measures, as numerators and denominator."""
+    if quotas is None:
+        return None
     if feedback != "bandit":
         raise ValueError(
             "quotas count pulls, and a policy with full information pulls no arm; leave them away, "
@@ -451,38 +423,3 @@ def _quotas(quotas: Sequence, feedback: str, n_arms: int, horizon: int) -> tuple
         )
     checks.length("quotas", quotas, n_arms)
     return quota_numerators(quotas, horizon)
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
-
-
-def _replicates(replicates: int | Sequence[int]) -> np.ndarray:
-    if isinstance(replicates, int | np.integer):
-        if _whole("replicates", replicates) > REPLICATES:
-            raise ValueError(f"replicates must be at most 2**31, got {replicates}")
-        return np.arange(replicates)
-    chosen = np.asarray(list(replicates) if isinstance(replicates, Iterable) else replicates)
-    whole = chosen.ndim == 1 and chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
-    if not whole or chosen.min() < 0 or np.unique(chosen).size != chosen.size:
-        raise ValueError(
-            f"replicates must be a number or distinct whole numbers of at least 0, "
-            f"got {replicates!r}"
-        )
-    if chosen.max() >= REPLICATES:
-        raise ValueError(f"replicates must have numbers below 2**31, got {chosen.max()}")
-    return chosen.astype(np.int64)
-
-
-def _checkpoints(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
-    if checkpoints is None:
-        return checkpoint_grid(horizon)
-    rounds = np.asarray(checkpoints)
-    whole = rounds.ndim == 1 and rounds.size > 0 and np.issubdtype(rounds.dtype, np.integer)
-    if not whole or rounds[0] < 1 or rounds[-1] > horizon or (rounds[1:] <= rounds[:-1]).any():
-        raise ValueError(
-            f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
-        )
-    return rounds.astype(np.int64)

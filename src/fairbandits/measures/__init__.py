@@ -1,23 +1,23 @@
-"""Regrets and fairness measures, from plays and rewards and the true means."""
+"""Regrets and fairness measures, from plays and rewards and the true means.
+
+All have one convention of shapes. What is recorded comes as `fairbandits.run` records it: plays and
+rewards have shape (n_replicates, n_checkpoints, n_arms), or lack the first axis for one replicate;
+`rounds` has shape (n_checkpoints,), `means` (n_arms,), or (n_replicates, n_arms) where each
+replicate has its own. A measure has shape (n_replicates, n_checkpoints), with a third axis if it is
+of each arm or group; three dots stand for the leading axes. None averages over replicates.
+Arguments come in this order: rounds, recorded arrays, means, then groups, quotas, targets and
+penalties. Quotas are exact numbers, or text, and pulls are compared with them in integers.
+"""
 
 import importlib
 
 from fairbandits.lookup import found
 
 _MEASURES = {
-    "fairbandits.measures.regrets": (
-        "group_deficits",
-        "group_regret",
-        "policy_distance",
-        "r_regret",
-        "realised_regret",
-        "regret",
-        "target_regret",
-        "target_violation",
-        "violation",
-    ),
-    "fairbandits.measures.groups": ("jain_index", "per_group"),
-    "fairbandits.measures.penalised": (
+    "pulls": ("r_regret", "regret", "violation"),
+    "rates": ("realised_regret", "reward_rates", "target_regret", "target_violation"),
+    "groups": ("group_deficits", "group_regret", "jain_index", "per_group", "policy_distance"),
+    "penalised": (
         "mean_reward",
         "penalised_loss",
         "penalised_regret",
@@ -25,21 +25,19 @@ _MEASURES = {
         "unfairness",
         "unfairness_levels",
     ),
-    "fairbandits.measures.penalties": ("penalty_rates",),
-    "fairbandits.measures.rates": ("reward_rates",),
+    "penalties": ("penalty_rates",),
 }
-_FILES = ("groups", "penalised", "penalties", "pulls", "rates", "regrets")
-_MEASURE_OF = {name: home for home, names in _MEASURES.items() for name in names}
+_HOME_OF = {name: f"{__name__}.{file}" for file, names in _MEASURES.items() for name in names}
 
-__all__ = sorted(_MEASURE_OF)
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str):
     # looked up on first use: a figure or a verdict depends on the measures it imports alone
-    if name in _FILES:
+    if name in _MEASURES:
         return importlib.import_module(f"{__name__}.{name}")
-    return found(__name__, _MEASURE_OF, name, _FILES)
+    return found(__name__, _HOME_OF, name, _MEASURES)
 
 
 def __dir__():
-    return [*globals(), *_FILES, *__all__]
+    return [*globals(), *_MEASURES, *__all__]

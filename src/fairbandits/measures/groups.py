@@ -1,8 +1,7 @@
 """Measures for arms in groups: reward regret, exposure, and the distance to the fair policy.
 
-All take arrays whose last axis is the arm and whose axis before it is the round, as
-`fairbandits.run` records them; `rounds` has shape (n_rounds,), `groups` holds the groups' sizes.
-The merit function is f(x) = x**c, or exp(c x), as in `fairbandits.policies.BFUCB`.
+`groups` holds the groups' sizes, in the order of the arms. The merit function is f(x) = x**c, or
+exp(c x), as in `fairbandits.policies.BFUCB`. See `fairbandits.measures` for shapes.
 
 References
 ----------
@@ -14,12 +13,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairbandits.measures.pulls import floors
+from fairbandits.measures.pulls import dot, fitted, floors, gaps, pseudo_reward
 from fairbandits.rationals import common_denominator
 
 
-def merits(means: Sequence[float], merit: str = "power", c: float = 1.0) -> np.ndarray:
-    """Return f(mu_i), shape (n_arms,); ValueError for an unknown merit function."""
+def merits(means: np.ndarray, merit: str = "power", c: float = 1.0) -> np.ndarray:
+    """Return f(mu_i), shape (..., n_arms); ValueError for an unknown merit function."""
     means = np.asarray(means, float)
     if merit not in ("power", "exponential"):
         raise ValueError(f"merit must be one of power, exponential, got {merit!r}")
@@ -33,69 +32,86 @@ def per_group(values: np.ndarray, groups: Sequence[int]) -> np.ndarray:
 
 
 def fair_policy(
-    means: Sequence[float], groups: Sequence[int], merit: str = "power", c: float = 1.0
+    means: np.ndarray, groups: Sequence[int], merit: str = "power", c: float = 1.0
 ) -> np.ndarray:
-    """Return pi*_g(i) = f(mu_i) / sum_{j in g} f(mu_j), shape (n_arms,) (Section 3.2)."""
+    """Return pi*_g(i) = f(mu_i) / sum_{j in g} f(mu_j), shape (..., n_arms) (Section 3.2)."""
     f = merits(means, merit, c)
-    return f / np.repeat(per_group(f, groups), groups)
+    return f / np.repeat(per_group(f, groups), groups, axis=-1)
 
 
 def group_values(
-    means: Sequence[float], groups: Sequence[int], merit: str = "power", c: float = 1.0
+    means: np.ndarray, groups: Sequence[int], merit: str = "power", c: float = 1.0
 ) -> np.ndarray:
-    """Return R*_g = sum_i pi*_g(i) mu_i, shape (n_groups,)."""
+    """Return R*_g = sum_i pi*_g(i) mu_i, shape (..., n_groups)."""
     return per_group(fair_policy(means, groups, merit, c) * np.asarray(means, float), groups)
 
 
 def owed(rounds: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return floor(beta_g t), integers of shape (n_rounds, n_groups), exact."""
+    """Return floor(beta_g t), integers of shape (n_checkpoints, n_groups), exact."""
     return floors(rounds, *common_denominator("quotas", quotas, np.max(rounds, initial=1)))
 
 
 def fair_optimum(
     rounds: np.ndarray,
-    means: Sequence[float],
+    means: np.ndarray,
     groups: Sequence[int],
     quotas: Sequence,
     merit: str = "power",
     c: float = 1.0,
 ) -> np.ndarray:
-    """Return R*_beta(t), the reward of the best fair policy, shape (n_rounds,) (Eq. 1).
+    """Return R*_beta(t), the reward of the best fair policy, shape (..., n_checkpoints) (Eq. 1).
 
     Each group g but the best gets floor(beta_g t) rounds, worth R*_g each, the best one the rest.
     """
-    values = group_values(means, groups, merit, c)
-    return np.asarray(rounds) * values.max() - owed(rounds, quotas) @ (values.max() - values)
+    values = group_values(means, groups, merit, c)[..., None, :]
+    best = np.asarray(rounds) * values.max(axis=-1)
+    return best - dot(owed(rounds, quotas), gaps(values))
 
 
-def reward_regret(
+def group_regret(
     rounds: np.ndarray,
-    played: np.ndarray,
-    means: Sequence[float],
+    plays: np.ndarray,
+    means: np.ndarray,
     groups: Sequence[int],
     quotas: Sequence,
     merit: str = "power",
     c: float = 1.0,
 ) -> np.ndarray:
-    """Return R*_beta(t) - sum_i played_i mu_i, shape (..., n_rounds) (Definition 5).
+    """Return the reward of the best policy that is fair to groups, less sum_i mu_i N_i(t).
 
-    `played`, shape (..., n_rounds, n_arms), has pulls N_i(t), or the probe ``probability``, the
-    summed probabilities of being drawn: the same on average, with less noise. `quotas` are exact
-    fractions of rounds beta_g, one per group.
+    Parameters
+    ----------
+    rounds, plays, means
+        As in `r_regret`. The probe ``probability``, the summed probabilities of being drawn, is the
+        same on average as the pulls, with less noise.
+    groups : sequence of int
+        Sizes of the groups, in the order of the arms.
+    quotas : sequence of number or str, one per group
+        Required fractions of rounds beta_g, exact.
+    merit, c
+        The merit function, mu**c for "power" or exp(c mu) for "exponential".
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints)
+
+    References
+    ----------
+    BF-UCB, Definition 5.
     """
-    optimum = fair_optimum(rounds, means, groups, quotas, merit, c)
-    return optimum - played @ np.asarray(means, float)
+    earned = pseudo_reward(plays, means)
+    return fair_optimum(rounds, means, groups, quotas, merit, c) - earned
 
 
 def released_regret(
     rounds: np.ndarray,
     rewards: np.ndarray,
     initial_rewards: np.ndarray,
-    means: Sequence[float],
+    means: np.ndarray,
     groups: Sequence[int],
     quotas: Sequence,
 ) -> np.ndarray:
-    """Return the regret as the released program counts it, shape (..., n_rounds).
+    """Return the regret as the released program counts it, shape (..., n_checkpoints).
 
     It is R*_beta(t - 1) less the rewards seen since the initial rounds, whose own rewards
     (`InitialPhase`'s ``initial_reward``) are left out although their rounds are not.
@@ -108,58 +124,76 @@ def decomposition(
     rounds: np.ndarray,
     plays: np.ndarray,
     probability: np.ndarray,
-    means: Sequence[float],
+    means: np.ndarray,
     groups: Sequence[int],
     quotas: Sequence,
     merit: str = "power",
     c: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two parts of the reward regret, each of shape (..., n_rounds) (Theorem 4, Eq. 5).
+    """Return the two parts of the reward regret, each (..., n_checkpoints) (Theorem 4, Eq. 5).
 
     The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds on worse groups beyond
     the quotas; the second the cost of the policies within the groups, R*_g - R_g^s summed over the
     rounds s <= t. `plays` are pulls, or a group's rounds in any split among its arms; `probability`
     has summed probabilities of being drawn, or pulls, which give the second part of one path.
     """
+    plays, means = fitted(plays, means)
     values = group_values(means, groups, merit, c)
     served = per_group(plays, groups)
-    between = (served - owed(rounds, quotas)) @ (values.max() - values)
-    earned = per_group(probability * np.asarray(means, float), groups)
+    between = dot(served - owed(rounds, quotas), gaps(values))
+    earned = per_group(probability * means, groups)
     return between, (served * values - earned).sum(axis=-1)
 
 
 def policy_distance(
     policy: np.ndarray,
-    means: Sequence[float],
+    means: np.ndarray,
     groups: Sequence[int],
     merit: str = "power",
     c: float = 1.0,
 ) -> np.ndarray:
-    """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_groups): the quantity of Fig. 2.
+    """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, how far each group's policy is from the fair one.
 
-    `policy` holds probabilities within each group, e.g. the probe ``share``: those of the last
-    round that drew from the group by merit; before any such round the distance is 1.
+    Parameters
+    ----------
+    policy : ndarray, shape (..., n_checkpoints, n_arms)
+        Probabilities within each group, e.g. the probe ``share``: those of the last round that drew
+        from the group by merit; before any such round the distance is 1.
+    means, groups, merit, c
+        As in `group_regret`.
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints, n_groups)
+
+    References
+    ----------
+    BF-UCB, the quantity of Fig. 2.
     """
+    policy, means = fitted(policy, means)
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)
 
 
-def group_deficits(rounds: np.ndarray, group_plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return floor(beta_g t) - N_g(t), shape (..., n_rounds, n_groups), exact.
-
-    Group exposure is fair where none is above 0 (Definition 2). `group_plays` has the groups on its
-    last axis: `per_group` of the pulls.
-    """
-    return owed(rounds, quotas) - group_plays
-
-
-def pseudo_reward(
-    plays: np.ndarray, means: Sequence[float], initial_plays: np.ndarray | float = 0
+def group_deficits(
+    rounds: np.ndarray, plays: np.ndarray, groups: Sequence[int], quotas: Sequence
 ) -> np.ndarray:
-    """Return sum_i mu_i (N_i(t) - initial pulls), shape (..., n_rounds).
+    """Return floor(beta_g t) - N_g(t): the whole pulls that each group lacks.
 
-    With `InitialPhase`'s ``initial_plays`` only the rounds after the initial ones count.
+    Parameters
+    ----------
+    rounds, plays, groups, quotas
+        As in `group_regret`; the pulls of a group's arms are N_g(t).
+
+    Returns
+    -------
+    ndarray of int, shape (..., n_checkpoints, n_groups)
+        Group exposure is fair where none is above 0.
+
+    References
+    ----------
+    BF-UCB, Definition 2.
     """
-    return (plays - initial_plays) @ np.asarray(means, float)
+    return owed(rounds, quotas) - per_group(plays, groups)
 
 
 def normalised_reward(reward: np.ndarray, baseline: np.ndarray) -> np.ndarray:

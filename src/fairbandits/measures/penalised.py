@@ -1,10 +1,7 @@
 """Measures of penalised pulls: unfairness levels, loss, and the regret against the oracle.
 
-All are pathwise: they take the pulls and the true means, not the noisy rewards. Arrays have the
-arm as their last axis and the round before it, as `fairbandits.run` records them; `rounds` has
-shape (n_rounds,). Means and penalty rates have shape (n_arms,), or (n_replicates, n_arms) where
-each replicate has its own instance; one penalty rate can stand for all arms. Quotas are exact
-numbers, length n_arms, of sum below 1, and pulls are compared with them in integers.
+All are pathwise: they take the pulls and the true means, not the noisy rewards. Penalty rates have
+the shape of the means, or are one for all arms. See `fairbandits.measures` for shapes.
 
 References
 ----------
@@ -17,24 +14,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.rationals import quota_numerators
+from fairbandits.measures.pulls import fitted, gaps, lacking
 
 
 def unfairness_levels(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return (tau_k t - N_k(t))+, shape (..., n_rounds, n_arms): pulls that an arm lacks."""
-    surplus, denominator = _surplus(rounds, plays, quotas)
-    return np.maximum(-surplus, 0) / denominator
+    """Return (tau_k t - N_k(t))+, shape (..., n_checkpoints, n_arms): pulls that an arm lacks."""
+    lacks, denominator = lacking(rounds, plays, quotas)
+    return np.maximum(lacks, 0) / denominator
 
 
 def unfairness(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return U = sum_k (tau_k t - N_k(t))+, shape (..., n_rounds)."""
-    surplus, denominator = _surplus(rounds, plays, quotas)
-    return np.maximum(-surplus, 0).sum(axis=-1) / denominator
+    """Return U = sum_k (tau_k t - N_k(t))+, the pulls that all arms together lack.
+
+    `rounds`, `plays` and `quotas` are those of `violation`; the shape is (..., n_checkpoints).
+    """
+    lacks, denominator = lacking(rounds, plays, quotas)
+    return np.maximum(lacks, 0).sum(axis=-1) / denominator
 
 
 def mean_reward(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return sum_k mu_k N_k(t), shape (..., n_rounds): the expected reward of these pulls."""
-    return (plays * _of_rounds(means)).sum(axis=-1)
+    """Return sum_k mu_k N_k(t), shape (..., n_checkpoints): the expected reward of these pulls."""
+    plays, means = fitted(plays, means)
+    return (plays * means).sum(axis=-1)
 
 
 def penalised_loss(
@@ -44,12 +45,13 @@ def penalised_loss(
     quotas: Sequence,
     penalties: float | np.ndarray,
 ) -> np.ndarray:
-    """Return L(t) = sum_k Delta_k N_k(t) + A_k (tau_k t - N_k(t))+ (Eq. 5), shape (..., n_rounds).
+    """Return L(t) = sum_k Delta_k N_k(t) + A_k (tau_k t - N_k(t))+, shape (..., n_checkpoints).
 
-    It is the best arm's reward less the penalised reward.
+    It is the best arm's reward less the penalised reward (Eq. 5).
     """
-    gaps, rates = _gaps(means), _of_rounds(penalties)
-    return (gaps * plays + rates * unfairness_levels(rounds, plays, quotas)).sum(axis=-1)
+    plays, means = fitted(plays, means)
+    lacks = unfairness_levels(rounds, plays, quotas)
+    return (gaps(means) * plays + _of_rounds(penalties) * lacks).sum(axis=-1)
 
 
 def penalised_regret(
@@ -59,7 +61,10 @@ def penalised_regret(
     quotas: Sequence,
     penalties: float | np.ndarray,
 ) -> np.ndarray:
-    """Return R(t) = L(t) - L*(t) (Eq. 10), shape (..., n_rounds).
+    """Return the regret where each missing pull costs, R(t) = L(t) - L*(t) (Eq. 10).
+
+    `penalties` are the rates A_k, one for all arms, or of the shape of the means; the other
+    arguments are those of `r_regret`, and the shape is (..., n_checkpoints).
 
     Notes
     -----
@@ -72,7 +77,7 @@ def penalised_regret(
 
 
 class RegretParts(NamedTuple):
-    """The three sums that the penalised regret is made of, each of shape (..., n_rounds).
+    """The three sums that the penalised regret is made of, each of shape (..., n_checkpoints).
 
     Attributes
     ----------
@@ -94,31 +99,18 @@ def regret_parts(
     penalties: float | np.ndarray,
 ) -> RegretParts:
     """Return the parts of the penalised regret; arguments as in `penalised_regret`."""
-    gaps, rates = _gaps(means), _of_rounds(penalties)
-    surplus, denominator = _surplus(rounds, plays, quotas)
-    beyond = np.maximum(surplus, 0) / denominator
-    lacking = np.maximum(-surplus, 0) / denominator
-    within = plays - beyond
+    plays, means = fitted(plays, means)
+    costs, rates = gaps(means), _of_rounds(penalties)
+    lacks, denominator = lacking(rounds, plays, quotas)
+    beyond = np.maximum(-lacks, 0) / denominator
     return RegretParts(
-        (gaps * beyond).sum(axis=-1),
-        (np.maximum(rates - gaps, 0.0) * lacking).sum(axis=-1),
-        (np.maximum(gaps - rates, 0.0) * within).sum(axis=-1),
+        (costs * beyond).sum(axis=-1),
+        (np.maximum(rates - costs, 0.0) * (np.maximum(lacks, 0) / denominator)).sum(axis=-1),
+        (np.maximum(costs - rates, 0.0) * (plays - beyond)).sum(axis=-1),
     )
 
 
-def _surplus(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> tuple[np.ndarray, int]:
-    """Return N_k(t) - tau_k t as numerators, and their denominator."""
-    numerators, denominator = quota_numerators(quotas, np.max(rounds, initial=1))
-    entitled = np.asarray(rounds, np.int64)[:, None] * np.array(numerators)
-    return denominator * np.asarray(plays) - entitled, denominator
-
-
-def _of_rounds(values: float | np.ndarray) -> np.ndarray:
-    """Return values of arms with an axis for the rounds."""
-    values = np.asarray(values, float)
-    return values[..., None, :] if values.ndim else values
-
-
-def _gaps(means: np.ndarray) -> np.ndarray:
-    means = _of_rounds(means)
-    return means.max(axis=-1, keepdims=True) - means
+def _of_rounds(rates: float | np.ndarray) -> np.ndarray:
+    """Return penalty rates with an axis for rounds."""
+    rates = np.asarray(rates, float)
+    return rates[..., None, :] if rates.ndim else rates

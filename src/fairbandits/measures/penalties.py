@@ -25,11 +25,6 @@ def penalty_rates(penalties: float | Sequence[float] | str, means: np.ndarray) -
     -------
     ndarray of float, shape (..., n_arms)
 
-    Raises
-    ------
-    ValueError
-        If the penalties are other words, or not as many as the arms.
-
     Examples
     --------
     >>> penalty_rates("half_range", [0.75, 0.5, 0.25])

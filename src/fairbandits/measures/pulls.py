@@ -1,7 +1,6 @@
-"""Measures of pulls: regret, the regret beyond the cost of the quotas, and unfairness.
+"""Measures of pulls: regret, the regret beyond the cost of the quotas, and what arms lack.
 
-All take arrays whose last axis is the arm and whose axis before it is the round, as
-`fairbandits.run` records them; `rounds` has shape (n_rounds,).
+See `fairbandits.measures` for shapes.
 """
 
 from collections.abc import Sequence
@@ -9,58 +8,142 @@ from typing import Any
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.rationals import quota_numerators, rational
 
 
+def fitted(recorded: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both as arrays, the means with an axis for rounds; ValueError unless they fit."""
+    recorded, means = np.asarray(recorded), np.asarray(means, float)
+    if means.shape[-1:] != recorded.shape[-1:]:
+        raise ValueError(
+            f"means must have one entry per arm, got shapes {means.shape} and {recorded.shape}"
+        )
+    own = means.ndim == 2 and recorded.ndim == 3 and len(means) in (1, len(recorded))
+    if means.ndim != 1 and not own:
+        raise ValueError(
+            "means must have shape (n_arms,), or (n_replicates, n_arms) with plays of shape "
+            f"(n_replicates, n_checkpoints, n_arms); got {means.shape} with {recorded.shape}"
+        )
+    return recorded, means[..., None, :] if recorded.ndim > 1 else means
+
+
+def dot(recorded: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return sums over arms of products with values that have an axis for rounds."""
+    return (recorded @ values.swapaxes(-1, -2))[..., 0]
+
+
 def gaps(means: Sequence[float]) -> np.ndarray:
-    """Return Delta_i = max mu - mu_i, shape (n_arms,)."""
+    """Return Delta_i = max mu - mu_i, shape (..., n_arms)."""
     means = np.asarray(means, float)
-    return means.max() - means
+    return means.max(axis=-1, keepdims=True) - means
 
 
-def regret(plays: np.ndarray, means: Sequence[float]) -> np.ndarray:
-    """Return sum_i Delta_i N_i(t), shape (..., n_rounds): the conventional pseudo-regret."""
+def regret(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return the conventional pseudo-regret sum_i Delta_i N_i(t).
+
+    It is what all pulls of other arms than the best cost, those that quotas or targets demand among
+    them.
+
+    Parameters
+    ----------
+    plays : ndarray, shape (..., n_checkpoints, n_arms)
+        Pulls N_i(t), or summed probabilities.
+    means : ndarray, shape (n_arms,) or (n_replicates, n_arms)
+        True means mu_i; Delta_i = max mu - mu_i.
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints)
+
+    Raises
+    ------
+    ValueError
+        If there are not as many means as arms, or neither one row nor one for each replicate.
+
+    Examples
+    --------
+    >>> regret([[[8, 2], [15, 5]]], [0.75, 0.5])
+    array([[0.5 , 1.25]])
+    """
+    plays, means = fitted(plays, means)
     return (plays * gaps(means)).sum(axis=-1)
 
 
+def pseudo_reward(
+    plays: np.ndarray, means: np.ndarray, initial_plays: np.ndarray | float = 0
+) -> np.ndarray:
+    """Return sum_i mu_i (N_i(t) - initial pulls), shape (..., n_checkpoints), as a dot product.
+
+    With `InitialPhase`'s ``initial_plays`` only the rounds after the initial ones count.
+    """
+    return dot(*fitted(np.asarray(plays) - initial_plays, means))
+
+
 def floors(rounds: np.ndarray, numerators: Sequence[int], denominator: int) -> np.ndarray:
-    """Return floor(r_i t), integers of shape (n_rounds, n_quotas), exact."""
+    """Return floor(r_i t), integers of shape (n_checkpoints, n_quotas), exact."""
     return np.asarray(rounds, np.int64)[:, None] * np.array(numerators) // denominator
 
 
-def entitled(rounds: np.ndarray, quotas: Sequence, tolerance: Any = 0) -> np.ndarray:
-    """Return max(0, floor(r_i t) - alpha), shape (n_rounds, n_arms), with exact floors.
-
-    Quotas r_i, length n_arms, and tolerance alpha >= 0 are exact numbers or text.
-    """
-    whole = floors(rounds, *quota_numerators(quotas, np.max(rounds, initial=1)))
-    return free(whole, float(rational("tolerance", tolerance)))
-
-
-def free(owed: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return max(0, floor(r_i t) - alpha) from given floors."""
-    return np.maximum(0.0, owed - tolerance)
-
-
 def r_regret(
-    rounds: np.ndarray,
-    plays: np.ndarray,
-    means: Sequence[float],
-    quotas: Sequence,
-    tolerance: Any = 0,
+    rounds: np.ndarray, plays: np.ndarray, means: np.ndarray, quotas: Sequence, tolerance: Any = 0
 ) -> np.ndarray:
-    """Return sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha)), shape (..., n_rounds).
+    """Return the regret beyond the quotas', sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha)).
 
-    It is the regret beyond that of the best fair policy, so it can be negative for a policy that
-    is not fair (Patil et al., Definition 4, with the floor that Definition 2 has).
+    It is against the best policy that meets the quotas in whole pulls, so that it can be negative
+    for one that does not.
+
+    Parameters
+    ----------
+    rounds : ndarray of int, shape (n_checkpoints,)
+        Rounds t.
+    plays, means
+        As in `regret`.
+    quotas : sequence of number or str, length n_arms
+        Required fractions of pulls r_i, exact.
+    tolerance : number or str
+        alpha >= 0, exact.
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints)
+
+    References
+    ----------
+    Patil et al., Definition 4, with the floor that Definition 2 has.
     """
-    return ((plays - entitled(rounds, quotas, tolerance)) * gaps(means)).sum(axis=-1)
+    plays, means = fitted(plays, means)
+    owed = floors(rounds, *quota_numerators(quotas, np.max(rounds, initial=1)))
+    free = np.maximum(0.0, owed - float(rational("tolerance", tolerance)))
+    return ((plays - free) * gaps(means)).sum(axis=-1)
 
 
-def violation(deficits: np.ndarray) -> np.ndarray:
-    """Return the largest deficit of any arm, shape (..., n_rounds).
+def lacking(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> tuple[np.ndarray, int]:
+    """Return r_i t - N_i(t) as exact numerators, shape of the plays, and their denominator."""
+    plays = np.asarray(plays)
+    checks.length("quotas", quotas, plays.shape[-1])
+    numerators, denominator = quota_numerators(quotas, np.max(rounds, initial=1))
+    entitled = np.asarray(rounds, np.int64)[:, None] * np.array(numerators)
+    return entitled - denominator * plays, denominator
 
-    `deficits` is one of the four that `fairbandits.run` records: real or floored, of the round or
-    the largest so far.
+
+def violation(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
+    """Return the largest r_i t - N_i(t) of an arm: the pulls that it lacks.
+
+    Parameters
+    ----------
+    rounds, plays, quotas
+        As in `r_regret`.
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints)
+        Negative where all arms have more than their quotas.
+
+    Examples
+    --------
+    >>> violation([10, 20], [[[8, 2], [15, 5]]], ["1/2", "1/4"])
+    array([[0.5, 0. ]])
     """
-    return deficits.max(axis=-1)
+    lacks, denominator = lacking(rounds, plays, quotas)
+    return lacks.max(axis=-1) / denominator

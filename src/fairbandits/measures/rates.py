@@ -1,49 +1,93 @@
-"""BanditQ's measures: three regrets, reward rates and the rate violation.
-
-All take arrays whose last axis is the arm and whose axis before it is the round, as
-`fairbandits.run` records them; `rounds` has shape (n_rounds,).
-"""
+"""Measures of rewards against BanditQ's targets; see `fairbandits.measures` for shapes."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from fairbandits.measures.pulls import fitted, pseudo_reward
 from fairbandits.theory.static import static_benchmark
 
 
+def _best(rounds: np.ndarray, means: np.ndarray, targets: Sequence[float]) -> np.ndarray:
+    """Return b* t, the mean reward of the best distribution that meets the targets."""
+    found = np.apply_along_axis(lambda mu: [static_benchmark(mu, targets).reward], -1, means)
+    return found * np.asarray(rounds)
+
+
+def target_regret(
+    rounds: np.ndarray, plays: np.ndarray, means: np.ndarray, targets: Sequence[float]
+) -> np.ndarray:
+    """Return b* t - sum_i mu_i N_i(t): the regret against the best distribution with the targets.
+
+    It can be negative for a policy that misses the targets.
+
+    Parameters
+    ----------
+    rounds, plays, means
+        As in `r_regret`. Summed probabilities have the same mean as pulls, and less noise.
+    targets : sequence of float, length n_arms
+        Reward rates lambda_i; 0 is none.
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints)
+
+    Raises
+    ------
+    ValueError
+        If no distribution meets the targets.
+
+    References
+    ----------
+    BanditQ, Eqs 1-3.
+    """
+    earned = pseudo_reward(plays, means)
+    return _best(rounds, means, targets) - earned
+
+
 def realised_regret(
-    rounds: np.ndarray, rewards: np.ndarray, means: Sequence[float], targets: Sequence[float]
+    rounds: np.ndarray, rewards: np.ndarray, means: np.ndarray, targets: Sequence[float]
 ) -> np.ndarray:
-    """Return b* t minus the accrued reward, shape (..., n_rounds).
+    """Return b* t less the reward that was seen; `rewards` in place of plays in `target_regret`.
 
-    Under bandit feedback the reward is that of the pulled arms, under full information
-    <x(s), r(s)> (BanditQ Eq. 3). The published figures show these two regrets.
+    With full information the reward is <x(s), r(s)>. BanditQ's figures show this regret.
     """
-    return static_benchmark(means, targets).reward * rounds - rewards.sum(axis=-1)
-
-
-def pseudo_regret(
-    rounds: np.ndarray, plays: np.ndarray, means: Sequence[float], targets: Sequence[float]
-) -> np.ndarray:
-    """Return sum_s <x* - x(s), mu>, shape (..., n_rounds).
-
-    `plays` holds summed probabilities, or pulls, which have the same mean and more noise.
-    """
-    return static_benchmark(means, targets).reward * rounds - plays @ np.asarray(means, float)
+    rewards, _ = fitted(rewards, means)
+    return _best(rounds, means, targets) - rewards.sum(axis=-1)
 
 
 def reward_rates(rounds: np.ndarray, rewards: np.ndarray) -> np.ndarray:
-    """Return each arm's accrued reward per round, shape (..., n_rounds, n_arms)."""
+    """Return each arm's accrued reward per round, shape (..., n_checkpoints, n_arms)."""
     return rewards / np.asarray(rounds, float)[:, None]
 
 
-def rate_violation(rounds: np.ndarray, rewards: np.ndarray, targets: Sequence[float]) -> np.ndarray:
-    """Return max over protected arms of the mean of lambda_i t - R_i(t), shape (n_rounds,).
+def target_violation(
+    rounds: np.ndarray, rewards: np.ndarray, targets: Sequence[float]
+) -> np.ndarray:
+    """Return the largest lambda_i t - R_i(t) of a protected arm: the reward that it lacks.
 
-    It is a maximum of means over replicates, not a mean of maxima (BanditQ Eq. 5); it can be
-    negative. `rewards` R_i(t) have shape (n_replicates, n_rounds, n_arms); arms with a target of 0
-    are unprotected.
+    Parameters
+    ----------
+    rounds : ndarray of int, shape (n_checkpoints,)
+        Rounds t.
+    rewards : ndarray, shape (..., n_checkpoints, n_arms)
+        R_i(t).
+    targets : sequence of float, length n_arms
+        lambda_i, above 0 for one arm at least; arms with 0 are unprotected.
+
+    Returns
+    -------
+    ndarray, shape (..., n_checkpoints)
+        Negative where all protected arms have more than their targets. The paper's violation
+        (Eq. 5) is a maximum of means over replicates; the mean of this one is at least as large.
+
+    Examples
+    --------
+    >>> target_violation([10, 20], [[[3, 5], [6, 12]]], [0.5, 0])
+    array([[2., 4.]])
     """
     targets = np.asarray(targets, float)
-    owed = targets * np.asarray(rounds, float)[:, None] - rewards.mean(axis=0)
-    return owed[:, targets > 0].max(axis=-1)
+    if not (targets > 0).any():
+        raise ValueError("targets must be above 0 for one arm at least, or nothing can be violated")
+    owed = targets * np.asarray(rounds, float)[:, None] - np.asarray(rewards)
+    return owed[..., targets > 0].max(axis=-1)

@@ -9,8 +9,9 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign, fill, largest
-from fairbandits.observers.refusal import refuse
+from fairbandits.observers.common import refuse
 from fairbandits.policies import banditq, learners
+from fairbandits.policies.parameters import Checked, Means
 
 #: Places in `totals`.
 EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)
@@ -35,7 +36,7 @@ class InequalitiesState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BanditQInequalities:
+class BanditQInequalities(Checked):
     """The inequalities in the proofs of BanditQ with full information and gradient ascent.
 
     Parameters
@@ -72,12 +73,35 @@ class BanditQInequalities:
     rounding is monotone, so that it cannot break them, although both hold with equality until the
     queue is empty for the first time.
 
+    Columns
+    -------
+    eq6_excess : reward
+        Largest lambda_k s - sum r_k x_k - Q_k(s) in rounds s <= t (after Eq. 6): the inequality
+        holds where it is at most 0. Range: any. Never falls.
+    eq8_excess : reward squared
+        Largest left less right side of Eq. 8 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    eq11_excess : reward squared
+        Largest left less right side of Eq. 11 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    eq12_excess : reward squared
+        Largest left less right side of Eq. 12 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    eq13_excess : reward squared
+        Largest left less right side of Eq. 13 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    queue_excess : reward
+        Largest Q_k(s) - lambda_k s in rounds s <= t. Range: any. Never falls.
+    floor_excess : reward
+        Largest -s less the pseudo-regret at s, rounds s <= t. Range: any. One value for each
+        replicate and round; the same at every arm. Never falls.
+
     References
     ----------
     "BanditQ: fair bandits with guaranteed rewards", Eqs 6 to 13, Theorem 1, proof of Prop. 1.
     """
 
-    means: tuple[float, ...]
+    means: Means
     probes: ClassVar[tuple[str, ...]] = (
         "eq6_excess",
         "eq8_excess",
@@ -87,10 +111,6 @@ class BanditQInequalities:
         "queue_excess",
         "floor_excess",
     )
-
-    def __post_init__(self):
-        object.__setattr__(self, "means", tuple(float(mean) for mean in self.means))
-        checks.means("means", self.means)
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> InequalitiesState:
         """Return the state before the first round."""

@@ -18,7 +18,7 @@ from fairbandits.engine.width import (
     where,
     whole_part,
 )
-from fairbandits.observers.refusal import refuse
+from fairbandits.observers.common import refuse
 from fairbandits.policies.fair_learn import FairLearnState
 
 
@@ -46,15 +46,29 @@ class FairLearnDeficits:
     -----
     All comparisons are of integers, numerators over the common denominator q of quotas and
     tolerance; a run whose numbers could leave the whole ones that a floating-point number holds
-    exactly is refused. The columns hold whole numbers, all of the rounds 1..t of a checkpoint:
+    exactly is refused.
 
-    - ``crowding_k`` and ``crowding_k_minus_1``: the number of arms in V_j minus j, largest over
-      rounds and j, with m = k and with m = k - 1 classes; one number, which stands at every arm;
-    - ``rise_k`` and ``rise_k_minus_1``: by how many classes the arm rose at most in a round
-      without a pull of it, with k and with k - 1 classes;
-    - ``pulled_excess``: largest q (d_i - alpha) at the end of a round with a pull of the arm, and
-      -2**62 before the first such round;
-    - ``first_beyond``: first round with floor(r_i t) - N_i(t) > alpha, and 0 if there is none.
+    Columns
+    -------
+    crowding_k : arms
+        Number of arms in the j highest of k deficit classes minus j, the largest over j and rounds
+        1..t; k is the number of arms. Range: whole number. One value for each replicate and round;
+        the same at every arm.
+    crowding_k_minus_1 : arms
+        `crowding_k` with k - 1 classes. Range: whole number. One value for each replicate and
+        round; the same at every arm.
+    rise_k : classes
+        By how many of k deficit classes the arm rose at most in a round without a pull of it.
+        Range: whole number, at least 0.
+    rise_k_minus_1 : classes
+        `rise_k` with k - 1 classes. Range: whole number, at least 0.
+    pulled_excess : pulls / q
+        Largest q (r_k s - N_k(s) - alpha) at the end of a round s <= t with a pull of the arm; q is
+        the common denominator of quotas and tolerance alpha. Range: whole number; -2**62 before the
+        first pull.
+    first_beyond : rounds
+        First round s <= t with floor(r_k s) - N_k(s) > alpha, the tolerance. Range: whole number, 1
+        to t; 0 if there is none.
 
     References
     ----------

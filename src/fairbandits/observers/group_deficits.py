@@ -9,13 +9,8 @@ from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.loops import NEVER
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import greatest, where, whole_part
-from fairbandits.observers.refusal import refuse
-from fairbandits.policies import bf_ucb, bf_ucb_sums
-from fairbandits.policies.group_ucb import GroupUCBState
-from fairbandits.policies.groups import GROUP
-
-#: States that say which group was served.
-WITH_GROUPS = (bf_ucb.BFUCBState, bf_ucb_sums.BFUCBState, GroupUCBState)
+from fairbandits.observers.common import refuse
+from fairbandits.policies.groups import Groups, owed
 
 
 class DeficitsState(NamedTuple):
@@ -30,9 +25,17 @@ class GroupDeficits:
 
     Notes
     -----
-    The columns are, the same for all arms of a group, ``group_plays`` N_g and
-    ``group_deficit_sup``, the largest floor(beta_g s) - N_g(s) of the rounds s <= t, in exact
-    integers.
+    All comparisons are of exact integers.
+
+    Columns
+    -------
+    group_plays : pulls
+        Rounds 1..t in which the arm's group was served. Range: whole number, 0 to t. One value for
+        each replicate, round and group; the same at every arm of the group.
+    group_deficit_sup : pulls
+        Largest floor(beta_g s) - N_g(s) of the arm's group in rounds s <= t, beta_g its quota.
+        Range: whole number. One value for each replicate, round and group; the same at every arm of
+        the group.
 
     References
     ----------
@@ -44,9 +47,9 @@ class GroupDeficits:
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:
         """Return the state before the first round."""
-        if not isinstance(state, WITH_GROUPS):
-            refuse(self, policy, "BF-UCB, GEF and UCB over groups")
-        return DeficitsState(np.full(state.quotas.size, NEVER))
+        if not isinstance(getattr(state, "groups", None), Groups):
+            refuse(self, policy, "BF-UCB, GEF, UCB over groups and their oracles")
+        return DeficitsState(np.full(state.groups.served.size, NEVER))
 
 
 plays_in_lanes(DeficitsState)
@@ -55,22 +58,23 @@ plays_in_lanes(DeficitsState)
 @implements("watch", DeficitsState)
 def _watch(observer, state, t, arm, reward):
     if t > 1:  # a group is furthest behind right before it is served
-        served = state.now[GROUP]
+        groups = state.groups
         for g in range(len(observer.worst)):
-            owed = state.quotas[g] * (t - 1) - state.denominator * (state.served[g] - 1)
+            behind = owed(groups, g, t) + groups.denominator
             worst = observer.worst[g]
-            observer.worst[g] = where((served == g) & (owed > worst), owed, worst)
+            observer.worst[g] = where((groups.now[0] == g) & (behind > worst), behind, worst)
 
 
 @implements("report", DeficitsState)
 def _report(observer, state, out):
     # The loop calls this at the end of a round, which is the one its counts add up to.
+    groups = state.groups
     t = 0
-    for g in range(len(state.served)):
-        t = t + state.served[g]
-    for g in range(len(state.served)):
-        owed = state.quotas[g] * t - state.denominator * state.served[g]
-        behind = whole_part(greatest(observer.worst[g], owed), state.denominator)
-        for arm in range(state.start[g], state.start[g + 1]):
-            out[0][arm] = state.served[g]
+    for g in range(len(groups.served)):
+        t = t + groups.served[g]
+    for g in range(len(groups.served)):
+        most = greatest(observer.worst[g], owed(groups, g, t + 1))
+        behind = whole_part(most, groups.denominator)
+        for arm in range(groups.start[g], groups.start[g + 1]):
+            out[0][arm] = groups.served[g]
             out[1][arm] = behind

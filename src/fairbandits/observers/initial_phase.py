@@ -8,7 +8,7 @@ import numpy as np
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign
-from fairbandits.observers.refusal import refuse
+from fairbandits.observers.common import refuse
 
 
 class PhaseState(NamedTuple):
@@ -25,8 +25,15 @@ class InitialPhase:
 
     Notes
     -----
-    The columns are of each arm ``initial_plays`` and ``initial_reward``. The policy has an
-    attribute `initial_rounds`, as BF-UCB and its baselines have.
+    The policy has an attribute `initial_rounds`, as BF-UCB and its baselines have.
+
+    Columns
+    -------
+    initial_plays : pulls
+        Pulls of the arm in those of rounds 1..t that are initial rounds. Range: whole number, 0 to
+        `plays`.
+    initial_reward : reward
+        Reward of the arm in those of rounds 1..t that are initial rounds. Range: at least 0.
 
     References
     ----------

@@ -4,21 +4,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
 from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import absolute, anywhere, assign, where
-from fairbandits.observers.refusal import refuse
+from fairbandits.observers.common import refuse
 from fairbandits.policies import bf_ucb, bf_ucb_sums
 from fairbandits.policies import merit as merits
-from fairbandits.policies.groups import GROUP
+from fairbandits.policies.initial_rounds import by_merit
+from fairbandits.policies.parameters import Checked, Means
 
 
-class WeightsState(NamedTuple):
-    """Sums over the rounds, in rows as in the state of BF-UCB, which has a weight of every arm.
+class MeritState(NamedTuple):
+    """Sums over the rounds, in rows as in the state of BF-UCB.
 
     ``mean``, ``inverse_root`` and ``width`` are those of the policy before the round.
     """
@@ -33,21 +34,11 @@ class WeightsState(NamedTuple):
     expected_root: np.ndarray
 
 
-class SumsState(NamedTuple):
-    """The same for BF-UCB that has sums over its arms."""
-
-    reference: np.ndarray
-    target: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
-    width: np.ndarray
-    merit_regret: np.ndarray
-    outside: np.ndarray
-    expected_root: np.ndarray
+plays_in_lanes(MeritState)
 
 
 @dataclass(frozen=True)
-class MeritRegret:
+class MeritRegret(Checked):
     """The distance of BF-UCB's probabilities from those of the true merits, and what bounds it.
 
     Parameters
@@ -60,11 +51,17 @@ class MeritRegret:
     ValueError
         If a mean is out of its range, or a group has no merit.
 
-    Notes
-    -----
-    The columns are of each arm i of a group: ``merit_regret`` sums |p_i - f(mu_i) / sum f(mu_j)|
-    over the rounds that drew from the group by merit, ``outside`` counts those in which mu_i lay
-    outside the confidence interval, ``expected_root`` sums p_i / sqrt(N_i).
+    Columns
+    -------
+    merit_regret
+        Sum of |p_k - p*_k| over those of rounds 1..t that drew from the arm's group by merit: its
+        probability less the one that the true means give it. Range: 0 to t.
+    outside : rounds
+        How many of those rounds had the arm's true mean outside its confidence interval. Range:
+        whole number, 0 to t.
+    expected_root
+        Sum of p_k / sqrt(N_k) over those of rounds 1..t that drew from the arm's group by merit.
+        Range: at least 0.
 
     References
     ----------
@@ -72,92 +69,76 @@ class MeritRegret:
     bandits", AAMAS 2024, section 5.
     """
 
-    reference: tuple[float, ...]
+    reference: Means
     probes: ClassVar[tuple[str, ...]] = ("merit_regret", "outside", "expected_root")
 
-    def __post_init__(self):
-        object.__setattr__(self, "reference", tuple(float(mu) for mu in self.reference))
-        checks.means("reference", self.reference)
-
-    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> WeightsState | SumsState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> MeritState:
         """Return the state before the first round."""
         if not isinstance(state, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
             refuse(self, policy, "BF-UCB")
         checks.length("reference", self.reference, n_arms)
-        reference, target = np.zeros((2, state.mean.size))
-        reference[state.row_of] = self.reference
+        arms = state.first.arms
+        reference, target = np.zeros((2, arms.mean.size))
+        reference[arms.row_of] = self.reference
         kind, c = merits.MERITS[policy.merit], float(policy.merit_parameter)
-        for g in range(state.served.size):
-            arms = slice(state.start[g], state.start[g + 1])
-            masses = np.array([merits.merit_of(mu, kind, c) for mu in self.reference[arms]])
+        for g in range(state.width.size):
+            own = slice(arms.start[g], arms.start[g + 1])
+            masses = np.array([merits.merit_of(mu, kind, c) for mu in self.reference[own]])
             if not masses.any():
                 raise ValueError(
                     f"reference must have a mean above 0 in every group, group {g + 1} has none"
                 )
-            target[state.row_of[arms]] = masses / sum(masses)  # in order, whatever the size
-        own = WeightsState if isinstance(state, bf_ucb.BFUCBState) else SumsState
-        before = state.mean.copy(), state.inverse_root.copy(), np.zeros(state.served.size)
-        return own(reference, target, *before, *np.zeros((3, state.mean.size)))
+            target[arms.row_of[own]] = masses / sum(masses)  # in order, whatever the size
+        before = arms.mean.copy(), arms.inverse_root.copy(), np.zeros(state.width.size)
+        return MeritState(reference, target, *before, *np.zeros((3, arms.mean.size)))
+
+
+def _probability(observer, state, g, row):
+    """Return the probability of the arm in a row in the last draw from group g."""
+    if isinstance(state, bf_ucb.BFUCBState):
+        return state.first.arms.policy[row]
+    return _from_sums(observer, state, g, row)
 
 
 @register_jitable(**INLINE)
-def _drawn_by_merit(observer, state, t, g):
-    """Return whether a round of group g draws by merit."""
-    size = state.start[g + 1] - state.start[g]
-    early = not state.sequential and (t - 1) // len(state.served) >= size
-    return t > state.initial_rounds or early
+def _from_sums(observer, state, g, row):
+    bound = observer.mean[row] + observer.width[g] * observer.inverse_root[row]
+    return bound * state.last_share[g]
 
 
-@register_jitable(**INLINE)
-def _add(observer, row, width, p, own):
-    """Add the probability of the arm in a row, in a round that drew from its group."""
-    inverse_root = observer.inverse_root[row]
-    off = absolute(observer.mean[row] - observer.reference[row]) > width * inverse_root
-    observer.merit_regret[row] += where(own, absolute(p - observer.target[row]), 0.0)
-    observer.outside[row] += where(own & off, 1.0, 0.0)
-    observer.expected_root[row] += where(own, p * inverse_root, 0.0)
+@overload(_probability, jit_options=INLINE)
+def _compiled_probability(observer, state, g, row):
+    if state.instance_class is bf_ucb.BFUCBState:
+        return lambda observer, state, g, row: state.first.arms.policy[row]
+    return _from_sums
 
 
-@register_jitable(**INLINE)
-def _take_over(observer, state, arm):
-    """Copy the policy's present statistics."""
-    row = state.row_of[arm]
-    observer.mean[row] = state.mean[row]
-    observer.inverse_root[row] = state.inverse_root[row]
+@implements("watch", MeritState)
+def _watch(observer, state, t, arm, reward):
+    arms = state.first.arms
+    if by_merit(state.first, t):
+        for g in range(len(state.width)):
+            own = state.groups.now[0] == g
+            if anywhere(own):
+                for row in range(g * arms.columns, (g + 1) * arms.columns):
+                    p, root = _probability(observer, state, g, row), observer.inverse_root[row]
+                    off = absolute(observer.mean[row] - observer.reference[row])
+                    outside = own & (off > observer.width[g] * root)
+                    distance = absolute(p - observer.target[row])
+                    observer.merit_regret[row] += where(own, distance, 0.0)
+                    observer.outside[row] += where(outside, 1.0, 0.0)
+                    observer.expected_root[row] += where(own, p * root, 0.0)
+    row = arms.row_of[arm]
+    observer.mean[row] = arms.mean[row]
+    observer.inverse_root[row] = arms.inverse_root[row]
     assign(observer.width, state.width)
 
 
-@implements("watch", WeightsState)
-def _watch_weights(observer, state, t, arm, reward):
-    for g in range(len(state.served)):
-        own = state.now[GROUP] == g
-        if _drawn_by_merit(observer, state, t, g) and anywhere(own):
-            for row in range(g * state.columns, (g + 1) * state.columns):
-                _add(observer, row, observer.width[g], state.policy[row], own)
-    _take_over(observer, state, arm)
-
-
-@implements("watch", SumsState)
-def _watch_sums(observer, state, t, arm, reward):
-    for g in range(len(state.served)):
-        own = state.now[GROUP] == g
-        if _drawn_by_merit(observer, state, t, g) and anywhere(own):
-            width = observer.width[g]
-            for row in range(g * state.columns, (g + 1) * state.columns):
-                bound = observer.mean[row] + width * observer.inverse_root[row]
-                _add(observer, row, width, bound * state.last_share[g], own)
-    _take_over(observer, state, arm)
-
-
+@implements("report", MeritState)
 def _report(observer, state, out):
-    for g in range(len(state.served)):
-        for arm in range(state.start[g], state.start[g + 1]):
-            row = g * state.columns + arm - state.start[g]
-            out[0][arm] = observer.merit_regret[row]
-            out[1][arm] = observer.outside[row]
-            out[2][arm] = observer.expected_root[row]
-
-
-for state_class in (WeightsState, SumsState):
-    plays_in_lanes(state_class)
-    implements("report", state_class)(_report)
+    arms = state.first.arms
+    for arm in range(len(arms.row_of)):
+        row = arms.row_of[arm]
+        out[0][arm] = observer.merit_regret[row]
+        out[1][arm] = observer.outside[row]
+        out[2][arm] = observer.expected_root[row]

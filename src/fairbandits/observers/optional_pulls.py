@@ -8,13 +8,8 @@ import numpy as np
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign, where
-from fairbandits.observers.refusal import refuse
-from fairbandits.policies import bf_ucb, bf_ucb_sums
-from fairbandits.policies.group_ucb import GroupUCBState
-from fairbandits.policies.groups import GROUP
-
-#: States that say which group was served.
-WITH_GROUPS = (bf_ucb.BFUCBState, bf_ucb_sums.BFUCBState, GroupUCBState)
+from fairbandits.observers.common import refuse
+from fairbandits.policies.groups import Groups, owed
 
 
 class OptionalState(NamedTuple):
@@ -30,7 +25,13 @@ class OptionalPulls:
 
     Notes
     -----
-    A group is behind in round t if beta_g (t-1) - N_g is above 0. The column is ``optional``.
+    A group is behind in round t if beta_g (t-1) - N_g is above 0.
+
+    Columns
+    -------
+    optional : pulls
+        Pulls of the arm after the initial rounds, in rounds when no group was behind its quota.
+        Range: whole number, 0 to `plays`.
 
     References
     ----------
@@ -42,7 +43,8 @@ class OptionalPulls:
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> OptionalState:
         """Return the state before the first round."""
-        if not isinstance(state, WITH_GROUPS):
+        in_groups = isinstance(getattr(state, "groups", None), Groups)
+        if not (in_groups and hasattr(policy, "initial_rounds")):
             refuse(self, policy, "BF-UCB, GEF and UCB over groups")
         return OptionalState(np.zeros(n_arms, np.int64), policy.initial_rounds)
 
@@ -53,12 +55,11 @@ plays_in_lanes(OptionalState)
 @implements("watch", OptionalState)
 def _watch(observer, state, t, arm, reward):
     if t > observer.rounds:
-        served = state.now[GROUP]
+        groups = state.groups
         optional = 1
-        for g in range(len(state.quotas)):
-            before = state.served[g] - where(served == g, 1, 0)
-            behind = state.quotas[g] * (t - 1) > state.denominator * before
-            optional = where(behind, 0, optional)
+        for g in range(len(groups.served)):
+            before = owed(groups, g, t) + where(groups.now[0] == g, groups.denominator, 0)
+            optional = where(before > 0, 0, optional)
         observer.optional[arm] += optional
 
 

@@ -7,21 +7,18 @@ import numpy as np
 
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.width import assign, where
+from fairbandits.engine.width import assign
+from fairbandits.observers.common import part
 
 
-class PulledState(NamedTuple):
-    """Pulls of each arm so far, and their sum over the rounds so far."""
-
-    plays: np.ndarray
-    total: np.ndarray
-
-
-class PlayedState(NamedTuple):
-    """The same with summed probabilities."""
+class PlaysState(NamedTuple):
+    """Pulls of each arm so far, or summed probabilities; and their sum over the rounds so far."""
 
     plays: np.ndarray
     total: np.ndarray
+
+
+plays_in_lanes(PlaysState)
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,12 @@ class PlaysSum:
     Notes
     -----
     It gives the regret averaged over the rounds, b* (t + 1) / 2 - sum_i mu_i plays_sum_i / t for a
-    benchmark of b* a round. The column is ``plays_sum``.
+    benchmark of b* a round.
+
+    Columns
+    -------
+    plays_sum : pulls x rounds
+        Sum of N_k(s) over rounds s = 1..t. Range: at least 0. Never falls.
 
     References
     ----------
@@ -40,32 +42,18 @@ class PlaysSum:
 
     probes: ClassVar[tuple[str, ...]] = ("plays_sum",)
 
-    def start(
-        self, policy: Any, state: Any, n_arms: int, horizon: int
-    ) -> PulledState | PlayedState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> PlaysState:
         """Return the state before the first round."""
-        kind = PulledState if policy.feedback == "bandit" else PlayedState
-        return kind(*np.zeros((2, n_arms)))
+        return PlaysState(*np.zeros((2, n_arms)))
 
 
-@implements("watch", PulledState)
-def _watch_pull(observer, state, t, arm, reward):
+@implements("watch", PlaysState)
+def _watch(observer, state, t, action, reward):
     for k in range(len(observer.plays)):
-        observer.plays[k] += where(arm == k, 1.0, 0.0)
+        observer.plays[k] += part(action, k)
         observer.total[k] += observer.plays[k]
 
 
-@implements("watch", PlayedState)
-def _watch_play(observer, state, t, x, reward):
-    for k in range(len(observer.plays)):
-        observer.plays[k] += x[k]
-        observer.total[k] += observer.plays[k]
-
-
+@implements("report", PlaysState)
 def _report(observer, state, out):
     assign(out[0], observer.total)
-
-
-for state_class in (PulledState, PlayedState):
-    plays_in_lanes(state_class)
-    implements("report", state_class)(_report)

@@ -8,7 +8,7 @@ import numpy as np
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign
-from fairbandits.observers.refusal import refuse
+from fairbandits.observers.common import refuse
 from fairbandits.policies import banditq
 
 
@@ -22,9 +22,10 @@ class SquaresState(NamedTuple):
 class QueueSquares:
     """The sum over the rounds so far of Q_i(t)^2, of BanditQ with either feedback.
 
-    Notes
-    -----
-    The column is ``squares``.
+    Columns
+    -------
+    squares : reward squared
+        Sum of Q_k(s)^2 over rounds s = 1..t. Range: at least 0. Never falls.
 
     References
     ----------

@@ -4,29 +4,24 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import assign, greatest, where
+from fairbandits.observers.common import part
 
 #: An arm with a probability of at most this is starved in the round.
 RARE = 0.01
 
 
-class PulledState(NamedTuple):
-    """The rounds since each arm's last pull, and the largest number of them so far."""
+class StarvationState(NamedTuple):
+    """The rounds since each arm was last played, and the largest number of them so far."""
 
     run: np.ndarray
     longest: np.ndarray
 
 
-class PlayedState(NamedTuple):
-    """The same, where arms are played with probabilities."""
-
-    run: np.ndarray
-    longest: np.ndarray
+plays_in_lanes(StarvationState)
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,13 @@ class Starvation:
     Notes
     -----
     Under bandit feedback it is starved in rounds without a pull of it, with full information in
-    those with x_i(t) <= 0.01. The column is ``starvation``.
+    those with x_i(t) <= 0.01.
+
+    Columns
+    -------
+    starvation : rounds
+        Longest run of rounds up to t without a pull of the arm; with full information, of rounds in
+        which its probability is at most 0.01. Range: whole number, 0 to t. Never falls.
 
     References
     ----------
@@ -45,37 +46,19 @@ class Starvation:
 
     probes: ClassVar[tuple[str, ...]] = ("starvation",)
 
-    def start(
-        self, policy: Any, state: Any, n_arms: int, horizon: int
-    ) -> PulledState | PlayedState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> StarvationState:
         """Return the state before the first round."""
-        kind = PulledState if policy.feedback == "bandit" else PlayedState
-        return kind(*np.zeros((2, n_arms)))
+        return StarvationState(*np.zeros((2, n_arms)))
 
 
-@implements("watch", PulledState)
-def _watch_pull(observer, state, t, arm, reward):
+@implements("watch", StarvationState)
+def _watch(observer, state, t, action, reward):
     for k in range(len(observer.run)):
-        _count(observer, k, arm != k)
+        run = where(part(action, k) <= RARE, observer.run[k] + 1.0, 0.0)
+        observer.run[k] = run
+        observer.longest[k] = greatest(observer.longest[k], run)
 
 
-@implements("watch", PlayedState)
-def _watch_play(observer, state, t, x, reward):
-    for k in range(len(observer.run)):
-        _count(observer, k, x[k] <= RARE)
-
-
-@register_jitable(**INLINE)
-def _count(observer, k, starved):
-    run = where(starved, observer.run[k] + 1.0, 0.0)
-    observer.run[k] = run
-    observer.longest[k] = greatest(observer.longest[k], run)
-
-
+@implements("report", StarvationState)
 def _report(observer, state, out):
     assign(out[0], observer.longest)
-
-
-for state_class in (PulledState, PlayedState):
-    plays_in_lanes(state_class)
-    implements("report", state_class)(_report)

@@ -10,7 +10,7 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
-from fairbandits.observers.refusal import refuse
+from fairbandits.observers.common import refuse
 from fairbandits.policies import banditq
 from fairbandits.policies.own_reward import OwnRewardState
 
@@ -56,19 +56,39 @@ class SurrogateGains:
     Notes
     -----
     The surrogate reward of arm i is g_i(t) = (Q_i + V) r_i(t), Q_i before the round's update or
-    after it as BanditQ's `surrogate_index` says. The columns are of each arm ``gain_sum``,
-    ``gain_squares`` and ``gain_max``, the sum of g_i, of its squares, and the largest |g_i| so far;
-    ``surrogate_regret`` = max_i sum g_i - sum <x, g>, x being the arm drawn inside `OwnReward`, and
-    ``gain_norm``, the largest Euclidean norm of g so far, both the same at every arm.
-
-    ``correlation_10``, ``correlation_100`` and ``correlation_1000`` are the mean autocorrelations
-    of g_i(1), ..., g_i(t) at lags 1 to 10, 11 to 100 and 101 to 1000, with the usual estimate
+    after it as BanditQ's `surrogate_index` says.
+    In `surrogate_regret` x is the arm drawn inside `OwnReward`. The autocorrelations are those
+    of g_i(1), ..., g_i(t) with the usual estimate
 
         C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m),  m the mean,  C(l) / C(0),
 
     which is 0 where l >= t, or C(0) is. The sum of C over a window of lags needs the sum of g(s)
     times the sum of g over the window before s, which moves along; and for m, which is known at
     the end only, the first and the last thousand values. So it is exact but for rounding.
+
+    Columns
+    -------
+    surrogate_regret : reward squared
+        Largest sum of an arm's surrogate rewards less the sum of those earned, rounds 1..t. Range:
+        any. One value for each replicate and round; the same at every arm.
+    gain_sum : reward squared
+        Sum over rounds 1..t of the arm's surrogate reward g_k = (Q_k + V) r_k. Range: at least 0.
+    gain_squares : reward to the fourth
+        Sum over rounds 1..t of g_k^2. Range: at least 0. Never falls.
+    gain_max : reward squared
+        Largest |g_k| in rounds 1..t. Range: at least 0. Never falls.
+    gain_norm : reward squared
+        Largest Euclidean norm of (g_1, ..., g_K) in rounds 1..t. Range: at least 0. One value for
+        each replicate and round; the same at every arm. Never falls.
+    correlation_10
+        Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 1 to 10. Range:
+        about -1 to 1; 0 while there are fewer rounds.
+    correlation_100
+        Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 11 to 100. Range:
+        about -1 to 1; 0 while there are fewer rounds.
+    correlation_1000
+        Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 101 to 1000.
+        Range: about -1 to 1; 0 while there are fewer rounds.
 
     References
     ----------

@@ -1,6 +1,7 @@
 """The policies, one file each, and the one place where they are registered.
 
-A policy's file is imported on first use, so that the names are known without Numba.
+A policy's file is imported on first use, so that the names are known without Numba. Each class
+raises ValueError for a hyper-parameter out of its range, and says which it is.
 """
 
 import dataclasses
@@ -8,8 +9,8 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fairbandits.lookup import nearest
 from fairbandits.policies import own
-from fairbandits.policies.parameters import checked
 
 #: Name in configuration files -> file and class. This line alone registers a policy. The code
 #: fingerprint of a run has the lines of its own policies
@@ -31,9 +32,11 @@ HOMES = {
     "guarantee_knapsack": "guarantee_knapsack:GuaranteeKnapsack",
     "hedge": "hedge:Hedge",
     "ht_ucb": "ht_ucb:HTUCB",
+    "imed": "indices:IMED",
     "kl_ucb": "kl_ucb:KLUCB",
     "lfg": "lfg:LFG",
     "mixture": "mixture:Mixture",
+    "moss": "indices:MOSS",
     "own_reward": "own_reward:OwnReward",
     "plug_in": "plug_in:PlugIn",
     "prophet": "prophet:Prophet",
@@ -45,6 +48,7 @@ HOMES = {
     "t_fair_learn": "t_fair_learn:TFairLearn",
     "thompson": "thompson:Thompson",
     "ucb1": "ucb1:UCB1",
+    "ucb_v": "indices:UCBV",
     "uniform": "simple:Uniform",
 }
 #: Class -> the file that it is in.
@@ -60,7 +64,7 @@ class Registry(Mapping[str, type]):
 
     def __getitem__(self, name: str) -> type:
         file, _, found = self.homes[name].partition(":")
-        return checked(getattr(importlib.import_module(f"{self.package}.{file}"), found))
+        return getattr(importlib.import_module(f"{self.package}.{file}"), found)
 
     def __contains__(self, name: object) -> bool:
         return name in self.homes
@@ -115,12 +119,20 @@ def make_registered(
     parameter, or a value out of range, starts with `place`.
     """
     if name not in registry:
-        raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}")
-    known = [field.name for field in dataclasses.fields(registry[name])]
+        hint = nearest(name, registry)
+        raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}{hint}")
+    fields = dataclasses.fields(registry[name])
+    known = [field.name for field in fields]
     for key in parameters:
         if key not in known:
             allowed = ", ".join(known) or "none"
-            raise ValueError(f"{place}{kind} {name} has no parameter {key!r}; it takes: {allowed}")
+            hint = nearest(key, known)
+            raise ValueError(
+                f"{place}{kind} {name} has no parameter {key!r}; it takes: {allowed}{hint}"
+            )
+    for field in fields:
+        if field.default is dataclasses.MISSING and field.name not in parameters:
+            raise ValueError(f"{place}{kind} {name}: its parameter {field.name!r} is missing")
     try:
         return registry[name](**parameters)
     except (TypeError, ValueError) as error:

@@ -15,12 +15,32 @@ from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Shared, assign, greatest, where
 from fairbandits.policies import learners
 from fairbandits.policies.learners import absorb, ascend
-from fairbandits.policies.parameters import Targets, not_zero, number, one_of
+from fairbandits.policies.parameters import (
+    Exponent,
+    NonNegative,
+    Policy,
+    Positive,
+    Targets,
+    not_zero,
+    number,
+    one_of,
+    power,
+)
 from fairbandits.policies.simplex import sample
 
 PROBES = ("queue", "idleness", "queue_max", "probability")
-#: The learners for each feedback, the first being the default.
-SUBROUTINES = {"bandit": ("ftrl", "exp3p"), "full": ("oga", "adahedge", "squint")}
+#: How the learners for each feedback start, for a policy, arms and horizon; the first by default.
+SUBROUTINES = {
+    "bandit": {
+        "ftrl": lambda one, n, _: learners.ftrl(n, one.gamma_rule == 2, float(one.tolerance)),
+        "exp3p": lambda one, n, horizon: learners.exp3p(n, horizon, float(one.confidence)),
+    },
+    "full": {
+        "oga": lambda one, n, _: learners.oga(n, float(one.step_c)),
+        "adahedge": lambda one, n, _: learners.adahedge(n),
+        "squint": lambda one, n, _: learners.squint(n),
+    },
+}
 
 
 class FullState(NamedTuple):
@@ -53,7 +73,7 @@ class BanditState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BanditQ:
+class BanditQ(Policy):
     """Reward-rate targets by queues; the learner sees the surrogate gains (Q_i + V) r_i.
 
     Parameters
@@ -85,18 +105,24 @@ class BanditQ:
         The learner sees all gains times this, not 0; with a negative one they are losses. The
         queues do not depend on it.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range or does not fit the feedback.
-
     Notes
     -----
-    The probes are, per arm: the queue length, its idleness (all that the positive part has
-    clipped), the largest queue so far, and under bandit feedback the sum of the sampling
-    probabilities (0 under full information, where `plays` has it).
     Squint and EXP3.P need gains of a known range; they take the largest seen, doubled when
     exceeded, and restart then.
+
+    Columns
+    -------
+    queue : reward (BanditQ, Hedge, queue UCB), pulls (LFG)
+        Length Q_k(t) of the policy's queue for the arm: what it owes the arm and has not made up
+        for. Range: at least 0.
+    idleness : reward
+        What the queue has lost by being cut off at 0, rounds 1..t: lambda_k t - R_k(t) = Q_k(t) -
+        idleness, with lambda_k the arm's target. Range: at least 0. Never falls.
+    queue_max : reward
+        Largest `queue` of the arm in any of the rounds 1..t. Range: at least `queue`. Never falls.
+    probability : pulls
+        Sum over rounds 1..t of the probability that the arm was drawn with; BanditQ with full
+        information has it in `plays`, and 0 here. Range: 0 to t. Never falls.
 
     References
     ----------
@@ -112,68 +138,36 @@ class BanditQ:
     targets: Targets
     feedback: Annotated[str, one_of(*SUBROUTINES)] = "bandit"
     subroutine: Annotated[str | None, one_of(*chain(*SUBROUTINES.values()))] = None
-    V: Annotated[float | None, number(at_least=0)] = None
-    V_exponent: float = 0.5
+    V: NonNegative | None = None
+    V_exponent: Exponent = 0.5
     surrogate_index: Annotated[str, one_of("post", "pre")] = "post"
-    step_c: Annotated[float, number(above=0)] = math.sqrt(0.5)
+    step_c: Positive = math.sqrt(0.5)
     gamma_rule: Annotated[int, one_of(1, 2)] = 1
-    tolerance: Annotated[float, number(above=0)] = 1e-10
+    tolerance: Positive = 1e-10
     confidence: Annotated[float, number(above=0, below=1)] = 0.01
-    gain: Annotated[float, not_zero()] = 1.0
+    gain: Annotated[float, not_zero(number())] = 1.0
     probes: ClassVar[tuple[str, ...]] = PROBES
 
     def __post_init__(self):
-        object.__setattr__(self, "targets", tuple(float(target) for target in self.targets))
-        checks.non_negative("targets", self.targets)
-        checks.one_of("feedback", self.feedback, tuple(SUBROUTINES))
-        fitting = SUBROUTINES[self.feedback]
+        super().__post_init__()
+        fitting = tuple(SUBROUTINES[self.feedback])
         if self.subroutine is None:
             object.__setattr__(self, "subroutine", fitting[0])
         checks.one_of(f"subroutine with {self.feedback} feedback", self.subroutine, fitting)
-        if self.V is not None:
-            checks.non_negative("V", [self.V])
-        if not math.isfinite(self.V_exponent):
-            raise ValueError(f"V_exponent must be finite, got {self.V_exponent!r}")
-        checks.one_of("surrogate_index", self.surrogate_index, ("post", "pre"))
-        checks.positive("step_c", self.step_c)
-        checks.one_of("gamma_rule", self.gamma_rule, (1, 2))
-        checks.positive("tolerance", self.tolerance)
-        if not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, got {self.confidence!r}")
-        checks.not_zero("gain", self.gain)
 
     def start(self, n_arms: int, horizon: int) -> FullState | BanditState:
         """Return the state before the first round."""
         checks.length("targets", self.targets, n_arms)
-        targets = np.array(self.targets)
-        arrays = np.zeros((5, n_arms))
-        penalty = self._penalty(horizon)
+        targets, arrays = np.array(self.targets), np.zeros((5, n_arms))
+        penalty = power(horizon, self.V_exponent) if self.V is None else float(self.V)
         post = self.surrogate_index == "post"
-        learner = self._learner(n_arms, horizon)
+        learner = SUBROUTINES[self.feedback][self.subroutine](self, n_arms, horizon)
         if self.gain != 1:
             learner = learners.scaled(learner, float(self.gain))
         common = (learner, targets, np.flatnonzero(targets > 0), *arrays[:4])
         if self.feedback == "full":
             return FullState(*common, arrays[4], penalty, post)
         return BanditState(*common, penalty, post)
-
-    def _penalty(self, horizon: int) -> float:
-        if self.V is not None:
-            return float(self.V)
-        if self.V_exponent == 0.5:
-            return math.sqrt(horizon)
-        return float(horizon) ** self.V_exponent
-
-    def _learner(self, n_arms: int, horizon: int) -> NamedTuple:
-        if self.subroutine == "oga":
-            return learners.oga(n_arms, float(self.step_c))
-        if self.subroutine == "adahedge":
-            return learners.adahedge(n_arms)
-        if self.subroutine == "squint":
-            return learners.squint(n_arms)
-        if self.subroutine == "ftrl":
-            return learners.ftrl(n_arms, self.gamma_rule == 2, float(self.tolerance))
-        return learners.exp3p(n_arms, horizon, float(self.confidence))
 
 
 @register_jitable(**INLINE)
@@ -202,13 +196,13 @@ def _distribute(state, t, coin, out):
 @implements("learn", FullState)
 def _learn_all(state, t, x, reward):
     surrogate = state.surrogate
-    for k in range(len(surrogate)):
-        surrogate[k] = surrogate_gain(state, state.queue[k], reward[k])
+    for k in range(len(surrogate)):  # without a target the queue stays 0
+        surrogate[k] = state.penalty * reward[k]
     for j in range(state.protected.size):
         k = state.protected[j]
+        length = state.queue[k]
         level = lengthen(state, k, reward[k] * x[k])
-        if state.post:
-            surrogate[k] = surrogate_gain(state, level, reward[k])
+        surrogate[k] = surrogate_gain(state, level if state.post else length, reward[k])
     ascend(state.learner, surrogate)
 
 

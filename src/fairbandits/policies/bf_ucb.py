@@ -6,78 +6,46 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits import checks
 from fairbandits.engine.inlining import NOT_INLINED
-from fairbandits.engine.lanes import fits, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.width import (
-    Shared,
-    anywhere,
-    entry,
-    lanes_of,
-    put_entry,
-    ratio,
-    sqrt,
-    where,
-)
+from fairbandits.engine.width import Shared, anywhere, entry, lanes_of, put_entry, ratio, where
 from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.groups import GROUP
+from fairbandits.policies.bf_ucb_sums import next_group, serve
+from fairbandits.policies.grouped import Grouped
 from fairbandits.policies.parameters import (
     Confidence,
-    GroupFractions,
+    GroupQuotas,
     GroupSizes,
-    number,
+    NonNegative,
     one_of,
 )
+from fairbandits.policies.released import VERSIONS, Version
 
 PROBES = ("probability", "share")
+SWITCHES = ("initialisation", "width", "running_mean", "draw")
 WIDTHS = ("paper", "released", "horizon")
 
 
 class BFUCBState(NamedTuple):
-    """Statistics of the groups and, as in `initial_rounds.InitialState`, of the arms.
+    """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
 
     With ``plain`` the weights of the arms are their optimistic means; otherwise they follow from
     the box, whose ends and best point are in the last arrays.
     """
 
-    start: Shared
-    row_of: np.ndarray
-    group_of: np.ndarray
-    quotas: np.ndarray
-    served: np.ndarray
+    first: initial.InitialState
+    groups: layout.Groups
     value: np.ndarray
     total: np.ndarray
     width: np.ndarray
-    now: np.ndarray
-    pulls: np.ndarray
-    sums: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
-    probability: np.ndarray
-    weight: np.ndarray
-    policy: np.ndarray
-    order: np.ndarray
-    arm_of: np.ndarray
-    ends: np.ndarray
-    columns: int
-    most_blocks: int
-    denominator: int
-    initial_rounds: int
-    largest: int
-    log_factor: float
-    factor: float
     horizon: float
     by_horizon: bool
     learner: int
-    sequential: bool
     released_mean: bool
-    rounded: bool
-    ranked: bool
-    cap: float
     plain: bool
     exact: bool
     from_mean: bool
@@ -89,7 +57,7 @@ class BFUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BFUCB:
+class BFUCB(Grouped):
     """Serve the group furthest behind its quota, else the most promising; draw an arm by merit.
 
     In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, in exact
@@ -120,7 +88,7 @@ class BFUCB:
         The mean of all rewards; or one that counts the initial mean once more (see Notes).
     draw : {"paper", "released"}, optional
         A draw from the probabilities; or one by a number rounded to thousandths, where 1.000 pulls
-        arm 1 whatever group was to be served (`fairbandits.policies.merit.draw_rounded`).
+        arm 1 whatever group was to be served (`fairbandits.policies.released.draw_rounded`).
     box : {"upper", "exact", "uncut"}
         The optimistic means: the upper corner of the confidence box, or its point of largest Phi,
         the box being cut to [0, 1], without which Phi is unbounded near 0. Or the upper corner of
@@ -135,11 +103,6 @@ class BFUCB:
     learner : {"optimistic", "first", "random", "least_owed"}
         Which group is served if none is behind: as above, or without learning.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     Rewards are in [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round.
@@ -151,10 +114,15 @@ class BFUCB:
     Its rounded draw can pull arm 1 while another group is served. That group's N_g grows then, as
     in the program, so that N_g is no longer the sum of its arms' pulls.
 
-    The probes are, per arm: ``probability``, the sum over the rounds of the probability that the
-    arm was drawn with (1 in the rounds whose arm is fixed), and ``share``, its probability within
-    its group in the group's last round that drew by merit. What else there is to see, observers
-    record: `fairbandits.InitialPhase`, `GroupDeficits`, `OptionalPulls` and `MeritRegret`.
+    In the column `probability` a round whose arm is fixed counts 1. What else there is to see,
+    observers record: `fairbandits.InitialPhase`, `GroupDeficits`, `OptionalPulls`, `MeritRegret`.
+
+    Columns
+    -------
+    share
+        Probability of the arm within its group (of FairX-UCB: among all arms) in the last round up
+        to t in which the group drew by merit. Range: 0 to 1; within a group they sum to 1, or are
+        all 0 before the first such round.
 
     References
     ----------
@@ -170,51 +138,29 @@ class BFUCB:
     """
 
     groups: GroupSizes
-    quotas: GroupFractions
+    quotas: GroupQuotas
     delta: Confidence = 0.01
-    version: layout.Version = "paper"
-    initialisation: layout.Version | None = None
+    version: Version = "paper"
+    initialisation: Version | None = None
     width: Annotated[str | None, one_of(*WIDTHS)] = None
-    running_mean: layout.Version | None = None
-    draw: layout.Version | None = None
+    running_mean: Version | None = None
+    draw: Version | None = None
     box: Annotated[str, one_of("upper", "exact", "uncut")] = "upper"
     policy_from: Annotated[str, one_of("maximiser", "mean")] = "maximiser"
     merit: Annotated[str, one_of(*merits.MERITS)] = "power"
-    merit_parameter: Annotated[float, number(at_least=0)] = 1.0
+    merit_parameter: NonNegative = 1.0
     learner: Annotated[str, one_of(*layout.LEARNERS)] = "optimistic"
-    feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = PROBES
-
-    def __post_init__(self):
-        object.__setattr__(self, "groups", layout.check_groups(self.groups))
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        layout.group_quotas(self.quotas, len(self.groups))
-        layout.check_delta(self.delta)
-        versions = dict.fromkeys(("initialisation", "running_mean", "draw"), layout.VERSIONS)
-        layout.settle(self, self.version, **versions, width=WIDTHS)
-        checks.one_of("box", self.box, ("upper", "exact", "uncut"))
-        checks.one_of("policy_from", self.policy_from, ("maximiser", "mean"))
-        checks.one_of("merit", self.merit, tuple(merits.MERITS))
-        checks.merit_parameter(self.merit_parameter)
-        checks.one_of("learner", self.learner, tuple(layout.LEARNERS))
+    switches: ClassVar = dict.fromkeys(
+        ("initialisation", "width", "running_mean", "draw"), VERSIONS
+    )
 
     @property
     def in_stated_range(self) -> bool:
         """Whether every quota is above 0 and at most 1/m, and their sum below 1."""
-        numerators, denominator = layout.group_quotas(self.quotas, len(self.groups))
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
         fits = max(numerators) * len(numerators) <= denominator
         return fits and min(numerators) > 0 and sum(numerators) < denominator
-
-    @property
-    def initial_rounds(self) -> int:
-        """Number of rounds m max k_g of the initial phase."""
-        return initial.n_rounds(self.groups)
-
-    def start(self, n_arms: int, horizon: int) -> BFUCBState | sums.BFUCBState:
-        """Return the state before the first round."""
-        if self._plain and self.box == "uncut" and self.draw == "paper":
-            return sums.begin(self.groups, self._common(n_arms, horizon))
-        return self.start_weighing(n_arms, horizon)
 
     @property
     def _plain(self) -> bool:
@@ -222,106 +168,88 @@ class BFUCB:
         linear = (self.merit, self.merit_parameter) == ("power", 1)
         return linear and self.box != "exact" and self.policy_from == "maximiser"
 
+    def start(self, n_arms: int, horizon: int) -> BFUCBState | sums.BFUCBState:
+        """Return the state before the first round."""
+        if self._plain and self.box == "uncut" and self.draw == "paper":
+            return sums.begin(self._common(n_arms, horizon))
+        return self.start_weighing(n_arms, horizon)
+
     def start_weighing(self, n_arms: int, horizon: int) -> BFUCBState:
         """Return the state before the first round in which every arm has a weight."""
-        columns = merits.padded(max(self.groups))
+        common = self._common(n_arms, horizon)
         return BFUCBState(
-            **self._common(n_arms, horizon),
-            **initial.rows_of(self.groups, self.box == "uncut"),
-            rounded=self.draw == "released",
-            plain=self._plain,
-            exact=self.box == "exact",
-            from_mean=self.policy_from == "mean",
-            kind=merits.MERITS[self.merit],
-            c=float(self.merit_parameter),
-            lower=np.zeros(columns),
-            upper=np.zeros(columns),
-            point=np.zeros(columns),
+            *common,
+            self._plain,
+            self.box == "exact",
+            self.policy_from == "mean",
+            merits.MERITS[self.merit],
+            float(self.merit_parameter),
+            *np.zeros((3, common[0].arms.columns)),
         )
 
-    def _common(self, n_arms: int, horizon: int) -> dict[str, Any]:
-        """Return the fields that both kinds of state share."""
-        layout.check_layout(self.groups, n_arms)
-        n_groups = len(self.groups)
-        delta = layout.delta_for(self.delta, horizon)
-        log_factor, factor = initial.width_factors(delta, self.width == "released")
-        numerators, denominator = layout.group_quotas(self.quotas, n_groups, horizon)
-        return {
-            "group_of": layout.group_of(self.groups),
-            "quotas": np.array(numerators, np.int64),
-            "served": np.zeros(n_groups, np.int64),
-            **{name: np.zeros(n_groups) for name in ("value", "total", "width")},
-            "now": np.zeros(2, np.int64),
-            "denominator": denominator,
-            "initial_rounds": self.initial_rounds,
-            "largest": max(self.groups),
-            "log_factor": log_factor,
-            "factor": factor,
-            "horizon": float(horizon),
-            "by_horizon": self.width == "horizon",
-            "learner": layout.LEARNERS[self.learner],
-            "sequential": self.initialisation == "released",
-            "released_mean": self.running_mean == "released",
-        }
+    def _common(self, n_arms: int, horizon: int) -> tuple[Any, ...]:
+        """Return the fields that both kinds of state begin with."""
+        return (
+            self._first(horizon, self.width == "released", self.draw == "released"),
+            layout.begin(self.groups, self.quotas, n_arms, horizon),
+            *np.zeros((3, len(self.groups))),
+            float(horizon),
+            self.width == "horizon",
+            layout.LEARNERS[self.learner],
+            self.running_mean == "released",
+        )
 
 
-plays_in_lanes(BFUCBState, lambda state: fits(state.denominator))
+plays_in_lanes(BFUCBState)
 
 
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
-    if t <= state.initial_rounds:
-        g, turn = initial.turn_of(state, t)
-        state.now[GROUP] = g
-        if turn < state.start[g + 1] - state.start[g] or state.sequential:
-            return initial.fixed_arm(state, g, turn, coin)
-    else:
-        state.now[GROUP] = layout.served_group(state, t, coin)
-    group = state.now[GROUP]
+    group = next_group(state, t, coin)
+    if not initial.by_merit(state.first, t):
+        return initial.fixed_arm(state.first, t, coin)
+    arms = state.first.arms
     first, last, total = 0, 0, 0.0
-    for g in range(len(state.quotas)):
+    for g in range(len(state.total)):
         own = group == g
         if anywhere(own):
-            size = state.start[g + 1] - state.start[g]
-            first = where(own, state.start[g], first)
+            size = layout.size_of(arms, g)
+            first = where(own, arms.start[g], first)
             last = where(own, size - 1, last)
             total = where(own, state.total[g], total)
-            merits.expose(state, g * state.columns, size, state.total[g], own)
-    k = merits.draw(state, group, last, total, coin)
+            merits.expose(arms, g * arms.columns, size, state.total[g], own)
+    k = merits.draw(arms, group, last, total, coin)
     return where(k < 0, 0, first + k)
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    initial.serve(state, state.now[GROUP])
-    row = state.row_of[arm]
-    n = state.pulls[row] + 1
-    state.pulls[row] = n
-    released = state.released_mean and t > state.initial_rounds
-    state.mean[row] = layout.new_mean(state, row, n, reward, released)
-    state.inverse_root[row] = 1.0 / sqrt(n)
-    group, own = state.now[GROUP], state.group_of[arm]
-    for g in range(len(state.quotas)):
+    group = serve(state)
+    arms = state.first.arms
+    as_released = state.released_mean and t > state.first.rounds
+    merits.learn_arm(arms, arms.row_of[arm], reward, as_released)
+    own = state.groups.of_arm[arm]
+    for g in range(len(state.total)):
         if anywhere((group == g) | (own == g)):
             if state.plain:
-                total, squares = merits.weigh(state, g, state.width[g])
+                total, squares = merits.weigh(arms, g, state.width[g])
                 state.total[g] = total
                 state.value[g] = ratio(squares, total)
             else:
-                _weigh_any(state, g)
+                _weigh_any(state, arms, g)
 
 
 @register_jitable(**NOT_INLINED)
-def _weigh_any(state, g):
+def _weigh_any(state, arms, g):
     """Do the same as `merit.weigh` for any merit function, and for the maximum over the box."""
-    size, row = state.start[g + 1] - state.start[g], g * state.columns
+    size, row = layout.size_of(arms, g), g * arms.columns
     lower, upper, point = state.lower, state.upper, state.point
-    for i in range(lanes_of(state.mean)):
+    for i in range(lanes_of(arms.mean)):
         width = entry(state.width, g, i)
         for k in range(size):
-            mean, root = entry(state.mean, row + k, i), entry(state.inverse_root, row + k, i)
+            mean, root = entry(arms.mean, row + k, i), entry(arms.inverse_root, row + k, i)
             lower[k] = min(1.0, max(0.0, mean - width * root))
-            upper[k] = min(state.cap, max(0.0, mean + width * root))
+            upper[k] = min(arms.cap, max(0.0, mean + width * root))
             point[k] = upper[k]
         if state.exact:
             value = merits.best_vertex(lower, upper, size, state.kind, state.c, point)
@@ -331,21 +259,21 @@ def _weigh_any(state, g):
         for k in range(size):
             x = point[k]
             if state.from_mean:
-                x = min(1.0, max(0.0, entry(state.mean, row + k, i)))
+                x = min(1.0, max(0.0, entry(arms.mean, row + k, i)))
             weight = merits.merit_of(x, state.kind, state.c)
             some = some or weight != 0.0
-            put_entry(state.weight, row + k, i, weight)
+            put_entry(arms.weight, row + k, i, weight)
         if not some:  # no merit at all: all arms alike
             for k in range(size):
-                put_entry(state.weight, row + k, i, 1.0)
+                put_entry(arms.weight, row + k, i, 1.0)
         put_entry(state.value, g, i, value)
-    state.total[g] = merits.sum_weights(state, g)
+    state.total[g] = merits.sum_weights(arms, g)
 
 
 @implements("probe", BFUCBState)
 def _probe(state, out):
-    for g in range(len(state.quotas)):
-        for arm in range(state.start[g], state.start[g + 1]):
-            row = g * state.columns + arm - state.start[g]
-            out[0][arm] = state.probability[row]
-            out[1][arm] = state.policy[row]
+    arms = state.first.arms
+    for arm in range(len(arms.row_of)):
+        row = arms.row_of[arm]
+        out[0][arm] = arms.probability[row]
+        out[1][arm] = arms.policy[row]

@@ -14,118 +14,122 @@ import numpy as np
 from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import fits, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import Shared, anywhere, at, least, ratio, sqrt, where, whole
+from fairbandits.engine.width import anywhere, at, least, ratio, where, whole
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.groups import GROUP
-
-#: Place in `now` of the block of arms that was drawn from.
-DRAWN = 1
 
 
 class BFUCBState(NamedTuple):
-    """Statistics of the groups and of the arms, in rows as in `initial_rounds.InitialState`.
+    """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
 
     At the last draw of each group: ``eight`` has the means and inverse roots of the block drawn
     from, ``drawn`` the arm's place, ``last_share`` and ``last_width`` 1 / total and the width.
     """
 
-    start: Shared
-    row_of: np.ndarray
-    group_of: np.ndarray
-    quotas: np.ndarray
-    served: np.ndarray
+    first: initial.InitialState
+    groups: layout.Groups
     value: np.ndarray
     total: np.ndarray
     width: np.ndarray
-    given_shares: np.ndarray
-    given_widths: np.ndarray
-    drawn: np.ndarray
-    last_share: np.ndarray
-    last_width: np.ndarray
-    now: np.ndarray
-    pulls: np.ndarray
-    sums: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
-    probability: np.ndarray
-    policy: np.ndarray
-    taken_shares: np.ndarray
-    taken_widths: np.ndarray
-    eight: np.ndarray
-    ends: np.ndarray
-    moments: np.ndarray
-    columns: int
-    most_blocks: int
-    denominator: int
-    initial_rounds: int
-    largest: int
-    log_factor: float
-    factor: float
     horizon: float
     by_horizon: bool
     learner: int
-    sequential: bool
     released_mean: bool
+    given_shares: np.ndarray
+    given_widths: np.ndarray
+    last_share: np.ndarray
+    last_width: np.ndarray
+    taken_shares: np.ndarray
+    taken_widths: np.ndarray
+    drawn: np.ndarray
+    block: np.ndarray  # that was drawn from
+    eight: np.ndarray
+    moments: np.ndarray
 
 
-def begin(groups: tuple[int, ...], common: dict[str, Any]) -> BFUCBState:
-    """Return the state before the first round, with these fields that all readings share."""
-    rows = initial.rows_of(groups, True)
-    kept = ("start", "row_of", "pulls", "sums", "mean", "probability", "policy", "ends", "columns")
-    n_rows = rows["mean"].size
-    of_groups = ("given_shares", "given_widths", "last_share", "last_width")
+def begin(common: tuple[Any, ...]) -> BFUCBState:
+    """Return the state before the first round, with the fields that all readings share."""
+    arms, n_groups = common[0].arms, len(common[1].served)
     return BFUCBState(
-        **common,
-        **{name: rows[name] for name in (*kept, "most_blocks")},
-        **{name: np.zeros(len(groups)) for name in of_groups},
-        inverse_root=np.zeros(n_rows),
-        taken_shares=np.zeros(n_rows),
-        taken_widths=np.zeros(n_rows),
-        drawn=np.full(len(groups), -1),
-        eight=np.zeros(2 * merits.BLOCK),
-        moments=np.zeros(5 * n_rows // merits.BLOCK),
+        *common,
+        *np.zeros((4, n_groups)),
+        *np.zeros((2, arms.mean.size)),
+        np.full(n_groups, -1),
+        np.zeros(1, np.int64),
+        np.zeros(2 * merits.BLOCK),
+        np.zeros(5 * arms.ends.size),
     )
 
 
-plays_in_lanes(BFUCBState, lambda state: fits(state.denominator))
+plays_in_lanes(BFUCBState)
+
+
+@register_jitable(**INLINE)
+def next_group(state, t, coin):
+    """Note which group is served in a round, in either kind of state, and return it."""
+    groups = state.groups
+    if t <= state.first.rounds:
+        groups.now[0], _ = initial.turn_of(state.first, t)
+    else:
+        groups.now[0] = layout.served_group(groups, state.learner, state.value, t, coin)
+    return groups.now[0]
+
+
+@register_jitable(**INLINE)
+def serve(state):
+    """Count a round of the served group, and compute its width; return it."""
+    groups = state.groups
+    group = groups.now[0]
+    count, size = state.horizon, 0
+    for g in range(len(state.width)):
+        own = group == g
+        if anywhere(own):
+            served = groups.served[g] + where(own, 1, 0)
+            groups.served[g] = served
+            count = where(own, state.horizon if state.by_horizon else served, count)
+            size = where(own, layout.size_of(groups, g), size)
+    width = initial.group_width(state.first, count, size)
+    for g in range(len(state.width)):
+        own = group == g
+        if anywhere(own):
+            state.width[g] = where(own, width, state.width[g])
+    return group
 
 
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
-    if t <= state.initial_rounds:
-        g, turn = initial.turn_of(state, t)
-        state.now[GROUP] = g
-        if turn < state.start[g + 1] - state.start[g] or state.sequential:
-            arm = initial.fixed_arm(state, g, turn, coin)
-            _fetch(state, g, whole((arm - state.start[g]) / merits.BLOCK))
-            return arm
-    else:
-        state.now[GROUP] = layout.served_group(state, t, coin)
-    return _expose(state, state.now[GROUP], coin)
+    group = next_group(state, t, coin)
+    if not initial.by_merit(state.first, t):
+        g, _ = initial.turn_of(state.first, t)
+        arm = initial.fixed_arm(state.first, t, coin)
+        _fetch(state, g, whole((arm - state.groups.start[g]) / merits.BLOCK))
+        return arm
+    return _expose(state, group, coin)
 
 
 @register_jitable(**INLINE)
 def _fetch(state, group, block):
     """Read the means and inverse roots of a block of the group; return its first row."""
-    state.now[DRAWN] = block
-    row = group * state.columns + merits.BLOCK * block
+    arms = state.first.arms
+    state.block[0] = block
+    row = group * arms.columns + merits.BLOCK * block
     for j in range(merits.BLOCK):
-        state.eight[j] = at(state.mean, row, j)
-        state.eight[merits.BLOCK + j] = at(state.inverse_root, row, j)
+        state.eight[j] = at(arms.mean, row, j)
+        state.eight[merits.BLOCK + j] = at(arms.inverse_root, row, j)
     return row
 
 
 @register_jitable(**INLINE)
 def _expose(state, group, coin):
     """Draw an arm of the group by merit."""
+    arms = state.first.arms
     target, width, share = 0.0, 0.0, 0.0
     first, last = 0, 0
-    for g in range(len(state.quotas)):
+    for g in range(len(state.total)):
         own = group == g
         if anywhere(own):
             total, own_width = state.total[g], state.width[g]
@@ -136,10 +140,10 @@ def _expose(state, group, coin):
             state.last_share[g] = where(own, own_share, state.last_share[g])
             state.last_width[g] = where(own, own_width, state.last_width[g])
             target = where(own, unit(coin) * total, target)
-            first = where(own, state.start[g], first)
-            last = where(own, state.start[g + 1] - state.start[g] - 1, last)
-    block = merits.draw_block(state, group, last, target)
-    cumulated = merits.sum_before(state, group, block)
+            first = where(own, arms.start[g], first)
+            last = where(own, layout.size_of(arms, g) - 1, last)
+    block = merits.draw_block(arms, group, last, target)
+    cumulated = merits.sum_before(arms, group, block)
     row = _fetch(state, group, block)
     inside = 0
     for j in range(merits.BLOCK - 1):
@@ -149,33 +153,28 @@ def _expose(state, group, coin):
     k = least(merits.BLOCK * block + inside, last)
     inside = k - merits.BLOCK * block
     weight = state.eight[inside] + width * at(state.eight, inside, merits.BLOCK)
-    state.policy[row + inside] = weight * share
-    for g in range(len(state.quotas)):
+    arms.policy[row + inside] = weight * share
+    for g in range(len(state.total)):
         state.drawn[g] = where(group == g, k, state.drawn[g])
     return first + k
 
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    group, block = state.now[GROUP], state.now[DRAWN]
-    initial.serve(state, group)
-    row = state.row_of[arm]
-    n = state.pulls[row] + 1
-    state.pulls[row] = n
+    arms, block = state.first.arms, state.block[0]
+    group = serve(state)
+    row = arms.row_of[arm]
     shares, widths = 0.0, 0.0
-    for g in range(len(state.quotas)):
+    for g in range(len(state.total)):
         own = group == g
         shares = where(own, state.given_shares[g], shares)
         widths = where(own, state.given_widths[g], widths)
-    state.probability[row] += _not_taken(state, row, shares, widths)
+    arms.probability[row] += _not_taken(state, row, shares, widths)
     state.taken_shares[row] = shares
     state.taken_widths[row] = widths
-    released = state.released_mean and t > state.initial_rounds
-    mean = layout.new_mean(state, row, n, reward, released)
-    inverse_root = 1.0 / sqrt(n)
-    state.mean[row] = mean
-    state.inverse_root[row] = inverse_root
-    inside = row - (group * state.columns + merits.BLOCK * block)
+    as_released = state.released_mean and t > state.first.rounds
+    mean, inverse_root = merits.learn_arm(arms, row, reward, as_released)
+    inside = row - (group * arms.columns + merits.BLOCK * block)
     means = _eight(state, 0, inside, mean)
     roots = _eight(state, merits.BLOCK, inside, inverse_root)
     _sum_groups(state, group, block, means, roots)
@@ -184,8 +183,9 @@ def _learn(state, t, arm, reward):
 @register_jitable(**INLINE)
 def _not_taken(state, row, shares, widths):
     """Return the probability that an arm had in the rounds since its last pull."""
-    missing = state.mean[row] * (shares - state.taken_shares[row])
-    return missing + state.inverse_root[row] * (widths - state.taken_widths[row])
+    arms = state.first.arms
+    missing = arms.mean[row] * (shares - state.taken_shares[row])
+    return missing + arms.inverse_root[row] * (widths - state.taken_widths[row])
 
 
 @register_jitable(**INLINE)
@@ -219,20 +219,21 @@ def _sum_groups(state, group, block, means, roots):
     new_squares = merits.tree(merits.products(means, means))
     new_products = merits.tree(merits.products(means, roots))
     new_inverses = merits.tree(merits.products(roots, roots))
-    for g in range(len(state.quotas)):
+    arms = state.first.arms
+    for g in range(len(state.total)):
         own = group == g
         if anywhere(own):
             width = state.width[g]
-            n_blocks = merits.blocks_of(state, g)
+            n_blocks = merits.blocks_of(arms, g)
             total, squares = 0.0, 0.0
             for b in range(n_blocks):
-                at_block = g * state.most_blocks + b
+                at_block = g * arms.most_blocks + b
                 changed = own & (block == b)
                 m = 5 * at_block
                 first = _moment(state, m, changed, new_means)
                 total = total + (first + width * _moment(state, m + 1, changed, new_roots))
                 if b < n_blocks - 1:
-                    state.ends[at_block] = total
+                    arms.ends[at_block] = total
                 crossed = _moment(state, m + 3, changed, new_products)
                 inverses = _moment(state, m + 4, changed, new_inverses)
                 mixed = 2.0 * crossed + width * inverses
@@ -251,11 +252,12 @@ def _moment(state, row, changed, new):
 
 @implements("probe", BFUCBState)
 def _probe(state, out):
-    for g in range(len(state.quotas)):
-        for k in range(state.start[g + 1] - state.start[g]):
-            row, arm = g * state.columns + k, state.start[g] + k
+    arms = state.first.arms
+    for g in range(len(state.total)):
+        for k in range(layout.size_of(arms, g)):
+            row, arm = g * arms.columns + k, arms.start[g] + k
             missing = _not_taken(state, row, state.given_shares[g], state.given_widths[g])
-            out[0][arm] = state.probability[row] + missing
-            bound = state.mean[row] + state.last_width[g] * state.inverse_root[row]
+            out[0][arm] = arms.probability[row] + missing
+            bound = arms.mean[row] + state.last_width[g] * arms.inverse_root[row]
             policy = bound * state.last_share[g]
-            out[1][arm] = where(state.drawn[g] == k, state.policy[row], policy)
+            out[1][arm] = where(state.drawn[g] == k, arms.policy[row], policy)

@@ -1,13 +1,13 @@
 """Epsilon-greedy with a constant rate."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
-from fairbandits.policies.parameters import number
+from fairbandits.policies.parameters import Policy, number
 
 
 class EpsilonGreedyState(NamedTuple):
@@ -20,7 +20,7 @@ class EpsilonGreedyState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy:
+class EpsilonGreedy(Policy):
     """Pull the arm with the largest mean, or with probability epsilon one drawn uniformly.
 
     Parameters
@@ -28,23 +28,12 @@ class EpsilonGreedy:
     epsilon : float
         In [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If epsilon is out of its range.
-
     Notes
     -----
     Arms never pulled go first where the policy is greedy; ties go to the lowest index.
     """
 
     epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        if not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
 
     def start(self, n_arms: int, horizon: int) -> EpsilonGreedyState:
         """Return the state before the first round."""

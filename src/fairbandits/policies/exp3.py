@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies.parameters import number
+from fairbandits.policies.parameters import Policy, Positive, number
 from fairbandits.policies.simplex import sample
 
 
@@ -22,7 +21,7 @@ class EXP3State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EXP3:
+class EXP3(Policy):
     """Exponential weights on importance-weighted rewards, mixed with uniform exploration.
 
     Parameters
@@ -32,26 +31,14 @@ class EXP3:
     gamma : float, optional
         Exploration rate in (0, 1]; default min(1, sqrt(N log N / ((e - 1) T))).
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     References
     ----------
     P. Auer, N. Cesa-Bianchi, Y. Freund and R. Schapire, "The nonstochastic multiarmed bandit
     problem", SIAM Journal on Computing 32 (2002), Corollary 3.2.
     """
 
-    scale: Annotated[float, number(above=0)] = 1.0
+    scale: Positive = 1.0
     gamma: Annotated[float | None, number(above=0, at_most=1)] = None
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        checks.positive("scale", self.scale)
-        if self.gamma is not None and not 0 < self.gamma <= 1:
-            raise ValueError(f"gamma must lie in (0, 1], got {self.gamma!r}")
 
     def start(self, n_arms: int, horizon: int) -> EXP3State:
         """Return the state before the first round."""

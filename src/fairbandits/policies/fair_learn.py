@@ -1,7 +1,7 @@
 """Fair-Learn: any learner, overruled while an arm is behind its quota."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -9,10 +9,16 @@ from fairbandits import checks
 from fairbandits.engine.lanes import fits, may_ask, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.width import Own, anywhere, where
-from fairbandits.policies.learner import frozen, make_learner
-from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, exact, one_of
+from fairbandits.policies.learner import HasLearner
+from fairbandits.policies.parameters import (
+    ArmQuotas,
+    Learner,
+    LearnerParameters,
+    exact,
+    one_of,
+)
 from fairbandits.policies.ties import better
-from fairbandits.rationals import below_equal_share, common_denominator, quota_numerators, rational
+from fairbandits.rationals import Quotas, below_equal_share, rational
 
 
 class FairLearnState(NamedTuple):
@@ -27,7 +33,7 @@ class FairLearnState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FairLearn:
+class FairLearn(HasLearner):
     """Pull the arm furthest behind its quota if it is behind by more than the tolerance.
 
     Otherwise the learner chooses, having learnt from all pulls. With UCB1 as the learner this is
@@ -47,11 +53,6 @@ class FairLearn:
     first_rounds : {"learner", "round_robin"}
         Who fills the rounds 1..k: the rule above, or every arm once in order.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     In round t the deficit is r_i (t-1) - N_i(t-1), compared strictly; ties go to the lowest index.
@@ -70,36 +71,23 @@ class FairLearn:
     True
     """
 
-    quotas: ArmFractions
+    quotas: ArmQuotas
     tolerance: Annotated[Any, exact(at_least=0)] = 0
     learner: Learner = "ucb1"
     learner_parameters: LearnerParameters = ()
     first_rounds: Annotated[str, one_of("learner", "round_robin")] = "learner"
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
-        self._numerators()
-        make_learner(self.learner, self.learner_parameters)
-        checks.one_of("first_rounds", self.first_rounds, ("learner", "round_robin"))
 
     @property
     def in_stated_range(self) -> bool:
         """Whether every quota is below 1/k, as the paper's model has it."""
         return below_equal_share(self.quotas)
 
-    def _numerators(self, horizon: int | None = None) -> tuple[list[int], int, int]:
+    def _numerators(self, horizon: int) -> tuple[list[int], int, int]:
         """Return quotas and tolerance over one common denominator."""
-        quota_numerators(self.quotas)
-        tolerance = rational("tolerance", self.tolerance)
-        if tolerance < 0:
-            raise ValueError(f"tolerance must be at least 0, got {self.tolerance!r}")
-        whole, part = divmod(tolerance, 1)  # a large tolerance must not look like a fine one
-        (*quotas, rest), denominator = common_denominator(
-            "quotas and tolerance", [*self.quotas, part], horizon
-        )
+        # a large tolerance must not look like a fine one
+        whole, part = divmod(rational("tolerance", self.tolerance), 1)
+        both = "quotas and tolerance"
+        (*quotas, rest), denominator = Quotas([*self.quotas, part], both).over(horizon, both)
         return quotas, int(whole) * denominator + rest, denominator
 
     def start(self, n_arms: int, horizon: int) -> FairLearnState:
@@ -107,7 +95,7 @@ class FairLearn:
         checks.length("quotas", self.quotas, n_arms)
         quotas, tolerance, denominator = self._numerators(horizon)
         return FairLearnState(
-            make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
+            self.make_learner().start(n_arms, horizon),
             np.array(quotas, np.int64),
             np.zeros(n_arms, np.int64),
             denominator,

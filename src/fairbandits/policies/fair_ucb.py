@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 
 from fairbandits.policies import FairLearn
-from fairbandits.policies.parameters import checked
+from fairbandits.policies.parameters import LearnerParameters
 
 
-@checked
 @dataclass(frozen=True)
 class FairUCB(FairLearn):
     """Fair-UCB: Fair-Learn with UCB1 as the learner.
@@ -20,11 +19,6 @@ class FairUCB(FairLearn):
         Allowed deficit alpha >= 0, exact.
     first_rounds : {"learner", "round_robin"}
         Who fills the rounds 1..k.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -43,4 +37,4 @@ class FairUCB(FairLearn):
     """
 
     learner: str = field(default="ucb1", init=False, repr=False)
-    learner_parameters: tuple = field(default=(), init=False, repr=False)
+    learner_parameters: LearnerParameters = field(default=(), init=False, repr=False)

@@ -17,48 +17,43 @@ from fairbandits.policies import bf_ucb
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, Means, one_of
+from fairbandits.policies.grouped import Grouped
+from fairbandits.policies.parameters import (
+    Confidence,
+    GroupQuotas,
+    GroupSizes,
+    Means,
+    one_of,
+)
+from fairbandits.policies.released import VERSIONS, Version, numbering
 
 PROBES = ("probability", "share")
+CLOCKS, COUNTS = ("horizon", "round"), ("own", "bf_ucb")
 
 
 class FairXUCBState(NamedTuple):
-    """The state of the initial rounds, or of BF-UCB for all rounds, and arrays for the draw.
+    """Who plays the initial rounds, alone or as a BF-UCB in all rounds, and the arms as one group.
 
-    Rows are padded with zeros (see `fairbandits.policies.merit`), as for one group of all arms.
+    ``first`` is its part for the initial rounds, and ``blocks`` has the sums of weights in blocks.
     """
 
-    first: initial.InitialState | bf_ucb.BFUCBState
-    start: Shared
-    pulls: np.ndarray
-    sums: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
-    weight: np.ndarray
+    other: initial.InitialState | bf_ucb.BFUCBState
+    first: initial.InitialState
+    arms: merits.Arms
     blocks: np.ndarray
-    ends: np.ndarray
-    policy: np.ndarray
-    probability: np.ndarray
-    order: np.ndarray
-    arm_of: np.ndarray
     shadow_means: np.ndarray
     shadow_arm: np.ndarray
-    columns: int
-    most_blocks: int
     width: Shared
-    cap: float
     horizon: int
     inverse_delta: float
     outside: bool
     by_round: bool
     shadow: bool
     released_mean: bool
-    rounded: bool
-    ranked: bool
 
 
 @dataclass(frozen=True)
-class FairXUCB:
+class FairXUCB(Grouped):
     """Draw an arm with probability u_i / sum u_j, u_i being mean_i + w / sqrt(N_i), cut or not.
 
     The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
@@ -116,102 +111,67 @@ class FairXUCB:
 
     groups: GroupSizes
     delta: Confidence = 0.01
-    version: layout.Version = "paper"
-    width: layout.Version | None = None
-    clock: Annotated[str | None, one_of("horizon", "round")] = None
-    counts: Annotated[str | None, one_of("own", "bf_ucb")] = None
-    initialisation: layout.Version | None = None
-    running_mean: layout.Version | None = None
-    draw: layout.Version | None = None
+    version: Version = "paper"
+    width: Version | None = None
+    clock: Annotated[str | None, one_of(*CLOCKS)] = None
+    counts: Annotated[str | None, one_of(*COUNTS)] = None
+    initialisation: Version | None = None
+    running_mean: Version | None = None
+    draw: Version | None = None
     box: Annotated[str, one_of(*initial.BOXES)] = "upper"
-    quotas: GroupFractions | None = None
+    quotas: GroupQuotas | None = None
     shadow_means: Means | None = None
-    feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = PROBES
+    switches: ClassVar = {
+        **dict.fromkeys(bf_ucb.SWITCHES, VERSIONS),
+        "clock": CLOCKS,
+        "counts": COUNTS,
+    }
 
     def __post_init__(self):
-        object.__setattr__(self, "groups", layout.check_groups(self.groups))
-        layout.check_delta(self.delta)
-        switches = ("width", "initialisation", "running_mean", "draw")
-        layout.settle(self, self.version, **dict.fromkeys(switches, layout.VERSIONS))
-        released = self.version == "released"
-        if self.clock is None:
-            object.__setattr__(self, "clock", "round" if released else "horizon")
-        if self.counts is None:
-            object.__setattr__(self, "counts", "bf_ucb" if released else "own")
-        checks.one_of("clock", self.clock, ("horizon", "round"))
-        checks.one_of("counts", self.counts, ("own", "bf_ucb"))
-        checks.one_of("box", self.box, initial.BOXES)
-        if self.quotas is not None:
-            object.__setattr__(self, "quotas", tuple(self.quotas))
-            layout.group_quotas(self.quotas, len(self.groups))
-        if self.shadow_means is not None:
-            object.__setattr__(self, "shadow_means", tuple(float(mu) for mu in self.shadow_means))
-            checks.means("shadow_means", self.shadow_means)
+        super().__post_init__()
         if self.counts == "bf_ucb":
             for name in ("quotas", "shadow_means"):
                 if getattr(self, name) is None:
                     raise ValueError(f"{name} must be given with counts bf_ucb, got None")
 
-    @property
-    def initial_rounds(self) -> int:
-        """Number of rounds m max k_g of the initial phase."""
-        return initial.n_rounds(self.groups)
-
     def start(self, n_arms: int, horizon: int) -> FairXUCBState:
         """Return the state before the first round."""
-        shadow = self.counts == "bf_ucb"
-        delta = layout.delta_for(self.delta, horizon)
         layout.check_layout(self.groups, n_arms)
+        shadow = self.counts == "bf_ucb"
         if shadow:
             checks.length("shadow_means", self.shadow_means, n_arms)
-        columns = merits.padded(n_arms)
-        blocks = columns // merits.BLOCK
-        rows = ("sums", "mean", "inverse_root", "weight", "policy", "probability")
-        arm_of = np.arange(columns)
-        arm_of[:n_arms] = np.argsort(layout.released_rank(self.groups))
+        rounded = self.draw == "released"
+        arms = merits.begin((n_arms,), self.box == "uncut", rounded, numbering(self.groups))
+        other = (
+            self._shadow().start_weighing(n_arms, horizon)
+            if shadow
+            else self._first(horizon, self.version == "released", rounded)
+        )
         return FairXUCBState(
-            first=self._first(n_arms, horizon),
-            start=np.array([0, n_arms]),
-            pulls=np.zeros(columns, np.int64),
-            **{name: np.zeros(columns) for name in rows},
-            blocks=np.zeros(blocks),
-            ends=np.zeros(blocks),
-            order=np.arange(columns),
-            arm_of=arm_of,
+            other=other,
+            first=other.first if shadow else other,
+            arms=arms,
+            blocks=np.zeros(arms.most_blocks),
             shadow_means=np.array(self.shadow_means if shadow else (), float),
             shadow_arm=np.zeros(1, np.int64),
-            columns=columns,
-            most_blocks=blocks,
             width=np.zeros(1),
-            cap=math.inf if self.box == "uncut" else 1.0,
             horizon=horizon,
-            inverse_delta=1.0 / delta,
+            inverse_delta=1.0 / self._delta(horizon),
             outside=self.width == "released",
             by_round=self.clock == "round",
             shadow=shadow,
             released_mean=self.running_mean == "released",
-            rounded=self.draw == "released",
-            ranked=True,
         )
 
-    def _first(self, n_arms: int, horizon: int) -> initial.InitialState | bf_ucb.BFUCBState:
-        if self.counts == "own":
-            return initial.begin(
-                self.groups,
-                layout.delta_for(self.delta, horizon),
-                self.initialisation == "released",
-                self.version == "released",
-                self.draw == "released",
-                self.box == "uncut",
-            )
-        shadow = bf_ucb.BFUCB(
+    def _shadow(self) -> bf_ucb.BFUCB:
+        """Return the BF-UCB whose counts are used."""
+        return bf_ucb.BFUCB(
             *(self.groups, self.quotas, self.delta, self.version, self.initialisation),
             running_mean=self.running_mean,
             draw=self.draw,
             box=self.box,
         )
-        return shadow.start_weighing(n_arms, horizon)
 
 
 plays_in_lanes(FairXUCBState)
@@ -220,63 +180,60 @@ plays_in_lanes(FairXUCBState)
 @register_jitable(**INLINE)
 def _weigh(state, t):
     """Compute the width and all optimistic means of round t."""
-    count = 4.0 * (t if state.by_round else state.horizon) * state.start[1]
+    arms = state.arms
+    count = 4.0 * (t if state.by_round else state.horizon) * arms.start[1]
     if state.outside:
         state.width[0] = math.sqrt(2.0 * math.log(count) * state.inverse_delta)
     else:
         state.width[0] = math.sqrt(2.0 * math.log(count * state.inverse_delta))
-    for row in range(state.columns):
-        state.weight[row] = merits.bound_of(state, row, state.width[0])
-    for b in range(state.most_blocks):
-        state.blocks[b] = merits.block_sum(state.weight, merits.BLOCK * b)
+    for row in range(arms.columns):
+        arms.weight[row] = merits.bound_of(arms, row, state.width[0])
+    for b in range(arms.most_blocks):
+        state.blocks[b] = merits.block_sum(arms.weight, merits.BLOCK * b)
 
 
 @register_jitable(**INLINE)
 def _weigh_one(state, arm):
     """Compute one arm's optimistic mean, with the width unchanged."""
-    state.weight[arm] = merits.bound_of(state, arm, state.width[0])
+    state.arms.weight[arm] = merits.bound_of(state.arms, arm, state.width[0])
     block = whole(arm / merits.BLOCK)
-    state.blocks[block] = merits.block_sum(state.weight, merits.BLOCK * block)
+    state.blocks[block] = merits.block_sum(state.arms.weight, merits.BLOCK * block)
 
 
 @implements("choose", FairXUCBState)
 def _choose(state, t, coin):
-    last = state.first.initial_rounds
+    arms, last = state.arms, state.first.rounds
     if t <= last:
-        return initial.choose_early(state.first, t, coin)
+        return initial.choose_early(state.other, t, coin)
     if state.by_round or t == last + 1:
         _weigh(state, t)
     if state.shadow:
-        other = choose(state.first, t, inner(coin, 1))
+        other = choose(state.other, t, inner(coin, 1))
         state.shadow_arm[0] = other
         win = unit(inner(coin, 2)) < state.shadow_means[other]
-        learn(state.first, t, other, where(win, 1.0, 0.0))
+        learn(state.other, t, other, where(win, 1.0, 0.0))
     total = 0.0
-    for b in range(state.most_blocks):
+    for b in range(arms.most_blocks):
         total = total + state.blocks[b]
-        state.ends[b] = total
-    merits.expose(state, 0, state.start[1], total, True)
-    return greatest(0, merits.draw(state, 0, state.start[1] - 1, total, coin))
+        arms.ends[b] = total
+    merits.expose(arms, 0, arms.start[1], total, True)
+    return greatest(0, merits.draw(arms, 0, arms.start[1] - 1, total, coin))
 
 
 @implements("learn", FairXUCBState)
 def _learn(state, t, arm, reward):
-    first = state.first
-    early = t <= first.initial_rounds
+    arms, first = state.arms, state.first.arms
+    early = t <= state.first.rounds
     if early:
-        initial.learn_early(first, t, arm, reward)
-        for g in range(first.start.size - 1):
-            for k in range(first.start[g + 1] - first.start[g]):
-                state.probability[first.start[g] + k] = first.probability[g * first.columns + k]
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
-    released = state.released_mean and not early
-    state.mean[arm] = layout.new_mean(state, arm, n, reward, released)
+        initial.learn_early(state.other, t, arm, reward)
+        for k in range(arms.start[1]):
+            arms.probability[k] = first.probability[first.row_of[k]]
+    n, _ = merits.learn_mean(arms, arm, reward, state.released_mean and not early)
     if not state.shadow or early:
-        state.inverse_root[arm] = 1.0 / sqrt(n)
+        arms.inverse_root[arm] = 1.0 / sqrt(n)
     else:
         other = state.shadow_arm[0]
-        state.inverse_root[other] = first.inverse_root[first.row_of[other]]
+        arms.inverse_root[other] = first.inverse_root[first.row_of[other]]
     if not (state.by_round or early):
         _weigh_one(state, arm)
         if state.shadow:
@@ -285,6 +242,6 @@ def _learn(state, t, arm, reward):
 
 @implements("probe", FairXUCBState)
 def _probe(state, out):
-    for k in range(state.start[1]):
-        out[0][k] = state.probability[k]
-        out[1][k] = state.policy[k]
+    for k in range(state.arms.start[1]):
+        out[0][k] = state.arms.probability[k]
+        out[1][k] = state.arms.policy[k]

@@ -4,34 +4,40 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from fairbandits import checks
+from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
-from fairbandits.policies.parameters import GroupFractions, GroupSizes, Means, number, one_of
+from fairbandits.policies.parameters import (
+    GroupQuotas,
+    GroupSizes,
+    Means,
+    NonNegative,
+    Policy,
+    one_of,
+)
 from fairbandits.policies.simplex import sample
+from fairbandits.policies.ties import better
 
 
 class GroupOracleState(NamedTuple):
-    """Quotas and rounds of the groups, and the distribution in each, one row a group."""
+    """The groups, and the distribution in each, one row a group."""
 
-    start: np.ndarray
-    quotas: np.ndarray
-    served: np.ndarray
+    groups: layout.Groups
     shares: np.ndarray
     probability: np.ndarray
-    denominator: int
+    best_in: np.ndarray
     favourite: int
+    best_arm: int
     floors: bool
     best: bool
-    best_arm: int
-    best_in: np.ndarray
-    now: np.ndarray
 
 
 @dataclass(frozen=True)
-class GroupOracle:
+class GroupOracle(Policy):
     """Serve the group furthest behind its quota, else the best one; draw from a fixed distribution.
 
     Parameters
@@ -52,11 +58,6 @@ class GroupOracle:
     merit, merit_parameter
         As in `BFUCB`.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within.
@@ -75,100 +76,87 @@ class GroupOracle:
     """
 
     groups: GroupSizes
-    quotas: GroupFractions
+    quotas: GroupQuotas
     means: Means
     within: Annotated[str, one_of("merit", "uniform", "best")] = "merit"
     schedule: Annotated[str, one_of("deficit", "floor")] = "deficit"
     merit: Annotated[str, one_of(*merits.MERITS)] = "power"
-    merit_parameter: Annotated[float, number(at_least=0)] = 1.0
-    feedback: ClassVar[str] = "bandit"
+    merit_parameter: NonNegative = 1.0
     probes: ClassVar[tuple[str, ...]] = ("probability",)
 
     def __post_init__(self):
-        object.__setattr__(self, "groups", layout.check_groups(self.groups))
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        layout.group_quotas(self.quotas, len(self.groups))
-        object.__setattr__(self, "means", tuple(float(mu) for mu in self.means))
-        checks.means("means", self.means)
-        checks.one_of("within", self.within, ("merit", "uniform", "best"))
-        checks.one_of("schedule", self.schedule, ("deficit", "floor"))
-        checks.one_of("merit", self.merit, tuple(merits.MERITS))
-        checks.merit_parameter(self.merit_parameter)
+        super().__post_init__()
+        layout.check_quotas(self.quotas, self.groups)
 
     def start(self, n_arms: int, horizon: int) -> GroupOracleState:
         """Return the state before the first round."""
-        layout.check_layout(self.groups, n_arms)
+        groups = layout.begin(self.groups, self.quotas, n_arms, horizon)
         checks.length("means", self.means, n_arms)
-        numerators, denominator = layout.group_quotas(self.quotas, len(self.groups), horizon)
-        start = layout.starts(self.groups)
         means = np.array(self.means)
         kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
         shares = np.zeros((len(self.groups), max(self.groups)))
         values, best_in = [], []
         for g, size in enumerate(self.groups):
-            own = means[start[g] : start[g + 1]]
+            own = means[groups.start[g] : groups.start[g + 1]]
             masses = np.array([merits.merit_of(mu, kind, c) for mu in own.tolist()])
             if masses.sum() == 0.0:  # no merit at all: all arms alike
                 masses = np.ones(size)
             fair = masses / masses.sum()
             values.append(float((fair * own).sum()))
-            best_in.append(int(start[g] + own.argmax()))
+            best_in.append(int(groups.start[g] + own.argmax()))
             shares[g, :size] = {"merit": fair, "uniform": np.full(size, 1 / size)}.get(
                 self.within, np.eye(size)[own.argmax()]
             )
         return GroupOracleState(
-            start=start,
-            quotas=np.array(numerators, np.int64),
-            served=np.zeros(len(self.groups), np.int64),
+            groups=groups,
             shares=shares,
             probability=np.zeros(shares.shape),
-            denominator=denominator,
+            best_in=np.array(best_in),
             favourite=int(np.argmax(values)),
+            best_arm=int(means.argmax()),
             floors=self.schedule == "floor",
             best=self.within == "best",
-            best_arm=int(means.argmax()),
-            best_in=np.array(best_in),
-            now=np.zeros(1, np.int64),
         )
+
+
+@register_jitable(**INLINE)
+def _most_short(groups, t):
+    """Return the lowest group of largest floor(beta_g t) - N_g if that is above 0, else -1."""
+    group, worst = -1, 0
+    for g in range(len(groups.served)):
+        short = groups.quotas[g] * t // groups.denominator - groups.served[g]
+        group, worst = better(g, short, group, worst)
+    return group
 
 
 @implements("choose", GroupOracleState)
 def _choose(state, t, coin):
-    if state.floors:
-        g = -1
-        worst = 0
-        for j in range(state.quotas.size):
-            short = state.quotas[j] * t // state.denominator - state.served[j]
-            if short > worst:
-                worst = short
-                g = j
-    else:
-        g = layout.most_owed(state.quotas, state.denominator, state.served, t)
+    groups = state.groups
+    g = _most_short(groups, t) if state.floors else layout.most_owed(groups, t)
     if state.best:
         arm = state.best_in[g] if g >= 0 else state.best_arm
-        g = 0
-        while state.start[g + 1] <= arm:
-            g += 1
-        state.now[0] = g
-        state.probability[g, arm - state.start[g]] += 1.0
+        g = groups.of_arm[arm]
+        groups.now[0] = g
+        state.probability[g, arm - groups.start[g]] += 1.0
         return arm
     if g < 0:
         g = state.favourite
-    state.now[0] = g
-    size = state.start[g + 1] - state.start[g]
+    groups.now[0] = g
+    size = layout.size_of(groups, g)
     shares, probability = state.shares[g], state.probability[g]
     for k in range(size):
         probability[k] += shares[k]
-    return state.start[g] + sample(shares[:size], coin)
+    return groups.start[g] + sample(shares[:size], coin)
 
 
 @implements("learn", GroupOracleState)
 def _learn(state, t, arm, reward):
-    state.served[state.now[0]] += 1
+    state.groups.served[state.groups.now[0]] += 1
 
 
 @implements("probe", GroupOracleState)
 def _probe(state, out):
-    for g in range(state.served.size):
-        for arm in range(state.start[g], state.start[g + 1]):
-            out[0, arm] = state.probability[g, arm - state.start[g]]
+    groups = state.groups
+    for arm in range(len(groups.of_arm)):
+        g = groups.of_arm[arm]
+        out[0, arm] = state.probability[g, arm - groups.start[g]]

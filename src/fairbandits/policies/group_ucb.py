@@ -7,16 +7,18 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import fits, plays_in_lanes
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.width import Shared, least, sqrt, where
+from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
-from fairbandits.policies.groups import GROUP
-from fairbandits.policies.parameters import Confidence, GroupFractions, GroupSizes, one_of
+from fairbandits.policies.grouped import Grouped
+from fairbandits.policies.merit import learn_arm
+from fairbandits.policies.parameters import Confidence, GroupQuotas, GroupSizes, one_of
+from fairbandits.policies.released import VERSIONS, Version, numbering
 from fairbandits.policies.ties import any_of_best, better
+from fairbandits.rationals import Quotas
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
 INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
@@ -24,27 +26,22 @@ TIES = ("lowest", "random", "released")
 
 
 class GroupUCBState(NamedTuple):
-    """The state of the initial rounds, and the indices of all arms.
+    """The state of the initial rounds, the groups, and the indices of all arms.
 
-    ``tied`` has the arms in the order of preference where indices are equal, and ``inside``, for
-    each group, 1 or 0: whether its arms can be chosen in the round.
+    ``tied`` has the arms in the order of preference where indices are equal, ``of_arm`` each arm's
+    group, and ``inside``, for each group, 1 or 0: whether its arms can be chosen in the round.
     """
 
     first: initial.InitialState
-    start: Shared
+    groups: layout.Groups
     tied: Shared
-    group_of: np.ndarray
-    quotas: np.ndarray
-    served: np.ndarray
-    now: np.ndarray
+    of_arm: Shared
     inside: np.ndarray
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray
     index: np.ndarray
-    groups: Shared
-    denominator: int
     inverse_delta: float
     kind: int
     cap: float
@@ -54,7 +51,7 @@ class GroupUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GroupUCB:
+class GroupUCB(Grouped):
     """Pull the arm of largest index: of the group behind its quota if there is one, else of all.
 
     With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB. Both
@@ -84,11 +81,6 @@ class GroupUCB:
     delta : float, optional
         As in `BFUCB`.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     The pulled arm's group is credited, in every round. While capped indices tie at 1, the tie rule
@@ -106,82 +98,45 @@ class GroupUCB:
     """
 
     groups: GroupSizes
-    quotas: GroupFractions | None = None
-    version: layout.Version = "paper"
+    quotas: GroupQuotas | None = None
+    version: Version = "paper"
     index: Annotated[str | None, one_of(*INDICES)] = None
     cap: bool | None = None
     ties: Annotated[str | None, one_of(*TIES)] = None
-    initialisation: layout.Version | None = None
-    running_mean: layout.Version | None = None
+    initialisation: Version | None = None
+    running_mean: Version | None = None
     box: Annotated[str, one_of(*initial.BOXES)] = "upper"
     delta: Confidence = 0.01
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "groups", layout.check_groups(self.groups))
-        if self.quotas is not None:
-            object.__setattr__(self, "quotas", tuple(self.quotas))
-            layout.group_quotas(self.quotas, len(self.groups))
-        versions = dict.fromkeys(("initialisation", "running_mean"), layout.VERSIONS)
-        layout.settle(self, self.version, **versions)
-        released = self.version == "released"
-        for name, usual in (
-            ("index", "released" if released else "ucb1"),
-            ("cap", released),
-            ("ties", "released" if released else "lowest"),
-        ):
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, usual)
-        checks.one_of("index", self.index, tuple(INDICES))
-        checks.one_of("cap", self.cap, (True, False))
-        checks.one_of("ties", self.ties, TIES)
-        checks.one_of("box", self.box, initial.BOXES)
-        layout.check_delta(self.delta)
-
-    @property
-    def initial_rounds(self) -> int:
-        """Number of rounds m max k_g of the initial phase."""
-        return initial.n_rounds(self.groups)
+    switches: ClassVar = {
+        **dict.fromkeys(("initialisation", "running_mean"), VERSIONS),
+        "index": ("ucb1", "released"),
+        "cap": (False, True),
+        "ties": ("lowest", "released"),
+    }
 
     def start(self, n_arms: int, horizon: int) -> GroupUCBState:
         """Return the state before the first round."""
-        n_groups = len(self.groups)
-        quotas = (0,) * n_groups if self.quotas is None else self.quotas
-        layout.check_layout(self.groups, n_arms)
-        numerators, denominator = layout.group_quotas(quotas, n_groups, horizon)
-        delta = layout.delta_for(self.delta, horizon)
+        quotas = Quotas((0,) * len(self.groups)) if self.quotas is None else self.quotas
+        groups = layout.begin(self.groups, quotas, n_arms, horizon)
         released = self.version == "released"
-        sequential = self.initialisation == "released"
-        rank = layout.released_rank(self.groups) if self.ties == "released" else np.arange(n_arms)
         return GroupUCBState(
-            first=initial.begin(
-                *(self.groups, delta, sequential, released, released), self.box == "uncut"
-            ),
-            start=layout.starts(self.groups),
-            tied=np.argsort(rank),
-            group_of=layout.group_of(self.groups),
-            quotas=np.array(numerators, np.int64),
-            served=np.zeros(n_groups, np.int64),
-            now=np.zeros(1, np.int64),
-            inside=np.ones(n_groups),
+            first=self._first(horizon, released, released),
+            groups=groups,
+            tied=numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
+            of_arm=groups.of_arm.copy(),
+            inside=np.ones(len(self.groups)),
             pulls=np.zeros(n_arms, np.int64),
-            sums=np.zeros(n_arms),
-            mean=np.zeros(n_arms),
-            inverse_root=np.zeros(n_arms),
-            index=np.zeros(n_arms),
-            groups=layout.group_of(self.groups),
-            denominator=denominator,
-            inverse_delta=1.0 / delta,
+            **{name: np.zeros(n_arms) for name in ("sums", "mean", "inverse_root", "index")},
+            inverse_delta=1.0 / self._delta(horizon),
             kind=INDICES[self.index],
             cap=1.0 if self.cap else math.inf,
-            grouped=any(numerators),
+            grouped=bool(groups.quotas.any()),
             random_ties=self.ties == "random",
             released_mean=self.running_mean == "released",
         )
 
 
-plays_in_lanes(GroupUCBState, lambda state: fits(state.denominator))
+plays_in_lanes(GroupUCBState)
 
 
 @register_jitable(**INLINE)
@@ -196,22 +151,22 @@ def bonus_of(state, count, t):
 
 @implements("choose", GroupUCBState)
 def _choose(state, t, coin):
-    if t <= state.first.initial_rounds:
+    if t <= state.first.rounds:
         return initial.choose_early(state.first, t, coin)
+    groups = state.groups
     bonus = bonus_of(state, state.tied.size, t)
     if state.grouped:
-        scope = layout.most_owed(state.quotas, state.denominator, state.served, t)
-        for g in range(len(state.quotas)):
+        scope = layout.most_owed(groups, t)
+        for g in range(len(state.inside)):
             own = scope == g
-            size = state.start[g + 1] - state.start[g]
-            bonus = where(own, bonus_of(state, size, t), bonus)
+            bonus = where(own, bonus_of(state, layout.size_of(groups, g), t), bonus)
             state.inside[g] = where(own | (scope < 0), 1.0, 0.0)
     arm, best = 0, -math.inf
     for j in range(state.tied.size):
         k = state.tied[j]
         index = least(state.cap, state.mean[k] + bonus * state.inverse_root[k])
         if state.grouped:
-            index = where(state.inside[state.groups[k]] > 0.0, index, -math.inf)
+            index = where(state.inside[state.of_arm[k]] > 0.0, index, -math.inf)
         if state.random_ties:
             state.index[k] = index
         arm, best = better(k, index, arm, best)
@@ -220,15 +175,12 @@ def _choose(state, t, coin):
 
 @implements("learn", GroupUCBState)
 def _learn(state, t, arm, reward):
-    early = t <= state.first.initial_rounds
+    early = t <= state.first.rounds
     if early:
         initial.learn_early(state.first, t, arm, reward)
-    group = state.group_of[arm]
-    state.now[GROUP] = group
-    for g in range(len(state.served)):
-        state.served[g] += where(group == g, 1, 0)
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
-    released = state.released_mean and not early
-    state.mean[arm] = layout.new_mean(state, arm, n, reward, released)
-    state.inverse_root[arm] = 1.0 / sqrt(n)
+    groups = state.groups
+    group = groups.of_arm[arm]
+    groups.now[0] = group
+    for g in range(len(groups.served)):
+        groups.served[g] += where(group == g, 1, 0)
+    learn_arm(state, arm, reward, state.released_mean and not early)

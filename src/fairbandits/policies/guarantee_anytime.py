@@ -1,7 +1,7 @@
 """Explore then commit without a horizon: a mixture of three distributions."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -11,8 +11,9 @@ from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, possible, rates
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
 from fairbandits.policies.kl import Limits
+from fairbandits.policies.parameters import Positive
 
 OWED, ESTIMATED, FREE = range(3)
 
@@ -32,7 +33,7 @@ class GuaranteeAnytimeState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GuaranteeAnytime:
+class GuaranteeAnytime(Guaranteed):
     """Draw an arm by its guarantee, by what its estimate adds to that, or take that of KL-UCB.
 
     Parameters
@@ -41,11 +42,6 @@ class GuaranteeAnytime:
         As in `GuaranteeKLUCB`; they sum to at most 1.
     constant : float
         As in `GuaranteeKLUCB`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -62,24 +58,20 @@ class GuaranteeAnytime:
     """
 
     targets: Guarantees
-    constant: Constant = PUBLISHED
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
+    constant: Positive = PUBLISHED
 
     def __post_init__(self):
-        object.__setattr__(self, "targets", rates(self.targets))
-        possible(self.targets)
-        checks.positive("constant", self.constant)
+        super().__post_init__()
+        if sum(self.targets) > 1 + checks.SLACK:
+            raise ValueError(
+                "targets must sum to at most 1, which is all that rewards in [0, 1] can give, got "
+                f"{sum(self.targets):.6g}"
+            )
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeAnytimeState:
         """Return the state before the first round."""
-        del horizon  # it is anytime
-        checks.length("targets", self.targets, n_arms)
-        targets = np.array(self.targets)
         state = GuaranteeAnytimeState(
-            kl.no_pulls(n_arms, self.constant, self.targets),
-            targets,
-            np.flatnonzero(targets > 0),
+            *self._begin(n_arms),
             np.zeros(n_arms, np.int64),
             *np.zeros((2, n_arms)),
             np.zeros(2),

@@ -1,15 +1,15 @@
 """The arm furthest below its guaranteed reward, else KL-UCB: the baseline of the others."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, rates
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
 from fairbandits.policies.kl import Limits
+from fairbandits.policies.parameters import Positive
 
 
 class GuaranteeBaselineState(NamedTuple):
@@ -21,7 +21,7 @@ class GuaranteeBaselineState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GuaranteeBaseline:
+class GuaranteeBaseline(Guaranteed):
     """Pull the arm furthest below its guarantee; if none is below, that of KL-UCB.
 
     Parameters
@@ -31,11 +31,6 @@ class GuaranteeBaseline:
     constant : float
         c in the limits N kl(mean, q) = c log t; the last program that had this policy had 2, the
         published one has 3.03.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -49,22 +44,11 @@ class GuaranteeBaseline:
     """
 
     targets: Guarantees
-    constant: Constant = PUBLISHED
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "targets", rates(self.targets))
-        checks.positive("constant", self.constant)
+    constant: Positive = PUBLISHED
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeBaselineState:
         """Return the state before the first round."""
-        del horizon  # it is anytime
-        checks.length("targets", self.targets, n_arms)
-        targets = np.array(self.targets)
-        return GuaranteeBaselineState(
-            kl.no_pulls(n_arms, self.constant, self.targets), targets, np.flatnonzero(targets > 0)
-        )
+        return GuaranteeBaselineState(*self._begin(n_arms))
 
 
 @implements("choose", GuaranteeBaselineState)

@@ -2,17 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits import checks
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, known, rates
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
 from fairbandits.policies.kl import Limits
+from fairbandits.policies.parameters import Positive
 
 FIRST, SECOND, THIRD, LAST = range(4)
 
@@ -35,7 +35,7 @@ class GuaranteeETCState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GuaranteeETC:
+class GuaranteeETC(Guaranteed):
     """Estimate each guaranteed arm's mean in two phases, add the missing pulls, then play KL-UCB.
 
     Parameters
@@ -67,25 +67,16 @@ class GuaranteeETC:
     """
 
     targets: Guarantees
-    constant: Constant = PUBLISHED
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "targets", rates(self.targets))
-        checks.positive("constant", self.constant)
+    constant: Positive = PUBLISHED
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
         """Return the state before the first round."""
-        checks.length("targets", self.targets, n_arms)
         rounds = float(known(horizon))
-        targets = np.array(self.targets)
+        limits, targets, protected = self._begin(n_arms)
         quotas = np.zeros((2, n_arms))
         quotas[0] = targets / 4 * rounds
         return GuaranteeETCState(
-            kl.no_pulls(n_arms, self.constant, self.targets),
-            targets,
-            np.flatnonzero(targets > 0),
+            *(limits, targets, protected),
             np.zeros((4, n_arms), np.int64),
             quotas,
             np.zeros(n_arms),

@@ -2,18 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits import checks
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Constant, Guarantees, rates
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
 from fairbandits.policies.kl import Limits
-from fairbandits.policies.parameters import one_of
+from fairbandits.policies.parameters import Positive, one_of
 from fairbandits.policies.simplex import sample
 
 MEAN, UPPER, LOWER = range(3)
@@ -36,7 +35,7 @@ class GuaranteeKLUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GuaranteeKLUCB:
+class GuaranteeKLUCB(Guaranteed):
     """Give each guaranteed arm the probability lambda / estimate, and the rest to KL-UCB.
 
     Parameters
@@ -53,11 +52,6 @@ class GuaranteeKLUCB:
         at once; with ``upper`` only if those of the upper limits do not sum to less, which are
         taken otherwise.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     The arms have one pull each first. The arm of KL-UCB is the lowest of the largest upper limits,
@@ -73,26 +67,13 @@ class GuaranteeKLUCB:
 
     targets: Guarantees
     estimate: Annotated[str, one_of(*ESTIMATES)] = "mean"
-    constant: Constant = PUBLISHED
+    constant: Positive = PUBLISHED
     excess: Annotated[str, one_of(*EXCESS)] = "upper"
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "targets", rates(self.targets))
-        checks.one_of("estimate", self.estimate, tuple(ESTIMATES))
-        checks.positive("constant", self.constant)
-        checks.one_of("excess", self.excess, EXCESS)
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeKLUCBState:
         """Return the state before the first round."""
-        del horizon  # it is anytime
-        checks.length("targets", self.targets, n_arms)
-        targets = np.array(self.targets)
         return GuaranteeKLUCBState(
-            kl.no_pulls(n_arms, self.constant, self.targets),
-            targets,
-            np.flatnonzero(targets > 0),
+            *self._begin(n_arms),
             *np.full((2, n_arms), kl.UNKNOWN),
             *np.zeros((2, n_arms)),
             ESTIMATES[self.estimate],

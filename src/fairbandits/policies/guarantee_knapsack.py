@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -10,7 +10,8 @@ from numba.extending import register_jitable
 from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import implements
-from fairbandits.policies.guarantees import Guarantees, known, rates
+from fairbandits.policies.guarantees import Guarantees, known
+from fairbandits.policies.parameters import Policy
 from fairbandits.policies.simplex import sample
 
 
@@ -33,7 +34,7 @@ class GuaranteeKnapsackState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GuaranteeKnapsack:
+class GuaranteeKnapsack(Policy):
     """Play a learner of arms against a learner of prices, on the Lagrangian of the guarantees.
 
     Parameters
@@ -64,11 +65,6 @@ class GuaranteeKnapsack:
     """
 
     targets: Guarantees
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "targets", rates(self.targets))
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeKnapsackState:
         """Return the state before the first round."""

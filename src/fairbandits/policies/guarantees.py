@@ -1,34 +1,28 @@
 """Common parts of the policies for guaranteed reward rates."""
 
-from collections.abc import Sequence
 from numbers import Integral
-from typing import Annotated
+
+import numpy as np
 
 from fairbandits import checks
-from fairbandits.policies.parameters import number, per_arm
+from fairbandits.policies import kl
+from fairbandits.policies.parameters import Means, Policy
 
 #: Guaranteed reward rates, of rewards in [0, 1].
-Guarantees = Annotated[tuple[float, ...], per_arm(number(at_least=0, at_most=1))]
-#: c in kl(mean, q) = c log t / N.
-Constant = Annotated[float, number(above=0)]
-#: c in the published program: 3 (1 + 0.01).
+Guarantees = Means
+#: c in kl(mean, q) = c log t / N, in the published program: 3 (1 + 0.01).
 PUBLISHED = 3.03
 
 
-def rates(targets: Sequence[float]) -> tuple[float, ...]:
-    """Return guaranteed rates as floats, or raise ValueError unless all are in [0, 1]."""
-    found = tuple(float(target) for target in targets)
-    checks.means("targets", found)
-    return found
+class Guaranteed(Policy):
+    """Base of the policies that play KL-UCB with what the guarantees leave."""
 
-
-def possible(targets: Sequence[float]) -> None:
-    """Raise ValueError if the rates cannot be met by any means in [0, 1]."""
-    if sum(targets) > 1 + checks.SLACK:
-        raise ValueError(
-            f"targets must sum to at most 1, which is all that rewards in [0, 1] can give, got "
-            f"{sum(targets):.6g}"
-        )
+    def _begin(self, n_arms: int) -> tuple[kl.Limits, np.ndarray, np.ndarray]:
+        """Return limits without pulls, the guarantees, and the arms that have one."""
+        checks.length("targets", self.targets, n_arms)
+        targets = np.array(self.targets)
+        limits = kl.no_pulls(n_arms, self.constant, self.targets)
+        return limits, targets, np.flatnonzero(targets > 0)
 
 
 def known(horizon: int) -> int:

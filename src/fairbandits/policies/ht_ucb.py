@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,9 @@ from fairbandits import checks
 from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import Own, greatest, where
-from fairbandits.policies.parameters import ArmFractions, Rates, one_of
+from fairbandits.policies.parameters import ArmQuotas, Policy, Rates, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
 from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take
-from fairbandits.rationals import quota_numerators
 
 CLOCKS = ("round", "previous")
 THRESHOLDS = ("hard", "soft")
@@ -34,7 +33,7 @@ class HTUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HTUCB:
+class HTUCB(Policy):
     """Pull the arm with the largest mean + A_k [N_k < tau_k n] + sqrt(2 log n / N_k).
 
     Parameters
@@ -53,11 +52,6 @@ class HTUCB:
         share of its quota, A_k (tau_k n - N_k)+ / (tau_k n), which is 0 where tau_k is.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -80,26 +74,16 @@ class HTUCB:
     [709, 241, 50]
     """
 
-    quotas: ArmFractions
+    quotas: ArmQuotas
     penalties: Rates
     clock: Annotated[str, one_of(*CLOCKS)] = "round"
     threshold: Annotated[str, one_of(*THRESHOLDS)] = "hard"
     ties: Annotated[str, one_of(*RULES)] = "lowest"
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        quota_numerators(self.quotas)
-        object.__setattr__(self, "penalties", checks.rates("penalties", self.penalties))
-        checks.one_of("clock", self.clock, CLOCKS)
-        checks.one_of("threshold", self.threshold, THRESHOLDS)
-        checks.one_of("ties", self.ties, RULES)
 
     def start(self, n_arms: int, horizon: int) -> HTUCBState:
         """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = quota_numerators(self.quotas, horizon)
+        numerators, denominator = self.quotas.over(horizon)
         return HTUCBState(
             no_pulls(n_arms),
             np.zeros(n_arms),

@@ -1,10 +1,6 @@
-"""The initial rounds that BF-UCB and its baselines share, pull for pull.
+"""The initial rounds that BF-UCB and its baselines share, pull for pull."""
 
-The functions take any state that has the fields they name, BF-UCB's too.
-"""
-
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -13,44 +9,24 @@ from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import Shared, anywhere, log, sqrt, where, whole
-from fairbandits.policies import groups as layout
+from fairbandits.engine.width import log, sqrt, where, whole
 from fairbandits.policies import merit as merits
+from fairbandits.policies.groups import size_of
 
 #: Optimistic means of a draw by merit: cut at 1, or not.
 BOXES = ("upper", "uncut")
 
 
 class InitialState(NamedTuple):
-    """State of the initial rounds, without BF-UCB itself.
+    """The arms, the rounds of each group, and the constants of the rounds and of the widths."""
 
-    Each group has ``columns`` rows, padded with zeros (see `fairbandits.policies.merit`), and
-    ``row_of`` is each arm's row.
-    """
-
-    start: Shared
-    row_of: np.ndarray
+    arms: merits.Arms
     served: np.ndarray
-    pulls: np.ndarray
-    sums: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
-    probability: np.ndarray
-    weight: np.ndarray
-    policy: np.ndarray
-    order: np.ndarray
-    arm_of: np.ndarray
-    ends: np.ndarray
-    columns: int
-    most_blocks: int
-    initial_rounds: int
+    rounds: int
     largest: int
     log_factor: float
     factor: float
     sequential: bool
-    rounded: bool
-    ranked: bool
-    cap: float
 
 
 plays_in_lanes(InitialState)
@@ -66,124 +42,63 @@ def width_factors(delta: float, outside: bool) -> tuple[float, float]:
     return (4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)
 
 
-def begin(
-    groups: tuple[int, ...],
-    delta: float,
-    sequential: bool,
-    outside: bool,
-    rounded: bool,
-    uncut: bool,
-) -> InitialState:
-    """Return the state before the first round; the switches follow the released program.
-
-    With `sequential` the groups come one after the other, else in turn; with `outside` delta stands
-    outside the logarithm of the width; with `rounded` draws are by a rounded number; with `uncut`
-    nothing cuts the optimistic means at 1.
-    """
-    log_factor, factor = width_factors(delta, outside)
-    return InitialState(
-        **rows_of(groups, uncut),
-        served=np.zeros(len(groups), np.int64),
-        initial_rounds=n_rounds(groups),
-        largest=max(groups),
-        log_factor=log_factor,
-        factor=factor,
-        sequential=sequential,
-        rounded=rounded,
-    )
-
-
-def rows_of(groups: tuple[int, ...], uncut: bool) -> dict[str, Any]:
-    """Return the fields of a state with the places and the statistics of the arms."""
-    columns = merits.padded(max(groups))
-    n_rows = len(groups) * columns
-    rows = layout.row_of(groups, columns)
-    inverse_root = np.zeros(n_rows)
-    inverse_root[rows] = 0.0 if uncut else np.inf
-    names = ("sums", "mean", "probability", "weight", "policy")
-    return {
-        "start": layout.starts(groups),
-        "row_of": rows,
-        "pulls": np.zeros(n_rows, np.int64),
-        **{name: np.zeros(n_rows) for name in names},
-        "inverse_root": inverse_root,
-        "order": np.tile(np.arange(columns), len(groups)),
-        "arm_of": np.arange(columns),
-        "ends": np.full(n_rows // merits.BLOCK, np.inf),
-        "columns": columns,
-        "most_blocks": columns // merits.BLOCK,
-        "ranked": False,
-        "cap": math.inf if uncut else 1.0,
-    }
-
-
 @register_jitable(**INLINE)
-def turn_of(state, t):
+def turn_of(first, t):
     """Return the group of round t of the initial phase, and the number of its earlier turns."""
-    if state.sequential:
-        return (t - 1) // state.largest, (t - 1) % state.largest
-    n_groups = state.start.size - 1
+    if first.sequential:
+        return (t - 1) // first.largest, (t - 1) % first.largest
+    n_groups = len(first.served)
     return (t - 1) % n_groups, (t - 1) // n_groups
 
 
 @register_jitable(**INLINE)
-def fixed_arm(state, g, turn, coin):
-    """Return the arm of a turn without merit: the next one of the group, or any of it."""
-    size = state.start[g + 1] - state.start[g]
-    row = g * state.columns
+def by_merit(first, t):
+    """Return whether round t draws an arm of its group by merit."""
+    if t > first.rounds:
+        return True
+    g, turn = turn_of(first, t)
+    return turn >= size_of(first.arms, g) and not first.sequential
+
+
+@register_jitable(**INLINE)
+def fixed_arm(first, t, coin):
+    """Return the arm of a round without merit: the next one of the group, or any of it."""
+    arms = first.arms
+    g, turn = turn_of(first, t)
+    size = size_of(arms, g)
+    row = g * arms.columns
     if turn < size:
-        state.probability[row + turn] += 1.0
-        return state.start[g] + turn
+        arms.probability[row + turn] += 1.0
+        return arms.start[g] + turn
     for k in range(size):
-        state.probability[row + k] += 1.0 / size
-    return state.start[g] + whole(unit(coin) * size)
+        arms.probability[row + k] += 1.0 / size
+    return arms.start[g] + whole(unit(coin) * size)
 
 
 @register_jitable(**INLINE)
-def group_width(state, count, size):
+def group_width(first, count, size):
     """Return the numerator of the widths of a group of this size with this count."""
-    return sqrt(state.factor * log(state.log_factor * count * size))
-
-
-@register_jitable(**INLINE)
-def serve(state, group):
-    """Count a round of the served group, and compute its width."""
-    count, size = state.horizon, 0
-    for g in range(len(state.quotas)):
-        own = group == g
-        if anywhere(own):
-            served = state.served[g] + where(own, 1, 0)
-            state.served[g] = served
-            count = where(own, state.horizon if state.by_horizon else served, count)
-            size = where(own, state.start[g + 1] - state.start[g], size)
-    width = group_width(state, count, size)
-    for g in range(len(state.quotas)):
-        own = group == g
-        if anywhere(own):
-            state.width[g] = where(own, width, state.width[g])
+    return sqrt(first.factor * log(first.log_factor * count * size))
 
 
 @implements("choose", InitialState)
 def _choose(state, t, coin):
-    g, turn = turn_of(state, t)
-    size = state.start[g + 1] - state.start[g]
-    if turn < size or state.sequential:
-        return fixed_arm(state, g, turn, coin)
-    total, _ = merits.weigh(state, g, group_width(state, state.served[g], size))
-    merits.expose(state, g * state.columns, size, total, True)
-    k = merits.draw(state, g, size - 1, total, coin)
-    return where(k < 0, 0, state.start[g] + k)
+    if not by_merit(state, t):
+        return fixed_arm(state, t, coin)
+    arms = state.arms
+    g, _ = turn_of(state, t)
+    size = size_of(arms, g)
+    total, _ = merits.weigh(arms, g, group_width(state, state.served[g], size))
+    merits.expose(arms, g * arms.columns, size, total, True)
+    k = merits.draw(arms, g, size - 1, total, coin)
+    return where(k < 0, 0, arms.start[g] + k)
 
 
 @implements("learn", InitialState)
 def _learn(state, t, arm, reward):
     g, _ = turn_of(state, t)
     state.served[g] += 1
-    row = state.row_of[arm]
-    n = state.pulls[row] + 1
-    state.pulls[row] = n
-    state.mean[row] = layout.new_mean(state, row, n, reward, False)
-    state.inverse_root[row] = 1.0 / sqrt(n)
+    merits.learn_arm(state.arms, state.arms.row_of[arm], reward, False)
 
 
 # These rounds are few: inlined, they would slow down all others.

@@ -5,13 +5,11 @@ kl is the divergence between Bernoulli laws. Solved for x = log(1 - q) the equat
 decreasing, so Newton's method climbs to its root from any x below, and limits next to 1 keep their
 precision. The lower limit of p is 1 minus the upper limit of 1 - p.
 
-The arm of the largest upper limit is mostly known without solving anything. Limits grow with t
-alone until their arm is pulled. A block of rounds ends at `UNTIL`, and no arm's limit is above its
-`upper` there. The leader's limit at the clock of `LOW` lies above `RIVAL`, the largest `upper` of
-the others, if N kl(p, RIVAL) < c log t: then it leads until the block ends, whatever the others'
-limits are. The test is repeated when an arm is pulled; so is the one whether another arm stays
-below `RIVAL`. Where no margin far above all rounding decides, the limits of all candidates are
-computed: the arm is always the one that a comparison of all limits gives.
+Most limits need not be solved for. A limit grows with t alone until its arm is pulled. So a block
+of rounds has an `upper` limit of each arm, that of its end, and only an arm whose `upper` exceeds
+the best limit found is looked at. The leader's limit is above a rival's `upper` u if N kl(p, u) <
+c log t, which needs no solution at all. Where no margin far above all rounding decides, limits are
+compared. Equal statistics give equal limits: each is solved for from that of the block's end.
 
 References
 ----------
@@ -28,23 +26,22 @@ from numba.extending import register_jitable
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.width import nonnegative
 
-LEADER, UNTIL, UNPULLED, CERTAIN = range(4)
-LOW, HIGH, RIVAL, LOG_RIVAL, LOG_REST = range(5)
+LEADER, UNTIL, UNPULLED = range(3)
+HIGH, RIVAL = range(2)
 #: No logarithm of a probability: the limit must be solved for without a first guess.
 UNKNOWN = 1.0
+#: Newton's method stops before a step below this.
+EXACT = 1e-12
 #: Rivals nearer to 1, and differences of limits below this, are left to the comparison.
 NEAR_ONE, CLOSE = 1.0 - 1e-6, 1e-9
 
 
-#: Newton's method stops before a step below this.
-EXACT = 1e-12
-
-
 class Limits(NamedTuple):
-    """Data for the limits; see the module and the constants above for `marks` and `numbers`.
+    """Data for the limits; see the module, and the constants above for `marks` and `numbers`.
 
     `mean` is cut to [0, 1], `entropy` is p log p + (1 - p) log(1 - p), no limit is below `floor`,
-    and `log_gap` is x at the end of the block.
+    `log_gap` is x at the end of the block, where c log t is the number `HIGH`, and `RIVAL` is the
+    largest `upper` of all arms but the leader.
     """
 
     pulls: np.ndarray
@@ -67,8 +64,8 @@ def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = Non
         np.array(floor or (0.0,) * n_arms),
         np.full(n_arms, UNKNOWN),
         np.ones(n_arms),
-        np.array([0, -1, n_arms, 0]),
-        np.array([0.0, 0.0, 1.0, 0.0, 0.0]),
+        np.array([0, -1, n_arms]),
+        np.array([0.0, 1.0]),
         float(constant),
     )
 
@@ -154,8 +151,9 @@ def largest(limits, clock):
     """Return the lowest arm of largest upper limit after `clock` rounds."""
     if clock > limits.marks[UNTIL]:
         _begin(limits, clock)
-    if limits.marks[CERTAIN] == 0:
-        _compare(limits, clock)
+    now = level(limits, clock)
+    if not _leads(limits, now):
+        _compare(limits, now)
     return nonnegative(limits.marks[LEADER])
 
 
@@ -164,81 +162,46 @@ def _begin(limits, clock):
     """Begin a block."""
     until = clock + clock // 256 + 4
     limits.marks[UNTIL] = until
-    limits.numbers[LOW] = level(limits, clock)
     limits.numbers[HIGH] = level(limits, until)
     for k in range(limits.upper.size):
         _bound(limits, k)
-    _find_rival(limits)
 
 
 @register_jitable(**INLINE)
-def _find_rival(limits):
+def _leads(limits, now):
+    """Return whether the leader's limit is above all others' for certain."""
+    leader = nonnegative(limits.marks[LEADER])
     rival = 0.0
     for k in range(limits.upper.size):
-        if k != limits.marks[LEADER]:
+        if k != leader:
             rival = max(rival, limits.upper[k])
-    _set_rival(limits, rival)
-
-
-@register_jitable(**INLINE)
-def _set_rival(limits, rival):
-    numbers = limits.numbers
-    numbers[RIVAL] = rival
-    if 0.0 < rival < NEAR_ONE:
-        numbers[LOG_RIVAL] = math.log(rival)
-        numbers[LOG_REST] = math.log(1.0 - rival)
-    limits.marks[CERTAIN] = 1 if _leads(limits) else 0
-
-
-@register_jitable(**INLINE)
-def _leads(limits):
-    """Return whether the leader's limit is above all others' for certain, until the block ends."""
-    numbers = limits.numbers
-    k = nonnegative(limits.marks[LEADER])
-    p, rival, pulls = limits.mean[k], numbers[RIVAL], limits.pulls[k]
-    if pulls == 0 or rival >= NEAR_ONE:
+    limits.numbers[RIVAL] = rival
+    if limits.pulls[leader] == 0 or rival >= NEAR_ONE:
         return False
-    if max(p, limits.floor[k]) > rival + CLOSE:
+    if max(limits.mean[leader], limits.floor[leader]) > rival + CLOSE:
         return True
-    return p < rival and _evidence(limits, k) < numbers[LOW] * (1.0 - 1e-8)
+    return limits.mean[leader] < rival and _evidence(limits, leader) < now * (1.0 - 1e-8)
 
 
 @register_jitable(**INLINE)
 def _evidence(limits, k):
-    """Return N kl(p, RIVAL) of an arm, for RIVAL inside (0, `NEAR_ONE`)."""
-    p, numbers = limits.mean[k], limits.numbers
-    rest = (1.0 - p) * numbers[LOG_REST]
-    return limits.pulls[k] * (limits.entropy[k] - p * numbers[LOG_RIVAL] - rest)
-
-
-@register_jitable(**INLINE)
-def _stays_below(limits, k):
-    """Return whether an arm's limit at the end of the block is below `RIVAL` for certain."""
-    numbers = limits.numbers
-    rival = numbers[RIVAL]
-    if rival >= NEAR_ONE or limits.mean[k] >= rival or limits.floor[k] >= rival:
-        return False
-    return _evidence(limits, k) > numbers[HIGH] * (1.0 + 1e-8)
+    """Return N kl(p, u) of an arm with p < u, where u is `RIVAL`."""
+    p, rival = limits.mean[k], limits.numbers[RIVAL]
+    rest = (1.0 - p) * math.log(1.0 - rival)
+    return limits.pulls[k] * (limits.entropy[k] - p * math.log(rival) - rest)
 
 
 @register_jitable(**NOT_INLINED)
-def _compare(limits, clock):
+def _compare(limits, now):
     """Compare the limits of all arms that could have the largest."""
-    now = level(limits, clock)
     leader = nonnegative(limits.marks[LEADER])
-    if limits.log_gap[leader] > 0.0:
-        _bound(limits, leader)
-    arm = leader
-    best = upper_limit(limits, leader, now)
+    arm, best = leader, upper_limit(limits, leader, now)
     for k in range(limits.upper.size):
         if k != leader and limits.upper[k] >= best - CLOSE:
             value = upper_limit(limits, k, now)
             if value > best or (value == best and k < arm):
-                best = value
-                arm = k
+                arm, best = k, value
     limits.marks[LEADER] = arm
-    limits.numbers[LOW] = now
-    _find_rival(limits)
 
 
 @register_jitable(**INLINE)
@@ -262,11 +225,10 @@ def learn(limits, arm, reward):
     limits.mean[arm] = p
     limits.entropy[arm] = negentropy(p)
     limits.log_gap[arm] = UNKNOWN
-    if arm == limits.marks[LEADER]:
-        limits.marks[CERTAIN] = 1 if _leads(limits) else 0
-    elif _stays_below(limits, arm):
-        limits.upper[arm] = limits.numbers[RIVAL]  # a later test can find that it is less
+    rival = limits.numbers[RIVAL]
+    other = arm != limits.marks[LEADER]  # whose limit is compared with all others'
+    below = other and max(p, limits.floor[arm]) < rival < NEAR_ONE
+    if below and _evidence(limits, arm) > limits.numbers[HIGH] * (1.0 + 1e-8):
+        limits.upper[arm] = rival  # it is less, which is enough to know
     else:
-        _bound(limits, arm)
-        if limits.upper[arm] > limits.numbers[RIVAL]:
-            _set_rival(limits, limits.upper[arm])
+        limits.upper[arm] = 1.0  # until it matters

@@ -1,13 +1,12 @@
 """KL-UCB: optimism with the confidence limits of Bernoulli rewards."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import NamedTuple
 
-from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.policies import kl
 from fairbandits.policies.kl import Limits
-from fairbandits.policies.parameters import number
+from fairbandits.policies.parameters import Policy, Positive
 
 
 class KLUCBState(NamedTuple):
@@ -17,18 +16,13 @@ class KLUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class KLUCB:
+class KLUCB(Policy):
     """Pull the arm of the largest q with N kl(mean, q) = c log t, after each arm once.
 
     Parameters
     ----------
     constant : float
         c, above 0; 1 is what its authors recommend in practice.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
 
     Notes
     -----
@@ -42,12 +36,7 @@ class KLUCB:
     2011, Algorithm 1, whose second term c log log t is left out.
     """
 
-    constant: Annotated[float, number(above=0)] = 1.0
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        checks.positive("constant", self.constant)
+    constant: Positive = 1.0
 
     def start(self, n_arms: int, horizon: int) -> KLUCBState:
         """Return the state before the first round."""

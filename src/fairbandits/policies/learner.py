@@ -1,19 +1,21 @@
 """A registered policy as the learner inside another one."""
 
-from collections.abc import Mapping
 from typing import Any
 
-
-def frozen(parameters: Mapping[str, Any] | tuple) -> tuple[tuple[str, Any], ...]:
-    """Return hyper-parameters as a sorted tuple of pairs, so that a policy can be hashed."""
-    pairs = sorted(dict(parameters).items())
-    return tuple((key, _frozen_value(value)) for key, value in pairs)
+from fairbandits.lookup import nearest
+from fairbandits.policies.parameters import Policy
 
 
-def _frozen_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return frozen(value)
-    return tuple(value) if isinstance(value, list) else value
+class HasLearner(Policy):
+    """Base of policies with a learner, which `learner` and `learner_parameters` name."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.make_learner()
+
+    def make_learner(self) -> Any:
+        """Return the learner."""
+        return make_learner(self.learner, self.learner_parameters)
 
 
 def make_learner(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
@@ -21,7 +23,8 @@ def make_learner(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
     from fairbandits.policies import POLICIES, make_policy  # it registers what imports this module
 
     if name not in POLICIES:
-        raise ValueError(f"learner must be one of {', '.join(POLICIES)}, got {name!r}")
+        hint = nearest(name, POLICIES)
+        raise ValueError(f"learner must be one of {', '.join(POLICIES)}, got {name!r}{hint}")
     learner = make_policy(name, dict(parameters), where="learner")
     if learner.feedback != "bandit":
         raise ValueError(f"learner must learn from bandit feedback, {name} needs full information")

@@ -1,20 +1,20 @@
 """Adversarial learners: the black boxes inside BanditQ.
 
-A learner's state has a field ``x``, the distribution it plays next, and one function:
+A learner's state has a field ``x``, the distribution it plays next, and one verb that moves it:
 ``ascend(learner, g)`` takes the gains of all arms (full information), and
-``absorb(learner, t, arm, g)`` the gain of the pulled arm (bandit feedback). Gains have no a-priori
-bound.
+``absorb(learner, t, arm, g)`` the gain of the arm pulled in round `t` (bandit feedback). Gains have
+no a-priori bound.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.core import types
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from fairbandits.engine.inlining import INLINE, NOT_INLINED
 from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.protocol import implements, verb
 from fairbandits.engine.width import (
     absolute,
     anywhere,
@@ -27,6 +27,8 @@ from fairbandits.engine.width import (
     where,
 )
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, project_step
+
+ascend, absorb = verb("ascend"), verb("absorb")
 
 
 class OGA(NamedTuple):
@@ -161,28 +163,7 @@ def _uniform(n_arms: int) -> np.ndarray:
     return np.full(n_arms, 1.0 / n_arms)
 
 
-def ascend(learner, g):
-    """Take the gains of all arms and move to the next distribution."""
-    return _FULL[type(learner)](learner, g)
-
-
-def absorb(learner, t, arm, g):
-    """Take the gain of the arm pulled in round `t` and move to the next distribution."""
-    return _BANDIT[type(learner)](learner, t, arm, g)
-
-
-@overload(ascend, jit_options=INLINE)
-def _compiled_ascend(learner, g):
-    if isinstance(learner, types.BaseNamedTuple):
-        return _FULL.get(learner.instance_class)
-
-
-@overload(absorb, jit_options=INLINE)
-def _compiled_absorb(learner, t, arm, g):
-    if isinstance(learner, types.BaseNamedTuple):
-        return _BANDIT.get(learner.instance_class)
-
-
+@implements("ascend", OGA)
 def _oga(learner, g):
     x = learner.x
     squares, played, total = 0.0, 0.0, 0.0
@@ -199,6 +180,7 @@ def _oga(learner, g):
     project_step(x, rate, g, rate * (total / played), squares > 0.0, learner.moved)
 
 
+@implements("ascend", AdaHedge)
 def _adahedge(learner, g):
     x, gains = learner.x, learner.gains
     n = x.size
@@ -210,22 +192,27 @@ def _adahedge(learner, g):
     for k in range(n):
         gains[k] += g[k]
     learner.gap[0] += max(0.0, _mix(gains, rate) - before - expected)
-    rate = _adahedge_rate(learner)
-    best = largest(gains)
-    total = 0.0
-    for k in range(n):
-        if rate == math.inf:
-            x[k] = 1.0 if gains[k] == best else 0.0
-        else:
-            x[k] = math.exp(rate * (gains[k] - best))
-        total += x[k]
-    for k in range(n):
-        x[k] /= total
+    _exponential_weights(x, gains, _adahedge_rate(learner))
 
 
 @register_jitable(**INLINE)
 def _adahedge_rate(learner):
     return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
+
+
+@register_jitable(**INLINE)
+def _exponential_weights(x, gains, rate):
+    """Make x proportional to exp(rate * gains), at rate = infinity equal for the largest."""
+    best = largest(gains)
+    total = 0.0
+    for k in range(x.size):
+        if rate == math.inf:
+            x[k] = 1.0 if gains[k] == best else 0.0
+        else:
+            x[k] = math.exp(rate * (gains[k] - best))
+        total += x[k]
+    for k in range(x.size):
+        x[k] /= total
 
 
 @register_jitable(**INLINE)
@@ -240,13 +227,14 @@ def _mix(gains, rate):
     return best + math.log(total / gains.size) / rate
 
 
+@implements("ascend", Squint)
 def _squint(learner, g):
-    x, logs = learner.x, learner.logs
+    x = learner.x
     n = x.size
-    largest = 0.0
+    size = 0.0
     for k in range(n):
-        largest = max(largest, abs(g[k]))
-    if _raise_bound(learner.bound, largest):
+        size = max(size, abs(g[k]))
+    if _raise_bound(learner.bound, size):
         fill(learner.regrets, 0.0)
         fill(learner.variances, 0.0)
         fill(x, 1.0 / n)
@@ -255,19 +243,12 @@ def _squint(learner, g):
     expected = 0.0
     for k in range(n):
         expected += x[k] * g[k]
-    best = -math.inf
     for k in range(n):
         regret = (g[k] - expected) / learner.bound[0]
         learner.regrets[k] += regret
         learner.variances[k] += regret * regret
-        logs[k] = _log_evidence(learner.regrets[k], learner.variances[k])
-        best = max(best, logs[k])
-    total = 0.0
-    for k in range(n):
-        x[k] = math.exp(logs[k] - best)
-        total += x[k]
-    for k in range(n):
-        x[k] /= total
+        learner.logs[k] = _log_evidence(learner.regrets[k], learner.variances[k])
+    _exponential_weights(x, learner.logs, 1.0)
 
 
 @register_jitable(**INLINE)
@@ -315,6 +296,7 @@ def _erfcx(x):
     return series / (x * math.sqrt(math.pi))
 
 
+@implements("absorb", FTRL)
 def _ftrl(learner, t, arm, g):
     x, p, inverse, gaps = learner.x, learner.p, learner.inverse, learner.gaps
     estimates, memory = learner.estimates, learner.memory
@@ -372,6 +354,7 @@ def _ftrl(learner, t, arm, g):
         x[k] = (1.0 - gamma) * share + gamma / n
 
 
+@implements("absorb", EXP3P)
 def _exp3p(learner, t, arm, g):
     x, gains = learner.x, learner.gains
     n = x.size
@@ -379,30 +362,24 @@ def _exp3p(learner, t, arm, g):
         fill(gains, 0.0)
     if learner.bound[0] > 0.0:
         gains[arm] += g / learner.bound[0] / x[arm]
-    best = -math.inf
     for k in range(n):
         gains[k] += learner.beta / x[k]
-        best = max(best, gains[k])
-    total = 0.0
+    _exponential_weights(x, gains, learner.eta)
     for k in range(n):
-        x[k] = math.exp(learner.eta * (gains[k] - best))
-        total += x[k]
-    for k in range(n):
-        x[k] = (1.0 - learner.gamma) * (x[k] / total) + learner.gamma / n
+        x[k] = (1.0 - learner.gamma) * x[k] + learner.gamma / n
 
 
+@implements("ascend", Scaled)
 def _scaled_all(learner, g):
     for k in range(len(g)):
         learner.gains[k] = learner.factor * g[k]
     ascend(learner.learner, learner.gains)
 
 
+@implements("absorb", Scaled)
 def _scaled_one(learner, t, arm, g):
     absorb(learner.learner, t, arm, learner.factor * g)
 
 
 for state_class in (OGA, FTRL, Scaled):
     plays_in_lanes(state_class)
-
-_FULL = {OGA: _oga, AdaHedge: _adahedge, Squint: _squint, Scaled: _scaled_all}
-_BANDIT = {FTRL: _ftrl, EXP3P: _exp3p, Scaled: _scaled_one}

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,24 +9,31 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.width import Own, greatest, least, sqrt, where
-from fairbandits.policies.parameters import ArmFractions, number, one_of, per_arm
+from fairbandits.engine.width import Own, greatest, least, where
+from fairbandits.policies.parameters import (
+    ArmFractions,
+    Exponent,
+    NonNegative,
+    Policy,
+    Positive,
+    number,
+    one_of,
+    per_arm,
+    power,
+)
 from fairbandits.policies.ties import RULES, any_of_best, better
-from fairbandits.rationals import common_denominator
+from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 
 class LFGState(NamedTuple):
-    """Queues as exact numerators over `denominator`, and statistics for the bounds."""
+    """The means; queues as exact numerators over `denominator`; where each bound is cut off."""
 
-    pulls: np.ndarray
-    sums: np.ndarray
+    means: Means
     queue: np.ndarray
     fractions: np.ndarray
     denominator: Own
     weights: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray  # 1 / sqrt(pulls)
-    top: np.ndarray  # where the arm's bound is cut off
+    top: np.ndarray
     index: np.ndarray
     constant: float
     cap: float
@@ -35,7 +41,7 @@ class LFGState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LFG:
+class LFG(Policy):
     """Pull the arm with the largest queue + eta w_i u_i, u_i an upper confidence bound.
 
     Parameters
@@ -59,12 +65,6 @@ class LFG:
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, the fractions sum to more than 1, or both `eta` and
-        `eta_exponent` are given.
-
     Notes
     -----
     Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, in integers over the fractions' common
@@ -78,71 +78,45 @@ class LFG:
     """
 
     fractions: ArmFractions
-    eta: Annotated[float | None, number(at_least=0)] = None
-    eta_exponent: float | None = None
-    constant: Annotated[float, number(above=0)] = 1.5
-    cap: Annotated[float | None, number(above=0, null=True)] = 1.0
+    eta: NonNegative | None = None
+    eta_exponent: Exponent | None = None
+    constant: Positive = 1.5
+    cap: Positive | None = 1.0
     weights: Annotated[tuple[float, ...] | None, per_arm(number(at_least=0))] = None
     arrivals: Annotated[str, one_of("after", "before")] = "after"
     ties: Annotated[str, one_of(*RULES)] = "lowest"
-    feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ("queue",)
 
     def __post_init__(self):
-        object.__setattr__(self, "fractions", tuple(self.fractions))
-        numerators, denominator = common_denominator("fractions", self.fractions)
-        checks.non_negative("fractions", [Fraction(n, denominator) for n in numerators])
-        if sum(numerators) > denominator:
-            total = f"{sum(numerators)}/{denominator}"
-            raise ValueError(f"fractions must sum to at most 1, got {total}")
+        super().__post_init__()
         if self.eta is not None and self.eta_exponent is not None:
             raise ValueError(
                 f"only one of eta and eta_exponent can be given, got {self.eta!r} and "
                 f"{self.eta_exponent!r}"
             )
-        if self.eta_exponent is None:
-            object.__setattr__(self, "eta", 100.0 if self.eta is None else self.eta)
-            checks.non_negative("eta", [self.eta])
-        elif not math.isfinite(self.eta_exponent):
-            raise ValueError(f"eta_exponent must be finite, got {self.eta_exponent!r}")
-        checks.positive("constant", self.constant)
-        if self.cap is not None:
-            checks.positive("cap", self.cap)
-        if self.weights is not None:
-            object.__setattr__(self, "weights", tuple(float(w) for w in self.weights))
-            checks.non_negative("weights", self.weights)
-        checks.one_of("arrivals", self.arrivals, ("after", "before"))
-        checks.one_of("ties", self.ties, RULES)
+        if self.eta_exponent is None and self.eta is None:
+            object.__setattr__(self, "eta", 100.0)
 
     def start(self, n_arms: int, horizon: int) -> LFGState:
         """Return the state before the first round."""
         checks.length("fractions", self.fractions, n_arms)
         weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)
-        numerators, denominator = common_denominator("fractions", self.fractions, horizon)
+        numerators, denominator = self.fractions.over(horizon, "fractions")
         fractions = np.array(numerators, np.int64)
+        eta = self.eta if self.eta_exponent is None else power(horizon, self.eta_exponent)
         return LFGState(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
+            no_pulls(n_arms)._replace(mean=np.ones(n_arms)),  # the bound of an arm never pulled
             fractions.copy() if self.arrivals == "before" else np.zeros(n_arms, np.int64),
             fractions,
             denominator,
-            self._eta(horizon) * np.array(weights),
-            np.ones(n_arms),
-            np.zeros(n_arms),
+            eta * np.array(weights),
             np.ones(n_arms),
             np.zeros(n_arms),
             float(self.constant),
             math.inf if self.cap is None else float(self.cap),
             self.ties == "random",
         )
-
-    def _eta(self, horizon: int) -> float:
-        if self.eta_exponent is None:
-            return self.eta
-        if self.eta_exponent == 0.5:
-            return math.sqrt(horizon)
-        return float(horizon) ** self.eta_exponent
 
 
 plays_in_lanes(LFGState, lambda state: fits(state.denominator))
@@ -151,10 +125,11 @@ unchanged_when_asked(LFGState)
 
 @implements("choose", LFGState)
 def _choose(state, t, coin):
+    means = state.means
     bonus = math.sqrt(state.constant * math.log(t))
     arm, best = 0, -math.inf
-    for k in range(len(state.mean)):
-        bound = least(state.mean[k] + bonus * state.inverse_root[k], state.top[k])
+    for k in range(len(means.mean)):
+        bound = least(means.mean[k] + bonus * means.inverse_root[k], state.top[k])
         index = state.queue[k] / state.denominator + state.weights[k] * bound
         arm, best = better(k, index, arm, best)
         if state.random_ties:
@@ -164,12 +139,7 @@ def _choose(state, t, coin):
 
 @implements("learn", LFGState)
 def _learn(state, t, arm, reward):
-    pulls = state.pulls[arm] + 1
-    sums = state.sums[arm] + reward
-    state.pulls[arm] = pulls
-    state.sums[arm] = sums
-    state.mean[arm] = sums / pulls
-    state.inverse_root[arm] = 1.0 / sqrt(pulls)
+    take(state.means, arm, reward)
     state.top[arm] = state.cap
     for k in range(len(state.queue)):
         queue = state.queue[k] + state.fractions[k]

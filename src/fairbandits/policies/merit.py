@@ -2,29 +2,22 @@
 
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
 then taken block by block, eight additions side by side instead of one after the other, and a draw
-looks for the block first. The order of all additions is fixed. Functions of a state take any with
-the fields that they name: BF-UCB's or those of its baselines.
+looks for the block first. The order of all additions is fixed.
 """
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import (
-    anywhere,
-    at,
-    entry,
-    greatest,
-    lane,
-    lanes_of,
-    least,
-    nearest,
-    put_entry,
-    ratio,
-    where,
-)
+from fairbandits.engine.width import Shared, at, greatest, least, nearest, ratio, sqrt, where
+from fairbandits.policies import released
+from fairbandits.policies.groups import size_of, starts
 
 BLOCK = 8
 #: Ends of an interval that gain alike up to this tie. Rounding must not decide, since the largest
@@ -34,9 +27,87 @@ POWER, EXPONENTIAL = range(2)
 MERITS = {"power": POWER, "exponential": EXPONENTIAL}
 
 
-def padded(n: int) -> int:
-    """Return the length of a row for `n` arms."""
-    return -(-n // BLOCK) * BLOCK
+class Arms(NamedTuple):
+    """Statistics of the arms, of which each group has ``columns`` rows."""
+
+    start: Shared  # of each group
+    row_of: np.ndarray  # each arm's
+    pulls: np.ndarray
+    sums: np.ndarray
+    mean: np.ndarray
+    inverse_root: np.ndarray  # 1 / sqrt(pulls)
+    weight: np.ndarray
+    policy: np.ndarray  # probabilities of the last draw from the group
+    probability: np.ndarray  # summed over the rounds
+    ends: np.ndarray  # sums of weights up to the end of each block but a group's last
+    order: np.ndarray  # see `released.draw_rounded`
+    arm_of: np.ndarray  # arms by rank
+    columns: int
+    most_blocks: int
+    cap: float
+    rounded: bool
+    ranked: bool
+
+
+plays_in_lanes(Arms)
+
+
+def begin(
+    sizes: Sequence[int], uncut: bool, rounded: bool, numbering: Sequence[int] | None = None
+) -> Arms:
+    """Return the arms of groups before the first round.
+
+    Optimistic means are `uncut` or cut at 1, draws `rounded` as the released program's, with ties
+    in the order of its `numbering` of the arms.
+    """
+    columns = -(-max(sizes) // BLOCK) * BLOCK
+    n_rows = len(sizes) * columns
+    rows = np.concatenate([columns * g + np.arange(size) for g, size in enumerate(sizes)])
+    inverse_root = np.zeros(n_rows)
+    inverse_root[rows] = 0.0 if uncut else np.inf
+    arm_of = np.arange(columns)
+    if numbering is not None:
+        arm_of[: len(numbering)] = numbering
+    names = ("sums", "mean", "weight", "policy", "probability")
+    return Arms(
+        start=starts(sizes),
+        row_of=rows,
+        pulls=np.zeros(n_rows, np.int64),
+        **{name: np.zeros(n_rows) for name in names},
+        inverse_root=inverse_root,
+        ends=np.full(n_rows // BLOCK, np.inf),
+        order=np.tile(np.arange(columns), len(sizes)),
+        arm_of=arm_of,
+        columns=columns,
+        most_blocks=columns // BLOCK,
+        cap=math.inf if uncut else 1.0,
+        rounded=rounded,
+        ranked=numbering is not None,
+    )
+
+
+@register_jitable(**INLINE)
+def learn_mean(arms, row, reward, as_released):
+    """Count a pull of the arm in a row; return its number, and the arm's new mean."""
+    n = arms.pulls[row] + 1
+    arms.pulls[row] = n
+    if as_released:
+        mean = released.running_mean(arms.mean[row], n, reward)
+    else:
+        total = arms.sums[row] + reward
+        arms.sums[row] = total
+        mean = total / n
+    arms.mean[row] = mean
+    return n, mean
+
+
+@register_jitable(**INLINE)
+def learn_arm(arms, row, reward, as_released):
+    """Count a pull of the arm in a row; return its new mean and 1 / sqrt(pulls)."""
+    n, mean = learn_mean(arms, row, reward, as_released)
+    inverse_root = 1.0 / sqrt(n)
+    arms.inverse_root[row] = inverse_root
+    return mean, inverse_root
 
 
 @register_jitable(**INLINE)
@@ -132,179 +203,119 @@ def block_sum(rows, o):
 
 
 @register_jitable(**INLINE)
-def weigh(state, g, width):
+def weigh(arms, g, width):
     """Write the optimistic means of group g as its weights; return their sum, and that of squares.
 
     They are mean_i + width / sqrt(N_i), cut off at the cap and at 0. The sums up to the end of each
     block but the last, which has infinity, go into `ends`.
     """
     total, squares = 0.0, 0.0
-    n_blocks = blocks_of(state, g)
+    n_blocks = blocks_of(arms, g)
     for b in range(n_blocks):
-        o = g * state.columns + BLOCK * b
-        weights = (_four(state, o, width), _four(state, o + 4, width))
+        o = g * arms.columns + BLOCK * b
+        weights = (_four(arms, o, width), _four(arms, o + 4, width))
         total = total + tree(weights)
         if b < n_blocks - 1:
-            state.ends[g * state.most_blocks + b] = total
+            arms.ends[g * arms.most_blocks + b] = total
         squares = squares + tree(products(weights, weights))
     return total, squares
 
 
 @register_jitable(**INLINE)
-def sum_weights(state, g):
+def sum_weights(arms, g):
     """Return the sum of the weights of group g, and write those up to the ends of its blocks."""
     total = 0.0
-    n_blocks = blocks_of(state, g)
+    n_blocks = blocks_of(arms, g)
     for b in range(n_blocks):
-        total = total + block_sum(state.weight, g * state.columns + BLOCK * b)
+        total = total + block_sum(arms.weight, g * arms.columns + BLOCK * b)
         if b < n_blocks - 1:
-            state.ends[g * state.most_blocks + b] = total
+            arms.ends[g * arms.most_blocks + b] = total
     return total
 
 
 @register_jitable(**INLINE)
-def blocks_of(state, g):
+def blocks_of(arms, g):
     """Return the number of blocks that hold the arms of group g."""
-    return (state.start[g + 1] - state.start[g] + BLOCK - 1) // BLOCK
+    return (size_of(arms, g) + BLOCK - 1) // BLOCK
 
 
 @register_jitable(**INLINE)
-def _four(state, o, width):
+def _four(arms, o, width):
     return (
-        _weigh_one(state, o, width),
-        _weigh_one(state, o + 1, width),
-        _weigh_one(state, o + 2, width),
-        _weigh_one(state, o + 3, width),
+        _weigh_one(arms, o, width),
+        _weigh_one(arms, o + 1, width),
+        _weigh_one(arms, o + 2, width),
+        _weigh_one(arms, o + 3, width),
     )
 
 
 @register_jitable(**INLINE)
-def _weigh_one(state, row, width):
-    weight = bound_of(state, row, width)
-    state.weight[row] = weight
+def _weigh_one(arms, row, width):
+    weight = bound_of(arms, row, width)
+    arms.weight[row] = weight
     return weight
 
 
 @register_jitable(**INLINE)
-def bound_of(state, row, width):
+def bound_of(arms, row, width):
     """Return the optimistic mean of the arm in a row."""
-    bound = state.mean[row] + width * state.inverse_root[row]
-    return least(state.cap, greatest(0.0, bound))
+    bound = arms.mean[row] + width * arms.inverse_root[row]
+    return least(arms.cap, greatest(0.0, bound))
 
 
 @register_jitable(**INLINE)
-def expose(state, first, size, total, own):
+def expose(arms, first, size, total, own):
     """Write and add up the probabilities weight / total of the rows where `own` holds."""
     share = ratio(1.0, total)
     for row in range(first, first + size):
         # the last bits decide which arms pass the number 1.000: divide, as the program does
-        p = state.weight[row] / total if state.rounded else state.weight[row] * share
-        state.policy[row] = where(own, p, state.policy[row])
-        before = state.probability[row]
-        state.probability[row] = where(own, before + p, before)
+        p = arms.weight[row] / total if arms.rounded else arms.weight[row] * share
+        arms.policy[row] = where(own, p, arms.policy[row])
+        before = arms.probability[row]
+        arms.probability[row] = where(own, before + p, before)
 
 
 @register_jitable(**INLINE)
-def draw(state, group, last, total, coin):
+def draw(arms, group, last, total, coin):
     """Return the place in its group of the arm that the coin draws by weight, or -1.
 
     `last` is the place of the last arm, and `total` the sum of the weights.
     """
-    if state.rounded:
-        return _draw_rounded(state, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
-    return draw_by_weight(state, group, last, unit(coin) * total)
+    if arms.rounded:
+        return released.draw_rounded(arms, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
+    return draw_by_weight(arms, group, last, unit(coin) * total)
 
 
 @register_jitable(**INLINE)
-def draw_by_weight(state, group, last, target):
+def draw_by_weight(arms, group, last, target):
     """Return the first place whose cumulated weight exceeds `target`, else the last one.
 
     Cumulated weights do not decrease, so counting those not above the target finds it without an
     unpredictable branch: first the block, and then the place in it.
     """
-    block = draw_block(state, group, last, target)
-    cumulated = sum_before(state, group, block)
+    block = draw_block(arms, group, last, target)
+    cumulated = sum_before(arms, group, block)
     place = BLOCK * block
-    row = group * state.columns + place
+    row = group * arms.columns + place
     for j in range(BLOCK - 1):
-        cumulated = cumulated + at(state.weight, row, j)
+        cumulated = cumulated + at(arms.weight, row, j)
         place = place + where(cumulated > target, 0, 1)
     return least(place, last)
 
 
 @register_jitable(**INLINE)
-def draw_block(state, group, last, target):
+def draw_block(arms, group, last, target):
     """Return the block that is drawn from."""
     block, most = 0, 0
-    ends = group * state.most_blocks
-    for b in range(state.most_blocks - 1):
-        block = block + where(at(state.ends, ends, b) > target, 0, 1)
+    ends = group * arms.most_blocks
+    for b in range(arms.most_blocks - 1):
+        block = block + where(at(arms.ends, ends, b) > target, 0, 1)
         most = most + where(last >= BLOCK * (b + 1), 1, 0)
     return least(block, most)
 
 
 @register_jitable(**INLINE)
-def sum_before(state, group, block):
+def sum_before(arms, group, block):
     """Return the sum of the weights of a group before a block."""
-    before = state.ends[group * state.most_blocks + greatest(block - 1, 0)]
+    before = arms.ends[group * arms.most_blocks + greatest(block - 1, 0)]
     return where(block > 0, before, 0.0)
-
-
-@register_jitable(**INLINE)
-def _draw_rounded(state, group, last, number):
-    """Draw as the released program does; return -1 if its rounded number passes every arm.
-
-    The uniform number is rounded to thousandths, half to even. The arms go by increasing
-    probability, equal ones by their ranks; the first whose cumulated probability is strictly above
-    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1. The
-    sums are added in the program's order, since the last bits decide whether one reaches a number.
-
-    `order` has the ranks of each group's arms in the last round's order, which is nearly this
-    round's.
-    """
-    row = group * state.columns
-    while True:
-        arm, cumulated = -1, 0.0
-        before, behind, wrong = 0.0, -1, 0
-        for j in range(state.columns):
-            rank = state.order[j]
-            for g in range(1, len(state.order) // state.columns):
-                rank = where(group == g, state.order[g * state.columns + j], rank)
-            k = state.arm_of[rank] if state.ranked else rank
-            p = state.policy[row + k]
-            counts = last >= j
-            wrong = where(counts & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
-            before, behind = p, rank
-            cumulated = where(counts, cumulated + p, cumulated)
-            arm = where(counts & (arm < 0) & (number < cumulated), k, arm)
-        if not anywhere(wrong > 0):
-            return arm
-        _sort(state, row, last, wrong)
-
-
-@register_jitable(**NOT_INLINED)
-def _sort(state, row, last, wrong):
-    """Sort by insertion where a group's arms are not in order: nearly all are in place."""
-    for i in range(lanes_of(state.order)):
-        if lane(wrong, i) > 0:
-            first = int(lane(row, i))
-            for j in range(first + 1, first + int(lane(last, i)) + 1):
-                rank = entry(state.order, j, i)
-                p = _of_rank(state, first, rank, i)
-                place = j
-                while place > first:
-                    before = entry(state.order, place - 1, i)
-                    other = _of_rank(state, first, before, i)
-                    if other < p or (other == p and before < rank):
-                        break
-                    put_entry(state.order, place, i, before)
-                    place -= 1
-                put_entry(state.order, place, i, rank)
-
-
-@register_jitable(**INLINE)
-def _of_rank(state, first, rank, i):
-    k = int(rank)
-    if state.ranked:
-        k = int(entry(state.arm_of, k, i))
-    return entry(state.policy, first + k, i)

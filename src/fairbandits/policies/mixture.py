@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
-from fairbandits.policies.learner import frozen, make_learner
-from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters
-from fairbandits.rationals import quota_numerators
+from fairbandits.policies.learner import HasLearner
+from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters
 
 #: Number of the further word of the round's coin that decides; the learner may use all before it.
 WORD = 2**32
@@ -26,7 +25,7 @@ class MixtureState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(HasLearner):
     """Pull arm i with probability r_i, and with the rest of 1 leave the choice to the learner.
 
     Then E[N_i(t)] >= r_i t in every round t, and nothing more.
@@ -39,11 +38,6 @@ class Mixture:
         Name of any registered policy with bandit feedback.
     learner_parameters : mapping of str
         Its hyper-parameters.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -58,24 +52,16 @@ class Mixture:
     policy is another one.
     """
 
-    quotas: ArmFractions
+    quotas: ArmQuotas
     learner: Learner = "ucb1"
     learner_parameters: LearnerParameters = ()
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
-        quota_numerators(self.quotas)
-        make_learner(self.learner, self.learner_parameters)
 
     def start(self, n_arms: int, horizon: int) -> MixtureState:
         """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = quota_numerators(self.quotas)
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
         return MixtureState(
-            make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
+            self.make_learner().start(n_arms, horizon),
             np.array([float(Fraction(total, denominator)) for total in accumulate(numerators)]),
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn, probe
 from fairbandits.engine.width import where
-from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import Learner, LearnerParameters
 
 
@@ -20,7 +20,7 @@ class OwnRewardState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OwnReward:
+class OwnReward(HasLearner):
     """A learner that draws an arm in the full-information loop and sees that arm's reward only.
 
     The rewards of the other arms are for observers, which measure them unseen by the learner.
@@ -32,11 +32,6 @@ class OwnReward:
     learner_parameters : mapping of str
         Its hyper-parameters.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     The probes are those of the learner. The t-th reward of an arm is that of round t, where the
@@ -47,19 +42,14 @@ class OwnReward:
     learner_parameters: LearnerParameters = ()
     feedback: ClassVar[str] = "full"
 
-    def __post_init__(self):
-        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
-        make_learner(self.learner, self.learner_parameters)
-
     @property
     def probes(self) -> tuple[str, ...]:
         """Names of the learner's probes."""
-        return make_learner(self.learner, self.learner_parameters).probes
+        return self.make_learner().probes
 
     def start(self, n_arms: int, horizon: int) -> OwnRewardState:
         """Return the state before the first round."""
-        learner = make_learner(self.learner, self.learner_parameters).start(n_arms, horizon)
-        return OwnRewardState(learner, np.zeros(1, np.int64))
+        return OwnRewardState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.int64))
 
 
 plays_in_lanes(OwnRewardState)

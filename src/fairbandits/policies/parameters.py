@@ -1,32 +1,76 @@
-"""Types of hyper-parameters: the values that configuration files can give.
+"""What hyper-parameters of policies and observers can be, said once: in the types of their fields.
 
-`fairbandits schemas` makes the schema of a policy from its fields. For any number, whole number,
-truth value or text the type alone is enough: ``float``, ``int``, ``bool`` or ``str``; other types
-list their values, e.g. ``Annotated[str, one_of("hard", "soft")]``. A field whose default is
-``None`` is optional in a file, which can write null only for a `number` with `null`. The
-description is that of the docstring.
+A field's type has a check of this module, as ``Annotated[str, one_of("hard", "soft")]``; for any
+number, whole number, truth value or text ``float``, ``int``, ``bool`` or ``str`` is enough. The
+check runs where an object is made, by a Python call or from a configuration file.
 """
 
 import dataclasses
+import math
 import numbers
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache, wraps
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, ClassVar
 
-from fairbandits.rationals import Exact, without_quotes
+from fairbandits.lookup import nearest
+from fairbandits.rationals import Exact, Quotas, rational, without_quotes
 
-#: Types that need no further description.
-PLAIN = {float: "number", int: "integer", bool: "boolean", str: "string"}
+#: Returns a parameter as it is kept, or raises ValueError. Its arguments are the parameter's name,
+#: its value, and which entry of a list that is, for messages: " for arm 2".
+Check = Callable[[str, Any, str], Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Schema:
-    """The keywords of a JSON schema, as a part of a type."""
+class Checked:
+    """Base of frozen dataclasses whose fields are checked by their types."""
 
-    keywords: dict[str, Any]
+    def __post_init__(self):
+        for name, (check, is_optional) in checks_of(type(self)).items():
+            value = getattr(self, name)
+            if value is not None or not is_optional:
+                object.__setattr__(self, name, check(name, value, ""))
+
+
+class Policy(Checked):
+    """Base of the policies: of bandit feedback and without probes, unless one says otherwise."""
+
+    feedback: ClassVar[str] = "bandit"
+    probes: ClassVar[tuple[str, ...]] = ()
+
+
+@cache
+def checks_of(made: type) -> dict[str, tuple[Check, bool]]:
+    """Return for each field its check, and whether it can be None; TypeError without a check."""
+    hints = typing.get_type_hints(made, include_extras=True)
+    found = {}
+    for field in dataclasses.fields(made):
+        check = _check_of(hints[field.name])
+        if check is None:
+            raise TypeError(
+                f"{made.__name__}.{field.name}: its type must be float, int, bool or str, or have "
+                f"a check of fairbandits.policies.parameters, got {hints[field.name]}"
+            )
+        found[field.name] = check, field.default is None or _is_optional(hints[field.name])
+    return found
+
+
+def _check_of(hint: Any) -> Check | None:
+    for one in getattr(hint, "__metadata__", ()):
+        return one
+    if _is_union(hint):
+        others = [one for one in typing.get_args(hint) if one is not types.NoneType]
+        return _check_of(others[0]) if len(others) == 1 else None
+    return PLAIN.get(hint)
+
+
+def _is_optional(hint: Any) -> bool:
+    plain = hint if _is_union(hint) else getattr(hint, "__origin__", hint)
+    return types.NoneType in typing.get_args(plain)
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
 def number(
@@ -35,118 +79,195 @@ def number(
     above: float | None = None,
     at_most: float | None = None,
     below: float | None = None,
-    null: bool = False,
-) -> Schema:
-    """Return the schema of a number in a range; `null` allows none at all."""
-    ends = {
-        "minimum": at_least,
-        "exclusiveMinimum": above,
-        "maximum": at_most,
-        "exclusiveMaximum": below,
-    }
-    given = {key: value for key, value in ends.items() if value is not None}
-    return Schema({"type": ["number", "null"] if null else "number"} | given)
+) -> Check:
+    """Return the check of a finite number in a range."""
+    low, high = (one if two is None else two for one, two in ((above, at_least), (below, at_most)))
+    if above is not None and below is not None:
+        allowed = f"lie strictly between {above:g} and {below:g}"
+    elif low is not None and high is not None:
+        left, right = "[("[at_least is None], "])"[at_most is None]
+        allowed = f"lie in {left}{low:g}, {high:g}{right}"
+    else:
+        least = "" if at_least is None else f" and at least {at_least:g}"
+        allowed = f"be finite{least}" if above is None else f"be a finite number above {above:g}"
+
+    def check(name: str, value: Any, of: str) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (int, float, numbers.Real)):
+            raise ValueError(f"{name} must be a number, got {value!r}{of}{without_quotes(value)}")
+        if not (
+            math.isfinite(value)
+            and (low is None or (value > low if at_least is None else value >= low))
+            and (high is None or (value < high if at_most is None else value <= high))
+        ):
+            raise ValueError(f"{name} must {allowed}, got {value!r}{of}")
+        return value
+
+    return check
 
 
-def whole(*, at_least: int) -> Schema:
-    """Return the schema of a whole number."""
-    return Schema({"type": "integer", "minimum": at_least})
+def whole(*, at_least: int | None = None, at_most: int | None = None) -> Check:
+    """Return the check of a whole number."""
+    allowed = "a whole number" + ("" if at_least is None else f" of at least {at_least}")
+    allowed += "" if at_most is None else f" and at most {at_most}"
+
+    def check(name: str, value: Any, of: str) -> int:
+        is_whole = isinstance(value, (int, numbers.Integral)) and not isinstance(value, bool)
+        if (
+            not is_whole
+            or (at_least is not None and value < at_least)
+            or (at_most is not None and value > at_most)
+        ):
+            raise ValueError(f"{name} must be {allowed}, got {value!r}{of}{without_quotes(value)}")
+        return int(value)
+
+    return check
 
 
-def not_zero(kind: str = "number") -> Schema:
-    """Return the schema of a "number" or an "integer" other than 0."""
-    return Schema({"type": kind, "not": {"const": 0}})
+def not_zero(check: Check, words: str = "a finite number") -> Check:
+    """Return a check that refuses 0, too."""
+
+    def other(name: str, value: Any, of: str) -> Any:
+        if check(name, value, of) == 0:
+            raise ValueError(f"{name} must be {words} other than 0, got {value!r}{of}")
+        return value
+
+    return other
 
 
-def exact(*, at_least: float | None = None) -> Schema:
-    """Return the schema of an exact number: 100, 0.5, "1/3"."""
-    ends = {} if at_least is None else {"minimum": at_least}
-    return Schema({"type": ["number", "string"]} | ends)
+def exact(*, at_least: float | None = None) -> Check:
+    """Return the check of an exact number: 100, 0.5, "1/3"."""
+
+    def check(name: str, value: Any, of: str) -> Any:
+        if rational(name, value) < (-math.inf if at_least is None else at_least):
+            raise ValueError(f"{name} must be at least {at_least}, got {value!r}{of}")
+        return value
+
+    return check
 
 
-def one_of(*values: str | int) -> Schema:
-    """Return the schema of a choice."""
-    return Schema({"enum": list(values)})
+def one_of(*values: Any) -> Check:
+    """Return the check of a choice."""
+
+    def check(name: str, value: Any, of: str) -> Any:
+        if value not in values or isinstance(value, bool) != isinstance(values[0], bool):
+            hint = nearest(value, values) if isinstance(value, str) else ""
+            allowed = ", ".join(map(str, values))
+            raise ValueError(f"{name} must be one of {allowed}, got {value!r}{of}{hint}")
+        return value
+
+    return check
 
 
-def per_arm(entry: Schema, **others: Any) -> Schema:
-    """Return the schema of a list with one entry per arm, with other keywords."""
-    return Schema({"perArm": True, "type": "array", "items": entry.keywords} | others)
+def a(kind: type, words: str) -> Check:
+    """Return the check of a type."""
+
+    def check(name: str, value: Any, of: str) -> Any:
+        if not isinstance(value, kind):
+            raise ValueError(f"{name} must be {words}, got {value!r}{of}")
+        return value
+
+    return check
 
 
-def several(entry: Schema, least: int = 1, most: int | None = None) -> Schema:
-    """Return the schema of a list with a given number of entries."""
-    ends = {"minItems": least} | ({} if most is None else {"maxItems": most})
-    return Schema({"type": "array"} | ends | {"items": entry.keywords})
+def several(
+    entry: Check, per: str = "entry", kept: type | None = float, n: int | None = None
+) -> Check:
+    """Return the check of a sequence, with one entry per arm or group, or of `n` entries."""
 
+    def check(name: str, values: Any, of: str) -> tuple:
+        found = _listed(name, values, per)
+        if name == "targets" and any(isinstance(one, Exact) for one in found):
+            raise ValueError(
+                f"targets are rates of reward, got quotas, which are fractions of pulls: {values}; "
+                "give targets=(0.1, 0.2, ...), each at most the arm's mean"
+            )
+        if not found:
+            raise ValueError(f"{name} must have at least 1 entry, got none")
+        if n is not None and len(found) != n:
+            raise ValueError(f"{name} must have {n} entries, got {values!r}")
+        entries = (entry(name, one, f" for {per} {k}") for k, one in enumerate(found, 1))
+        return tuple(map(kept, entries) if kept else entries)
+
+    return check
+
+
+def per_arm(entry: Check) -> Check:
+    """Return the check of a sequence of numbers with one entry per arm."""
+    return several(entry, "arm")
+
+
+def quotas(per: str, *, below: int | None = None, at_most: int | None = None) -> Check:
+    """Return the check of exact fractions of at least 0, whose sum is in a range."""
+
+    def check(name: str, values: Any, of: str) -> Quotas:
+        found = Quotas(_listed(name, values, per), name)
+        found.check(name, per, below=below, at_most=at_most)
+        return found
+
+    return check
+
+
+def _listed(name: str, values: Any, per: str) -> tuple:
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must have one entry per {per}, as (0.3, 0.2), got {values!r}")
+    return values if isinstance(values, tuple) else tuple(values)
+
+
+def _rates(name: str, value: Any, of: str) -> float | tuple[float, ...]:
+    rate = number(at_least=0)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return per_arm(rate)(name, value, of)
+    return float(rate(name, value, of))
+
+
+def _frozen(name: str, parameters: Any, of: str) -> tuple[tuple[str, Any], ...]:
+    """Return hyper-parameters as a sorted tuple of pairs, so that a policy can be hashed."""
+    try:
+        pairs = sorted(dict(parameters).items())
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be names with values, got {parameters!r}") from None
+    return tuple((key, _frozen_value(name, value)) for key, value in pairs)
+
+
+def _frozen_value(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _frozen(name, value, "")
+    return tuple(value) if isinstance(value, list) else value
+
+
+PLAIN = {
+    float: number(),
+    int: whole(),
+    bool: a(bool, "true or false"),
+    str: a(str, "a text"),
+}
 
 #: Target reward rates.
 Targets = Annotated[tuple[float, ...], per_arm(number(at_least=0))]
-#: Exact fractions of pulls or rounds.
-ArmFractions = Annotated[tuple, per_arm(exact())]
-GroupFractions = Annotated[tuple, several(exact())]
+#: Exact fractions of pulls or rounds: sums below 1, and up to 1.
+ArmQuotas = Annotated[Quotas, quotas("arm", below=1)]
+ArmFractions = Annotated[Quotas, quotas("arm", at_most=1)]
+GroupQuotas = Annotated[Quotas, quotas("group", at_most=1)]
+#: Exact numbers.
+ArmNumbers = Annotated[tuple, several(exact(), "arm", None)]
 #: Mean rewards in [0, 1].
 Means = Annotated[tuple[float, ...], per_arm(number(at_least=0, at_most=1))]
-GroupSizes = Annotated[tuple[int, ...], several(whole(at_least=1))]
+GroupSizes = Annotated[tuple[int, ...], several(whole(at_least=1), "group", int)]
 #: One rate for all arms, or one per arm.
-Rates = Annotated[Any, per_arm(number(at_least=0), type=["number", "array"], minimum=0)]
-#: Strictly between 0 and 1; null is 1 / sqrt(T).
-Confidence = Annotated[float | None, number(above=0, below=1, null=True)]
+Rates = Annotated[float | tuple[float, ...], _rates]
+#: None is 1 / sqrt(T).
+Confidence = Annotated[float | None, number(above=0, below=1)]
+#: Of the horizon: 2**53 to that power is finite.
+Exponent = Annotated[float, number(at_least=-10, at_most=10)]
+
+
+def power(horizon: int, exponent: float) -> float:
+    """Return horizon ** exponent, of which 1/2 is the square root."""
+    return math.sqrt(horizon) if exponent == 0.5 else float(horizon) ** exponent
+
+
+Positive = Annotated[float, number(above=0)]
+NonNegative = Annotated[float, number(at_least=0)]
 #: A policy with bandit feedback, and its hyper-parameters.
-Learner = Annotated[str, Schema({"type": "string"})]
-LearnerParameters = Annotated[Any, Schema({"type": "object"})]
-
-
-def keywords(hint: Any) -> Mapping[str, Any]:
-    """Return the schema of a field's type; empty where the type says nothing."""
-    for one in getattr(hint, "__metadata__", ()):
-        if isinstance(one, Schema):
-            return one.keywords
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        others = [one for one in typing.get_args(hint) if one is not types.NoneType]
-        if len(others) == 1:
-            return keywords(others[0])
-    return {"type": PLAIN[hint]} if hint in PLAIN else {}
-
-
-@cache
-def checked(made: type) -> type:
-    """Return a dataclass that refuses arguments of other types than its fields', by name."""
-    if not dataclasses.is_dataclass(made):
-        return made
-    known = typing.get_type_hints(made, include_extras=True)
-    fields = {one.name: keywords(known[one.name]) for one in dataclasses.fields(made) if one.init}
-    plain: Callable = made.__init__
-
-    @wraps(plain)
-    def init(self: Any, *values: Any, **named: Any) -> None:
-        for name, value in {**dict(zip(fields, values, strict=False)), **named}.items():
-            if value is not None:
-                _check(name, value, fields.get(name, {}))
-        plain(self, *values, **named)
-
-    made.__init__ = init
-    return made
-
-
-def _check(name: str, value: Any, can_be: Mapping[str, Any]) -> None:
-    """Raise ValueError for a value that is no number or list where one is required."""
-    kind = can_be.get("type")
-    if kind == "array":
-        each = "arm" if can_be.get("perArm") else "group"
-        if isinstance(value, str) or not isinstance(value, Iterable):
-            raise ValueError(f"{name} must have one entry per {each}, as (0.3, 0.2), got {value!r}")
-        if name == "targets" and any(isinstance(one, Exact) for one in value):
-            raise ValueError(
-                f"targets are rates of reward, got quotas, which are fractions of pulls: {value}; "
-                "give targets=(0.1, 0.2, ...), each at most the arm's mean"
-            )
-        if can_be["items"].get("type") == "number":
-            for k, one in enumerate(value):
-                _check(f"{name} of {each} {k + 1}", one, can_be["items"])
-    kinds = {kind} if isinstance(kind, str) else set(kind or ())
-    is_listed = "array" in kinds and not isinstance(value, str)
-    if kinds & {"number", "integer"} and not (
-        isinstance(value, numbers.Real) or is_listed or "string" in kinds
-    ):
-        raise ValueError(f"{name} must be a number, got {value!r}{without_quotes(value)}")
+Learner = str
+LearnerParameters = Annotated[Any, _frozen]

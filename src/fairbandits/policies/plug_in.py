@@ -1,7 +1,7 @@
 """Fair-Learn for reward targets: quotas are targets over estimated means, renewed at times."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -9,7 +9,7 @@ from numba.extending import register_jitable
 from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.protocol import choose, implements, learn
-from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import Learner, LearnerParameters, Targets
 
 
@@ -24,7 +24,7 @@ class PlugInState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PlugIn:
+class PlugIn(HasLearner):
     """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
 
     It is our translation of `FairLearn`, whose quotas are of pulls, to targets of reward when the
@@ -38,11 +38,6 @@ class PlugIn:
         Name of any registered policy with bandit feedback.
     learner_parameters : mapping of str
         Its hyper-parameters.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -62,24 +57,14 @@ class PlugIn:
     targets: Targets
     learner: Learner = "ucb1"
     learner_parameters: LearnerParameters = ()
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "targets", tuple(float(target) for target in self.targets))
-        checks.non_negative("targets", self.targets)
-        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
-        make_learner(self.learner, self.learner_parameters)
 
     def start(self, n_arms: int, horizon: int) -> PlugInState:
         """Return the state before the first round."""
         checks.length("targets", self.targets, n_arms)
         return PlugInState(
-            make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
+            self.make_learner().start(n_arms, horizon),
             np.array(self.targets),
-            np.zeros(n_arms),
-            np.zeros(n_arms),
-            np.zeros(n_arms),
+            *np.zeros((3, n_arms)),
         )
 
 

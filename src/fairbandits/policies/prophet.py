@@ -1,14 +1,14 @@
 """The prophet: it knows the means and divides the horizon with the least penalised loss."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies.parameters import ArmFractions, Rates
-from fairbandits.rationals import quota_numerators, rational
+from fairbandits.policies.parameters import ArmNumbers, ArmQuotas, Policy, Rates
+from fairbandits.rationals import rational
 
 
 class ProphetState(NamedTuple):
@@ -20,7 +20,7 @@ class ProphetState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Prophet:
+class Prophet(Policy):
     """Pull every arm as often as the best division of the horizon into whole pulls says.
 
     Parameters
@@ -31,11 +31,6 @@ class Prophet:
         Required fraction of pulls tau_k >= 0 of each arm, exact. They sum to less than 1.
     penalties : float or sequence of float, length n_arms
         Penalty rate A_k >= 0 of each arm; one number is for all arms.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -55,20 +50,13 @@ class Prophet:
     array([85, 22,  0])
     """
 
-    means: ArmFractions
-    quotas: ArmFractions
+    means: ArmNumbers
+    quotas: ArmQuotas
     penalties: Rates
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self):
-        object.__setattr__(self, "means", tuple(self.means))
-        for mean in self.means:
-            rational("means", mean)
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        quota_numerators(self.quotas)
+        super().__post_init__()
         checks.length("means", self.means, len(self.quotas))
-        object.__setattr__(self, "penalties", checks.rates("penalties", self.penalties))
 
     def plan(self, horizon: int) -> np.ndarray:
         """Return the numbers of pulls that lose least, shape (n_arms,), int64.
@@ -79,7 +67,7 @@ class Prophet:
         """
         means = [rational("means", mean) for mean in self.means]
         rates = checks.per_arm("penalties", self.penalties, len(means))
-        numerators, denominator = quota_numerators(self.quotas)
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
         best = max(means)
         offers = []
         for k, (mean, rate, numerator) in enumerate(zip(means, rates, numerators, strict=True)):

@@ -6,38 +6,39 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits import checks
+from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.protocol import implements
-from fairbandits.engine.width import assign
+from fairbandits.engine.width import Shared, absolute, assign, greatest, where
 from fairbandits.policies.banditq import BanditQ, lengthen, surrogate_gain
-from fairbandits.policies.parameters import Targets, number, one_of
-from fairbandits.policies.ties import best_arm
+from fairbandits.policies.parameters import (
+    Exponent,
+    NonNegative,
+    Policy,
+    Positive,
+    Targets,
+    one_of,
+)
+from fairbandits.policies.ties import better
+from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take
 
 
 class QueueUCBState(NamedTuple):
-    """Queues, and the number, sum, mean and 1 / sqrt(number) of each arm's observations."""
+    """Queues, the means of what is observed, and the largest surrogate reward so far."""
 
     targets: np.ndarray
-    protected: np.ndarray
+    protected: Shared
     queue: np.ndarray
     idleness: np.ndarray
     queue_max: np.ndarray
-    pulls: np.ndarray
-    sums: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
-    index: np.ndarray
-    memory: np.ndarray  # largest surrogate reward; arms never pulled
+    means: Means
+    largest: np.ndarray
     penalty: float
     scale: float
     max_weight: bool
 
 
-LARGEST, UNPULLED = range(2)
-
-
 @dataclass(frozen=True)
-class QueueUCB:
+class QueueUCB(Policy):
     """BanditQ's queues, and the arm of the largest upper confidence bound.
 
     Parameters
@@ -53,11 +54,6 @@ class QueueUCB:
         See `V`.
     scale : float
         With ``max_weight``, the range of the rewards: the bound is mean + scale sqrt(2 log t / n).
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -76,69 +72,53 @@ class QueueUCB:
 
     targets: Targets
     index: Annotated[str, one_of("surrogate", "max_weight")] = "surrogate"
-    V: Annotated[float | None, number(at_least=0)] = None
-    V_exponent: float = 0.5
-    scale: Annotated[float, number(above=0)] = 1.0
-    feedback: ClassVar[str] = "bandit"
+    V: NonNegative | None = None
+    V_exponent: Exponent = 0.5
+    scale: Positive = 1.0
     probes: ClassVar[tuple[str, ...]] = ("queue", "idleness", "queue_max")
-
-    def __post_init__(self):
-        object.__setattr__(self, "targets", tuple(float(target) for target in self.targets))
-        self._queues()
-        checks.one_of("index", self.index, ("surrogate", "max_weight"))
-        checks.positive("scale", self.scale)
-
-    def _queues(self) -> BanditQ:
-        return BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent)
 
     def start(self, n_arms: int, horizon: int) -> QueueUCBState:
         """Return the state before the first round."""
-        start = self._queues().start(n_arms, horizon)
+        queues = BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent).start(n_arms, horizon)
         return QueueUCBState(
-            start.targets,
-            start.protected,
-            start.queue,
-            start.idleness,
-            start.queue_max,
-            np.zeros(n_arms, np.int64),
-            *np.zeros((4, n_arms)),
-            np.array([0.0, n_arms]),
-            start.penalty,
+            queues.targets,
+            queues.protected,
+            queues.queue,
+            queues.idleness,
+            queues.queue_max,
+            no_pulls(n_arms),
+            np.zeros(1),
+            queues.penalty,
             float(self.scale),
             self.index == "max_weight",
         )
 
 
+plays_in_lanes(QueueUCBState)
+
+
 @implements("choose", QueueUCBState)
 def _choose(state, t, coin):
-    if state.memory[UNPULLED] > 0.0:
-        for k in range(state.pulls.size):
-            if state.pulls[k] == 0:
-                return k
-    bonus = math.sqrt(2.0 * math.log(t))
-    bonus *= state.scale if state.max_weight else state.memory[LARGEST]
-    for k in range(state.index.size):
-        bound = state.mean[k] + bonus * state.inverse_root[k]
-        state.index[k] = (state.queue[k] + state.penalty) * bound if state.max_weight else bound
-    return best_arm(state.index, False, coin)
+    means = state.means
+    bonus = bonus_of(t) * (state.scale if state.max_weight else state.largest[0])
+    arm, best = 0, -math.inf
+    for k in range(len(means.mean)):
+        bound = means.mean[k] + bonus * means.inverse_root[k]
+        index = (state.queue[k] + state.penalty) * bound if state.max_weight else bound
+        arm, best = better(k, index, arm, best)
+    return never_pulled_first(means, arm)
 
 
 @implements("learn", QueueUCBState)
 def _learn(state, t, arm, reward):
     for j in range(state.protected.size):
         k = state.protected[j]
-        lengthen(state, k, reward if k == arm else 0.0)
+        lengthen(state, k, where(arm == k, reward, 0.0))
     observed = reward
     if not state.max_weight:
         observed = surrogate_gain(state, state.queue[arm], reward)
-        state.memory[LARGEST] = max(state.memory[LARGEST], abs(observed))
-    pulls = state.pulls[arm] + 1
-    if pulls == 1:
-        state.memory[UNPULLED] -= 1.0
-    state.pulls[arm] = pulls
-    state.sums[arm] += observed
-    state.mean[arm] = state.sums[arm] / pulls
-    state.inverse_root[arm] = 1.0 / math.sqrt(pulls)
+        state.largest[0] = greatest(state.largest[0], absolute(observed))
+    take(state.means, arm, observed)
 
 
 @implements("probe", QueueUCBState)

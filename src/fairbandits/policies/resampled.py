@@ -1,13 +1,13 @@
 """Rewards in [0, 1] turned into coins, for a learner of Bernoulli rewards."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.streams import inner, unit
-from fairbandits.policies.learner import frozen, make_learner
+from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import Learner, LearnerParameters
 
 #: Number of the further word of the round's coin that is thrown; the learner may use all before.
@@ -22,7 +22,7 @@ class ResampledState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Resampled:
+class Resampled(HasLearner):
     """Show the learner, in place of a reward, a coin that is 1 with the reward as probability.
 
     These coins are Bernoulli with the mean of the rewards. The recorded rewards are the real ones.
@@ -33,11 +33,6 @@ class Resampled:
         Name of any registered policy with bandit feedback.
     learner_parameters : mapping of str
         Its hyper-parameters.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -53,16 +48,10 @@ class Resampled:
 
     learner: Learner = "ucb1"
     learner_parameters: LearnerParameters = ()
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
-        make_learner(self.learner, self.learner_parameters)
 
     def start(self, n_arms: int, horizon: int) -> ResampledState:
         """Return the state before the first round."""
-        learner = make_learner(self.learner, self.learner_parameters)
+        learner = self.make_learner()
         return ResampledState(learner.start(n_arms, horizon), np.zeros(1, np.uint64))
 
 

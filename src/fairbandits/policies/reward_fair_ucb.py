@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies.guarantees import known, rates
-from fairbandits.policies.parameters import number, per_arm
+from fairbandits.policies.guarantees import Guarantees, known
+from fairbandits.policies.parameters import Policy
 from fairbandits.policies.simplex import sample
 
 
@@ -26,7 +26,7 @@ class RewardFairUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RewardFairUCB:
+class RewardFairUCB(Policy):
     """Pull the arms in turn, then solve the fair linear programme with upper limits each round.
 
     Parameters
@@ -61,13 +61,7 @@ class RewardFairUCB:
     minimum reward guarantee fairness", AAMAS 2025, with the widths of its published program.
     """
 
-    targets: Annotated[tuple[float, ...] | None, per_arm(number(at_least=0, at_most=1))] = None
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        if self.targets is not None:
-            object.__setattr__(self, "targets", rates(self.targets))
+    targets: Guarantees | None = None
 
     def start(self, n_arms: int, horizon: int) -> RewardFairUCBState:
         """Return the state before the first round."""

@@ -1,15 +1,14 @@
 """Policies that learn nothing: the extremes that a fairness guarantee must survive."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
-from fairbandits.policies.parameters import ArmFractions, not_zero
-from fairbandits.rationals import quota_numerators
+from fairbandits.policies.parameters import ArmQuotas, Policy, not_zero, whole
 
 
 class UniformState(NamedTuple):
@@ -33,20 +32,16 @@ class SmallestDeficitState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Policy):
     """Pull an arm drawn uniformly."""
-
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
 
     def start(self, n_arms: int, horizon: int) -> UniformState:
         """Return the state before the first round."""
-        del horizon
         return UniformState(n_arms)
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(Policy):
     """Pull always the same arm.
 
     Parameters
@@ -60,24 +55,17 @@ class Constant:
         If there is no such arm.
     """
 
-    arm: Annotated[int, not_zero("integer")] = 1
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        if isinstance(self.arm, bool) or not isinstance(self.arm, int) or self.arm == 0:
-            raise ValueError(f"arm must be a whole number other than 0, got {self.arm!r}")
+    arm: Annotated[int, not_zero(whole(), "a whole number")] = 1
 
     def start(self, n_arms: int, horizon: int) -> ConstantState:
         """Return the state before the first round."""
-        del horizon
         if abs(self.arm) > n_arms:
             raise ValueError(f"arm must lie in 1..{n_arms} or -{n_arms}..-1, got {self.arm}")
         return ConstantState(self.arm - 1 if self.arm > 0 else n_arms + self.arm)
 
 
 @dataclass(frozen=True)
-class SmallestDeficit:
+class SmallestDeficit(Policy):
     """Pull the arm that is furthest ahead of its quota: the adversary of Fair-Learn.
 
     Parameters
@@ -95,18 +83,12 @@ class SmallestDeficit:
     In round t the deficit is r_i (t-1) - N_i(t-1); ties go to the lowest index.
     """
 
-    quotas: ArmFractions
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        quota_numerators(self.quotas)
+    quotas: ArmQuotas
 
     def start(self, n_arms: int, horizon: int) -> SmallestDeficitState:
         """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = quota_numerators(self.quotas, horizon)
+        numerators, denominator = self.quotas.over(horizon)
         return SmallestDeficitState(
             np.array(numerators, np.int64), np.zeros(n_arms, np.int64), denominator
         )

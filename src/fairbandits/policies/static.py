@@ -1,13 +1,14 @@
 """A fixed distribution over arms: the static benchmark played as a policy."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from fractions import Fraction
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine.protocol import implements
-from fairbandits.policies.parameters import ArmFractions
+from fairbandits.policies.parameters import Policy, exact, several
 from fairbandits.policies.simplex import sample
 from fairbandits.rationals import rational
 
@@ -19,7 +20,7 @@ class StaticState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Static:
+class Static(Policy):
     """Sample every round's arm from the same distribution.
 
     Parameters
@@ -33,23 +34,22 @@ class Static:
         If the probabilities are negative or do not sum to 1.
     """
 
-    distribution: ArmFractions
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
+    distribution: Annotated[tuple, several(exact(at_least=0), "arm", None)]
 
     def __post_init__(self):
-        object.__setattr__(self, "distribution", tuple(self.distribution))
-        fractions = [rational("distribution", p) for p in self.distribution]
-        checks.non_negative("distribution", fractions)
-        if sum(fractions) != 1:
-            raise ValueError(f"distribution must sum to 1, got {sum(fractions)}")
+        super().__post_init__()
+        total = sum(self._fractions)
+        if total != 1:
+            raise ValueError(f"distribution must sum to 1, got {total}")
+
+    @property
+    def _fractions(self) -> list[Fraction]:
+        return [rational("distribution", p) for p in self.distribution]
 
     def start(self, n_arms: int, horizon: int) -> StaticState:
         """Return the state before the first round."""
-        del horizon
         checks.length("distribution", self.distribution, n_arms)
-        fractions = [rational("distribution", p) for p in self.distribution]
-        return StaticState(np.array([float(p) for p in fractions]))
+        return StaticState(np.array([float(p) for p in self._fractions]))
 
 
 @implements("choose", StaticState)

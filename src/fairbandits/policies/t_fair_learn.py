@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from fairbandits import checks
 from fairbandits.engine.lanes import may_ask, plays_in_lanes
 from fairbandits.engine.protocol import choose, implements, learn
 from fairbandits.engine.width import anywhere, no, where
-from fairbandits.policies.learner import frozen, make_learner
-from fairbandits.policies.parameters import ArmFractions, Learner, LearnerParameters, one_of
-from fairbandits.rationals import quota_numerators
+from fairbandits.policies.learner import HasLearner
+from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, one_of
 
 
 class TFairLearnState(NamedTuple):
@@ -26,7 +25,7 @@ class TFairLearnState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TFairLearn:
+class TFairLearn(HasLearner):
     """Pull every arm ceil(r_i T) times, then leave the rest to the learner.
 
     With UCB1 as the learner this is T-Fair-UCB.
@@ -43,11 +42,6 @@ class TFairLearn:
         Of the first phase: the arm pulled least of those that still owe, or one arm after the
         other.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     The paper leaves the order open. The learner learns from all pulls and sees the global round.
@@ -59,27 +53,18 @@ class TFairLearn:
     bandit problem", App. C, Algorithm 2.
     """
 
-    quotas: ArmFractions
+    quotas: ArmQuotas
     learner: Learner = "ucb1"
     learner_parameters: LearnerParameters = ()
     order: Annotated[str, one_of("round_robin", "sequential")] = "round_robin"
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "quotas", tuple(self.quotas))
-        object.__setattr__(self, "learner_parameters", frozen(self.learner_parameters))
-        quota_numerators(self.quotas)
-        make_learner(self.learner, self.learner_parameters)
-        checks.one_of("order", self.order, ("round_robin", "sequential"))
 
     def start(self, n_arms: int, horizon: int) -> TFairLearnState:
         """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = quota_numerators(self.quotas)
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
         owed = [-(-numerator * horizon // denominator) for numerator in numerators]
         return TFairLearnState(
-            make_learner(self.learner, self.learner_parameters).start(n_arms, horizon),
+            self.make_learner().start(n_arms, horizon),
             np.zeros(n_arms, np.int64),
             np.array(owed, np.int64),
             np.array([sum(owed)]),

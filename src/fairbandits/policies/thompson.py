@@ -1,14 +1,14 @@
 """Thompson sampling with beta posteriors."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.laws import beta_of
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import inner
-from fairbandits.policies.parameters import number, several
+from fairbandits.policies.parameters import Policy, number, several
 
 
 class ThompsonState(NamedTuple):
@@ -19,18 +19,13 @@ class ThompsonState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Thompson:
+class Thompson(Policy):
     """Draw a mean from each arm's posterior and pull the arm of the largest.
 
     Parameters
     ----------
     prior : (float, float)
         Parameters of the beta prior of every arm, at least 0.05.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Notes
     -----
@@ -43,16 +38,10 @@ class Thompson:
     COLT 2012; their Algorithm 2 draws a coin where this adds the fraction.
     """
 
-    prior: Annotated[tuple[float, float], several(number(at_least=0.05), 2, 2)] = (1.0, 1.0)
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        object.__setattr__(self, "prior", tuple(float(value) for value in self.prior))
-        if len(self.prior) != 2 or not all(0.05 <= value < 1e9 for value in self.prior):
-            raise ValueError(
-                f"prior must be two numbers of at least 0.05 and below 1e9, got {self.prior}"
-            )
+    prior: Annotated[tuple[float, float], several(number(at_least=0.05, below=1e9), n=2)] = (
+        1.0,
+        1.0,
+    )
 
     def start(self, n_arms: int, horizon: int) -> ThompsonState:
         """Return the state before the first round."""

@@ -29,12 +29,3 @@ def any_of_best(indices, best, coin):
         arm = where(own & (before <= skipped), k, arm)
         before = before + where(own, 1, 0)
     return arm
-
-
-@register_jitable(**INLINE)
-def best_arm(indices, random, coin):
-    """Return the arm of largest index; of several, the lowest or, if `random`, one by the coin."""
-    arm, best = 0, indices[0]
-    for k in range(1, len(indices)):
-        arm, best = better(k, indices[k], arm, best)
-    return any_of_best(indices, best, coin) if random else arm

@@ -2,17 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from fairbandits import checks
 from fairbandits.engine.inlining import INLINE
 from fairbandits.engine.lanes import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import anywhere, log, sqrt, where
-from fairbandits.policies.parameters import number, one_of
+from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
 
 ROUND, PREVIOUS, OWN = range(3)
@@ -41,7 +40,7 @@ class UCB1State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class UCB1:
+class UCB1(Policy):
     """Pull the arm with the largest mean + sqrt(2 log t / pulls), after each arm once.
 
     Parameters
@@ -54,11 +53,6 @@ class UCB1:
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Notes
     -----
     Arms never pulled go first, the lowest first.
@@ -69,16 +63,9 @@ class UCB1:
     problem", Machine Learning 47 (2002), whose t is the number of rounds played so far.
     """
 
-    scale: Annotated[float, number(above=0)] = 1.0
+    scale: Positive = 1.0
     clock: Annotated[str, one_of(*CLOCKS)] = "round"
     ties: Annotated[str, one_of(*RULES)] = "lowest"
-    feedback: ClassVar[str] = "bandit"
-    probes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        checks.positive("scale", self.scale)
-        checks.one_of("clock", self.clock, tuple(CLOCKS))
-        checks.one_of("ties", self.ties, RULES)
 
     def start(self, n_arms: int, horizon: int) -> UCB1State:
         """Return the state before the first round."""

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,9 +46,9 @@ class Bundle:
 
     paper: str
     name: str  # its purpose, or its only experiment
-    experiments: tuple[Experiment, ...]  # whole suites, in the order of the configuration
+    experiments: list[Experiment]  # whole suites, in the order of the configuration
     shown: bool  # whether figures show them
-    parts: tuple[tuple[Chunk, ...], ...]  # the chunks that each process simulates
+    parts: list[list[Chunk]]  # the chunks that each process simulates
 
 
 def bundles_of(config: Config) -> list[Bundle]:
@@ -65,28 +66,29 @@ def bundles_of(config: Config) -> list[Bundle]:
         kind.setdefault(one.suite or one.name, []).append(one)
     found = []
     for (paper, shown), kind in units.items():
-        short = {}
+        short = []
         for name, unit in kind.items():
-            if _seconds_of(unit) <= most and unit[0].scale != "variant":
-                short[name] = unit
-            else:
-                found.append(Bundle(paper, name, tuple(unit), shown, _parts(unit, most)))
-        for number, units_together in enumerate(_packed(short.values(), _seconds_of, most), 1):
-            together = [one for unit in units_together for one in unit]
-            chunks = tuple(chunk for one in together for run in one.runs for chunk in _chunks(run))
+            runs = _runs(unit)
+            if sum(map(_seconds, runs)) <= most and unit[0].scale != "variant":
+                short.append(unit)
+                continue
+            parts = [
+                part
+                for together in _packed(runs, _seconds, most)
+                for part in _packed(chain(*together), lambda chunk: chunk.seconds, most)
+            ]
+            found.append(Bundle(paper, name, unit, shown, parts))
+        packed = _packed(short, lambda unit: sum(map(_seconds, _runs(unit))), most)
+        for number, together in enumerate(packed, 1):
             name = f"{'figures' if shown else 'evidence'}_{number}"
-            found.append(Bundle(paper, name, tuple(together), shown, (chunks,)))
+            unit = [*chain(*together)]
+            found.append(Bundle(paper, name, unit, shown, [[*chain(*_runs(unit))]]))
     return found
 
 
-def _parts(unit: Sequence[Experiment], most: float) -> tuple[tuple[Chunk, ...], ...]:
-    """Return the chunks, by process, of an experiment or suite that is too long for one process."""
-    parts: list[tuple[Chunk, ...]] = []
-    runs = [_chunks(run) for one in unit for run in one.runs]
-    for together in _packed(runs, _seconds, most):
-        chunks = tuple(chunk for run in together for chunk in run)
-        parts += map(tuple, _packed(chunks, lambda chunk: chunk.seconds, most))
-    return tuple(parts)
+def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
+    """Return the chunks of each run of some experiments."""
+    return [_chunks(run) for one in unit for run in one.runs]
 
 
 def _packed(
@@ -116,10 +118,6 @@ def _chunks(run: Run) -> list[Chunk]:
 
 def _seconds(chunks: Iterable[Chunk]) -> float:
     return sum(chunk.seconds for chunk in chunks)
-
-
-def _seconds_of(unit: Iterable[Experiment]) -> float:
-    return sum(_seconds(_chunks(run)) for one in unit for run in one.runs)
 
 
 # -------------------------------------------------------------------------------------- jobs
@@ -163,8 +161,8 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
                 for chunk in chunks
             ]
             outputs = [chunk.file for chunk in chunks]
-            plan = {"seed": config.seed_of(bundle.paper), "chunks": tasks}
-            content = json.dumps(plan, sort_keys=True)
+            seeds = [config.seed_of(config.experiment_of(chunk.run)) for chunk in chunks]
+            content = json.dumps(_with_seeds(seeds, "chunks", tasks), sort_keys=True)
             code = code_of_all(chunk.run.spec for chunk in chunks)
             jobs.append(_job(name, [], outputs, bundle.shown, _seconds(chunks), content, code))
     return jobs
@@ -182,7 +180,7 @@ def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
         datasets = [
             {
                 "experiment": one.facts(),
-                "ledger": config.ledger_of(bundle.paper),
+                "ledger": config.ledger_of(one),
                 "chunks": [f"{results}/{file}" for file in inputs[one.name]],
                 "out": f"{results}/{one.dataset}",
             }
@@ -191,11 +189,21 @@ def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
         name = f"collect_{bundle.paper}_{bundle.name}"
         files = [file for some in inputs.values() for file in some]
         outputs = [one.dataset for one in bundle.experiments]
-        plan = {"seed": config.seed_of(bundle.paper), "datasets": datasets}
-        content = json.dumps(plan)  # the order of the runs is that of the configuration
+        seeds = [config.seed_of(one) for one in bundle.experiments]
+        # the order of the runs is that of the configuration
+        content = json.dumps(_with_seeds(seeds, "datasets", datasets))
         code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
         jobs.append(_job(name, files, outputs, bundle.shown, 0.05 * len(files), content, code))
     return jobs
+
+
+def _with_seeds(
+    seeds: Sequence[int], what: str, entries: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return a plan, whose entries have a seed each, or all the plan's."""
+    if len(set(seeds)) == 1:
+        return {"seed": seeds[0], what: entries}
+    return {what: [one | {"seed": seed} for seed, one in zip(seeds, entries, strict=True)]}
 
 
 def _job(
@@ -214,9 +222,7 @@ def _job(
 
 def write_plans(config: Config, jobs: Iterable[Job]) -> None:
     """Write the plans of jobs that are not there yet."""
-    from fairbandits.data.store import (
-        replacing,  # with NumPy, which a start without a run can spare
-    )
+    from fairbandits.data.store import replacing  # with NumPy: a start without a run spares it
 
     for job in jobs:
         file = Path(config.folders["results"]) / job.plan
@@ -225,33 +231,32 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
                 temporary.write_text(job.content, encoding="utf-8")
 
 
-def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
-    """Return a plan's seed and ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
+def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
+    """Return a plan's ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
     keys = {
-        "chunks": ("name", "run", "replicates", "out"),
-        "datasets": ("experiment", "ledger", "chunks", "out"),
+        "chunks": ("seed", "name", "run", "replicates", "out"),
+        "datasets": ("seed", "experiment", "ledger", "chunks", "out"),
     }
     try:
         plan = json.loads(file.read_text(encoding="utf-8"))
-        seed = plan["seed"]
-        entries = [{key: one[key] for key in keys[what]} for one in plan[what]]
+        shared = {"seed": plan["seed"]} if "seed" in plan else {}
+        entries = [{key: (shared | one)[key] for key in keys[what]} for one in plan[what]]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file} cannot be read as a plan: {error}") from error
     except (KeyError, TypeError):
-        needed = f"seed and {what}, each with {', '.join(keys[what])}"
+        needed = f"{what}, each with {', '.join(keys[what])}"
         raise ConfigError(f"{file} is no plan: it needs {needed}") from None
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ConfigError(f"{file}: seed must be a whole number of at least 0, got {seed!r}")
     for entry in entries:
+        seed = entry["seed"]
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise ConfigError(f"{file}: seed must be a whole number of at least 0, got {seed!r}")
         entry["out"] = _path(entry["out"], file)
         if what == "datasets":
-            if not isinstance(entry["chunks"], list):
-                raise ConfigError(
-                    f"{file}: chunks must be a list of files, got {entry['chunks']!r}"
-                )
-            entry["chunks"] = [_path(chunk, file) for chunk in entry["chunks"]]
+            if not isinstance(given := entry["chunks"], list):
+                raise ConfigError(f"{file}: chunks must be a list of files, got {given!r}")
+            entry["chunks"] = [_path(chunk, file) for chunk in given]
             continue
         if not isinstance(entry["name"], str):
             raise ConfigError(f"{file}: name must be a text, got {entry['name']!r}")
@@ -265,7 +270,7 @@ def read_plan(file: Path, what: str) -> tuple[int, list[dict[str, Any]]]:
         policy = entry["run"].policy
         if not isinstance(policy, str) or not (is_own(policy) or policy in HOMES):
             raise ConfigError(f"{file}: no policy {policy!r}{meant(str(policy), list(HOMES))}")
-    return seed, entries
+    return entries
 
 
 def _path(place: Any, file: Path) -> Path:

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.data.dictionary import RECORDED
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import (
     StoreError,
@@ -30,28 +30,6 @@ from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 #: Columns of every dataset; a run's others follow them: horizon if several, swept parameters, drawn
 #: means, deficits and the policies' probes.
 COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
-
-#: Columns that never fall: sums of values >= 0, and running maxima.
-NEVER_FALL = (
-    "plays",
-    "queue_max",
-    "idleness",
-    "probability",
-    "deficit_sup",
-    "squares",
-    "starvation",
-    "plays_sum",
-    "gain_squares",
-    "gain_max",
-    "gain_norm",
-    "eq6_excess",
-    "eq8_excess",
-    "eq11_excess",
-    "eq12_excess",
-    "eq13_excess",
-    "queue_excess",
-    "floor_excess",
-)
 
 #: Columns of deficits -> which pulls are owed.
 DEFICITS = {
@@ -75,20 +53,22 @@ def collect(
     out: Path,
     ledger: str | None = None,
 ) -> None:
-    """Write the dataset of one experiment from its chunk files.
+    """Write the dataset of an experiment's `facts` from chunk files in folders named like its runs.
 
-    Each chunk lies in a folder named like its run. `experiment` is
-    `fairbandits.settings.config.Experiment.facts`, `ledger` the digest that `seed` was derived from
-    (None for a chosen seed). Raises StoreError if a chunk is damaged, foreign, stale or out of
-    place, or an invariant fails.
+    `ledger` is the digest that `seed` was derived from, None for a chosen seed. Raises StoreError
+    if a chunk is damaged, foreign, stale or out of place, or an invariant fails.
     """
     for file in chunks:
         if file.parent.name not in experiment["runs"]:
             raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
-    schemas = [_labelled(_empty(file), "", "", "").schema for file in chunks]
-    names = dict.fromkeys(name for schema in schemas for name in schema.names)
-    unified = pa.unify_schemas(schemas, promote_options="permissive")
-    columns = [*COMMON, *(name for name in names if name not in COMMON)]
+    hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
+    schemas = []
+    for file in chunks:
+        footer = read_footer(file)
+        expect(footer, {"kind": "chunk"}, file)
+        refuse_stale(footer, file)
+        hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
+        schemas.append(_labelled(pq.read_schema(file).empty_table(), "", "", "").schema)
     codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
     footer = {
         "kind": "dataset",
@@ -96,24 +76,15 @@ def collect(
         "ledger": ledger,
         "code": joint(codes.values()),
         "codes": codes,
-        "content": _contents(chunks, experiment),
+        "content": {
+            name: content_of_run(own[replicate] for replicate in sorted(own))
+            for name, own in hashes.items()
+        },
     } | experiment
+    unified = pa.unify_schemas(schemas, promote_options="permissive")
+    columns = dict.fromkeys((*COMMON, *(name for one in schemas for name in one.names)))
     schema = pa.schema([unified.field(name) for name in columns])
     write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
-
-
-def _contents(chunks: Sequence[Path], experiment: dict[str, Any]) -> dict[str, str]:
-    """Return the hash of each run's content, from the footers of its chunks."""
-    hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
-    for file in chunks:
-        footer = read_footer(file)
-        expect(footer, {"kind": "chunk"}, file)
-        refuse_stale(footer, file)
-        hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
-    return {
-        name: content_of_run(own[replicate] for replicate in sorted(own))
-        for name, own in hashes.items()
-    }
 
 
 def _runs(
@@ -125,13 +96,12 @@ def _runs(
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
         for file in sorted(files, key=lambda path: int(path.stem.partition("-")[0])):
-            with _to_be_deleted(file):
-                footer = read_footer(file)
-                expect(footer, {"kind": "chunk", "run": spec.to_json(), "seed": seed}, file)
-                refuse_stale(footer, file)
-                table = read_table(file)
-                expect_rows(table, spec, footer["replicates"], file)
-                guard(table, spec, file)
+            try:
+                footer, table = read_chunk(file, spec, seed=seed)
+            except StoreError as error:  # what is missing is made again
+                reason, _, way_out = str(error).partition("; ")
+                way_out = way_out or f"delete {file} and run again"
+                raise StoreError(f"{reason}; {way_out}") from error
             first, last = footer["replicates"]
             replicates += range(first, last + 1)
             parts.append(_labelled(table, name, spec.policy, spec.law))
@@ -156,14 +126,15 @@ def _runs(
         )
 
 
-@contextmanager
-def _to_be_deleted(file: Path) -> Iterator[None]:
-    """Add "delete it" to a StoreError without a remedy: a missing chunk is made again."""
-    try:
-        yield
-    except StoreError as error:
-        reason, _, way_out = str(error).partition("; ")
-        raise StoreError(f"{reason}; {way_out or f'delete {file} and run again'}") from error
+def read_chunk(file: Path, spec: RunSpec, **facts: Any) -> tuple[dict[str, Any], pa.Table]:
+    """Return a run's chunk, its footer first; StoreError if it is foreign, stale or unsound."""
+    footer = read_footer(file)
+    expect(footer, {"kind": "chunk", "run": spec.to_json()} | facts, file)
+    refuse_stale(footer, file)
+    table = read_table(file)
+    expect_rows(table, spec, footer["replicates"], file)
+    guard(table, spec, file)
+    return footer, table
 
 
 def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
@@ -172,21 +143,12 @@ def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
     return list(zip(itertools.accumulate(sizes, initial=0), sizes, strict=False))
 
 
-def _empty(file: Path) -> pa.Table:
-    """Return a chunk's columns without rows."""
-    read_footer(file)
-    return pq.read_schema(file).empty_table()
-
-
 def load_dataset(
-    file: Path,
-    columns: list[str] | None = None,
-    rows: Rows | None = None,
+    file: Path, columns: list[str] | None = None, rows: Rows | None = None
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """Return a dataset and its footer, or raise StoreError if it is unusable or stale.
+    """Return some columns (those that exist) and rows of a dataset, and its footer.
 
-    `columns` that do not exist are ignored; `rows` gets the footer and chooses rows. By default all
-    are read.
+    Raises StoreError if it is unusable or stale.
     """
     footer = read_footer(file)
     expect(footer, {"kind": "dataset"}, file)
@@ -275,53 +237,34 @@ def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file:
 
     `replicates` are the first and the last. The rounds increase and end with their cell's horizon.
     """
-    n_arms, settings = spec.n_arms, spec.cells
     first, last = replicates
-    columns = {
-        name: table[name].to_numpy()
-        for name in ("replicate", "round", "arm", *settings[0])
-        if name in table.column_names
-    }
     slices = _cell_slices(table, spec)
     if sum(size for _, size in slices) != table.num_rows or not all(
-        _is_whole(
-            {name: values[start : start + size] for name, values in columns.items()},
-            {name: swept(value) for name, value in cell.items()},
-            (last - first + 1, -1, n_arms),
-            first,
-            spec.horizon_of(cell),
-        )
-        for cell, (start, size) in zip(settings, slices, strict=True)
+        _is_whole(table.slice(*own), cell, spec, range(first, last + 1))
+        for cell, own in zip(spec.cells, slices, strict=True)
     ):
         raise StoreError(
-            f"{file}: its rows must be arms 1 to {n_arms} of the same rounds, up to "
+            f"{file}: its rows must be arms 1 to {spec.n_arms} of the same rounds, up to "
             f"{spec.horizon}, of replicates {first} to {last}"
-            + "".join(f", for each {name} of the sweep" for name in settings[0])
+            + "".join(f", for each {name} of the sweep" for name in spec.cells[0])
         )
 
 
-def _is_whole(
-    columns: dict[str, np.ndarray],
-    cell: dict[str, float],
-    shape: tuple[int, int, int],
-    first: int,
-    end: int,
-) -> bool:
+def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: range) -> bool:
     """Return whether a cell's rows have each replicate, round and arm once, in order."""
-    n_replicates, _, n_arms = shape
-    size = columns["round"].size
-    if size == 0 or size % (n_replicates * n_arms):
+    if rows.num_rows == 0 or rows.num_rows % (len(replicates) * spec.n_arms):
         return False
     replicate, rounds, arm = (
-        columns[name].reshape(shape) for name in ("replicate", "round", "arm")
+        rows[name].to_numpy().reshape(len(replicates), -1, spec.n_arms)
+        for name in ("replicate", "round", "arm")
     )
     return bool(
-        (replicate == np.arange(first, first + n_replicates)[:, None, None]).all()
+        (replicate == np.array(replicates)[:, None, None]).all()
         and (rounds == rounds[:1, :, :1]).all()
         and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
-        and rounds[0, -1, 0] == end
-        and (arm == np.arange(1, n_arms + 1)).all()
-        and all((columns[name] == value).all() for name, value in cell.items())
+        and rounds[0, -1, 0] == spec.horizon_of(cell)
+        and (arm == np.arange(1, spec.n_arms + 1)).all()
+        and all((rows[name].to_numpy() == swept(value)).all() for name, value in cell.items())
     )
 
 
@@ -374,8 +317,7 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
     replicate, in their range.
     """
     n_arms = spec.n_arms
-    columns = {name: table[name].to_numpy() for name in table.column_names}
-    grid = {name: values.reshape(-1, n_arms) for name, values in columns.items()}
+    grid = {name: table[name].to_numpy().reshape(-1, n_arms) for name in table.column_names}
     rounds = grid["round"][:, 0]
 
     def check(holds: np.ndarray, what: str) -> None:
@@ -394,8 +336,8 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
     starts = [start // n_arms for start, _ in _cell_slices(table, spec)]
     later[np.array(starts[1:], np.int64) - 1] = False  # another cell
-    for name in NEVER_FALL:
-        if name in grid:
+    for name in grid:
+        if name in RECORDED and RECORDED[name].grows:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
     if "idleness" in grid and "queue" in grid:

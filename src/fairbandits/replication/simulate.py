@@ -13,7 +13,13 @@ from fairbandits.data.store import replicate_hashes, write_table
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.streams import RULE
 from fairbandits.library.instance import Instance, RandomInstance, draw_quotas
-from fairbandits.library.simulation import Setting, checkpoint_grid, run, run_each
+from fairbandits.library.simulation import (
+    Setting,
+    checked_horizon,
+    checkpoint_grid,
+    columns_of,
+    play,
+)
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
@@ -36,9 +42,9 @@ def simulate_chunk(
     """
     parts = []
     for cell in spec.cells:
-        results = list(_results(spec, cell, seed, replicates, compiled))
-        kept = [name for name in results[0] if spec.record is None or name in (*KEPT, *spec.record)]
-        columns = {name: np.concatenate([one[name] for one in results]) for name in kept}
+        columns = _columns(spec, cell, seed, replicates, compiled)
+        if spec.record is not None:
+            columns = {k: v for k, v in columns.items() if k in (*KEPT, *spec.record)}
         for name, value in cell.items():
             if name in columns:
                 raise ValueError(
@@ -50,42 +56,33 @@ def simulate_chunk(
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _results(
+def _columns(
     spec: RunSpec,
     cell: dict[str, Any],
     seed: int,
     replicates: Sequence[int],
     compiled: bool | None,
-) -> Iterator[dict[str, np.ndarray]]:
-    """Yield one cell's columns: of all replicates together or, if the policy differs, of each."""
-    horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
+) -> dict[str, np.ndarray]:
+    """Return one cell's columns, with policies of their own for replicates that need them."""
+    horizon = checked_horizon(spec.horizon_of(cell), spec.n_arms)
+    stream = spec.stream_of(cell)
     settled = [_settled(spec, cell, seed, one) for one in replicates]
     settings = []
-    for _, some in groupby(settled):
-        policy, observe, numerators = settled[len(settings)]
+    for (policy, observe, numerators), some in groupby(settled):
         setting = Setting(
             make_policy(spec.policy, policy, where=stream, source=spec.policy_source),
             [make_observer(*one, where=stream) for one in observe.items()],
             _fractions(spec, numerators) if numerators else spec.quotas or None,
         )
         settings += [setting] * len(list(some))
-    shared = {
-        "seed": seed,
-        "checkpoints": recorded_rounds(spec, horizon),
-        "stream": stream,
-        "compiled": compiled,
-    }
-    where = instance_of(spec), horizon, replicates
-    if all(setting is settings[0] for setting in settings):
-        policy, observe, quotas = settings[0]
-        results = [run(policy, *where, quotas=quotas, observe=observe, **shared)]
-    else:
-        results = run_each(settings, *where, **shared)
-    for result, (_, _, numerators) in zip(results, settled, strict=False):
-        columns = result.columns()
-        if numerators:
-            columns["quota"] = np.tile(numerators, columns["round"].size // len(numerators))
-        yield columns
+    rounds = recorded_rounds(spec, horizon)
+    where = {"seed": seed, "stream": stream, "checkpoints": rounds}
+    played = play(settings, instance_of(spec), horizon, replicates, **where, compiled=compiled)
+    columns = columns_of(played)
+    if spec.drawn_quotas:
+        quotas = [np.tile(numerators, rounds.size) for _, _, numerators in settled]
+        columns["quota"] = np.concatenate(quotas)
+    return columns
 
 
 def _settled(

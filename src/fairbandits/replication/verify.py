@@ -27,10 +27,8 @@ from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import (
     expect,
     expect_all_rows,
-    expect_rows,
-    guard,
     load_dataset,
-    refuse_stale,
+    read_chunk,
 )
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import LEDGER, Config, Experiment, Run
@@ -42,24 +40,17 @@ def chunk_path(config: Config, run: Run, chunk: str) -> Path:
     return Path(config.folders["results"]) / run.chunk_file(chunk)
 
 
-def hash_run(config: Config, run: Run) -> list[str]:
-    """Return the hashes of a run's replicates, in order; StoreError for a bad chunk file."""
-    hashes, problems = _check_run(config, run)
-    if problems:
-        raise StoreError(problems[0])
-    return list(hashes.values())
-
-
 def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
     """Return the hashes of a run's replicates, in order, and the problems of its chunk files."""
     hashes: dict[int, str] = {}
     problems = []
-    data = Path(config.folders["results"]) / config.experiment(run.paper, run.experiment).dataset
+    experiment = config.experiment_of(run)
+    data = Path(config.folders["results"]) / experiment.dataset
     for chunk in run.chunks():
         file = chunk_path(config, run, chunk)
         try:
             with _named(file):
-                hashes |= _hash_chunk(file, run, config.seed_of(run.paper))
+                hashes |= _hash_chunk(file, run, config.seed_of(experiment))
         except StoreError as error:
             problem = str(error)
             if data.exists() and not (file.exists() and "is stale: " in problem):
@@ -77,13 +68,7 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
 
 
 def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
-    footer = read_footer(file)
-    wanted = {"kind": "chunk", "run": run.spec.to_json(), "seed": seed, "seed_rule": RULE}
-    expect(footer, wanted, file)
-    refuse_stale(footer, file)
-    table = read_table(file)
-    expect_rows(table, run.spec, footer["replicates"], file)
-    guard(table, run.spec, file)
+    footer, table = read_chunk(file, run.spec, seed=seed, seed_rule=RULE)
     found = replicate_hashes(_columns(table))
     said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
     for replicate, value in found.items():
@@ -108,15 +93,16 @@ def _named(file: Path) -> Iterator[None]:
 
 
 def write_lock(config: Config, file: Path) -> None:
-    """Write the lock: one line per run with its replicates' content hashes.
-
-    It has the ledgers' digests where the seeds follow from them; a chosen seed has no part in the
-    rules.
-    """
-    runs = {run.key: " ".join(hash_run(config, run)) for run in config.runs}
+    """Write the lock: a run's content hashes in a line, and the digests behind seeds."""
+    runs = {}
+    for run in config.runs:
+        hashes, problems = _check_run(config, run)
+        for problem in problems:
+            raise StoreError(problem)
+        runs[run.key] = " ".join(hashes.values())
     content: dict[str, Any] = {"seed": config.seed, "runs": runs}
     if not config.exploratory:
-        content["ledgers"] = dict(config.rules)
+        content["ledgers"] = _digests(config)
     with replacing(file) as temporary:
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
@@ -125,15 +111,12 @@ def read_lock(file: Path) -> dict[str, Any]:
     """Return the lock, with its file's name for messages; StoreError if it cannot be read."""
     try:
         lock = json.loads(file.read_text(encoding="utf-8"))
+        if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
+            raise ValueError("no seed and runs in it")
+        if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
+            raise ValueError("its seeds follow from ledgers, and it has no digests of those")
     except (OSError, ValueError) as error:
         raise StoreError(f"{file} cannot be read as a lock of results: {error}") from error
-    if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
-        raise StoreError(f"{file} cannot be read as a lock of results: no seed and runs in it")
-    if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
-        raise StoreError(
-            f"{file} cannot be read as a lock of results: its seeds follow from ledgers, and it "
-            "has no digests of them"
-        )
     return lock | {"name": file.name}
 
 
@@ -164,17 +147,15 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
         replicate = int(generator.integers(run.replicates))
-        columns = simulate_chunk(run.spec, config.seed_of(run.paper), [replicate])
+        seed = config.seed_of(config.experiment_of(run))
+        columns = simulate_chunk(run.spec, seed, [replicate])
         again = replicate_hashes(columns)
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems
 
 
 def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
-    """Return the problems of datasets, drawn curves and replays on disk.
-
-    Without chunks the datasets' content is compared with the lock all the same.
-    """
+    """Return the problems of datasets, drawn curves and replays on disk, with or without chunks."""
     if problems := _of_other_seed(config, lock):
         return problems
     for experiment in config.experiments:
@@ -190,14 +171,24 @@ def _of_other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
     return [] if config.exploratory else list(_other_rules(config, lock))
 
 
+def _digests(config: Config) -> dict[str, str]:
+    """Return the digests that seeds follow from, by experiment or suite."""
+    found = {}
+    for one in config.experiments:
+        if digest := config.ledger_of(one):
+            found[f"{one.paper}/{one.suite or one.name}"] = digest
+    return found
+
+
 def _other_rules(config: Config, lock: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each ledger whose rules changed after the locked results' seeds."""
-    for paper in dict.fromkeys(one.paper for one in config.experiments):
-        was, now = lock["ledgers"].get(paper, "none"), config.rules.get(paper, "none")
+    """Yield a line for each experiment whose seed follows from other rules than the locked one."""
+    own = _digests(config)
+    for name in dict.fromkeys((*own, *lock["ledgers"])):
+        was, now = lock["ledgers"].get(name, "none"), own.get(name, "none")
         if was != now:
             yield (
-                f"{lock['name']} was made under other rules of {paper}: papers/{paper}/claims.yaml "
-                f"has digest {now}, the lock {was}"
+                f"{lock['name']} was made under other rules of {name}: what decides the claims "
+                f"that read it has digest {now}, the lock {was}"
             )
 
 
@@ -208,8 +199,8 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
     try:
         with _named(file):
             table, footer = load_dataset(file)
-            own = {"seed": config.seed_of(experiment.paper)}
-            own["ledger"] = config.ledger_of(experiment.paper)
+            own = {"seed": config.seed_of(experiment)}
+            own["ledger"] = config.ledger_of(experiment)
             expect(footer, experiment.facts() | own, file)
             expect_all_rows(file)
     except StoreError as error:
@@ -227,7 +218,8 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
             )
             continue
         for types in [schema] if schema else _possible(rows):
-            found = replicate_hashes(_columns(rows.cast(_ordered(types, rows))))
+            ordered = pa.schema([types.field(name) for name in rows.column_names])
+            found = replicate_hashes(_columns(rows.cast(ordered)))
             other = _compare(f"{file}, {run.name}", found, lock, run.key)
             if not other:
                 break
@@ -236,10 +228,6 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
             other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
         problems += other
     return problems
-
-
-def _ordered(types: pa.Schema, rows: pa.Table) -> pa.Schema:
-    return pa.schema([types.field(name) for name in rows.column_names])
 
 
 def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
@@ -265,15 +253,10 @@ def _schema_of(config: Config, run: Run) -> pa.Schema | None:
 def _check_tables(config: Config) -> list[str]:
     """Return the problems of the tables of drawn curves and of the replays on disk."""
     results = Path(config.folders["results"])
-    wanted = {
-        results / paper / f"{figure}.parquet": {
-            "kind": "figure",
-            "paper": paper,
-            "figure": figure,
-            "code": figure_code(paper),
-        }
-        for paper, figure in config.figures
-    }
+    wanted = {}
+    for paper, figure in config.figures:
+        facts = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
+        wanted[results / paper / f"{figure}.parquet"] = facts
     for one in config.replays:
         wanted[results / one.table] = {"kind": "replay", "code": replay_code()}
     problems = []
@@ -295,10 +278,7 @@ def _check_tables(config: Config) -> list[str]:
 def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
     """Raise StoreError if a table was drawn from another dataset than the expected one."""
     one = config.experiment(drawn["paper"], drawn["experiment"])
-    now = {
-        "seed": config.seed_of(one.paper),
-        "code": code_of_all(run.spec for run in one.runs),
-    }
+    now = {"seed": config.seed_of(one), "code": code_of_all(run.spec for run in one.runs)}
     for key, value in now.items():
         if drawn[key] != value:
             raise StoreError(
@@ -363,11 +343,8 @@ def _compare(
     return [
         f"{what}: replicate {first} has content hash {found[first]}, {lock['name']} has "
         f"{hashes.get(first, 'none')}"
-        + (
-            f"; {len(other) - 1} more of its {len(found)} replicates differ"
-            if len(other) > 1
-            else ""
-        )
+        + f"; {len(other) - 1} more of its {len(found)} replicates differ"
+        * (len(other) > 1)
     ]
 
 

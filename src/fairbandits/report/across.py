@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
-from IPython.display import HTML, Markdown
+from IPython.display import Markdown
 
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -17,13 +16,13 @@ from fairbandits.audit.finding import (
     REPRODUCED,
 )
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.words import readings_in_words
-from fairbandits.report import audit as verdicts
-from fairbandits.report import pages
-from fairbandits.report.audit import Audit, badge
-from fairbandits.report.formulas import typeset
+from fairbandits.audit.words import readings_in_words, under_readings
+from fairbandits.report.audit import Audit, badge, headline, number_of
 from fairbandits.report.graph import Mark, draw
-from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, read_yaml
+from fairbandits.report.markup import Html, folded, joined, link_to_claim, small, table, typeset
+from fairbandits.settings.formulas import plain
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
@@ -80,28 +79,21 @@ def outcome(audit: Audit, claim: str) -> str:
     return audit.headlines.get(claim, NOT_JUDGED)
 
 
-def _marked(audit: Audit, claim: str) -> str:
-    """Return a claim's verdict as a badge, with those of its readings where they differ."""
-    judged = claim in audit.headlines
-    return verdicts.headline(audit, claim) if judged else badge(NOT_JUDGED)
-
-
 # ----------------------------------------------------------------------------- what is shared
 
 
-def shared(audit: Audit | None) -> Iterator[HTML | Markdown]:
+def shared(audit: Audit | None) -> Iterator[Html | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
     if audit is None:
         return
     for name, one in load_shared(audit.ledgers).items():
-        yield HTML(f'<h3 id="{name}">{escape(one.title)}</h3>')
+        yield Html('<h3 id="{}">{}</h3>').format(name, one.title)
         yield Markdown(one.statement)
         rows = [_row(audit, key) for key in one.claims]
         header = ["paper", "place", "what is claimed", "verdict", "number"]
-        wide = pages.table({"": rows}, header, f"claims-{name}").data
         counts = Counter(outcome(audit, key) for key in one.claims)
         said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
-        yield pages.folded(f"{len(rows)} claims: {said}", wide)
+        yield folded(f"{len(rows)} claims: {said}", table({"": rows}, header, f"claims-{name}"))
 
 
 def _row(audit: Audit, key: str) -> list[str]:
@@ -109,28 +101,18 @@ def _row(audit: Audit, key: str) -> list[str]:
     verdict, number = badge(NOT_JUDGED), ""
     if key in audit.headlines:
         head, *others = audit.in_words(key)
-        verdict = badge(head["verdict"])
-        number = _number(audit, head)
+        verdict, number = badge(head["verdict"], head["grade"]), number_of(audit, head)
         if others and head["verdict"] == DEPENDS:
-            verdict += f"<br><small>{verdicts.under_each_reading(audit, claim)}</small>"
+            under = under_readings(audit.in_words(key)).items()
+            each = (badge(outcome) + " " + ", ".join(names) for outcome, names in under)
+            verdict += Html("<br>") + small(joined(each, "; "))
         elif others:
-            verdict += f"<br><small>{escape(readings_in_words([head, *others]))}</small>"
+            verdict += Html("<br>") + small(readings_in_words([head, *others]))
         if others and not number:
-            each = ((row["reading"], _number(audit, row)) for row in others)
-            number = "<br>".join(f"{escape(reading)}: {value}" for reading, value in each if value)
-    return [
-        escape(audit.ledgers[claim.paper].short_title),
-        escape(claim.place),
-        pages.link_to_claim(key, typeset(claim.statement)),
-        verdict,
-        number,
-    ]
-
-
-def _number(audit: Audit, row: verdicts.Row) -> str:
-    """Return a row's number with its name, unit and limits; empty if it has none."""
-    name, value = verdicts.quantity_of(audit, row), verdicts.numbers(row)
-    return f"{escape(name)}: {value}" if name and value else value
+            values = ((row["reading"], number_of(audit, row)) for row in others)
+            number = joined((f"{name}: {value}" for name, value in values if value), "<br>")
+    said = link_to_claim(key, typeset(claim.statement))
+    return [audit.ledgers[claim.paper].short_title, claim.place, said, verdict, number]
 
 
 # -------------------------------------------------------------------------- what rests on what
@@ -156,22 +138,20 @@ def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
     return list(found)
 
 
-def legend() -> HTML:
+def legend() -> Html:
     """Return the legend of the graphs: letters and colours."""
-    marks = "".join(
-        f'<span class="fb-key fb-node-{look}"><b>{letter}</b> {escape(words)}</span> '
-        for words, (letter, look) in MARKS.items()
-    )
-    return HTML(f'<p class="fb-legend">{marks}</p>')
+    key = Html('<span class="fb-key fb-node-{}"><b>{}</b> {}</span> ')
+    marks = joined(key.format(look, letter, words) for words, (letter, look) in MARKS.items())
+    return Html('<p class="fb-legend">{}</p>').format(marks)
 
 
-def graph(audit: Audit, paper: str) -> HTML:
+def graph(audit: Audit, paper: str) -> Html:
     """Return the graph of a paper's claims that rest on others or carry others.
 
     An arrow leads from a claim to one that rests on it; claims of other papers appear at the end of
     an arrow only.
     """
-    title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
+    title = Html("<h3>{}</h3>").format(audit.ledgers[paper].title)
     bases: dict[str, list[str]] = {}
     for base, others in resting(audit).items():
         for key in others:
@@ -179,11 +159,12 @@ def graph(audit: Audit, paper: str) -> HTML:
                 bases.setdefault(base, [])
                 bases.setdefault(key, []).append(base)
     if not bases:
-        return HTML(f"{title}<p>No claim is recorded to rest on another one.</p>")
+        return title + Html("<p>No claim is recorded to rest on another one.</p>")
     marks = {key: _mark(audit, key, paper) for key in audit.claims if key in bases}
     broken = {key for key in marks if outcome(audit, key) in BROKEN}
     words = f"Claims of {audit.ledgers[paper].short_title} and what they rest on; as a table below"
-    return HTML(f'{title}<div class="fb-scroll">{draw(bases, marks, broken, words)}</div>')
+    drawn = Html(draw(bases, marks, broken, words))
+    return title + Html('<div class="fb-scroll">{}</div>').format(drawn)
 
 
 def _mark(audit: Audit, key: str, paper: str) -> Mark:
@@ -193,31 +174,32 @@ def _mark(audit: Audit, key: str, paper: str) -> Mark:
     if elsewhere:
         name = f"{audit.ledgers[claim.paper].short_title}: {name}"
     letter, look = MARKS[outcome(audit, key)]
-    said = f"{key}, {outcome(audit, key)}: {claim.statement}"
-    return Mark(name, letter, look, said, lambda svg: pages.link_to_claim(key, svg), elsewhere)
+    said = f"{key}, {outcome(audit, key)}: {plain(claim.statement)}"
+    return Mark(name, letter, look, said, lambda svg: link_to_claim(key, Html(svg)), elsewhere)
 
 
-def taken_along(audit: Audit, paper: str) -> HTML:
+def taken_along(audit: Audit, paper: str) -> Html:
     """Return a paper's claims that do not hold as said, with all claims that rest on each."""
-    above = resting(audit)
-    title = f"<h3>{escape(audit.ledgers[paper].title)}</h3>"
-    broken = [key for key in audit.ledgers[paper].claims if outcome(audit, key) in BROKEN]
+    above, own = resting(audit), audit.ledgers[paper].claims
+    title = Html("<h3>{}</h3>").format(audit.ledgers[paper].title)
     rows = [
         [
-            f"{pages.link_to_claim(key, escape(key))}<br>{escape(audit.claims[key].statement)}",
-            _marked(audit, key),
-            "<br>".join(
-                f"{pages.link_to_claim(one, escape(one))} {_marked(audit, one)}"
-                for one in carried(key, above)
-            ),
+            link_to_claim(key) + Html("<br>") + typeset(audit.claims[key].statement),
+            headline(audit, key),
+            joined((link_to_claim(one) + " " + _marked(audit, one) for one in over), "<br>"),
         ]
-        for key in broken
-        if key in above
+        for key in own
+        if outcome(audit, key) in BROKEN and (over := carried(key, above))
     ]
     if not rows:
-        judged = any(key in audit.headlines for key in audit.ledgers[paper].claims)
+        judged = any(key in audit.headlines for key in own)
         said = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
-        return HTML(f"{title}<p>{said}</p>")
+        return title + Html("<p>{}</p>").format(said)
     header = ["does not hold as said", "verdict", "rests on it, also by way of others"]
-    wide = pages.table({"": rows}, header, f"taken-along-{paper}").data
-    return HTML(title + pages.folded(f"{len(rows)} claims that others rest on", wide).data)
+    wide = table({"": rows}, header, f"taken-along-{paper}")
+    return title + folded(f"{len(rows)} claims that others rest on", wide)
+
+
+def _marked(audit: Audit, claim: str) -> Html:
+    """Return a claim's verdict as a badge, with those of its readings where they differ."""
+    return headline(audit, claim) if claim in audit.headlines else badge(NOT_JUDGED)

@@ -18,10 +18,11 @@ from typing import IO, Any
 
 from fairbandits.arena.settings import SLUG
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.run import problems_of
+from fairbandits.audit.staleness import problems_of
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.replication.verify import summarised, verify_tables
 from fairbandits.report.crate import CRATE, Entry, listed, written
+from fairbandits.report.jobs import jobs_of
 from fairbandits.settings.config import Config
 
 #: Folder of the results in an archive, wherever they are on disk.
@@ -68,7 +69,10 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
             info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
             with file.open("rb") as source, archive.open(info, "w") as target:
                 entries[place] = _copied(source, target)
-        archive.writestr(CRATE, written(entries, config, agent))
+        # Snakemake names files from the project's folder; the results can have another one there
+        names = {os.path.relpath(file, root): place for place, file in members.items()}
+        jobs = [job.named(names) for job in jobs_of(root, names)]
+        archive.writestr(CRATE, written(entries, jobs, config, agent))
     return len(entries)
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from IPython.display import HTML, Markdown
+from IPython.display import Markdown
 
 from fairbandits.arena import picture, report
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
@@ -17,30 +16,17 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.replication.datasets import expect
-from fairbandits.report.formulas import typeset
-from fairbandits.report.pages import (
-    CONFIG,
-    Cell,
-    NotReady,
-    data_table,
-    folded,
-    listed,
-    number,
-    other_scale,
-    shown,
-    span,
-    table,
-)
+from fairbandits.report.markup import Cell, Html, data_table, folded, joined, table, typeset
+from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown, span
 from fairbandits.settings.schemas import read_yaml
 
-#: Letters of the configuration -> as typeset in formulas.
-GREEK = {"λ": "lambda", "μ": "mu", "β": "beta"}
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
 #: Columns of two measures in a thousand rounds.
 PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
+STRONG = Html("<strong>{}</strong>")
 #: A cell with two lines.
-CELL = '<span style="white-space:normal">{}<br><small>{}</small></span>'
+CELL = Html('<span style="white-space:normal">{}<br><small>{}</small></span>')
 
 
 @dataclass(frozen=True)
@@ -80,44 +66,37 @@ def open_arena(results: str | Path) -> Shown:
     return Shown(load_arena(arena_config(read_yaml(CONFIG), str(CONFIG))), tables, scale, folder)
 
 
-def said(words: str) -> str:
-    """Return text as HTML with typeset formulas."""
-    for letter, name in GREEK.items():
-        words = words.replace(letter, name)
-    return typeset(words)
-
-
-def of_words(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
+def of_words(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> Html:
     """Return a table whose cells are prose of several lines."""
-    return HTML(f'<div class="fb-wrap">{table(groups, header, name).data}</div>')
+    return Html('<div class="fb-wrap">{}</div>').format(table(groups, header, name))
 
 
-def banner(page: Shown) -> HTML | None:
+def banner(page: Shown) -> Html | None:
     """Return the notice above tables of another scale than the configured one."""
     return other_scale(page.scale, "") if page.scale else None
 
 
 def _titled(terms: Terms) -> str:
-    return escape(terms.title[0].upper() + terms.title[1:])
+    return terms.title[0].upper() + terms.title[1:]
 
 
 def _of(count: int, total: int) -> str:
     return f"{count} of {total}"
 
 
-def decision(page: Shown) -> HTML:
+def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
     groups: dict[str, list[list[str]]] = {}
     for terms in page.arena.terms:
-        lines = groups.setdefault(f"{_titled(terms)}. {said(terms.says)}", [])
+        lines = groups.setdefault(_titled(terms) + ". " + typeset(terms.says), [])
         for choice in choices(page.arena, page.of("standings", terms.name)):
             lack = thousandths(choice.rows, "worst_shortfall" if choice.always else "shortfall")
             regret = thousandths(choice.rows, "contract_regret")
-            name = f"<strong>{escape(choice.rows['label'].iloc[0])}</strong>"
+            name = STRONG.format(choice.rows["label"].iloc[0])
             kept = f"kept on {_of(choice.kept, choice.total)}, cheapest on {choice.least}"
             cells = (
                 ("in every round" if choice.always else "at the end", f"T {choice.horizon}"),
-                (name if choice.kept == choice.total else f"none; nearest is {name}", kept),
+                (name if choice.kept == choice.total else "none; nearest is " + name, kept),
                 (number(regret.mean(), 2), span(regret.min(), regret.max(), 2)),
                 (f"{number(lack.mean(), 2)} {terms.unit}", f"at most {number(lack.max(), 2)}"),
             )
@@ -146,21 +125,23 @@ def rule(page: Shown) -> Markdown:
     )
 
 
-def overview(page: Shown) -> HTML:
+def overview(page: Shown) -> Html:
     """Return one picture of all contracts: contract regret against shortfall."""
     panels = []
     for terms in page.arena.terms:
         rows = page.of("standings", terms.name)
         panels.append(picture.overview(terms, rows, picture.looks_under(page.labels, rows)))
-    return HTML(f'<div id="overview">{picture.grid(panels, "24rem")}</div>')
+    drawn = Html(picture.grid(panels, "24rem"))
+    return Html('<div id="overview">{}</div>').format(drawn)
 
 
-def each_contract(page: Shown) -> Iterator[HTML]:
+def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
     for terms in page.arena.terms:
         rows = page.of("standings", terms.name)
         lines = summary(rows)
-        yield HTML(f'<h3 id="{terms.name}">{_titled(terms)}</h3><p>{_headline(lines)}</p>')
+        start = Html('<h3 id="{}">{}</h3><p>{}</p>')
+        yield start.format(terms.name, _titled(terms), _headline(lines))
         yield _summary(terms, lines)
         look = picture.looks_under(page.labels, rows)
         panels = [
@@ -170,7 +151,7 @@ def each_contract(page: Shown) -> Iterator[HTML]:
             for instance in page.arena.instances(terms.name)
         ]
         pictures = f"{picture.legend(look)}{picture.grid(panels)}<p>{CAPTION}</p>"
-        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
+        yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
 
 
 def _headline(lines: pd.DataFrame) -> str:
@@ -194,16 +175,16 @@ def _headline(lines: pd.DataFrame) -> str:
         f"{line.label} (most often by {max(line.by, key=line.by.get)})"
         for line in made.itertuples()
     ]
-    return escape(words + (f" Dominated on every instance: {listed(worse)}." if worse else ""))
+    return words + (f" Dominated on every instance: {listed(worse)}." if worse else "")
 
 
-def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
+def _summary(terms: Terms, lines: pd.DataFrame) -> Html:
     rows = []
     for line in lines.itertuples():
         ignores = line.kind == CONTROL
         rows.append(
             [
-                escape(line.label) + (" <em>(ignores the contract)</em>" if ignores else ""),
+                joined([line.label, *[Html(" <em>(ignores the contract)</em>")] * ignores]),
                 _of(line.kept, line.instances),
                 _of(line.kept_always, line.instances),
                 number(line.contract_regret, 2),
@@ -212,7 +193,7 @@ def _summary(terms: Terms, lines: pd.DataFrame) -> HTML:
                 _of(line.pareto, line.instances)
                 + (f", {line.breaking} by breaking it" if line.breaking else ""),
                 ", ".join(
-                    f"{escape(name) if name != line.label else 'its other settings'} {count}"
+                    f"{name if name != line.label else 'its other settings'} {count}"
                     for name, count in line.by.most_common()
                 ),
             ]
@@ -232,7 +213,7 @@ CAPTION = (
 )
 
 
-def banditq(page: Shown) -> HTML:
+def banditq(page: Shown) -> Html:
     """Return BanditQ beside the other policies under its own contract, the recommended first."""
     pairs = page.of("pairs", REWARDS)
     kinds = page.of("standings", REWARDS).set_index("label")["kind"]
@@ -259,19 +240,20 @@ def banditq(page: Shown) -> HTML:
     if named in rows:
         total, cheaper, dearer, fairer, unfairer = rows[named]
         words = (
-            f"<p>Beside {escape(named)}, on {total} instances: BanditQ has less contract regret on "
+            f"Beside {named}, on {total} instances: BanditQ has less contract regret on "
             f"{cheaper} and more on {dearer}, and less shortfall on {fairer} and more on "
-            f"{unfairer}.</p>"
+            f"{unfairer}."
         )
     header = ("BanditQ beside", "instances", "less contract regret", "more contract regret")
     header += ("less shortfall", "more shortfall")
-    lines = [[escape(other), *map(str, counts)] for other, counts in rows.items()]
-    return HTML(words + table({"": lines}, header, "beside_banditq").data)
+    lines = [[other, *counts] for other, counts in rows.items()]
+    said = Html("<p>{}</p>").format(words) if words else Html()
+    return said + table({"": lines}, header, "beside_banditq")
 
 
-def contracts(page: Shown) -> HTML:
+def contracts(page: Shown) -> Html:
     """Return the statement of each contract and how each policy meets it, folded."""
-    header = ("policy", *(escape(terms.title) for terms in page.arena.terms), "needs T")
+    header = ("policy", *(terms.title for terms in page.arena.terms), "needs T")
     labels = {
         policy: label
         for experiment in page.arena.config.experiments
@@ -279,17 +261,17 @@ def contracts(page: Shown) -> HTML:
     }
     rows = []
     for policy in page.arena.terms[0].roles:
-        cells = [escape(labels[policy])]
+        cells: list[str] = [labels[policy]]
         for terms in page.arena.terms:
             role = terms.roles[policy]
-            kind = f"<strong>{role.kind}</strong>" if role.applies else f"<em>{role.kind}</em>"
-            cells.append(kind if role.kind == "own" else f"{kind}: {said(role.says)}")
-        rows.append([*cells, escape(page.arena.needs_horizon.get(policy, ""))])
-    html = of_words({"": rows}, header, "translations").data
+            kind = (STRONG if role.applies else Html("<em>{}</em>")).format(role.kind)
+            cells.append(kind if role.kind == "own" else kind + ": " + typeset(role.says))
+        rows.append([*cells, page.arena.needs_horizon.get(policy, "")])
+    html = of_words({"": rows}, header, "translations")
     return folded("How each of the policies meets each contract", html)
 
 
-def instances(page: Shown) -> HTML:
+def instances(page: Shown) -> Html:
     """Return the instances: their contracts' costs, and why each is in the arena."""
     groups: dict[str, list[list[str]]] = {}
     for suite in dict.fromkeys(terms.suite for terms in page.arena.terms):
@@ -304,9 +286,9 @@ def instances(page: Shown) -> HTML:
                 _price(rows[rows["instance"] == experiment.instance].iloc[0])
                 for rows in (page.of("standings", each.name) for each in terms)
             ]
-            reason = escape(page.arena.reasons[experiment.instance])
+            reason = page.arena.reasons[experiment.instance]
             price = " / ".join(dict.fromkeys(prices))
-            lines.append([escape(experiment.title), ", ".join(facts), price, reason])
+            lines.append([experiment.title, ", ".join(facts), price, reason])
     header = ("instance", "size and law", "price of fairness", "why it is here")
     return of_words(groups, header, "instances")
 
@@ -316,7 +298,7 @@ def _price(row: pd.Series) -> str:
     return f"{number(1000 * row['price'], 1)} ({share:.0f}\u00a0%)"
 
 
-def all_standings(page: Shown) -> HTML:
+def all_standings(page: Shown) -> Html:
     """Return all policies' standings at their usual settings, as a table to sort and filter."""
     rows = page.tables["standings"]
     rows = rows[rows["usual"]]
@@ -349,7 +331,7 @@ def _measured(row, name: str) -> Cell:
     return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
 
 
-def cost(page: Shown) -> HTML:
+def cost(page: Shown) -> Html:
     """Return the time of a round of each policy, on the machine that made the tables."""
     rows = page.tables["costs"].sort_values("nanoseconds")
     rows = rows.drop_duplicates("label")
@@ -361,7 +343,7 @@ def cost(page: Shown) -> HTML:
     return folded("Time of a round of each policy, on the machine that made these tables", html)
 
 
-def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTML:
+def place(results: str | Path, policy: Any, instance: str, contract: str) -> Html:
     """Run a user's class on one instance, and return its standing among the stored policies.
 
     The notebook's form of `fairbandits arena`; `results` is the folder of the results.
@@ -373,10 +355,11 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> HTM
     outcome = enter(arena, entrant, [contract], [instance])
     for words in outcome.failures.values():
         raise ValueError(words)
-    return HTML(report.body(arena, outcome))
+    return Html(report.body(arena, outcome))
 
 
-def files(page: Shown) -> HTML:
+def files(page: Shown) -> Html:
     """Return links to the arena's tables."""
-    places = ", ".join(f"<code>{shown(page.folder / f'{name}.parquet')}</code>" for name in TABLES)
-    return HTML(f"<p>Tables: {places}.</p>")
+    place = Html("<code>{}</code>")
+    places = (place.format(shown(page.folder / f"{name}.parquet")) for name in TABLES)
+    return Html("<p>Tables: {}.</p>").format(joined(places, ", "))

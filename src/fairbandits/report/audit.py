@@ -1,39 +1,39 @@
-"""Verdicts on pages: badges, numbers in words, tables and the tally."""
+"""Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from IPython.display import HTML
-
-from fairbandits.audit import quantities, show, totals, words
+from fairbandits.audit import criteria, quantities, show, totals, words
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
+    GRADES,
     INCONCLUSIVE,
     NOT_REPRODUCED,
     OUTCOMES,
     REPRODUCED,
 )
-from fairbandits.audit.ledger import Claim, Ledger, load_ledgers
-from fairbandits.audit.records import read_verdicts
-from fairbandits.audit.run import chosen_seed, exploratory_words
+from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_ledgers
+from fairbandits.audit.records import read
+from fairbandits.audit.run import exploratory_words
+from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
-from fairbandits.report.pages import (
-    CONFIG,
-    NotReady,
+from fairbandits.report.markup import (
+    Html,
+    folded,
+    joined,
     link,
     link_to_claim,
-    listed,
-    number,
-    other_scale,
-    scale_of,
+    render,
+    small,
     table,
+    typeset,
 )
+from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
@@ -119,8 +119,8 @@ def open_audit(results: str | Path) -> Audit | None:
         return None
     folder = Path(results) / "audit"
     try:
-        rows, scale = read_verdicts(folder / "verdicts.parquet", ledgers)
-        findings, _ = read_verdicts(folder / "findings.parquet", ledgers, "findings")
+        rows, scale, _ = read(folder / "verdicts.parquet", ledgers)
+        findings = read(folder / "findings.parquet", ledgers, "findings").rows
     except StoreError as error:
         reason = str(error).partition("; ")[0]
         raise NotReady(f"{reason}; `make audit` makes it") from None
@@ -130,24 +130,27 @@ def open_audit(results: str | Path) -> Audit | None:
     return Audit(ledgers, rows, findings, scale, Path(results))
 
 
-def banner(audit: Audit | None) -> HTML | None:
+def banner(audit: Audit | None) -> Html | None:
     """Return the notice above verdicts of another scale or of an exploratory run."""
     if audit is None:
         return None
     if audit.scale == "paper":
         said = exploratory_words(audit.seed) if audit.seed else ""
-        return HTML(f'<p class="fb-exploratory"><em>{escape(said)}</em></p>') if said else None
-    more = "<p>A claim whose test asks for more replicates than there are has failed.</p>"
-    return other_scale(audit.scale, more)
+        exploratory = Html('<p class="fb-exploratory"><em>{}</em></p>')
+        return exploratory.format(said) if said else None
+    more = "A claim whose test asks for more replicates than there are has failed."
+    return other_scale(audit.scale, Html("<p>{}</p>").format(more))
 
 
 # ------------------------------------------------------------------------------ for reading
 
 
-def badge(outcome: str) -> str:
-    """Return a verdict as a coloured badge."""
+def badge(outcome: str, grade: str = "") -> Html:
+    """Return a verdict as a coloured badge, with the grade of its evidence."""
     look = LOOKS.get(outcome, "open")
-    return f'<span class="fb-badge fb-{look}">{escape(outcome)}</span>'
+    shown = Html('<span class="fb-badge fb-{}">{}</span>').format(look, outcome)
+    said = Html(' <small class="fb-grade" title="{}">{}</small>')
+    return shown + said.format(GRADES[grade], grade) if grade else shown
 
 
 def significant(value: float | None) -> str:
@@ -176,6 +179,14 @@ def limits(row: Row) -> str:
     return words.limits(row, significant)
 
 
+def numbers(row: Row) -> str:
+    """Return a verdict's number and limits; empty without a number."""
+    if row["statistic"] is None:
+        return ""
+    value = significant(row["statistic"]) or "no number"
+    return f"{value} ({limits(row)})" if limits(row) else value
+
+
 def quantity_of(audit: Audit, row: Row) -> str:
     """Return the name and unit of a row's number; empty without a number."""
     tested = audit.tested(row["claim"])
@@ -183,80 +194,106 @@ def quantity_of(audit: Audit, row: Row) -> str:
     return "" if found is None else str(found)
 
 
-def _group(row: Row) -> str:
-    """Return the tally's group of a claim; empty for claims outside all totals."""
-    return "" if row["left_out"] else GROUPS[not row["primary"]]
+def number_of(audit: Audit, row: Row) -> str:
+    """Return a row's number with its name, unit and limits; empty if it has none."""
+    name, value = quantity_of(audit, row), numbers(row)
+    return f"{name}: {value}" if name and value else value
 
 
-def _left_out(rows: Iterable[Row], name: str = "") -> str:
-    """Return a paragraph that counts the claims outside all totals."""
-    others = show.tally(rows).left_out
-    if not others:
-        return ""
-    identity = f' id="{name}"' if name else ""
-    return f"<p{identity}>Each finding is counted once; {escape(others)}.</p>"
-
-
-def headline(audit: Audit, claim: str) -> str:
-    """Return a claim's verdict as a badge, with those of its readings where they differ."""
-    head, *others = audit.in_words(claim)
-    if head["verdict"] != DEPENDS or not others:
-        return badge(head["verdict"])
-    return f"{badge(DEPENDS)} <small>{escape(words.readings_in_words([head, *others]))}</small>"
-
-
-def _marked(audit: Audit, claim: str) -> str:
-    """Return a verdict as a badge with the readings that it holds under."""
+def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
+    """Return a claim's verdict as a badge, with its readings where they differ, or `always`."""
     rows = audit.in_words(claim)
-    if rows[0]["verdict"] == DEPENDS:
-        return headline(audit, claim)
     under = words.readings_in_words(rows)
-    return badge(rows[0]["verdict"]) + (f" <small>{escape(under)}</small>" if under else "")
+    shown = badge(rows[0]["verdict"], rows[0]["grade"])
+    return shown + " " + small(under) if under and (always or _depends(rows[0])) else shown
 
 
-def numbers(row: Row) -> str:
-    """Return a verdict's number, limits and replicates in words, as HTML."""
-    if row["statistic"] is None:
+def _depends(row: Row) -> bool:
+    return row["verdict"] == DEPENDS
+
+
+def role(row: Row) -> str:
+    """Return a claim's role in its paper."""
+    roles = [name for name in ("primary", "exploratory") if row[name]]
+    roles += [row["about"]] * (row["about"] != "text")
+    return ", ".join(roles) or "other"
+
+
+def figure_link(row: Row, page: str = "audit") -> str:
+    """Return a link to the figure that a claim is about."""
+    name, paper = row["figure"], row["paper"]
+    short = name.removeprefix("fig")
+    if not name:
         return ""
-    value = significant(row["statistic"]) or "no number"
-    return f"{value} ({limits(row)})" if limits(row) else value
+    here = Html('<a href="#{}">{}</a>').format(name, short)
+    return here if page == paper else link(f"{paper}#{name}", short)
+
+
+def _linked(row: Row) -> Html:
+    """Return a claim's statement as a link to its page."""
+    return link_to_claim(row["claim"], typeset(row["statement"]))
 
 
 # -------------------------------------------------------------------------------- the whole
 
 
-def tally(audit: Audit | None) -> HTML | None:
-    """Return each paper's totals: primary claims, other claims, claims left out."""
+def _group(row: Row) -> str:
+    """Return the tally's group of a claim; empty for claims outside all totals."""
+    return "" if row["left_out"] else GROUPS[not row["primary"]]
+
+
+def tally(audit: Audit | None) -> Html | None:
+    """Return each paper's totals: primary claims, other claims; and of those left out."""
     if audit is None:
         return None
     there = {row["verdict"] for row in audit.rows if row["headline"] and _group(row)}
     outcomes = [one for one in OUTCOMES if one != FAILED or FAILED in there]
-    groups = {}
+    groups: dict[str, list[list[Any]]] = {}
     for paper, ledger in audit.ledgers.items():
-        rows = []
+        rows = groups.setdefault(ledger.title, [])
         for group in GROUPS:
             own = [row for row in audit.of(paper) if _group(row) == group]
             found = show.tally(own)
             if own:
-                counts = (found.counted.get(one, "") for one in outcomes)
+                counts = (_counted(found, one) for one in outcomes)
                 rows.append([group, found.claims, found.printed, *counts])
-        groups[escape(ledger.title)] = [[str(cell) for cell in row] for row in rows]
-    html = table(groups, ["", "claims", "on printed words", *outcomes], "tally").data
-    return HTML(html + _left_out(audit.rows, "left-out"))
+    html = table(groups, ["", "claims", "on printed words", *outcomes], "tally")
+    grades = "; ".join(f"{grade}: {when}" for grade, when in GRADES.items())
+    html += Html("<p>Of each number, how many are of which grade. {}.</p>").format(grades)
+    return html + _others(audit, outcomes)
 
 
-def links(audit: Audit | None) -> HTML | None:
+def _counted(found: totals.Totals, outcome: str) -> Html | str:
+    grades = found.grades.get(outcome, {})
+    said = small(", ".join(f"{count} {grade}" for grade, count in grades.items()))
+    count = found.counted.get(outcome, "")
+    return Html("{}<br>{}").format(count, said) if grades else count
+
+
+def _others(audit: Audit, outcomes: list[str]) -> Html:
+    """Return the table of the claims that are in no total, by the reason."""
+    groups: dict[str, list[list[Any]]] = {}
+    for paper, ledger in audit.ledgers.items():
+        for reason, plural in totals.LEFT_OUT.items():
+            own = [row["verdict"] for row in audit.of(paper) if row["left_out"] == reason]
+            if own:
+                counts = (own.count(one) or "" for one in outcomes)
+                groups.setdefault(ledger.title, []).append([plural, len(own), *counts])
+    said = Html('<p id="left-out">Each finding is counted once. In no total are:</p>')
+    return said + table(groups, ["", "claims", *outcomes], "others") if groups else Html()
+
+
+def links(audit: Audit | None) -> Html | None:
     """Return links to the table of all claims and to the table of robustness."""
     if audit is None:
         return None
-    return HTML(
-        f"<p>{link('claims', 'All claims')}: a table to sort and to filter, and a page for each "
-        f"claim with its evidence. {link('robustness', 'Robustness')}: each verdict under every "
-        "reading, and what rests on reconstructed numbers.</p>"
-    )
+    return Html(
+        "<p>{}: a table to sort and to filter, and a page for each claim with its evidence. "
+        "{}: each verdict under every reading, and what rests on reconstructed numbers.</p>"
+    ).format(link("claims", "All claims"), link("robustness", "Robustness"))
 
 
-def consequential(audit: Audit | None) -> HTML | None:
+def consequential(audit: Audit | None) -> Html | None:
     """Return the primary claims not reproduced, then those open or reading-dependent.
 
     Claims that only restate others are left out, unless no primary claim stands for them.
@@ -264,31 +301,29 @@ def consequential(audit: Audit | None) -> HTML | None:
     if audit is None:
         return None
     primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
-    counts = show.tally(primary).counted
-    names = listed([ledger.short_title for ledger in audit.ledgers.values()])
-    verb = "stand" if len(audit.ledgers) > 1 else "stands"
-    counted = listed([f"{count} {outcome}" for outcome, count in counts.items()])
+    titles = listed([ledger.short_title for ledger in audit.ledgers.values()])
     said = (
-        f"{escape(names)} {verb} on {len(primary)} primary claims, each finding counted once. By "
-        f"the rules of the ledgers they are judged: {counted}."
+        f"{titles} stand{'s' * (len(audit.ledgers) == 1)} on {len(primary)} primary claims, each "
+        "finding counted once. By the rules of the ledgers they are judged: "
+        f"{listed(show.tally(primary).outcomes)}."
     )
     cells = [
         [
-            link_to_claim(row["claim"], escape(row["statement"])),
-            _marked(audit, row["claim"]),
-            escape(audit.ledgers[row["paper"]].short_title),
-            escape(row["place"]),
+            _linked(row),
+            headline(audit, row["claim"], always=True),
+            audit.ledgers[row["paper"]].short_title,
+            row["place"],
         ]
         for outcome in (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
         for row in _not_reproduced(audit, outcome)
     ]
-    if not cells:
-        return HTML(f'<div class="fb-wrap"><p>{said}</p></div>')
-    said += " Those that are not reproduced, those for which it depends on the reading, and those "
-    said += "that are not decided, each with its evidence:"
-    header = ["what is claimed", "verdict", "paper", "place"]
-    html = f"<p>{said}</p>" + table({"": cells}, header, "consequential").data
-    return HTML(f'<div class="fb-wrap">{html}</div>')
+    shown: str = ""
+    if cells:
+        said += " Those that are not reproduced, those for which it depends on the reading, and "
+        said += "those that are not decided, each with its evidence:"
+        header = ["what is claimed", "verdict", "paper", "place"]
+        shown = table({"": cells}, header, "consequential")
+    return Html('<div class="fb-wrap"><p>{}</p>{}</div>').format(said, shown)
 
 
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
@@ -302,13 +337,12 @@ def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     said = {row["claim"] for row in chosen}
     for row in rows:
         claim = audit.claims[row["claim"]]
-        if row["left_out"] not in (totals.ALIAS, totals.JUDGED_BY_OTHERS) or claim.extension:
+        if row["left_out"] not in (totals.ALIAS, totals.JUDGED_BY_OTHERS) or (
+            claim.about != "text"
+        ):
             continue
-        found = {
-            name
-            for name in (claim.judged_by or (claim.alias_of,))
-            if audit.under_readings(name)[0]["verdict"] == outcome
-        }
+        judges = claim.judged_by or (claim.alias_of,)
+        found = {name for name in judges if audit.headlines[name] == outcome}
         if not found & said:
             chosen.append(row)
             said |= found
@@ -316,66 +350,87 @@ def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     return sorted(chosen, key=lambda row: order[row["claim"]])
 
 
-def summary(audit: Audit | None, paper: str) -> HTML | None:
+# --------------------------------------------------------------------------- a paper's page
+
+
+def summary(audit: Audit | None, paper: str) -> Html | None:
     """Return a paper's verdicts in short, for the paper's page."""
     if audit is None or paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
     found = show.tally(rows)
-    counted = listed([f"{count} {outcome}" for outcome, count in found.counted.items()])
+    counted = listed(found.outcomes)
     without = f" ({found.left_out})" if found.left_out else ""
-    primary = [row for row in rows if row["primary"]]
-    html = (
-        f"<p>Of {found.claims} claims that the audited text makes, {found.printed} of them on "
-        f"printed words, {counted}{without}. Below are those that the paper stands on; "
-        f"{link(f'claims?paper={_short(audit, paper)}', 'all of them, to sort and to filter')}.</p>"
-    )
+    short = audit.ledgers[paper].title.partition(":")[0]
     cells = [
         [
-            link_to_claim(row["claim"], escape(row["statement"])),
+            _linked(row),
             headline(audit, row["claim"]),
-            escape(row["place"]),
+            row["place"],
             figure_link(row, page=paper),
         ]
-        for row in primary
+        for row in rows
+        if row["primary"]
     ]
-    header = ["what is claimed", "verdict", "place", "figure"]
-    html += table({"": cells}, header, "verdict-table").data
-    return HTML(f'<div class="fb-wrap">{html}</div>')
-
-
-def _short(audit: Audit, paper: str) -> str:
-    """Return the first words of a paper's title."""
-    return audit.ledgers[paper].title.partition(":")[0]
-
-
-def figure_link(row: Row, page: str = "audit") -> str:
-    """Return a link to the figure that a claim is about."""
-    name, paper = row["figure"], row["paper"]
-    if not name:
-        return ""
-    short = name.removeprefix("fig")
-    if page == paper:
-        return f'<a href="#{name}">{short}</a>'
-    return link(f"{paper}#{name}", short)
-
-
-def role(row: Row) -> str:
-    """Return a claim's role in its paper."""
-    roles = [name for name in ("primary", "extension", "exploratory") if row[name]]
-    return ", ".join(roles) or "other"
-
-
-def under_each_reading(audit: Audit, claim: Claim) -> str:
-    """Return the verdicts under the readings of a claim, each with its readings."""
-    under = words.under_readings(audit.in_words(claim.id))
-    return "; ".join(
-        f"{badge(outcome)} {escape(', '.join(names))}" for outcome, names in under.items()
+    header, name = ["what is claimed", "verdict", "place", "figure"], "verdict-table"
+    head, *lines = criteria.in_words(criteria.met(audit.claims, rows, audit.findings))
+    return Html(
+        '<div class="fb-wrap"><p>Of {} claims that the audited text makes, {} of them on printed '
+        "words, {}. Below are those that the paper stands on; {}.</p>{}"
+        "<p>By other criteria of success, each where it can be asked of a claim:</p>{}</div>"
+    ).format(
+        found.claims,
+        found.printed,
+        counted + without,
+        link(f"claims?paper={short}", "all of them, to sort and to filter"),
+        folded(f"{len(cells)} claims that the paper stands on", table({"": cells}, header, name)),
+        table({"": lines}, head, "criteria"),
     )
 
 
-def for_each_paper(audit: Audit | None, function: Callable[[Audit, str], HTML]) -> HTML | None:
-    """Return the outputs of a function of audit and paper, one paper below the other."""
-    if audit is None:
+def about(audit: Audit | None, paper: str, figure: str, *claims: str) -> Html | None:
+    """Return the claims about a figure, and those named, with verdict, number and objections."""
+    if audit is None or paper not in audit.ledgers:
         return None
-    return HTML("".join(function(audit, paper).data for paper in audit.ledgers))
+    own = audit.ledgers[paper].claims.values()
+    keys = dict.fromkeys([*(one.id for one in own if figure and one.figure == figure), *claims])
+    item = Html("<li>{}</li>")
+    items = joined(item.format(_in_short(audit, key)) for key in keys if key in audit.headlines)
+    return Html('<ul class="fb-about">{}</ul>').format(items)
+
+
+def _in_short(audit: Audit, key: str) -> Html:
+    row, *_ = rows = audit.in_words(key)
+    shown = badge(row["verdict"], row["grade"]) + " " + _linked(row)
+    said = words.readings_in_words(rows) if _depends(row) else number_of(audit, row)
+    against = objections(audit, key)
+    if said:
+        shown += Html("<br>") + small(said)
+    if against:
+        count = f"{len(against)} further {'question' if len(against) == 1 else 'questions'}"
+        summary = Html("<details><summary>{}</summary>{}</details>")
+        lines = joined(map(small, map(typeset, against)), "<br>")
+        shown += summary.format(small(f"But {count} came out otherwise"), lines)
+    return shown
+
+
+def objections(audit: Audit, key: str) -> list[str]:
+    """Return a sentence for each test that qualifies a claim's verdict with another one."""
+    tested, found = audit.tested(key), audit.found(key)
+    other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
+    tests = tuple(one for one in tested.tests if one.name in other)
+    return words.qualifying(replace(tested, tests=tests), found, significant)
+
+
+def for_each_paper(audit: Audit | None, function: Callable[[Audit, str], Html]) -> Html | None:
+    """Return the outputs of a function of audit and paper, one paper below the other."""
+    return None if audit is None else joined(function(audit, paper) for paper in audit.ledgers)
+
+
+# ------------------------------------------------------------------------- changes of the rules
+
+
+def deviations(audit: Audit, paper: str) -> Html:
+    """Return the changes of a paper's rules since they were first written down, oldest first."""
+    ledger = audit.ledgers[paper]
+    return render("deviations.html", ledger=ledger, all_claims=ALL_CLAIMS, formerly=FORMERLY)

@@ -24,7 +24,7 @@ from nbformat import NotebookNode
 from fairbandits.data.store import replacing
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page, write_pages
-from fairbandits.report.pages import GENERATED
+from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
 
 HERE = Path(__file__).resolve().parent

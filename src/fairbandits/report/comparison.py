@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from IPython.display import HTML, Markdown
 
-from fairbandits.library.style import LAW_TITLES
+from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
-from fairbandits.report.pages import link_to_claim, listed, number, prose, span, value_table
+from fairbandits.replication.recorded import RunData, runs_of
+from fairbandits.report.pages import Paper, number, quantity
 from fairbandits.settings.schemas import paper_file, read_yaml
 
-#: Reward laws in running text.
-LAW_WORDS = {"uniform02": "the released program's rewards", "bernoulli": "Bernoulli rewards"}
+#: The arms of BanditQ's instance that are promised something.
+PROTECTED = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
 def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
     """Return a row per law and quantity: our summary, and the published number.
 
-    `figure` is the figure's entry in papers/SLUG/published.yaml; ``published`` is NaN where nothing
-    is known or our horizon is not the published one.
+    `figure` is the figure's entry in papers/SLUG/published.yaml; ``said`` is the quantity in words,
+    ``published`` is NaN where nothing is known or our horizon is not the published one.
     """
     rows = []
     for curve in curves:
@@ -78,75 +77,33 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
             values = observe(curve, one["quantity"], one.get("round", horizon))
             read = one["value"] if comparable else np.nan
             at = one["round"] if one["quantity"] == "value" else horizon
-            row = over_replicates(values, curve.law, curve.series, at)
-            rows.append(row | {"quantity": one["quantity"], "published": read})
-    return pd.DataFrame(rows)
+            row = summarise(curve.law, curve.series, np.array([at]), values[:, None])
+            said = f"round {number(at)}" if one["quantity"] == "value" else one["quantity"]
+            rows.append(row.assign(quantity=one["quantity"], said=said, published=read))
+    return pd.concat(rows, ignore_index=True)
 
 
-def over_replicates(
-    values: np.ndarray, law: str = "", series: str = "", round_: int = 0
-) -> dict[str, Any]:
-    """Return `summarise` of one number per replicate."""
-    return summarise(law, series, np.array([round_]), values[:, None]).iloc[0].to_dict()
+def curves(paper: Paper, figure: str) -> list[Curve]:
+    """Return the quantity of a figure of BanditQ's in every replicate."""
+    shows = quantity(paper.slug, figure)
+    probes = ["queue", "queue_max"] if shows == "queues" else []
+    columns = ["run", "round", "reward", *probes]
+    data, footer = paper.dataset(paper.of_figure(figure).name, columns)
+    return [curve for run in runs_of(data, footer) for curve in _curves(run, footer, shows)]
 
 
-def _named(row: Any, horizon: int) -> str:
-    """Return a row's quantity in words."""
-    series = {"regret": ""}.get(row.series, f"{row.series}, ")
-    where = {
-        "value": "last round" if row.round == horizon else f"round {number(row.round)}",
-        "maximum": "maximum",
-        "minimum": "minimum",
-        "late mean": "mean of second half",
-        "late minimum": "minimum of second half",
-        "late maximum": "maximum of second half",
-    }[row.quantity]
-    return series + where
-
-
-def comparison_table(comparison: pd.DataFrame, digits: int, name: str) -> HTML:
-    """Return the comparison as a table, one law after the other."""
-    groups = {}
-    for law, part in comparison.groupby("law", sort=False):
-        horizon = part["round"].max()
-        (n,) = part["n_replicates"].unique()
-        heading = f"{LAW_TITLES.get(law, law)}: n = {n} runs of {number(horizon)} rounds"
-        groups[heading] = [
-            [
-                _named(row, horizon),
-                number(row.mean, digits),
-                span(row.mean_low, row.mean_high, digits),
-                span(row.run_low, row.run_high, digits),
-                "" if np.isnan(row.published) else number(row.published, digits),
-            ]
-            for row in part.itertuples()
+def _curves(run: RunData, footer: dict[str, Any], shows: str) -> list[Curve]:
+    rounds, reward = run.rounds, run.values["reward"]
+    if shows == "rates":
+        rates = reward_rates(rounds, reward)
+        return [Curve(run.law, f"arm {k + 1}", rounds, rates[:, :, k]) for k in PROTECTED]
+    if shows == "queues":
+        queue, peak = run.values["queue"], run.values["queue_max"]
+        return [
+            Curve(run.law, f"arm {k + 1}", rounds, queue[:, :, k], peak[:, -1, k])
+            for k in PROTECTED
         ]
-    header = ["", "mean", "95 % interval", "95 % of our runs", "published run"]
-    return value_table(groups, header, name)
-
-
-def judged_by(paper: str, figure: str) -> HTML:
-    """Return a link to the claim that judges whether our curves and the published ones agree."""
-    question = "Whether the published curves could be one more run of ours"
-    return judged(question, f"{paper}-{figure}-published")
-
-
-def judged(question: str, *claims: str) -> HTML:
-    """Return links to the claims that answer a question for which the page only has numbers.
-
-    `question` is plain text that begins a sentence: ``Whether ...``.
-    """
-    links = listed([link_to_claim(claim, escape(claim)) for claim in claims])
-    which = "claims" if len(claims) > 1 else "claim"
-    return HTML(f"<p>{escape(question)} is judged as {which} {links}.</p>")
-
-
-def reading_guide(known: dict[str, Any]) -> Markdown:
-    """Return how to read the tables of our numbers beside the published ones."""
-    return prose(
-        f"The published numbers were {known['source']}, with a reading error of "
-        f"{known['reading_error']}. Each published curve is a single run. It is laid beside the "
-        "range that holds 95 % of our runs: of numbers of the same program, about one in twenty "
-        "falls outside. Maxima and minima are over the recorded rounds, maxima of queues over all "
-        "rounds."
-    )
+    if shows == "regret":
+        regret = realised_regret(rounds, reward, footer["means"], footer["targets"])
+        return [Curve(run.law, "regret", rounds, regret)]
+    return [Curve(run.law, footer["labels"][run.policy], rounds, reward.sum(axis=-1))]

@@ -1,39 +1,38 @@
-"""The record of a finished run as a Workflow Run RO-Crate: plain JSON-LD, in its own words.
+"""The record of a finished run as a Provenance Run Crate, each job an action.
 
 References
 ----------
 RO-Crate 1.1, https://w3id.org/ro/crate/1.1; Workflow RO-Crate 1.0,
-https://w3id.org/workflowhub/workflow-ro-crate/1.0; Process Run Crate 0.5 and Workflow Run Crate
-0.5, https://w3id.org/ro/wfrun/workflow/0.5.
+https://w3id.org/workflowhub/workflow-ro-crate/1.0; Process, Workflow and Provenance Run Crate 0.5,
+https://w3id.org/ro/wfrun/provenance/0.5.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+from rocrate.model import ContextEntity, File
+from rocrate.rocrate import ROCrate
+
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError
-from fairbandits.replication.progress import measured
+from fairbandits.report.jobs import Job
 from fairbandits.settings.config import Config
 
 CRATE = "ro-crate-metadata.json"
 WORKFLOW = "Snakefile"
 NAME = "fairbandits"
 DEVELOPERS = "The fairbandits developers"
-CONTEXT = [
-    "https://w3id.org/ro/crate/1.1/context",
-    "https://w3id.org/ro/terms/workflow-run/context",
-]
+TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 LICENSE = "https://spdx.org/licenses/MIT"
-SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 #: Address -> name and version of what the crate conforms to.
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 #: Folders and files that are a run's inputs; all others are code.
@@ -55,6 +54,8 @@ FORMATS = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
+DONE = "http://schema.org/CompletedActionStatus"
+OF_WORKFLOW = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 
 
 class Entry(NamedTuple):
@@ -64,91 +65,133 @@ class Entry(NamedTuple):
     sha256: str
 
 
-def times_of(config: Config) -> tuple[datetime, datetime]:
-    """Return the start of a run's first job and the end of its last, from the jobs' records."""
-    jobs = [
-        (file.stat().st_mtime, seconds)
-        for file in Path(config.folders["benchmarks"]).rglob("*.tsv")
-        if (seconds := measured(file)) is not None
-    ]
-    if not jobs:
-        raise StoreError(
-            f"{config.folders['benchmarks']} has no records of finished jobs; "
-            "`fairbandits replicate` makes them"
-        )
-    first = min(end - seconds for end, seconds in jobs)
-    last = max(end for end, _ in jobs)
-    return datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last, UTC)
-
-
-def written(entries: Mapping[str, Entry], config: Config, agent: str | None) -> str:
+def written(
+    entries: Mapping[str, Entry], jobs: Sequence[Job], config: Config, agent: str | None
+) -> str:
     """Return the record of a finished run as JSON-LD.
 
-    `entries` are the crate's files by place, without this record; `agent` names who ran it. Raises
-    StoreError if no job left a record.
+    `entries` are the crate's files by place, without this record, and `jobs` name files by their
+    places too; `agent` names who ran it. What jobs read or made and the crate has not, as chunks,
+    is named by a description alone. Raises StoreError if no job left a record.
     """
-    begin, end = times_of(config)
+    if not jobs:
+        raise StoreError(
+            "there are no records of finished jobs; `fairbandits replicate` makes them"
+        )
     version = metadata.version(NAME)
-    files = {place: _id(place) for place in sorted(entries)}
-    action: dict[str, Any] = {
-        "@id": "#run",
-        "@type": "CreateAction",
-        "name": f"Run of the workflow at the {config.scale_name} scale",
-        "description": f"fairbandits replicate, seed {config.seed}, commit {git_commit()}",
-        "startTime": begin.isoformat(timespec="seconds"),
-        "endTime": end.isoformat(timespec="seconds"),
-        "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
-        "instrument": {"@id": WORKFLOW},
-        "object": _ids(files, SETTINGS),
-        "result": _ids(files, MADE),
-    }
-    people: list[dict[str, Any]] = []
-    if agent:
-        action["agent"] = {"@id": "#agent"}
-        people.append({"@id": "#agent", "@type": "Person", "name": agent})
-    graph = [
-        {
-            "@id": CRATE,
-            "@type": "CreativeWork",
-            "about": {"@id": "./"},
-            "conformsTo": [
-                {"@id": "https://w3id.org/ro/crate/1.1"},
-                {"@id": "https://w3id.org/workflowhub/workflow-ro-crate/1.0"},
-            ],
-        },
-        {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": f"{NAME} {version}: a finished run",
-            "description": "Fair-bandit papers re-run and audited: code, locked environment, "
-            "settings, data, figures, verdicts and the report site.",
-            "datePublished": end.date().isoformat(),
-            "license": {"@id": LICENSE},
-            "author": {"@id": "#developers"},
-            "conformsTo": [{"@id": one} for one in PROFILES],
-            "hasPart": [{"@id": one} for one in files.values()],
-            "mainEntity": {"@id": WORKFLOW},
-            "mentions": [{"@id": "#run"}],
-        },
-        *(
-            {"@id": place, "@type": "CreativeWork", "name": name, "version": number}
-            for place, (name, number) in PROFILES.items()
-        ),
-        {"@id": LICENSE, "@type": "CreativeWork", "name": "MIT License"},
-        {"@id": "#developers", "@type": "Organization", "name": DEVELOPERS},
-        {
-            "@id": SNAKEMAKE,
-            "@type": "ComputerLanguage",
-            "name": "Snakemake",
-            "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bty350"},
-            "url": {"@id": "https://snakemake.readthedocs.io"},
-            "version": metadata.version("snakemake"),
-        },
-        *people,
-        action,
-        *(_file(place, one, entries[place], version) for place, one in files.items()),
+    crate = ROCrate(version="1.1")
+    crate.metadata.extra_contexts.append(TERMS)
+
+    def add(place: str, kind: str | list[str], **more: Any) -> ContextEntity:
+        return crate.add(ContextEntity(crate, place, {"@type": kind} | more))
+
+    files = {place: crate.add(_file(crate, place, entries[place])) for place in sorted(entries)}
+    crate.name = f"{NAME} {version}: a finished run"
+    crate.description = (
+        "Fair-bandit papers re-run and audited: code, locked environment, settings, data, figures, "
+        "verdicts and the report site."
+    )
+    last = max(job.end for job in jobs)
+    crate.root_dataset["datePublished"] = last.date().isoformat()
+    crate.license = add(LICENSE, "CreativeWork", name="MIT License")
+    crate.publisher = crate.root_dataset["author"] = developers = add(
+        "#developers", "Organization", name=DEVELOPERS
+    )
+    crate.root_dataset["conformsTo"] = [
+        add(place, "CreativeWork", name=name, version=number)
+        for place, (name, number) in PROFILES.items()
     ]
-    return json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False) + "\n"
+    crate.metadata["conformsTo"] = [
+        {"@id": "https://w3id.org/ro/crate/1.1"},
+        crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
+    ]
+    engine = add(
+        "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
+        ["ComputerLanguage", "SoftwareApplication"],
+        name="Snakemake",
+        identifier="https://doi.org/10.1093/bioinformatics/bty350",
+        url="https://snakemake.readthedocs.io",
+        softwareVersion=metadata.version("snakemake"),
+    )
+    tools = {
+        step: add(
+            f"#tool/{step}",
+            "SoftwareApplication",
+            name=f"{NAME} {step}",
+            softwareVersion=version,
+            softwareRequirements=files["uv.lock"],
+        )
+        for step in dict.fromkeys(job.step for job in jobs)
+    }
+    steps = {
+        step: add(f"#step/{step}", "HowToStep", name=step, workExample=tool, position=str(number))
+        for number, (step, tool) in enumerate(tools.items(), 1)
+    }
+    workflow = crate.mainEntity = files[WORKFLOW]
+    workflow["name"] = f"{NAME}: the workflow"
+    workflow["programmingLanguage"] = engine
+    workflow["creator"], workflow["license"] = developers, crate.license
+    workflow["version"] = version
+    workflow["hasPart"], workflow["step"] = list(tools.values()), list(steps.values())
+
+    def of(places: Iterable[str]) -> list[ContextEntity] | ContextEntity:
+        found: list[ContextEntity] = []
+        for place in places:
+            one = files.get(place) or crate.dereference(f"#left-out/{quote(place)}")
+            said = {"name": place, "description": "Not in the crate; it can be made again."}
+            found.append(one or add(f"#left-out/{quote(place)}", "CreativeWork", **said))
+        return found[0] if len(found) == 1 else found
+
+    who = {"agent": add("#agent", "Person", name=agent)} if agent else {}
+    actions, controls = [], []
+    for number, job in enumerate(jobs, 1):
+        action = add(
+            f"#job/{number}",
+            "CreateAction",
+            name=job.rule,
+            description=job.command,
+            startTime=job.begin.isoformat(timespec="milliseconds"),
+            endTime=job.end.isoformat(timespec="milliseconds"),
+            actionStatus=DONE,
+            instrument=tools[job.step],
+            **{
+                key: of(some)
+                for key, some in (("object", job.reads), ("result", job.makes))
+                if some
+            },
+            **who,
+        )
+        actions.append(action)
+        controls.append(
+            add(
+                f"#control/{number}",
+                "ControlAction",
+                name=f"Snakemake runs {job.rule}",
+                instrument=steps[job.step],
+                object=action,
+                actionStatus=DONE,
+            )
+        )
+    made = {place for job in jobs for place in job.makes}
+    alone = sum(place.startswith("results/") and place not in made for place in files)
+    run = add(
+        "#run",
+        "CreateAction",
+        name=f"Run of the workflow at the {config.scale_name} scale",
+        description=f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; "
+        f"{len(jobs)} jobs; {alone} files of results have no record of their own",
+        startTime=min(job.begin for job in jobs).isoformat(timespec="seconds"),
+        endTime=last.isoformat(timespec="seconds"),
+        actionStatus=DONE,
+        instrument=workflow,
+        object=[one for place, one in files.items() if place.startswith(SETTINGS)],
+        result=[one for place, one in files.items() if place.startswith(MADE)],
+        **who,
+    )
+    said = {"instrument": engine, "object": controls, "result": run, "actionStatus": DONE}
+    whole = add("#engine", "OrganizeAction", name="Run of Snakemake", **said)
+    crate.root_dataset["mentions"] = [run, whole, *actions]
+    return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
 
 
 def listed(text: bytes, archive: Path) -> dict[str, Entry]:
@@ -168,25 +211,8 @@ def listed(text: bytes, archive: Path) -> dict[str, Entry]:
     return entries
 
 
-def _file(place: str, one: str, entry: Entry, version: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"@id": one, "@type": "File", "name": place}
-    if place == WORKFLOW:
-        found |= {
-            "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-            "name": f"{NAME}: the workflow",
-            "programmingLanguage": {"@id": SNAKEMAKE},
-            "creator": {"@id": "#developers"},
-            "license": {"@id": LICENSE},
-            "version": version,
-        }
-    elif (suffix := Path(place).suffix) in FORMATS:
-        found["encodingFormat"] = FORMATS[suffix]
-    return found | {"contentSize": str(entry.size), "sha256": entry.sha256}
-
-
-def _id(place: str) -> str:
-    return quote(place)
-
-
-def _ids(files: Mapping[str, str], starts: Iterable[str]) -> list[dict[str, str]]:
-    return [{"@id": one} for place, one in files.items() if place.startswith(tuple(starts))]
+def _file(crate: ROCrate, place: str, entry: Entry) -> File:
+    known = {"name": place, "contentSize": str(entry.size), "sha256": entry.sha256}
+    known |= {"encodingFormat": FORMATS.get(Path(place).suffix, "text/plain")}
+    kind = {"@type": OF_WORKFLOW} if place == WORKFLOW else {}
+    return File(crate, dest_path=place, properties=known | kind)

@@ -12,7 +12,6 @@ from fairbandits.data.dictionary import (
     ARENA,
     DRAWN,
     JUDGED,
-    QUANTITIES,
     RECORDED,
     REPLAYED,
     ROWS,
@@ -20,6 +19,7 @@ from fairbandits.data.dictionary import (
     column_of,
 )
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.figures import PAPERS
 
 WIDTH = 100
 UNKNOWN = Column(
@@ -32,11 +32,6 @@ from 1, as in the papers, replicates from 0. `fairbandits describe FILE` says it
 Parquet files have it as metadata of their columns too, unless an earlier version wrote them. This
 page is made by `fairbandits describe`.
 """
-#: Columns recognised by a pattern.
-CORRELATIONS = """
-`correlation_10`, `correlation_100` and `correlation_1000` are the mean autocorrelations of an arm's
-surrogate reward at lags 1 to 10, 11 to 100 and 101 to 1000. A parameter that an experiment sweeps
-is a column of its own name."""
 
 
 def describe(path: Path) -> str:
@@ -64,15 +59,14 @@ def describe(path: Path) -> str:
 
 def _committed(path: Path) -> tuple[str, dict[str, str]]:
     """Return the kind of a committed table, and its columns."""
-    from fairbandits.audit.committed import FINDING_COLUMNS
-    from fairbandits.audit.records import COLUMNS
+    from fairbandits.audit.records import COMMITTED
 
     try:
         with path.open(encoding="utf-8", newline="") as file:
             header = tuple(next(csv.reader(file), ()))
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
-    for kind, columns in (("verdicts", COLUMNS), ("findings", FINDING_COLUMNS)):
+    for kind, columns in COMMITTED.items():
         if header == columns:
             return kind, dict.fromkeys(columns, "text")
     raise StoreError(
@@ -125,13 +119,17 @@ def _lines() -> Iterator[str]:
     yield "## Datasets, `results/PAPER/EXPERIMENT.parquet`\n"
     yield f"A row is {ROWS['dataset']}.\n"
     yield from _table(RECORDED)
-    yield CORRELATIONS
+    yield "\nA parameter that an experiment sweeps is a column of its own name."
     yield "\n## Figures' tables, `results/PAPER/figN.parquet`\n"
     yield f"A row is {ROWS['figure']}. What a figure has the mean of, and in which unit:\n"
     yield "| figures | quantity | unit |"
     yield "|---|---|---|"
-    for (paper, *figures), (quantity, unit) in QUANTITIES.items():
-        yield f"| `{paper}` {', '.join(figures)} | {_cell(quantity)} | {unit} |"
+    shown: dict[tuple[str, str, str], list[str]] = {}
+    for paper, figures in PAPERS.items():
+        for name, one in figures.items():
+            shown.setdefault((paper, one.quantity, one.unit), []).append(name)
+    for (paper, quantity, unit), names in shown.items():
+        yield f"| `{paper}` {', '.join(names)} | {_cell(quantity)} | {unit} |"
     yield ""
     words = {"quantity": "the figure's quantity", "unit": "that of the quantity"}
     yield from _table(

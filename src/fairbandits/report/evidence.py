@@ -15,9 +15,9 @@ from matplotlib.ticker import MaxNLocator
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
-from fairbandits.audit.show import number
+from fairbandits.audit.view import number
 from fairbandits.audit.words import against
-from fairbandits.report.formulas import typeset
+from fairbandits.report.markup import typeset
 
 Row = Mapping[str, Any]
 
@@ -81,7 +81,7 @@ def claimed(row: Row) -> tuple[float, float]:
             return against["smallest"], against["largest"]
         case "bound" | "proportion":
             return below if settings["side"] == "at most" else above
-        case "paired_comparison" | "shape" | "spread_comparison" | "universal_comparison":
+        case "paired_comparison" | "shape" | "spread_comparison":
             return above
         case "printed_number" | "prediction_interval":
             return reference, reference

@@ -14,10 +14,11 @@ from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.show import stands_for
+from fairbandits.audit.view import stands_for
 from fairbandits.audit.words import BASES
-from fairbandits.figures.draw import PAPERS
-from fairbandits.settings.schemas import ROOT, ConfigError, check, meant, read_yaml
+from fairbandits.figures import PAPERS
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "findings.yaml"
 #: README's marks around the findings.
@@ -26,7 +27,7 @@ MARKS = ("<!--findings-->", "<!--/findings-->")
 NUMBER = re.compile(r"\{(\w+)\}")
 #: Tags of a deciding test that a finding must name; other tags say how a case was decided.
 LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL", "EXPLORATORY")
-CONDITIONAL, EXTENSION = "CONDITIONAL", "extension"
+CONDITIONAL = "CONDITIONAL"
 
 Row = Mapping[str, Any]
 
@@ -165,8 +166,8 @@ def qualifiers(
         found[CONDITIONAL] = f"it carries {CONDITIONAL} ({BASES[claim.basis]})"
     if verdict == DEPENDS:
         found[DEPENDS] = f"its verdict {DEPENDS}"
-    if claim.extension:
-        found[EXTENSION] = f"it is an {EXTENSION}, which the audited text does not make"
+    if claim.about != "text":
+        found[claim.about] = f"it is of the {claim.about}: the audited text does not make it"
     for test in tested.tests:
         verdicts = {one["verdict"] for one in own if one["test"] == test.name}
         if not test.decides and verdicts - {verdict}:

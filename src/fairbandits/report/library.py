@@ -7,20 +7,19 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from IPython.display import HTML
-
 import fairbandits
+from fairbandits.report.markup import Html
 
 #: Sections of a docstring that are lists of terms.
 LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
-def reference(*names: str) -> HTML:
+def reference(*names: str) -> Html:
     """Return the docstrings of public names, given without ``fairbandits.``: "metrics.regret"."""
-    return HTML(f'<div class="fb-scroll">{"".join(map(_entry, names))}</div>')
+    return Html(f'<div class="fb-scroll">{"".join(map(_entry, names))}</div>')
 
 
-def module(name: str) -> HTML:
+def module(name: str) -> Html:
     """Return the docstrings of a public module's functions."""
     public = getattr(fairbandits, name)
     return reference(*(f"{name}.{one}" for one in public.__all__ if one[0].islower()))

@@ -18,15 +18,14 @@ from typing import Any
 import pandas as pd
 
 from fairbandits.arena.settings import SLUG as ARENA
-from fairbandits.audit.committed import FINDINGS_TABLE, VERDICTS_TABLE, read_findings_csv
-from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import read_csv
+from fairbandits.audit.records import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.show import tally
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
-from fairbandits.report import overview
+from fairbandits.report import edition, overview
 from fairbandits.report.findings import FILE as FINDINGS_FILE
 from fairbandits.report.findings import load_findings, refuse
 from fairbandits.report.findings import written as with_findings
@@ -261,8 +260,8 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     results = results or root / config.folders["results"]
     table = root / config.folders["audit"] / TABLE
     ledgers = load_ledgers(config, root)
-    verdicts = read_csv(table.with_name(VERDICTS_TABLE), ledgers)
-    findings = read_findings_csv(table.with_name(FINDINGS_TABLE), ledgers)
+    verdicts = read(table.with_name(VERDICTS_TABLE), ledgers).rows
+    findings = read(table.with_name(FINDINGS_TABLE), ledgers, "findings").rows
     notable = load_findings(ledgers, root)
     refuse(notable, ledgers, verdicts, findings)
     counted = {paper: tally(row for row in verdicts if row["paper"] == paper) for paper in ledgers}
@@ -274,10 +273,13 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
     files = {page: written(text, texts, page) for page, text in wanted.items()}
+    files[edition.PAGE] = edition.page(ledgers, table.parent, root)
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         if not others and files["README.md"] != pages["README.md"]:
             others = [f"README.md: its findings are not those of {FINDINGS_FILE}"]
+        if files[edition.PAGE] != (root / edition.PAGE).read_text(encoding="utf-8"):
+            others.append(f"{edition.PAGE}: it is not what papers/*/referee.yaml and verdicts make")
         return others or [f"all {marked} numbers are as they are"]
     for file, text in {table: csv_of(found), **{root / k: v for k, v in files.items()}}.items():
         with replacing(file) as temporary:
@@ -296,6 +298,11 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
     """Yield the totals of each paper, e.g. banditq_not_reproduced, and of all, e.g. all_claims."""
     for name, one in counted.items():
         counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
+        counts |= {
+            f"{outcome} {grade}": one.grades.get(outcome, {}).get(grade, 0)
+            for outcome in (REPRODUCED, NOT_REPRODUCED)
+            for grade in GRADES
+        }
         for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
             key = f"{name}_{what.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}", "claims")

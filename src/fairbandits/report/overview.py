@@ -1,6 +1,7 @@
 """A picture of the verdicts on the claims that each audited text makes."""
 
 from collections.abc import Mapping
+from itertools import product
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -8,6 +9,7 @@ from matplotlib.figure import Figure
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
+    GRADES,
     INCONCLUSIVE,
     NOT_REPRODUCED,
     NOT_TESTABLE,
@@ -26,6 +28,9 @@ COLOURS = {
     NOT_TESTABLE: "0.88",
     FAILED: "black",
 }
+#: Verdicts whose parts are the grades of evidence, and how full their colour is.
+GRADED = (REPRODUCED, NOT_REPRODUCED)
+SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
 WHAT = "number of claims that the audited text makes"
 
 
@@ -34,13 +39,19 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
     figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
     at = range(len(totals))
     left = [0] * len(totals)
-    for verdict in OUTCOMES:
-        widths = [one.counted.get(verdict, 0) for one in totals.values()]
+    for verdict, grade in product(OUTCOMES, (*GRADES, "")):
+        widths = [_width(one, verdict, grade) for one in totals.values()]
         if not any(widths):
             continue
-        colour = COLOURS[verdict]
-        bars = axis.barh(at, widths, left=left, color=colour, height=0.62, label=verdict)
-        dark = verdict in (REPRODUCED, NOT_REPRODUCED, FAILED)
+        shade = SHADES.get(grade, 1.0)
+        bars = axis.barh(
+            *(at, widths),
+            left=left,
+            color=(COLOURS[verdict], shade),
+            height=0.62,
+            label=", ".join(filter(None, (verdict, grade))),
+        )
+        dark = verdict in (REPRODUCED, NOT_REPRODUCED, FAILED) and shade > 0.5
         labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
         axis.bar_label(
             bars, labels, label_type="center", color="white" if dark else "black", fontsize="small"
@@ -51,8 +62,16 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_xlabel(WHAT)
-    figure.legend(loc="outside upper center", ncols=len(OUTCOMES), handlelength=1, columnspacing=1)
+    figure.legend(loc="outside upper center", ncols=4, handlelength=1, columnspacing=1)
     return figure
+
+
+def _width(one: Totals, verdict: str, grade: str) -> int:
+    """Return how many claims have a verdict by evidence of a grade; none is what is ungraded."""
+    if grade and verdict in GRADED:
+        return one.grades.get(verdict, {}).get(grade, 0)
+    of_grades = sum(one.grades.get(verdict, {}).values()) if verdict in GRADED else 0
+    return 0 if grade else one.counted.get(verdict, 0) - of_grades
 
 
 def _printed(one: Totals) -> str:
@@ -69,8 +88,6 @@ def in_words(totals: Mapping[str, Totals]) -> str:
 62 on printed words.'
     """
     papers = [
-        f"{title}: {', '.join(f'{count} {verdict}' for verdict, count in one.counted.items())}; "
-        f"{_printed(one)}."
-        for title, one in totals.items()
+        f"{title}: {', '.join(one.outcomes)}; {_printed(one)}." for title, one in totals.items()
     ]
     return " ".join([f"{WHAT.capitalize()}.", *papers])

@@ -1,25 +1,19 @@
-"""What all pages are made with: checked results in, HTML out.
-
-A page reads in Jupyter as on the site: figures are embedded, and links carry what
-`fairbandits.report.build` needs to make them links of the site.
-"""
+"""What the pages of papers are made with: checked results in, figures and tables out."""
 
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from IPython.display import HTML, Markdown
 
 from fairbandits.data.store import StoreError, read_footer, read_table
-from fairbandits.figures.draw import PAPERS
-from fairbandits.library.style import LAW_TITLES
+from fairbandits.figures import PAPERS
 from fairbandits.replication.datasets import (
     Rows,
     expect,
@@ -27,6 +21,7 @@ from fairbandits.replication.datasets import (
     load_dataset,
     shrunk,
 )
+from fairbandits.report.markup import Html, folded, joined, render, searchable, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -48,8 +43,6 @@ SETTINGS = {
 }
 RECORDED = "what is kept of a run; it does not change the run"
 IMAGES = ("svg", "png")
-#: Pages without a notebook: `fairbandits.report.claims` makes them.
-GENERATED = ("claims", "robustness")
 
 
 class NotReady(StoreError):
@@ -87,11 +80,6 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def prose(text: str) -> Markdown:
-    """Return Markdown in which percent signs stay with their numbers."""
-    return Markdown(text.replace(" %", "\u00a0%"))
-
-
 @dataclass(frozen=True)
 class Paper:
     """The results of one paper."""
@@ -126,10 +114,6 @@ class Paper:
     def of_figure(self, figure: str) -> Experiment:
         """Return the experiment that a figure shows."""
         return next(one for one in self.experiments if figure in one.figures)
-
-    def replay_of_figure(self, figure: str) -> Replay:
-        """Return the replay that a figure shows alone."""
-        return next(one for one in self.replays if figure in one.figures)
 
     def shown_in(self, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
@@ -216,21 +200,21 @@ def shown(file: Path) -> str:
     return "/".join(file.relative_to(ROOT).parts if file.is_relative_to(ROOT) else file.parts[-3:])
 
 
-def banner(papers: Iterable[Paper]) -> HTML | None:
+def banner(papers: Iterable[Paper]) -> Html | None:
     """Return the notice above results of another scale; None at the published scale."""
-    papers, rows = list(papers), []
+    papers, lines = list(papers), []
     for paper in papers:
         for one in paper.shrunk:
             ran = paper.footers[one.name]
-            rows.append(
-                f"<li>{escape(one.title)}: {number(ran['horizon'])} rounds and "
-                f"{ran['replicates']} replicates instead of {number(one.horizon)} and "
-                f"{one.replicates}</li>"
+            lines.append(
+                f"{one.title}: {number(ran['horizon'])} rounds and {ran['replicates']} replicates "
+                f"instead of {number(one.horizon)} and {one.replicates}"
             )
-    if not rows:
+    if not lines:
         return None
     scale = scale_of(one for paper in papers for one in paper.footers.values())
-    return other_scale(scale, folded("What was run", f"<ul>{''.join(rows)}</ul>").data)
+    items = joined(Html("<li>{}</li>").format(line) for line in lines)
+    return other_scale(scale, folded("What was run", Html("<ul>{}</ul>").format(items)))
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
@@ -238,119 +222,61 @@ def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
     return next((one["scale"] for one in footers if "scale" in one), "smoke")
 
 
-def other_scale(scale: str, more: str) -> HTML:
+def other_scale(scale: str, more: str) -> Html:
     """Return a notice that explains another scale than the published one."""
-    return HTML(
+    return Html(
         '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
-        '<p class="fb-smoke-title" style="font-size: 1.6em">'
-        f"<strong>{name_of_scale(scale)}</strong></p><p>{escape(SCALES[scale])}</p>{more}</div>"
+        '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>{}</strong></p>'
+        "<p>{}</p>{}</div>"
+    ).format(name_of_scale(scale), SCALES[scale], more)
+
+
+def figure(paper: Paper, name: str) -> Html:
+    """Return a figure with its caption, and links to its files."""
+    declared = PAPERS[paper.slug][name]
+    replays = [one for one in paper.replays if name in one.figures]
+    experiments = () if replays else paper.shown_in(name)
+    facts = [paper.footers[one.name] for one in experiments]
+    is_shrunk = any(one in paper.shrunk for one in experiments[:1])
+    for one in replays:
+        rounds = int(paper.table(name)["round"].max())
+        facts, is_shrunk = [one.facts() | {"horizon": rounds}], rounds < one.horizon
+    label = f"Figure {name.removeprefix('fig')}"
+    alt = f"{label}: {declared.label}; described in the caption and the table below"
+    caption = [re.sub(r"\d{5,}", lambda found: number(int(found[0])), declared.caption(facts))]
+    if unknown := [] if replays else paper.reconstructed(name):
+        caption.append(f"Not printed in the paper: {listed(unknown)}.")
+    notice = name_of_scale(scale_of(paper.footers.values())) if is_shrunk else ""
+    names = {"data": [one.name for one in (*experiments, *replays)], "curves": [name]}
+    return render(
+        "figure.html",
+        slug=paper.slug,
+        name=name,
+        folder=paper.figures,
+        picture=image(paper, name, alt),
+        label=label,
+        caption=[part.replace(" %", "\u00a0%") for part in caption],
+        notice=notice[:1].upper() + notice[1:],
+        files={
+            what: [shown(paper.results / paper.slug / f"{file}.parquet") for file in some]
+            for what, some in names.items()
+        },
+        is_small=bool(replays),
     )
 
 
-def figure(
-    paper: Paper,
-    name: str,
-    title: str,
-    marks: str = "",
-    panels: str = "",
-    *,
-    one_run: bool = True,
-    curves: str = "",
-) -> HTML:
-    """Return a figure with a caption of its settings, and links to its files.
-
-    `marks` says what is drawn besides the curves over replicates, `panels` what the panels are
-    (reward laws by default), `curves` what points, lines and bands are, if not a thick line and two
-    bands; `one_run` is whether one replicate is drawn as a thin line.
-    """
-    marks = "; ".join(words for words in ("thin line: one replicate" * one_run, marks) if words)
-    shown_here = paper.shown_in(name)
-    experiment = shown_here[0]
-    footers = [paper.footers[one.name] for one in shown_here]
-    drawn = paper.table(name)
-    n = listed([str(count) for count in dict.fromkeys(one["replicates"] for one in footers)])
-    horizons = listed([number(one) for one in dict.fromkeys(one["horizon"] for one in footers)])
-    if not panels:
-        laws = [LAW_TITLES.get(law, law) for law in drawn["law"].unique()]
-        sides = ["Left: ", "right: "] if len(laws) == 2 else [""] * len(laws)
-        panels = "; ".join(side + law for side, law in zip(sides, laws, strict=True))
-    label = f"Figure {name.removeprefix('fig')}"
-    over = f"over {n} replicates of {horizons} rounds"
-    bands = (
-        f"{escape(curves)}; {over}"
-        if curves
-        else f"Thick line: mean {over}; narrow band: 95 % t interval of the mean; wide band: range "
-        "of 95 % of the replicates"
-    )
-    words = "; ".join(part for part in (bands, escape(marks)) if part)
-    caption = f"<strong>{label}.</strong> {escape(title)}. {escape(panels)}. {words}."
-    if unknown := paper.reconstructed(name):
-        caption += f" Reconstructed, not printed in the paper: {escape(listed(unknown))}."
-    if experiment in paper.shrunk:
-        words = name_of_scale(scale_of(footers))
-        caption += f" <strong>{words[0].upper()}{words[1:]}.</strong>"
-    return _framed(paper, name, title, caption, [one.name for one in shown_here])
-
-
-def replay_figure(paper: Paper, name: str, title: str, marks: str = "") -> HTML:
-    """Return a figure that shows a replay alone, with caption and links.
-
-    `marks` says what is drawn besides the replay and the points read off.
-    """
-    replay = paper.replay_of_figure(name)
-    rounds = int(paper.table(name)["round"].max())
-    words = f"Lines: one run of {number(rounds)} rounds; circles: read off the published curves"
-    marks = f"; {escape(marks)}" if marks else ""
-    label = f"Figure {name.removeprefix('fig')}"
-    caption = f"<strong>{label}.</strong> {escape(title)}. {words}{marks}."
-    if rounds < replay.horizon:
-        words = name_of_scale(scale_of(paper.footers.values()))
-        caption += f" <strong>{words[0].upper()}{words[1:]}.</strong>"
-    return _framed(paper, name, title, caption, [replay.name], "fb-figure fb-small")
-
-
-def _framed(
-    paper: Paper,
-    name: str,
-    title: str,
-    caption: str,
-    datasets: Sequence[str],
-    look: str = "fb-figure",
-) -> HTML:
-    """Return a figure with its caption and links to its files."""
-    label = f"Figure {name.removeprefix('fig')}"
-    caption = caption.replace(" %", "\u00a0%")
-    links = {
-        kind: f'data-figure="{paper.slug}/{name}.{kind}" '
-        f'href="{paper.figures}/{paper.slug}/{name}.{kind}"'
-        for kind in IMAGES
-    }
-    files = [f"<a {link}>{kind.upper()}</a>" for kind, link in links.items()]
-    for what, names in {"data": datasets, "curves": [name]}.items():
-        places = [shown(paper.results / paper.slug / f"{file}.parquet") for file in names]
-        files.append(f"{what} {', '.join(f'<code>{place}</code>' for place in places)}")
-    picture = image(paper, name, f"{label}: {title}; described in the caption and the table below")
-    return HTML(
-        f'<figure class="{look}" id="{name}"><a class="fb-image" {links["svg"]}>{picture}</a>'
-        f'<figcaption>{caption}<span class="fb-files">{" · ".join(files)}</span></figcaption>'
-        "</figure>"
-    )
-
-
-def image(paper: Paper, name: str, alt: str) -> str:
+def image(paper: Paper, name: str, alt: str) -> Html:
     """Return a figure as an image."""
     file = paper.figures / paper.slug / f"{name}.svg"
-    data = base64.b64encode(file.read_bytes()).decode()
-    return (
-        f'<img data-figure="{paper.slug}/{name}.svg" src="data:image/svg+xml;base64,{data}" '
-        f'alt="{escape(alt)}" class="dark-light" loading="lazy">'
-    )
+    return Html(
+        '<img data-figure="{}/{}.svg" src="data:image/svg+xml;base64,{}" alt="{}" '
+        'class="dark-light" loading="lazy">'
+    ).format(paper.slug, name, base64.b64encode(file.read_bytes()).decode(), alt)
 
 
 def quantity(paper: str, name: str) -> str:
     """Return a figure's quantity in a word or two."""
-    function, *_ = PAPERS[paper][name]
-    return function.__name__.replace("_", " ")
+    return PAPERS[paper][name].function.removeprefix("replayed_").replace("_", " ")
 
 
 def settings(paper: Paper) -> pd.DataFrame:
@@ -442,7 +368,7 @@ def _plain(value: Any) -> str:
             )
             return f"{first} to {last} in {steps} steps"
         return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
-    if isinstance(value, int):
+    if isinstance(value, (int, np.integer)):
         return number(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -475,7 +401,7 @@ def _next_to(figure: tuple[int, str]) -> tuple[tuple[int, str], ...]:
     return ((number_, chr(ord(letter) + 1)),) if letter else ((number_ + 1, ""),)
 
 
-def versions(papers: Iterable[Paper]) -> HTML:
+def versions(papers: Iterable[Paper]) -> Html:
     """Return packages and commits that made the datasets, from their footers."""
     footers = [footer for paper in papers for footer in paper.footers.values()]
     facts = {"root seed": "seed", "code fingerprint": "code"}
@@ -485,135 +411,79 @@ def versions(papers: Iterable[Paper]) -> HTML:
     return table({"": [[what, ", ".join(sorted(found))] for what, found in rows.items()]})
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table to sort and filter."""
-
-    text: str  # what is shown
-    value: str | float | None = ""  # sort and filter key if not the text; None: no number
-    html: bool = False  # whether the text is HTML
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def markup(self) -> str:
-        """The cell as HTML."""
-        numeric = not isinstance(self.value, str)
-        value = self.value
-        if numeric:
-            value = "" if value is None or value != value else f"{value:.6g}"
-            value = value.replace("inf", "Infinity")
-        given = f' data-value="{escape(str(value))}"' if numeric or value else ""
-        look = ' class="fb-number"' if numeric else ""
-        return f"<td{look}{given}>{self.text if self.html else escape(self.text)}</td>"
-
-
-def data_table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[Cell | str]],
-    name: str,
-    *,
-    ids: Sequence[str] = (),
-    buttons: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    selects: Sequence[str] = (),
-) -> str:
-    """Return a table as HTML that the site's script makes sortable and filterable.
-
-    String cells are text. `ids` are the rows' anchors, `buttons` maps a column to the values that
-    its buttons choose, in order; `selects` are columns with a list to choose from.
-    """
-    chosen = {one: ' data-filter="select"' for one in selects}
-    chosen |= {one: f' data-filter="{escape("|".join(buttons[one]))}"' for one in buttons}
-    filters = [chosen.get(one, "") for one in header]
-    heads = "".join(
-        f'<th scope="col"{filter_}>{escape(one)}</th>'
-        for one, filter_ in zip(header, filters, strict=True)
-    )
-    lines = [
-        "".join((one if isinstance(one, Cell) else Cell(one)).markup for one in row) for row in rows
-    ]
-    starts = [f'<tr id="{one}">' for one in ids] or ["<tr>"] * len(lines)
-    body = "".join(f"{start}{line}</tr>" for start, line in zip(starts, lines, strict=True))
-    return (
-        f'<div class="fb-scroll"><table class="fb-data" id="{name}"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def all_settings(paper: Paper) -> HTML:
+def all_settings(paper: Paper) -> Html:
     """Return the settings of a paper's experiments with their sources, folded."""
-    frame = settings(paper)
-    said = f"All {len(frame)} settings, each with where it comes from"
-    return folded(said, searchable(frame, "settings").data)
+    found = settings(paper)
+    said = f"All {len(found)} settings, each with where it comes from"
+    return folded(said, searchable(found, "settings"))
 
 
-def folded(summary: str, html: str) -> HTML:
-    """Return HTML that unfolds when its summary is clicked."""
-    return HTML(f'<details class="fb-wrap"><summary>{escape(summary)}</summary>{html}</details>')
+#: Signs of what figures vary, in the tables of their values.
+SIGNS = {"eta": "η", "quota": "β", "tolerance": "α"}
 
 
-def searchable(frame: pd.DataFrame, name: str, selects: Sequence[str] = ()) -> HTML:
-    """Return a frame as `data_table`, without its index."""
-    rows = [
-        [Cell(str(one), one) if isinstance(one, int) else str(one) for one in row]
-        for row in frame.itertuples(index=False)
-    ]
-    return HTML(data_table(list(frame.columns), rows, name, selects=selects))
+def values(
+    drawn: pd.DataFrame,
+    name: str,
+    rows: Sequence[str],
+    groups: Sequence[str] = (),
+    digits: int = 0,
+    *,
+    more: Mapping[str, str] = MappingProxyType({}),
+    labels: Mapping[str, str] = MappingProxyType({}),
+) -> Html:
+    """Return rows of a figure's table as a folded table: mean, interval, and range of the runs.
 
-
-def table(groups: dict[str, list[list[str]]], header: Sequence[str] = (), name: str = "") -> HTML:
-    """Return a small table; `groups` maps headings ("" for none) to rows of HTML cells."""
-    parts = []
-    for heading, rows in groups.items():
-        if heading:
-            parts.append(
-                f'<tr class="fb-group"><th colspan="{len(header)}" scope="rowgroup">'
-                f"<span>{heading}</span></th></tr>"
-            )
-        parts += [
-            f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{one}</td>" for one in row[1:])}</tr>'
-            for row in rows
-        ]
-    heads = "".join(f'<th scope="col">{word}</th>' for word in header)
-    head = f"<thead><tr>{heads}</tr></thead>" if header else ""
-    identity = f' id="{name}"' if name else ""
-    return HTML(
-        f'<div class="fb-scroll"><table class="fb-table"{identity}>{head}'
-        f"<tbody>{''.join(parts)}</tbody></table></div>"
-    )
-
-
-def value_table(groups: dict[str, list[list[str]]], header: Sequence[str], name: str) -> HTML:
-    """Return a figure's values as a folded `table`."""
-    said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(filter(None, header))}"
-    shown = table(groups, header, name).data
-    return HTML(f"<details><summary>{said}</summary>{shown}</details>")
-
-
-def badge(words: str, good: bool) -> str:
-    """Return words on green or amber."""
-    return f'<span class="fb-badge fb-{"good" if good else "off"}">{escape(words)}</span>'
-
-
-def link(place: str, html: str) -> str:
-    """Return a link to another page, or a place on it.
-
-    In Jupyter it leads to the page's notebook or, without one, to the built site.
-
-    Examples
-    --------
-    >>> link("audit#tally", "all of them")
-    '<a data-page="audit#tally" href="audit.ipynb#tally">all of them</a>'
-    >>> link("claims", "its claims")
-    '<a data-page="claims" href="../results/site/claims.html">its claims</a>'
+    The columns `rows` name a row, the columns `groups` what it stands under; `labels` has words for
+    cells of these. `more` maps further headings to columns.
     """
-    page, further = re.split(r"(?=[?#])", place + "#", maxsplit=1)
-    generated = page.partition("/")[0] in GENERATED
-    href = f"../results/site/{page}.html" if generated else f"{page}.ipynb"
-    return f'<a data-page="{place}" href="{href}{further[:-1]}">{html}</a>'
+    found: dict[str, list[list[str]]] = {}
+    for row in drawn.to_dict("records"):
+        said = [_in_words(key, row[key], labels) for key in rows]
+        under = ", ".join(_in_words(key, row[key], labels) for key in groups)
+        cells = [
+            ", ".join(filter(None, said)),
+            number(row["mean"], digits),
+            *(span(row[f"{what}_low"], row[f"{what}_high"], digits) for what in ("mean", "run")),
+            *(_cell(row[key], digits) for key in more.values()),
+            str(row["n_replicates"]),
+        ]
+        found.setdefault(under, []).append(cells)
+    header = ["", "mean", "95 % interval", "95 % of our runs", *more, "n"]
+    said = f"{len(drawn)} rows of values: {', '.join(header[1:])}"
+    return folded(said, table(found, header, name))
 
 
-def link_to_claim(claim: str, html: str) -> str:
-    """Return a link to a claim's page."""
-    return link(f"claims/{claim}", html)
+def _cell(value: float | str, digits: int) -> str:
+    """Return a text or number for reading; empty for none."""
+    if isinstance(value, str):
+        return value
+    return "" if value != value else number(value, 0 if isinstance(value, int) else digits)
+
+
+def _in_words(key: str, value: Any, labels: Mapping[str, str]) -> str:
+    if isinstance(value, str):
+        return labels.get(value, value)
+    if value != value:  # a policy without what the others vary
+        return ""
+    return f"{SIGNS.get(key, key)}{' = ' * (key in SIGNS) or ' '}{_plain(value)}"
+
+
+def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> pd.DataFrame:
+    """Return a figure's rows at the recorded rounds nearest to parts of the last round.
+
+    Each combination of values in the columns `by` has its own rounds.
+    """
+    chosen = []
+    for _, own in drawn.groupby(list(by), sort=False, dropna=False):
+        rounds = np.sort(own["round"].unique())
+        wanted = {rounds[np.abs(rounds - part * rounds[-1]).argmin()] for part in parts}
+        chosen.append(own[own["round"].isin(wanted)])
+    return pd.concat(chosen)
+
+
+def frame(shown: pd.DataFrame, name: str, digits: int = 0) -> Html:
+    """Return a frame as a folded table, without its index."""
+    rows = [[_cell(one, digits) for one in row] for row in shown.itertuples(index=False)]
+    said = f"{len(rows)} rows of values: {', '.join(shown.columns[1:])}"
+    return folded(said, table({"": rows}, list(shown.columns), name))

@@ -9,97 +9,142 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-#: Prose keys by the record that has them. All other keys decide, also unknown ones.
-PROSE = {
+#: Keys that decide nothing, by the record that has them. All others decide, also unknown ones.
+LEFT_OUT = {
     "ledger": ("title",),
     "families": ("what",),
-    "rules": ("changes",),
+    "rules": ("version", "changes"),
     "claims": (
-        *("place", "statement", "estimand", "note", "between", "changes", "reconstructed"),
-        "rests_on",
+        *("version", "changes", "place", "note", "between", "reconstructed", "rests_on"),
+        "figure",
     ),
-    "tests": ("note", "changes", "meaning"),
+    "tests": ("version", "changes", "note", "meaning"),
+    "experiments": (
+        "title",
+        "figures",
+        "companion_to",
+        "label",
+        "provenance",
+        "source",
+        "chunk",
+        "record",
+    ),
 }
-#: Keys whose text is prose, while their presence decides.
-GIVEN = {"claims": ("untestable",)}
-#: Seed of papers without a ledger: no rule judges their runs.
+#: Keys whose text decides nothing, while their presence does.
+GIVEN = {"claims": ("untestable",), "tests": ("uncontrolled",)}
+#: Seed of runs that no rule judges.
 UNJUDGED_SEED = 20240711
 
 
-def rules_digest(content: Mapping[str, Any]) -> str:
-    """Return a hash of everything in a ledger that decides, as 16 hexadecimal digits.
+def digest_of(content: Any) -> str:
+    """Return a hash of plain values, as 16 hexadecimal digits."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    Comments, the order of keys, the notation of numbers and lines, and prose (`PROSE`) do not
-    change it; the order of lists does: the first reading is not the second. ValueError for anything
-    but numbers, texts, booleans, null, lists and mappings.
+
+def rules_digest(content: Mapping[str, Any]) -> str:
+    """Return a hash of everything in a ledger that decides (`canonical`).
 
     Examples
     --------
     >>> rule = {"procedure": "bound", "settings": {"level": 0.99, "margin": 1.0}}
-    >>> one = {"title": "One", "rules": {"small": rule}, "claims": {}}
-    >>> same = {"rules": {"small": rule | {"changes": []}}, "claims": {}, "title": "Two"}
+    >>> claim = {"statement": "It is small.", "tests": {"mean": {"rule": "small"}}}
+    >>> one = {"title": "One", "rules": {"small": rule}, "claims": {"a": claim}}
+    >>> same = {"title": "Two", "rules": {"less": rule | {"changes": []}}}
+    >>> same["claims"] = {"a": claim | {"tests": {"average": {"rule": "less"}}}}
     >>> rules_digest(one) == rules_digest(same)
     True
     >>> other = {"procedure": "bound", "settings": {"level": 0.95, "margin": 1}}
     >>> rules_digest(one) == rules_digest(one | {"rules": {"small": other}})
     False
     """
-    text = json.dumps(canonical(content), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    found = canonical(content)
+    return digest_of(
+        found | {"claims": {key: nameless(one) for key, one in found["claims"].items()}}
+    )
+
+
+def nameless(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a claim in canonical form without the names of its tests."""
+    tests = sorted(record.get("tests", {}).values(), key=digest_of)
+    return dict(record) | ({"tests": tests} if tests else {})
 
 
 def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the deciding part of a ledger as plain values, each written in one way."""
-    found = _without(content, "ledger")
-    for kind in ("families", "rules", "claims"):
-        if isinstance(found.get(kind), Mapping):
-            found[kind] = {key: _without(one, kind) for key, one in found[kind].items()}
-    if isinstance(found.get("claims"), Mapping):
-        for claim in found["claims"].values():
-            if isinstance(claim, dict) and isinstance(claim.get("tests"), Mapping):
-                claim["tests"] = {
-                    key: _without(one, "tests") for key, one in claim["tests"].items()
-                }
-    if isinstance(found.get("readings"), Mapping):  # their names decide, their descriptions do not
-        found["readings"] = {
-            name: "" if isinstance(one, str) else one for name, one in found["readings"].items()
-        }
-    return _plain(found, "")
+    """Return the deciding part of a ledger as plain values, each written in one way.
+
+    A claim has its readings, its family and its tests' rules in it, so that what no claim uses
+    does not count, nor do the names of rules. Neither do comments, the order of keys, the notation
+    of numbers and lines, and what is `LEFT_OUT`. The order of lists does: the first
+    reading is not the second. ValueError for anything but numbers, texts, booleans, null, lists and
+    mappings.
+    """
+    apart = ("readings", "families", "rules", "claims")
+    found = {key: one for key, one in _without(content, "ledger").items() if key not in apart}
+    found["claims"] = {key: _claim(one, content) for key, one in content.get("claims", {}).items()}
+    return plain(found, "")
 
 
-def _without(record: Any, kind: str) -> Any:
-    if not isinstance(record, Mapping):
-        return record
+def _claim(record: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    found = _without(record, "claims")
+    if "readings" in found:
+        words = content.get("readings", {})
+        found["readings"] = [[name, words.get(name)] for name in found["readings"]]
+    if "family" in found:
+        family = content.get("families", {}).get(found["family"], {})
+        found["family"] = {"name": found["family"]} | _without(family, "families")
+    if "tests" in found:
+        found["tests"] = {name: _test(one, content) for name, one in found["tests"].items()}
+    return found
+
+
+def _test(block: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    rule = content.get("rules", {}).get(block.get("rule"), {})
+    found = _without(block, "tests") | {"rule": _without(rule, "rules")}
+    return found
+
+
+def without_prose(block: Any) -> Any:
+    """Return what of an experiment decides, of its parts too, as plain values."""
+    if isinstance(block, Mapping):
+        kept = _without(block, "experiments")
+        return {str(key): without_prose(one) for key, one in kept.items()}
+    if isinstance(block, list):
+        return [without_prose(one) for one in block]
+    return plain(block, "")
+
+
+def _without(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
     given = GIVEN.get(kind, ())
     return {
         key: True if key in given else value
         for key, value in record.items()
-        if key not in PROSE[kind]
+        if key not in LEFT_OUT[kind]
     }
 
 
-def _plain(value: Any, place: str) -> Any:
+def plain(value: Any, place: str) -> Any:
     """Return a value with whole numbers as int and texts on one line; `place` is for messages."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one, f"{place}.{key}") for key, one in value.items()}
+        return {str(key): plain(one, f"{place}.{key}") for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one, f"{place}.{number}") for number, one in enumerate(value)]
+        return [plain(one, f"{place}.{number}") for number, one in enumerate(value)]
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return int(value)
     if value is None or isinstance(value, bool | int | float):
         return value
-    raise ValueError(f"{place[1:]}: {value!r} is no number, text, list, or keys and values")
+    raise ValueError(
+        f"{place.removeprefix('.')}: {value!r} is no number, text, list, or keys and values"
+    )
 
 
-def seed_of_rules(paper: str, digest: str) -> int:
-    """Return the root seed of a paper's runs, which follows from its ledger's digest.
+def seed_of_digest(digest: str, paper: str, salt: str = "") -> int:
+    """Return the root seed that follows from a digest, a paper and, if given, words of anyone's.
 
-    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER``, big-endian, without the lowest bit,
-    hence in [0, 2**63); `UNJUDGED_SEED` for an empty digest, that of a paper without a ledger.
+    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER`` or ``DIGEST PAPER SALT``, big-endian,
+    without the lowest bit, hence in [0, 2**63).
     """
-    if not digest:
-        return UNJUDGED_SEED
-    made = hashlib.sha256(f"{digest} {paper}".encode()).digest()
-    return int.from_bytes(made[:8], "big") >> 1
+    text = " ".join(filter(None, (digest, paper, salt)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

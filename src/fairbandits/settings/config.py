@@ -4,48 +4,41 @@ The workflow reads it on every start, so neither Numba nor pandas is imported he
 """
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar
 
-from fairbandits.settings.canonical import rules_digest, seed_of_rules
-from fairbandits.settings.checks import (
-    check_apart,
-    check_drawn_quotas,
-    check_instance,
-    check_observer,
-    check_policy,
-    check_quotas,
-    check_range,
-    check_rounds,
-    check_shares,
-    check_streams,
-    check_sweep,
-    check_targets,
-    exact,
-    observers_of,
-    source_of,
-    with_stand_ins,
-)
+from pydantic import Field, PlainValidator, model_validator
+
+from fairbandits.policies.parameters import number, one_of, whole
+from fairbandits.settings.canonical import UNJUDGED_SEED, seed_of_digest
 from fairbandits.settings.costs import MOST, fitting_chunk, seconds_of_replicate
+from fairbandits.settings.deciding import Digests, digests_of
+from fairbandits.settings.models import (
+    Count,
+    Many,
+    Model,
+    Slug,
+    Some,
+    Unique,
+    Words,
+    matching,
+    of,
+    validated,
+)
+from fairbandits.settings.papers import (
+    ExperimentBlock,
+    PaperFile,
+    PolicyBlock,
+    Suite,
+    shared_out,
+    value_of,
+)
 from fairbandits.settings.plugins import home_of
-from fairbandits.settings.schemas import (
-    ROOT,
-    ConfigError,
-    check,
-    meant,
-    merge,
-    paper_file,
-    read_yaml,
-)
-from fairbandits.settings.spec import (
-    RunSpec,
-    cells_of_sweep,
-    depends_on_instance,
-    ranges_of,
-    shares_of,
-)
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, merge, paper_file, read_yaml
+from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance
+from fairbandits.settings.starting import check_start, source_of
 from fairbandits.settings.variants import Changes
 
 
@@ -107,6 +100,8 @@ class Experiment:
     published_replicates: int | None  # the paper's number; our first replicates are as many
     suite: str  # experiment that this is an instance of, or empty
     audit: bool  # run for the audit only, from papers/SLUG/audit.yaml
+    #: of its seed: the number itself, or the digest of what it follows from
+    origin: int | str = UNJUDGED_SEED
     scale: str = ""  # key of settings.marks.SCALES; empty at the published one
     changed: tuple[str, ...] = ()  # differences from the published settings, in words
 
@@ -169,21 +164,24 @@ class Replay:
         return {"paper": self.paper, "title": self.title, "horizon": self.horizon}
 
 
-#: Value of `seed` for which each paper's seed follows from its ledger.
+#: Value of `seed` for which an experiment's seed follows from the records that read it.
 LEDGER = "ledger"
+#: Scales, and which settings they need.
+NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
 
 
 @dataclass(frozen=True)
 class Config:
     """The whole configuration."""
 
-    seed: int | str  # root seed of all papers, or "ledger": see seed_of
+    seed: int | str  # root seed of all runs, or "ledger": see seed_of
     scale_name: str  # "paper" or a key of settings.marks.SCALES
     folders: dict[str, str]  # output folders
     experiments: tuple[Experiment, ...]
-    rules: Mapping[str, str] = field(default_factory=dict)  # paper -> digest of its ledger
+    rules: Mapping[str, str] = field(default_factory=dict)  # paper -> digest of all that decides
     replays: tuple[Replay, ...] = ()
     job_seconds: float = MOST  # target for the longest job; a single replicate can take longer
+    salt: str = ""  # words that all seeds follow from besides; see seed_of
 
     @property
     def scale(self) -> str:
@@ -195,15 +193,31 @@ class Config:
         """Whether the seed was chosen, so that runs can be older than the rules that judge them."""
         return self.seed != LEDGER
 
-    def seed_of(self, paper: str) -> int:
-        """Return the root seed of a paper's runs."""
+    def seed_of(self, one: Experiment) -> int:
+        """Return the root seed of an experiment's runs.
+
+        It is the chosen one or, for ``ledger``, follows from the experiment's digest; what figures
+        show keeps its own number. Under a salt all seeds follow from that too.
+        """
         if self.exploratory:
             return self.seed
-        return seed_of_rules(paper, self.rules.get(paper, ""))
+        if isinstance(one.origin, int) and not self.salt:
+            return one.origin
+        return seed_of_digest(str(one.origin), one.paper, self.salt)
 
-    def ledger_of(self, paper: str) -> str | None:
-        """Return the digest that a paper's seed was derived from, None for a chosen seed."""
-        return None if self.exploratory else self.rules.get(paper)
+    def seed_of_judging(self, paper: str) -> int:
+        """Return the seed of what is drawn while a paper's claims are judged."""
+        if self.exploratory:
+            return self.seed
+        return seed_of_digest(self.rules.get(paper, ""), paper, self.salt)
+
+    def ledger_of(self, one: Experiment) -> str | None:
+        """Return the digest that a seed was derived from, None for a number."""
+        return one.origin if isinstance(one.origin, str) and not self.exploratory else None
+
+    def experiment_of(self, run: Run) -> Experiment:
+        """Return the experiment that a run is of."""
+        return self.experiment(run.paper, run.experiment)
 
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
@@ -260,6 +274,107 @@ class Config:
         return self.of_figure(paper, figure), *others
 
 
+def _seed(value: Any) -> int | str:
+    if value != LEDGER and (type(value) is not int or value < 0):
+        raise ValueError(f" must be a whole number of at least 0 or {LEDGER!r}, got {value!r}")
+    return value
+
+
+class Recorded(Model):
+    """Recorded rounds: how many evenly spaced and log-spaced ones."""
+
+    linear: Many
+    log: Many
+
+
+class Limits(Model):
+    """Upper limits; what an experiment has less of stays."""
+
+    needs: ClassVar = {"horizon": ("checkpoints",)}
+    horizon: Count | None = None
+    replicates: Count | None = None
+    chunk: Count | None = None  # replicates of one file
+    checkpoints: Recorded | None = None
+
+
+class AllLimits(Limits):
+    """Upper limits of a run at another scale."""
+
+    replay: Count | None = None  # rounds of a released program with many arms
+    evidence: Limits | None = None  # of experiments that no figure shows, in place of these
+
+
+class Factors(Model):
+    """What a larger run is multiplied by; the published checkpoints stay beside."""
+
+    horizon: Annotated[Any, of(whole(at_least=1, at_most=1000))] = 1
+    replicates: Annotated[Any, of(whole(at_least=1, at_most=1000))] = 1
+
+
+class Folders(Model):
+    """What everything is written to."""
+
+    results: Words  # caches, datasets, notebooks and the site
+    figures: Words
+    audit: Words | None = None  # the short table of verdicts
+    logs: Words
+    benchmarks: Words  # time and memory of the jobs
+
+
+class Settings(Model):
+    """What config/*.yaml say together."""
+
+    #: root seed of every stream: "ledger", for each experiment one that follows from what decides
+    #: the claims that read it (figures keep theirs); or a number, with which everything that is
+    #: made says that it is exploratory
+    seed: Annotated[Any, PlainValidator(_seed)]
+    #: "paper" is the published one; all others are marked, in folders of their own
+    salt: Words | None = None  # other words, other seeds: for judging all claims again
+    scale: Annotated[Any, of(one_of("paper", *NEEDED, "variant"))]
+    papers: Annotated[list[Slug], Some, Unique]  # each with a file papers/SLUG/experiments.yaml
+    limits: AllLimits | None = None
+    factors: Factors | None = None
+    #: settings in place of the published ones, by their names: see `variants.Changes`
+    changes: Annotated[dict[str, Any], Some] | None = None
+    replicates: Annotated[Any, of(whole(at_least=2, at_most=1_000_000))] | None = None
+    #: most seconds of computing in one process, where it can be cut; another value is another cut
+    job_seconds: Annotated[Any, of(number(at_least=0.001, at_most=1_000_000))] = MOST
+    #: ns a round of runs for which the rule of thumb is far off; benchmarks/scaling.py --costs
+    costs: dict[
+        Annotated[Any, matching("[a-z_]+/[^/]+/[^/]+")], Annotated[Any, of(number(above=0))]
+    ] = Field(default={})
+    pathvars: Folders
+
+    @model_validator(mode="after")
+    def _fits(self):
+        scale, given = self.scale, self.model_fields_set
+        needed = NEEDED.get(scale)
+        if needed and needed not in given:
+            raise ValueError(f": scale {scale} needs the {needed} of config/{scale}.yaml")
+        variant, sizes = (
+            sorted({"changes", "replicates"} & given),
+            sorted({"limits", "factors"} & given),
+        )
+        if scale == "variant" and not variant:
+            raise ValueError(": scale variant needs changes or replicates")
+        if scale != "variant" and variant:
+            raise ValueError(f": {variant[0]} needs scale variant, got {scale}")
+        if scale == "paper" and sizes:
+            other = next(one for one, key in NEEDED.items() if key == sizes[0])
+            raise ValueError(f": {sizes[0]} need another scale than paper, such as {other}")
+        if len(sizes) > 1:
+            raise ValueError(": limits and factors exclude each other; give one of them")
+        return self
+
+    def limits_of(self, block: ExperimentBlock) -> Limits:
+        """Return the limits of an experiment."""
+        limits = self.limits or AllLimits()
+        if block.figures or block.companion_to or limits.evidence is None:
+            return limits
+        own = limits.evidence
+        return limits.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
+
+
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
     """Return the configuration of these files, later ones overriding earlier ones.
 
@@ -272,129 +387,117 @@ def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
     return build_config(merged, where, root)
 
 
-def build_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
+def build_config(content: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of merged settings; `where` names them in messages."""
-    seed = settings.get("seed")
-    if isinstance(seed, str) and seed != LEDGER:
-        raise ConfigError(
-            f"{where}: seed: {seed!r} is neither a whole number of at least 0 nor {LEDGER!r}"
-        )
-    check(settings, "config", where)
-    scale = _scale(settings, where)
-    changes = Changes(settings.get("changes", {}), f"{where}: changes")
+    settings = validated(content, Settings, where)
+    changes = Changes(settings.changes or {}, f"{where}: changes")
     experiments: list[Experiment] = []
     replays: list[Replay] = []
-    for slug in settings["papers"]:
+    rules: dict[str, str] = {}
+    for slug in settings.papers:
         file = paper_file(slug, "experiments", root)
         if not file.is_file():
             known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
+        pinned = UNJUDGED_SEED
         own: dict[str, Experiment] = {}
-        blocks: dict[str, Any] = {}
-        places: dict[str, str] = {}
+        blocks: dict[str, tuple[str, ExperimentBlock]] = {}
         for path in (file, paper_file(slug, "audit", root)):
             if not path.is_file():
                 continue
             name = str(path.relative_to(root))
-            replays += _replays(path, slug, name)
-            for key, (suite, block) in blocks_of(path, slug, name).items():
-                place = places[key] = f"{name}: experiments.{key}"
+            content = _file_of(path, slug, name)
+            if path == file and content.seed is not None:
+                pinned = content.seed
+            replays += [
+                Replay(slug, key, one.title, tuple(one.figures), one.horizon.value)
+                for key, one in content.replays.items()
+            ]
+            for key, (suite, block) in _instances(content.experiments, name).items():
+                place = f"{name}: experiments.{key}"
                 suites = {one.suite for one in own.values()} - {suite}
                 if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
                     raise ConfigError(f"{place}: there is another experiment {min(taken)}")
                 block, words = changes.of(slug, (key, suite), block)
-                if words:
-                    place = f"{where}: changes of {key}"
-                    whole = {**read_yaml(path), "experiments": {key: block}}
-                    check(whole, "paper", place)
-                blocks[key] = block
+                place = f"{where}: changes of {key}" if words else place
+                at = (place, "") if words else (name, f"experiments.{key}")
+                checked = validated(block, ExperimentBlock, *at)
+                blocks[key] = place, checked
                 audit = path != file
-                own[key] = _experiment(slug, key, block, scale, words, place, suite, audit)
-        for key, place in places.items():
-            check_streams(key, blocks, place)
-        experiments += own.values()
-        _check_costs(scale.costs, own.values(), slug, where)
+                own[key] = _experiment(slug, key, checked, settings, words, place, suite, audit)
+        _check_streams(blocks)
+        rules[slug], drawn = _digests(slug, root)
+        experiments += _with_origins(own, pinned, drawn)
+        _check_costs(settings.costs, own.values(), slug, where)
         _check_figures(experiments, replays, str(file.relative_to(root)))
     changes.check_found()
     return Config(
-        seed,
-        settings["scale"],
-        dict(settings["pathvars"]),
+        settings.seed,
+        settings.scale,
+        {key: folder for key, folder in settings.pathvars if folder},
         tuple(experiments),
-        _rules(settings["papers"], root),
+        {paper: digest for paper, digest in rules.items() if digest},
         tuple(replays),
-        scale.job_seconds,
+        settings.job_seconds,
+        settings.salt or "",
     )
 
 
-class _Scale(NamedTuple):
-    """A configuration's changes to the experiments."""
-
-    name: str  # key of settings.marks.SCALES; empty at the published scale
-    limits: dict[str, Any]  # upper limits of rounds, replicates, ...
-    factors: dict[str, int]  # what these are multiplied by
-    replicates: int | None
-    job_seconds: float  # target for the longest job
-    costs: dict[str, float]  # run -> measured ns a round
+def _file_of(file: Path, slug: str, where: str) -> PaperFile:
+    content = validated(read_yaml(file), PaperFile, where)
+    if content.paper != slug:
+        raise ConfigError(f"{where}: paper must be {slug!r}, got {content.paper!r}")
+    return content
 
 
-#: Keys of a configuration that make a scale.
-NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
+def blocks_of(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the experiments of a file as written, each with its suite, if it is in one."""
+    return _instances(_file_of(file, slug, where).experiments, where)
 
 
-def _scale(settings: dict[str, Any], where: str) -> _Scale:
-    """Return the scale of a configuration, after checking the other settings against it."""
-    scale = settings["scale"]
-    needed = NEEDED.get(scale)
-    if needed and needed not in settings:
-        raise ConfigError(f"{where}: scale {scale} needs the {needed} of config/{scale}.yaml")
-    variant = sorted({"changes", "replicates"} & settings.keys())
-    if scale == "variant" and not variant:
-        raise ConfigError(f"{where}: scale variant needs changes or replicates")
-    if scale != "variant" and variant:
-        raise ConfigError(f"{where}: {variant[0]} needs scale variant, got {scale}")
-    sizes = sorted({"limits", "factors"} & settings.keys())
-    if scale == "paper" and sizes:
-        other = next(one for one, key in NEEDED.items() if key == sizes[0])
-        raise ConfigError(f"{where}: {sizes[0]} need another scale than paper, such as {other}")
-    if len(sizes) > 1:
-        raise ConfigError(f"{where}: limits and factors exclude each other; give one of them")
-    return _Scale(
-        "" if scale == "paper" else scale,
-        settings.get("limits", {}),
-        settings.get("factors", {}),
-        settings.get("replicates"),
-        settings.get("job_seconds", MOST),
-        settings.get("costs", {}),
-    )
-
-
-def _replays(file: Path, paper: str, where: str) -> list[Replay]:
-    """Return the replays of a file."""
-    content = read_yaml(file)
-    check(content, "paper", where)
-    return [
-        Replay(paper, name, block["title"], tuple(block["figures"]), block["horizon"]["value"])
-        for name, block in content.get("replays", {}).items()
-    ]
-
-
-def _rules(papers: Sequence[str], root: Path) -> dict[str, str]:
-    """Return the digests of the papers' ledgers, for papers that have one."""
-    found = {}
-    for paper in papers:
-        file = paper_file(paper, "claims", root)
-        where = str(file.relative_to(root))
-        if not file.is_file():
-            _check_unjudged(paper, where, root)
+def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for key, block in blocks.items():
+        if "instances" not in block:
+            found[key] = "", block
             continue
-        content = read_yaml(file)
-        check(content, "claims", where)
-        try:
-            found[paper] = rules_digest(content)
-        except ValueError as error:
-            raise ConfigError(f"{where}: {error}") from None
+        inside = f"experiments.{key}"
+        place = f"{where}: {inside}"
+        suite = validated({"instances": block["instances"]}, Suite, where, inside)
+        shared = {name: value for name, value in block.items() if name != "instances"}
+        for name, own in suite.instances.items():
+            if "instances" in own:
+                raise ConfigError(
+                    f"{place}.instances.{name}: an instance cannot have instances itself"
+                )
+            if f"{key}_{name}" in {**found, **blocks}:
+                raise ConfigError(
+                    f"{place}.instances.{name}: there is another experiment {key}_{name}"
+                )
+            found[f"{key}_{name}"] = key, shared | own
     return found
+
+
+def _digests(paper: str, root: Path) -> Digests:
+    """Return the digests of what decides, empty for a paper without a ledger."""
+    found = digests_of(paper, root)
+    if not found.paper:
+        _check_unjudged(paper, f"papers/{paper}/claims.yaml", root)
+    return found
+
+
+def _with_origins(
+    experiments: Mapping[str, Experiment], pinned: int, drawn: Mapping[str, str]
+) -> Iterator[Experiment]:
+    """Yield a paper's experiments, each with what its seed follows from.
+
+    Those of papers/SLUG/experiments.yaml have their paper's number, and so has all that meets the
+    same rewards as one of them.
+    """
+    for one in experiments.values():
+        shared = experiments[one.runs[0].stream.partition("/")[2]]
+        known = drawn.get(one.suite or one.name, pinned) if shared.audit else pinned
+        yield replace(one, origin=known)
 
 
 def _check_unjudged(paper: str, where: str, root: Path) -> None:
@@ -416,261 +519,127 @@ def _check_unjudged(paper: str, where: str, root: Path) -> None:
                 )
 
 
-def blocks_of(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the experiments of a file, each with the suite that it is an instance of."""
-    content = read_yaml(file)
-    check(content, "paper", where)
-    if content["paper"] != slug:
-        raise ConfigError(f"{where}: paper must be {slug!r}, got {content['paper']!r}")
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for key, block in content["experiments"].items():
-        if "instances" not in block:
-            found[key] = "", block
-            continue
-        for name, own in block["instances"].items():
-            place = f"{where}: experiments.{key}.instances.{name}"
-            if "instances" in own:
-                raise ConfigError(f"{place}: an instance cannot have instances itself")
-            merged = {k: v for k, v in block.items() if k != "instances"} | own
-            check({**content, "experiments": {key: merged}}, "paper", place)
-            if f"{key}_{name}" in {**found, **content["experiments"]}:
-                raise ConfigError(f"{place}: there is another experiment {key}_{name}")
-            found[f"{key}_{name}"] = key, merged
-    return found
-
-
 def _experiment(
     paper: str,
     name: str,
-    block: dict[str, Any],
-    scale: _Scale,
+    block: ExperimentBlock,
+    settings: Settings,
     changed: list[str],
     place: str,
     suite: str,
     audit: bool,
 ) -> Experiment:
-    horizon, replicates = block["horizon"]["value"], block["replicates"]["value"]
-    published = block.get("published_replicates", {"value": None})["value"]
-    checkpoints = _checkpoints(block["checkpoints"], horizon, place)
-    if published and published > replicates:
-        raise ConfigError(
-            f"{place}.published_replicates must be at most replicates ({replicates}), "
-            f"got {published}"
-        )
-    groups = block.get("groups", {"value": []})["value"]
-    means, drawn = _means(block, groups, place)
-    n_arms = drawn["arms"] if drawn else len(means)
-    limits, factors = scale.limits, scale.factors
-    if not (block["figures"] or block.get("companion_to")):
-        limits = limits | limits.get("evidence", {})
-    full = {"rounds": horizon, "replicates": replicates}
-    factor = factors.get("horizon", 1)
-    horizon = factor * min(horizon, max(limits.get("horizon", horizon), n_arms))
-    replicates = min(replicates, limits.get("replicates", replicates))
-    replicates = scale.replicates or factors.get("replicates", 1) * replicates
-    published = published and min(published, replicates)
-    if "at" in checkpoints:
-        checkpoints = {"at": _rescaled(checkpoints["at"], horizon, factor)}
+    """Return an experiment at the scale of the settings."""
+    full = {"rounds": block.horizon.value, "replicates": block.replicates.value}
+    n_arms = block.n_arms
+    limits, factors = settings.limits_of(block), settings.factors or Factors()
+    horizon, replicates = full.values()
+    horizon = factors.horizon * min(horizon, max(limits.horizon or horizon, n_arms))
+    replicates = factors.replicates * min(replicates, limits.replicates or replicates)
+    replicates = settings.replicates or replicates
+    published = value_of(block.published_replicates)
+    checkpoints = block.checkpoints
+    if checkpoints.at:
+        checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
     else:
-        checkpoints = limits.get("checkpoints", checkpoints)
-    for (what, number), now in zip(full.items(), (horizon, replicates), strict=True):
-        if now != number:
-            changed = [*changed, f"{now} {what} in place of {number}"]
-    targets, shares, quotas = (
-        block.get(key, {"value": []})["value"] for key in ("targets", "target_shares", "quotas")
-    )
-    if isinstance(shares, dict):
-        shares = [shares["share"]] * shares["arms"]
-    quotas = _shared_out(quotas, n_arms, f"{place}.quotas")
-    drawn_quotas = block.get("drawn_quotas", {"value": {}})["value"]
-    penalties = block.get("penalties", {"value": None})["value"]
-    check_instance(n_arms, horizon, place)
-    if groups and sum(groups) != n_arms:
-        raise ConfigError(
-            f"{place}.groups must sum to the number of arms ({n_arms}), got {sum(groups)}"
-        )
-    for one, other in (("targets", "target_shares"), ("quotas", "drawn_quotas")):
-        if one in block and other in block:
-            raise ConfigError(f"{place}: {one} and {other} exclude each other; give one of them")
-    if targets and drawn:
-        raise ConfigError(f"{place}.targets need fixed means; give target_shares of drawn ones")
-    if shares:
-        check_shares(shares, n_arms, f"{place}.target_shares")
-    if shares and means:
-        targets = shares_of(shares, means)
-    if targets:
-        check_targets(means, targets, place)
-    if quotas:
-        check_quotas(n_arms, quotas, place)
-    if drawn_quotas:
-        check_drawn_quotas(drawn_quotas, n_arms, f"{place}.drawn_quotas")
-    if isinstance(penalties, list) and len(penalties) != n_arms:
-        raise ConfigError(
-            f"{place}.penalties must have one entry per arm ({n_arms}), got {len(penalties)}"
-        )
-    spreads = _spreads(block, place)
+        checkpoints = (limits.checkpoints or checkpoints).model_dump(exclude_unset=True)
+    for (what, published_one), now in zip(full.items(), (horizon, replicates), strict=True):
+        if now != published_one:
+            changed = [*changed, f"{now} {what} in place of {published_one}"]
+    penalties, groups = value_of(block.penalties), tuple(value_of(block.groups, ()))
     given = {
-        "penalties": penalties,
+        "drawn_means": block.drawn,
         "groups": groups,
-        "targets": targets or shares,
-        "quotas": quotas or drawn_quotas,
-        "fractions": quotas or drawn_quotas,
+        "means": tuple(block.true_means),
+        "quotas": block.fractions,
     }
+    spec = RunSpec(
+        stream=f"{paper}/{block.same_instances_as or name}",
+        policy="",
+        parameters={},
+        law="",
+        horizon=horizon,
+        checkpoints=checkpoints,
+        drawn_quotas=block.drawn_quotas.value.model_dump() if block.drawn_quotas else {},
+        penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
+        record=None if block.record is None else tuple(block.record),
+        **given,
+    )
     runs = []
-    for label, policy in block["policies"].items():
-        inside = f"{place}.policies.{label}"
-        where = f"{inside}.parameters"
-        parameters = {
-            key: _shared_out(entry["value"], n_arms, f"{where}.{key}")
-            for key, entry in policy["parameters"].items()
-        }
-        sweep = {
-            key: _in_steps(entry["value"], f"{inside}.sweep.{key}")
-            for key, entry in policy.get("sweep", {}).items()
-        }
-        check_sweep(sweep, f"{inside}.sweep")
-        observe = observers_of(policy.get("observe", []), f"{inside}.observe")
-        home = home_of(policy["policy"], inside)
-        for cell in cells_of_sweep(sweep):
-            known = check_policy(home, parameters | cell, n_arms, given, inside)
-            for observer, own in observe:
-                own = with_stand_ins(own, n_arms, given, f"{inside}.observe.{observer}")
-                check_observer(observer, own, home, known, n_arms, f"{inside}.observe")
-        if repeated := sorted(sweep.keys() & parameters.keys()):
-            raise ConfigError(f"{where}: {repeated[0]} is also in sweep; give it once")
-        horizons = policy.get("horizons", {"value": []})["value"]
-        if horizons:
-            check_rounds(horizons, n_arms, full["rounds"], f"{inside}.horizons")
-            horizons = _rescaled(horizons, horizon, factor)
-        apart = policy.get("apart", False)
-        check_apart(apart, horizons, block, f"{inside}.apart")
-        for law in block["laws"]["value"]:
-            asks = depends_on_instance(parameters, "targets")
-            spec = RunSpec(
-                stream=f"{paper}/{block.get('same_instances_as', name)}",
-                policy=home,
-                policy_source=source_of(home, inside),
-                parameters=parameters,
-                law=law,
-                spread=spreads.get(law),
-                horizon=horizon,
-                horizons=tuple(horizons),
-                apart=apart,
-                checkpoints=checkpoints,
-                means=tuple(means),
-                drawn_means=drawn,
-                groups=tuple(groups),
-                quotas=tuple(quotas),
-                drawn_quotas=drawn_quotas,
-                targets=tuple(targets) if asks and not shares else (),
-                target_shares=tuple(shares) if asks else (),
-                penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
-                sweep=sweep,
-                record=tuple(block["record"]) if "record" in block else None,
-                observe=tuple(observe),
+    for label, policy in block.policies.items():
+        own = _played(spec, block, policy, factors.horizon, f"{place}.policies.{label}")
+        chunk = policy.chunk or block.chunk
+        chunk = min(chunk, limits.chunk or chunk)
+        for law in block.laws.value:
+            spread = value_of(getattr(block.spread, law, None))
+            run = Run(
+                paper,
+                name,
+                f"{label}-{law}",
+                replace(own, law=law, spread=spread),
+                replicates,
+                chunk,
             )
-            chunk = policy.get("chunk", block["chunk"])
-            chunk = min(chunk, limits.get("chunk", chunk))
-            run = Run(paper, name, f"{label}-{law}", spec, replicates, chunk)
-            cost = scale.costs.get(run.key)
-            one = seconds_of_replicate(spec, cost)
-            chunk = fitting_chunk(chunk, replicates, one, scale.job_seconds)
-            runs.append(replace(run, chunk=chunk, cost=cost))
+            cost = settings.costs.get(run.key)
+            seconds = seconds_of_replicate(run.spec, cost)
+            most = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
+            runs.append(replace(run, chunk=most, cost=cost))
     return Experiment(
-        paper,
-        name,
-        block["title"],
-        tuple(block["figures"]),
-        tuple(block.get("companion_to", ())),
-        horizon,
-        replicates,
-        tuple(means),
-        tuple(targets),
-        tuple(quotas),
-        tuple(block["laws"]["value"]),
-        {label: policy["label"] for label, policy in block["policies"].items()},
-        tuple(runs),
-        tuple(groups),
-        drawn,
-        penalties,
-        published,
-        suite,
-        audit,
-        scale.name,
-        tuple(changed),
+        paper=paper,
+        name=name,
+        title=block.title,
+        figures=tuple(block.figures),
+        companion_to=tuple(block.companion_to),
+        horizon=horizon,
+        replicates=replicates,
+        targets=tuple(block.rates),
+        laws=tuple(block.laws.value),
+        labels={label: policy.label for label, policy in block.policies.items()},
+        runs=tuple(runs),
+        penalties=penalties,
+        published_replicates=published and min(published, replicates),
+        suite=suite,
+        audit=audit,
+        scale="" if settings.scale == "paper" else settings.scale,
+        changed=tuple(changed),
+        **given,
     )
 
 
-def _means(block: dict[str, Any], groups: list[int], place: str) -> tuple[list, dict[str, Any]]:
-    """Return the means, or the ranges that they are drawn from; the other is empty."""
-    if "drawn_means" not in block:
-        means = block["means"]["value"]
-        if isinstance(means, dict):
-            ((form, numbers),) = means.items()
-            means = {"evenly": _evenly, "one_best": _one_best}[form](**numbers)
-            check_range(min(means), max(means), block["laws"]["value"], f"{place}.means")
-        return means, {}
-    if "means" in block:
-        raise ConfigError(f"{place}: means and drawn_means exclude each other; give one of them")
-    drawn = {key: entry["value"] for key, entry in block["drawn_means"].items()}
-    for key in ("low", "high"):
-        if isinstance(drawn[key], list) and len(drawn[key]) != len(groups):
-            raise ConfigError(
-                f"{place}.drawn_means.{key} must be a number, or have one entry per group "
-                f"({len(groups)}), got {len(drawn[key])}"
-            )
-    for arm, mean in drawn.get("fixed", ()):
-        if not 1 <= arm <= drawn["arms"]:
-            raise ConfigError(
-                f"{place}.drawn_means.fixed must name arms in 1..{drawn['arms']}, got {arm}"
-            )
-        check_range(mean, mean, block["laws"]["value"], f"{place}.drawn_means.fixed")
-    ends = ranges_of(drawn, groups)
-    for low, high in dict.fromkeys(zip(*ends, strict=True)):
-        if low >= high:
-            raise ConfigError(f"{place}.drawn_means.low must be below high ({high}), got {low}")
-        check_range(low, high, block["laws"]["value"], f"{place}.drawn_means")
-    return [], drawn
-
-
-def _evenly(first: float, last: float, arms: int) -> list[float]:
-    """Return evenly spaced means."""
-    return [first + (last - first) * k / (arms - 1) for k in range(arms)]
-
-
-def _one_best(best: float, gap: float, arms: int) -> list[float]:
-    """Return means that are all below the first by the same gap."""
-    return [best, *[best - gap] * (arms - 1)]
-
-
-def _spreads(block: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return the spread of each law that has one."""
-    spreads = {law: entry["value"] for law, entry in block.get("spread", {}).items()}
-    for law, spread in spreads.items():
-        if law not in block["laws"]["value"]:
-            laws = ", ".join(block["laws"]["value"])
-            raise ConfigError(
-                f"{place}.spread.{law}: the experiment has no such law; it has {laws}"
-            )
-        value = exact(spread, f"{place}.spread.{law}")
-        if value <= 0 or (law == "beta" and value < exact("0.1", place)):
-            least = "at least 0.1" if law == "beta" else "above 0"
-            raise ConfigError(f"{place}.spread.{law} must be {least}, got {spread}")
-    return spreads
-
-
-def _checkpoints(checkpoints: dict[str, Any], horizon: int, place: str) -> dict[str, Any]:
-    """Return the recorded rounds as configured; checks those that are listed."""
-    where = f"{place}.checkpoints"
-    if "at" in checkpoints:
-        if len(checkpoints) > 1:
-            raise ConfigError(f"{where}: give either at, or linear and log")
-        check_rounds(checkpoints["at"], 1, horizon, f"{where}.at")
-        if checkpoints["at"][-1] != horizon:
-            raise ConfigError(
-                f"{where}.at must end with the horizon ({horizon}), got {checkpoints['at'][-1]}"
-            )
-    return checkpoints
+def _played(
+    spec: RunSpec, block: ExperimentBlock, policy: PolicyBlock, factor: int, place: str
+) -> RunSpec:
+    """Return the specification of a policy's runs, which can be started."""
+    n_arms = block.n_arms
+    parameters = {key: shared_out(entry.value, n_arms) for key, entry in policy.parameters.items()}
+    home = home_of(policy.policy, place)
+    drawn = [0] * n_arms if block.drawn_quotas else None
+    stand_ins = {
+        "means": [0.5] * n_arms,
+        "penalties": None if block.penalties is None else 0,
+        "reference": [0.5] * n_arms,
+        "shadow_means": [0.5] * n_arms,
+        "groups": spec.groups or None,
+        "targets": [0.0] * n_arms if block.rates or block.shares else None,
+        **dict.fromkeys(("quotas", "fractions"), spec.quotas or drawn),
+    }
+    for cell in cells_of_sweep(policy.swept):
+        own = parameters | cell
+        check_start(home, own, policy.observers, n_arms, spec.horizon, stand_ins, place)
+    horizons = value_of(policy.horizons, [])
+    asks, shares = depends_on_instance(parameters, "targets"), tuple(block.shares)
+    return replace(
+        spec,
+        policy=home,
+        policy_source=source_of(home, place),
+        parameters=parameters,
+        horizons=tuple(_rescaled(horizons, spec.horizon, factor) if horizons else ()),
+        apart=policy.apart,
+        targets=tuple(block.rates) if asks and not shares else (),
+        target_shares=shares if asks else (),
+        sweep=policy.swept,
+        observe=tuple(policy.observers),
+    )
 
 
 def _rescaled(rounds: list, horizon: int, factor: int) -> list:
@@ -683,6 +652,24 @@ def _rescaled(rounds: list, horizon: int, factor: int) -> list:
     return kept if kept == wanted else [*kept, horizon]
 
 
+def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
+    """Raise ConfigError if an experiment shares the streams of one with other means."""
+    for name, (place, block) in blocks.items():
+        other = block.same_instances_as or name
+        place = f"{place}.same_instances_as"
+        if other not in blocks:
+            known = meant(other, list(blocks))
+            raise ConfigError(f"{place}: there is no experiment {other!r}{known}")
+        theirs = blocks[other][1]
+        for key, own, its in (
+            ("groups", value_of(block.groups), value_of(theirs.groups)),
+            ("means", block.true_means, theirs.true_means),
+            ("drawn_means", block.drawn, theirs.drawn),
+        ):
+            if own != its:
+                raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
+
+
 def _check_costs(
     costs: Mapping[str, float], experiments: Iterable[Experiment], paper: str, where: str
 ) -> None:
@@ -691,25 +678,6 @@ def _check_costs(
     for key in costs:
         if key.partition("/")[0] == paper and key not in known:
             raise ConfigError(f"{where}: costs: there is no run {key!r}{meant(key, known)}")
-
-
-def _shared_out(quotas: Any, n_arms: int, place: str) -> Any:
-    """Return quotas given as a part of 1 / k each as a list, anything else unchanged."""
-    if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
-        return quotas
-    return [str(exact(quotas["of_equal_share"], place) / n_arms)] * n_arms
-
-
-def _in_steps(values: Any, place: str) -> Any:
-    """Return evenly spaced swept values as a list, anything else unchanged."""
-    if not isinstance(values, dict):
-        return values
-    first, last = (exact(values["evenly"][end], f"{place}.{end}") for end in ("first", "last"))
-    if first == last:
-        raise ConfigError(f"{place}: first and last must differ, got {first} for both")
-    steps = values["evenly"]["steps"]
-    found = (first + (last - first) * k / steps for k in range(steps + 1))
-    return [int(one) if one.denominator == 1 else float(one) for one in found]
 
 
 def _check_figures(experiments: list[Experiment], replays: list[Replay], where: str) -> None:

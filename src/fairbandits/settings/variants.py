@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fairbandits.policies.own import is_own
-from fairbandits.settings.schemas import ConfigError, meant, parse_yaml, read_yaml, schema_of
+from fairbandits.policies import POLICIES
+from fairbandits.settings.schemas import ConfigError, meant, parse_yaml, read_yaml
 
 #: The configuration file in a variant's folder.
 FILE = "variant.yaml"
@@ -48,11 +49,13 @@ class Changes:
         for name, value in self._values.items():
             experiment, _, setting = name.removeprefix(f"{paper}.").partition(".")
             if experiment not in names:
-                if block.get("figures") and name in settings_of(block):
+                if block.get("figures") and name in settings_of(block, written=True):
                     self._having[name].append(f"{names[0]}.{name}")
                 continue
             self._homes[name][paper] = None
-            known = settings_of(block)
+            known = settings_of(block, written=True)
+            if setting not in known:
+                known = settings_of(block)
             if setting not in known:
                 near = meant(setting, list(known)).partition("; known")[0]
                 raise ConfigError(
@@ -94,10 +97,11 @@ class Changes:
                 )
 
 
-def settings_of(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str, tuple[str, ...]]:
     """Return an experiment's settings, each with its path of keys.
 
-    A policy has all its parameters, also those left at their defaults.
+    A policy has all its parameters, also those left at their defaults unless only the `written`
+    ones are wanted, for which no policy, and with it Numba, is imported.
     """
     found: dict[str, tuple[str, ...]] = {}
     for key, entry in block.items():
@@ -111,7 +115,8 @@ def settings_of(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     for label, policy in block["policies"].items():
         own = "policies", label
         swept = policy.get("sweep", {})
-        for name in dict.fromkeys([*policy["parameters"], *_parameters(policy["policy"])]):
+        others = () if written else _parameters(policy["policy"])
+        for name in dict.fromkeys([*policy["parameters"], *others]):
             found[f"{label}.{name}"] = *own, "parameters", name
         for name in swept:
             found[f"{label}.{name}"] = *own, "sweep", name
@@ -121,9 +126,8 @@ def settings_of(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _parameters(policy: str) -> Iterable[str]:
-    """Return the parameters of a registered policy, from its schema."""
-    known = schema_of("policies")["$defs"]
-    return () if is_own(policy) else known.get(policy, {}).get("properties", ())
+    """Return the parameters of a registered policy."""
+    return (field.name for field in fields(POLICIES[policy])) if policy in POLICIES else ()
 
 
 def _at(block: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any] | None:

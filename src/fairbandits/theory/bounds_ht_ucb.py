@@ -101,11 +101,10 @@ def gap_free_terms(horizon: ArrayLike, penalties: ArrayLike, quotas: ArrayLike) 
 def committing_regret(n_arms: int, share: float, horizon: float) -> float:
     """Return an upper bound on the regret of a policy that all but ignores the means.
 
-    It pulls each arm (1 - share) T / K times in turn, which is the arm's quota, and then the arm
-    with the largest sample mean alone; penalty rates are 1, and rewards normal with variance 1.
-    Only the last part costs anything: share T times the mean gap of the arm that is chosen. With m
-    pulls of each arm that gap is at most the sum over other arms of x exp(-m x^2 / 4), whatever
-    their gaps x, and none of these is above sqrt(2 / (m e)).
+    It fills each arm's quota (1 - share) T / K, and then pulls the arm of the largest sample mean;
+    penalty rates are 1, rewards normal with variance 1. Only the last part costs: share T times the
+    mean gap of the arm chosen. With m pulls of each arm that is at most the sum over other arms of
+    x exp(-m x^2 / 4), whatever their gaps x, and none of these is above sqrt(2 / (m e)).
     """
     pulls = (1 - share) * horizon / n_arms
     return share * horizon * (n_arms - 1) * math.sqrt(2 / (pulls * math.e))

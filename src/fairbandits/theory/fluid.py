@@ -24,28 +24,9 @@ from fairbandits.rationals import quota_numerators
 def fluid_pulls(
     means: Sequence[float], quotas: Sequence, penalties: float | Sequence[float], horizon: int
 ) -> np.ndarray:
-    """Return the pulls of each arm by HT-UCB with the hard threshold, shape (n_arms,).
+    """Return the pulls of each arm by HT-UCB with the hard threshold, which sum to the horizon.
 
-    Parameters
-    ----------
-    means : sequence of float, length n_arms
-        Mean rewards mu_k.
-    quotas : sequence of number or str, length n_arms
-        Required fractions of pulls tau_k, exact, of sum below 1.
-    penalties : float or sequence of float, length n_arms
-        Penalty rates A_k >= 0. Without any this is the fluid law of UCB1.
-    horizon : int
-        Number of rounds T >= 2.
-
-    Returns
-    -------
-    ndarray of float
-        They sum to the horizon.
-
-    Raises
-    ------
-    ValueError
-        If the horizon or a quota is out of its range.
+    Without penalty rates this is the fluid law of UCB1.
     """
     if horizon < 2:
         raise ValueError(f"horizon must be at least 2, got {horizon!r}")

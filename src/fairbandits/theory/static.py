@@ -16,33 +16,12 @@ class StaticBenchmark(NamedTuple):
 
 
 def static_benchmark(means: Sequence[float], targets: Sequence[float]) -> StaticBenchmark:
-    """Return the reward-maximising distribution with x_i mu_i >= lambda_i for all arms.
+    """Return the reward-maximising distribution with x_i mu_i >= lambda_i (BanditQ, Eqs 1-3).
 
-    Parameters
-    ----------
-    means : sequence of float, length n_arms
-        Mean rewards mu.
-    targets : sequence of float, length n_arms
-        Target reward rates lambda, 0 for unprotected arms.
-
-    Returns
-    -------
-    StaticBenchmark
-
-    Raises
-    ------
-    ValueError
-        If no distribution meets the targets.
-
-    Notes
-    -----
-    Mass beyond an arm's requirement is worth most on the best arm (lowest index on ties), so the
-    others get exactly lambda_i / mu_i. The released program gives the best arm no more than its
-    own requirement when it is itself protected; this does not.
-
-    References
-    ----------
-    BanditQ, Eqs 1-3.
+    ValueError if no distribution meets the targets. Mass beyond an arm's requirement is worth most
+    on the best arm (lowest index on ties), so the others get exactly lambda_i / mu_i. The released
+    program gives the best arm no more than its own requirement when it is itself protected; this
+    does not.
     """
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     needed = load(means, targets)

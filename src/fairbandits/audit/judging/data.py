@@ -61,43 +61,28 @@ def rehearse(rules: Rules) -> dict[str, float]:
     """
     config, ledger = rules.small()
     with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder)
-        for one in config.experiments:
-            for run in one.runs:
-                _play(Task(run, range(run.replicates), config.seed_of(OWN), _chunk(run, results)))
-            _join(config, one, results)
-        _ask(config, ledger, results, str(rules.file))
+        simulate(config, Path(folder), 1)
+        _ask(ledger, Evidence(config, OWN, Path(folder)), str(rules.file))
     plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
     return {run.key: _timed(run.spec) for run in plain}
 
 
-def _chunk(run: Run, results: Path) -> Path:
-    return results / run.chunk_file(f"0-{run.replicates - 1}")
-
-
-def _join(config: Config, one: Experiment, results: Path) -> None:
-    chunks = [_chunk(run, results) for run in one.runs]
-    collect(chunks, one.facts(), config.seed_of(OWN), results / one.dataset)
-
-
-def _ask(config: Config, ledger: Ledger, results: Path, where: str) -> None:
+def _ask(ledger: Ledger, evidence: Evidence, where: str) -> None:
     """Raise ConfigError if a test cannot be asked of such runs.
 
     Tests that name a horizon are skipped, since the rehearsal has other horizons.
     """
-    evidence = Evidence(config, OWN, results)
     for claim in ledger.claims.values():
         for test in claim.tests:
-            chosen = (*filter(None, [test.plan.cells]), *test.plan.companions.values())
-            if any("T" in one.wanted or "T" in one.where for one in chosen):
+            if any("T" in one.wanted or "T" in one.where for one in test.plan.selections):
                 continue
+            place = f"{where}: claims.{claim.id}.tests.{test.name}"
             try:
                 asked = list(questions(test.plan, claim.readings, evidence))
             except Exception as error:  # a test can raise anything
-                place = f"{where}: claims.{claim.id}.tests.{test.name}"
                 raise ConfigError(f"{place}: {error}") from None
             if not asked:
-                raise ConfigError(f"{where}: claims.{claim.id}.tests.{test.name}: nothing is asked")
+                raise ConfigError(f"{place}: nothing is asked")
 
 
 def _is_plain(spec: RunSpec) -> bool:
@@ -133,23 +118,16 @@ def refuse_long(rules: Rules, costs: Mapping[str, float], cores: int) -> None:
     if whole <= LONGEST:
         return
     run = next(one for one in rules.config.runs if one.key == max(found, key=found.get))
-    policy = run.name.removesuffix(f"-{run.spec.law}")
     raise ConfigError(
         f"{rules.file}: horizon {run.spec.horizon} with {run.replicates} replicates takes plain "
-        f"Python about {in_words(whole)} on {cores} cores, most of it policy {policy} with "
+        f"Python about {in_words(whole)} on {cores} cores, most of it policy {_policy(run)} with "
         f"{costs[run.key] / 1000:.0f} microseconds a round; give it fewer rounds or replicates, "
         "compile it (fairbandits.compiled), or say --long"
     )
 
 
 def in_words(whole: float) -> str:
-    """Return a number of seconds in words.
-
-    Examples
-    --------
-    >>> in_words(7000)
-    '1.9 hours'
-    """
+    """Return a number of seconds in words."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if whole >= 1.5 * size:
             return f"{whole / size:.2g} {unit}"
@@ -159,31 +137,30 @@ def in_words(whole: float) -> str:
 # ------------------------------------------------------------------------------- simulation
 
 
-def simulate(rules: Rules, results: Path, cores: int, *, progress: bool = False) -> bool:
+def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
     """Simulate the missing runs, and return whether there were any.
 
     All policies get the same rewards. An interrupted simulation keeps its finished parts, and goes
     on from there. A policy's error is a ConfigError that names policy, instance, replicate and
     round.
     """
-    config = rules.config
-    seed = config.seed_of(OWN)
+    seed = config.seed_of(config.experiments[0])  # all of one file have the same
     lacking = [one for one in config.experiments if not _is_there(one, seed, results)]
     tasks = {one.name: list(_tasks(one, seed, results)) for one in lacking}
     left = [task for some in tasks.values() for task in some if not _is_played(task)]
-    said = _said("simulating", sum(len(task.replicates) for task in left)) if progress else None
+    say = _said("simulating", sum(len(task.replicates) for task in left)) if progress else None
     done = 0
     try:
         for task in _all(left, cores):
             done += len(task.replicates)
-            if said:
-                said(done)
+            if say:
+                say(done)
     finally:
-        if said and done:
+        if say and done:
             print(file=sys.stderr)
     for one in lacking:
         chunks = [task.out for task in tasks[one.name]]
-        collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(OWN))
+        collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
     shutil.rmtree(results / "cache", ignore_errors=True)
     return bool(lacking)
 
@@ -224,9 +201,8 @@ def _all(tasks: Sequence[Task], cores: int) -> Iterator[Task]:
             _play(task)
             yield task
         return
-    pool = ProcessPoolExecutor(
-        min(cores, len(tasks)), mp_context=multiprocessing.get_context("fork")
-    )
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(min(cores, len(tasks)), mp_context=context)
     try:
         with _forking():
             futures = {pool.submit(_play, task): task for task in tasks}
@@ -245,12 +221,14 @@ def _play(task: Task) -> None:
     try:
         write_chunk(spec, task.seed, task.replicates, task.out, compiled)
     except Exception as error:  # a policy can raise anything
-        where = place_of(error)
-        if not where:
+        if not (where := place_of(error)):
             raise
-        policy = run.name.removesuffix(f"-{spec.law}")
         instance = run.experiment.partition("_")[2]
         raise ConfigError(
-            f"policy {policy} on instance {instance}, {where}: "
+            f"policy {_policy(run)} on instance {instance}, {where}: "
             f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
+
+
+def _policy(run: Run) -> str:
+    return run.name.removesuffix(f"-{run.spec.law}")

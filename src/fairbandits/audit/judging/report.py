@@ -1,23 +1,26 @@
 """Verdicts on a user's own claims as Markdown and as JSON."""
 
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import yaml
 
-from fairbandits.audit import words
-from fairbandits.audit.finding import INCONCLUSIVE, TAGS
+from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judging.history import Frozen, changes, others
 from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.audit.ledger import Claim
-from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.show import interval, number, tally
+from fairbandits.audit.records import NUMBERS, Row
+from fairbandits.audit.show import finite, tally
+from fairbandits.audit.view import (
+    as_markdown,
+    count,
+    interval,
+    markdown_table,
+    number,
+    sections,
+)
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.settings.config import LEDGER
-
-Row = Mapping[str, Any]
 
 #: The rule for what must hold in every replicate.
 EXACT = {
@@ -44,30 +47,25 @@ def report(
     head = [
         f"# {rules.title}",
         f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
-        + seed_words(own, rules.config.seed_of(OWN)),
+        + seed_words(own, rules.seed),
         f"{tally(heads)}.",
         "\n".join(_table(heads)),
         "## Other rules that were frozen in this folder",
         "\n".join(_others(own, *others(history, own))),
     ]
-    parts = [_claim(claim, rules, rows, findings) for claim in rules.ledger.claims.values()]
-    return "\n\n".join([*head, *parts, "## What was run", "\n".join(_run(rules))]) + "\n"
+    for claim in rules.ledger.claims.values():
+        own = [row for row in rows if row["claim"] == claim.id]
+        head += [as_markdown(sections(claim, {OWN: rules.ledger}, own, findings))]
+        head += exact_instead(claim, findings)
+    return "\n\n".join([*head, "## What was run", "\n".join(_run(rules))]) + "\n"
 
 
-def _table(heads: Sequence[Row]) -> Iterator[str]:
-    yield "| claim | verdict | number | limits | n | rule |"
-    yield "|---|---|---|---|---|---|"
+def _table(heads: Sequence[Row]) -> list[str]:
+    table = [["claim", "verdict", "number", "limits", "n", "rule"]]
     for row in heads:
         cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
-        yield _line(*cells, _n(row), row["rule"])
-
-
-def _line(*cells: str) -> str:
-    return " | ".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]).strip()
-
-
-def _n(row: Row) -> str:
-    return "" if row["n"] is None else str(row["n"])
+        table.append([*cells, count(row), row["rule"]])
+    return markdown_table(table)
 
 
 def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> Iterator[str]:
@@ -103,23 +101,6 @@ def _other(one: Frozen) -> str:
     return f"\n- `{one.digest}`{seed}, frozen {one.frozen}, {judged}."
 
 
-def _claim(claim: Claim, rules: Rules, rows: Sequence[Row], findings: Sequence[Row]) -> str:
-    head, *others = [row for row in rows if row["claim"] == claim.id]
-    own = [one for one in findings if one["claim"] == claim.id]
-    facts = [f"## {claim.id}", claim.statement, _verdict(head)]
-    facts += [_verdict(row) for row in others]
-    facts += words.qualifying(claim, own, number)
-    facts += exact_instead(claim, own)
-    facts += [f"Note: {claim.note}"] if claim.note else []
-    if claim.untestable:
-        facts.append(f"Not testable: {claim.untestable}")
-    if own:
-        facts.append("\n".join(_findings(own)))
-    if record := words.record(claim, rules.ledger):
-        facts.append(f"The record as it was judged:\n\n```yaml\n{record}\n```")
-    return "\n\n".join(facts)
-
-
 def exact_instead(claim: Claim, findings: Sequence[Row]) -> list[str]:
     """Return how to rewrite tests whose numbers are constant, since these are not random."""
     constant = {
@@ -153,39 +134,6 @@ def exact_instead(claim: Claim, findings: Sequence[Row]) -> list[str]:
     return found
 
 
-def _verdict(row: Row) -> str:
-    under = f" under {row['reading']}" if row["reading"] else ""
-    found = [f"**{row['verdict']}**{under}"]
-    if row["statistic"] is not None and not math.isnan(row["statistic"]):
-        found.append(words.evidence(row, number))
-        if row["p"] is not None:
-            found.append(f"p = {row['p']:.2g}")
-        against = ", ".join(f"{key} {number(one)}" for key, one in row["against"].items())
-        found.append(f"judged against {against} by rule {row['rule']} ({row['procedure']})")
-        found += [row["each"]] if row["each"] else []
-    tags = "".join(f" {tag}: {TAGS[tag]}." for tag in row["tags"])
-    enough = words.replicates_that_decide(row)
-    return "; ".join(found) + "." + tags + (f" Replicates: {enough}." if enough else "")
-
-
-def _findings(found: Sequence[Row]) -> Iterator[str]:
-    yield "| test | reading | case | verdict | what | number | limits | against | n | p |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    for one in found:
-        yield _line(
-            one["test"] + ("" if one["decides"] else " (qualifies only)"),
-            one["reading"],
-            one["each"],
-            " ".join([one["verdict"], *one["tags"]]),
-            STATISTICS.get(one["procedure"], ""),
-            number(one["statistic"]),
-            interval(one),
-            number(one["reference"]),
-            _n(one),
-            "" if one["p"] is None else f"{one['p']:.2g}",
-        )
-
-
 def _run(rules: Rules) -> Iterator[str]:
     horizons = ", ".join(map(str, rules.horizons))
     yield f"- {horizons} rounds, {rules.content['replicates']} replicates, common rewards."
@@ -204,47 +152,38 @@ def as_json(
     rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
 ) -> str:
     """Return the verdicts as JSON."""
-    columns = ("reading", "verdict", "tags", "statistic", "low", "high", "n", "p", "against")
-    columns += ("rule", "procedure", "settings", "test", "each", "message")
+    columns = ("reading", "verdict", "tags", *NUMBERS, "against", "rule", "procedure")
+    columns += ("settings", "test", "each", "message")
+
+    def of(claim: Claim, some: Sequence[Row], *more: str) -> list[dict]:
+        own = (row for row in some if row["claim"] == claim.id)
+        return [{name: finite(row[name]) for name in (*columns, *more)} for row in own]
+
+    def frozen(some: Sequence[Frozen]) -> list[dict]:
+        names = ("seed", "frozen", "judged", "verdicts")
+        return [
+            {"rules": one.digest} | {name: getattr(one, name) for name in names} for one in some
+        ]
+
+    before, after = others(history, own)
     content = {
         "title": rules.title,
         "file": own.file,
         "rules": own.digest,
         "frozen": own.frozen,
         "judged": own.judged,
-        "seed": rules.config.seed_of(OWN),
+        "seed": rules.seed,
         "exploratory": rules.config.exploratory,
-        **{
-            name: [
-                {"rules": one.digest, "seed": one.seed, "frozen": one.frozen, "judged": one.judged}
-                | {"verdicts": dict(one.verdicts)}
-                for one in found
-            ]
-            for name, found in zip(("before", "after"), others(history, own), strict=True)
-        },
+        "before": frozen(before),
+        "after": frozen(after),
         "claims": [
             {
                 "id": claim.id,
                 "statement": claim.statement,
-                "verdicts": [_chosen(row, columns) for row in rows if row["claim"] == claim.id],
-                "findings": [
-                    _chosen(one, (*columns, "decides"))
-                    for one in findings
-                    if one["claim"] == claim.id
-                ],
+                "verdicts": of(claim, rows),
+                "findings": of(claim, findings, "decides"),
             }
             for claim in rules.ledger.claims.values()
         ],
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _chosen(row: Row, columns: Sequence[str]) -> dict[str, Any]:
-    return {name: _finite(row[name]) for name in columns}
-
-
-def _finite(value: Any) -> Any:
-    """Return a value with NaN and infinity as null, since JSON has neither."""
-    if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

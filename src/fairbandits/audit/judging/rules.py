@@ -22,7 +22,8 @@ from fairbandits.policies import own
 from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
 from fairbandits.settings.plugins import home_of
-from fairbandits.settings.schemas import ConfigError, check, meant, read_yaml
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ConfigError, meant, read_yaml
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"
@@ -52,6 +53,11 @@ class Rules:
     config: Config
     ledger: Ledger
     sources: tuple[Path, ...]
+
+    @property
+    def seed(self) -> int:
+        """The root seed of all runs."""
+        return self.config.seed_of(self.config.experiments[0])
 
     @property
     def horizons(self) -> list[int]:
@@ -96,7 +102,8 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
         raise ConfigError(f"{where}: {error}") from None
     config, ledger = _built(content, file)
     _check_chosen(ledger, list(found), _horizons(content), where)
-    config = replace(config, seed=seed, rules={OWN: digest})
+    own = tuple(replace(one, origin=digest) for one in config.experiments)
+    config = replace(config, seed=seed, rules={OWN: digest}, experiments=own)
     ledger = replace(ledger, digest=digest)
     title = given["title"]
     return Rules(file, title, content, digest, config, ledger, tuple(sources.values()))
@@ -212,7 +219,7 @@ def _check_chosen(
     known = {"instance": list(instances), "T": list(horizons)}
     for claim in ledger.claims.values():
         for test in claim.tests:
-            for selection in (*filter(None, [test.plan.cells]), *test.plan.companions.values()):
+            for selection in test.plan.selections:
                 for name, allowed in known.items():
                     given = selection.wanted.get(name, [])
                     for one in given if isinstance(given, list) else [given]:

@@ -5,16 +5,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit.committed import FINDINGS_TABLE, VERDICTS_TABLE, write_tables
-from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.judge import Verdict, answers, judge
+from fairbandits.audit.judge import Verdict, judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.history import Frozen, changes, freeze, note_judged, others
 from fairbandits.audit.judging.report import as_json, exact_instead, report, seed_words, seen_words
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
-from fairbandits.audit.records import Made, finding_row, verdict_row
-from fairbandits.audit.run import WIDTH
+from fairbandits.audit.records import (
+    FINDINGS_TABLE,
+    VERDICTS_TABLE,
+    finding_row,
+    verdict_row,
+    write_committed,
+)
+from fairbandits.audit.run import WIDTH, find
 from fairbandits.audit.show import listing, tally
 from fairbandits.audit.totals import left_out
 from fairbandits.data.store import StoreError, replacing
@@ -51,7 +55,7 @@ def checked_words(found: Checked) -> str:
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
         f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
-        f"seed {rules.config.seed_of(OWN)}; to simulate takes about {data.in_words(found.seconds)}"
+        f"seed {rules.seed}; to simulate takes about {data.in_words(found.seconds)}"
     )
 
 
@@ -79,41 +83,33 @@ def judged(
     if not own.judged:
         say(f"To simulate takes about {data.in_words(seconds)}.")
     results = out / own.key
-    if not data.simulate(rules, results, cores, progress=progress):
+    if not data.simulate(rules.config, results, cores, progress=progress):
         say(f"The data of these rules are in {results}, and are used again.")
-    evidence = Evidence(rules.config, OWN, results)
-    found = list(answers(rules.ledger, evidence))
-    verdicts = judge({OWN: rules.ledger}, found)
-    _refuse_failed(verdicts)
-    made = Made.of(rules.config.seed, results, found)
     ledgers = {OWN: rules.ledger}
+    found, _, made = find(rules.config, ledgers, OWN, results)
+    verdicts = judge(ledgers, found)
+    _refuse_failed(verdicts)
     rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
     findings = [finding_row(rules.ledger, one, made) for one in found]
     # recorded before anything is shown, so that every look at results leaves a trace
     own = note_judged(out, own, tally(rows).counted)
     with replacing(results / REPORT) as temporary:
         temporary.write_text(report(rules, own, history, rows, findings), encoding="utf-8")
-        write_tables(results, rows, findings, "paper")
+        write_committed(results, rows, findings, "paper")
     for claim in rules.ledger.claims.values():
         for line in exact_instead(claim, findings):
             say(line)
-    say(f"Written: {', '.join(map(str, _written(results)))}.")
+    files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
+    say(f"Written: {', '.join(map(str, files))}.")
     if json:
         return as_json(rules, own, history, rows, findings)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
-    heads = [row for row in rows if row["headline"]]
-    return listing(heads, width)
-
-
-def _written(results: Path) -> list[Path]:
-    return [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
+    return listing([row for row in rows if row["headline"]], width)
 
 
 def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
     """Return the message before simulation: which rules, frozen when, and what was seen since."""
-    lines = [
-        f"Rules {own.digest}, frozen {own.frozen}. {seed_words(own, rules.config.seed_of(OWN))}"
-    ]
+    lines = [f"Rules {own.digest}, frozen {own.frozen}. {seed_words(own, rules.seed)}"]
     before, _ = others(history, own)
     if before and not own.judged:
         last = before[-1]

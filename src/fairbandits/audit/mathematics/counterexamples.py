@@ -1,13 +1,13 @@
-"""The smallest runs in which Theorem 1 of the Fair-Learn paper fails, found by counting.
+"""Fair-Learn by counting, and the smallest runs in which Theorem 1 of its paper fails.
 
-Nothing here draws a number or uses the rest of the package: quotas and tolerance are whole
-numerators over one denominator, the learner always asks for the same arm, and every comparison is
-of whole numbers. So each example can be followed with a pencil.
+Nothing here draws a number or uses the rest of the package: quotas and tolerance are numerators
+over one denominator, and every comparison is of exact numbers. So each example can be followed with
+a pencil.
 """
 
 import itertools
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 #: Limits of a search: the common denominator of quotas and tolerance, and the number of arms.
@@ -16,23 +16,47 @@ MOST_ARMS = 6
 
 
 def fair_learn(
-    quotas: Sequence[int], denominator: int, tolerance: int, learner: int, rounds: int
-) -> Iterator[tuple[int, list[int], bool]]:
-    """Yield round, pulls, and whether a tie mattered, of Fair-Learn over a one-arm learner.
+    quotas: Sequence[int],
+    denominator: int,
+    tolerance: int | Fraction,
+    learner: Callable[[int, list[int]], int],
+    rounds: int,
+    in_turn: int = 0,
+) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Yield round, pulls, and the deficits before the round, of Fair-Learn.
 
-    `quotas` are numerators of r_i over `denominator`, `tolerance` that of alpha; the learner always
-    asks for the arm `learner`, counted from 0. A tie matters once a choice after the first round
-    rested on one: of two arms furthest behind, or of an arm exactly at the tolerance.
+    `quotas` are numerators of r_i over `denominator`, as are `tolerance` of alpha and the deficits.
+    The arm furthest behind is pulled, the lowest on ties, if it is behind by more than alpha, else
+    the arm, from 0, that the learner returns for round and deficits; in the rounds up to `in_turn`
+    each in its turn.
     """
     pulls = [0] * len(quotas)
-    tie = False
     for t in range(1, rounds + 1):
         behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
         worst = max(behind)
-        if t > 1:
-            tie |= worst == tolerance or (worst > tolerance and behind.count(worst) > 1)
-        pulls[behind.index(worst) if worst > tolerance else learner] += 1
-        yield t, pulls, tie
+        if t <= in_turn:
+            arm = (t - 1) % len(quotas)
+        else:
+            arm = behind.index(worst) if worst > tolerance else learner(t, behind)
+        pulls[arm] += 1
+        yield t, pulls, behind
+
+
+def largest_lack(quotas: Sequence[int], denominator: int, *rest: Any, **others: Any) -> int:
+    """Return Fair-Learn's largest floor(r_i t) - N_i(t); arguments as in `fair_learn`."""
+    return max(
+        quota * t // denominator - n
+        for t, pulls, _ in fair_learn(quotas, denominator, *rest, **others)
+        for quota, n in zip(quotas, pulls, strict=True)
+    )
+
+
+#: Learners that look at deficits, or at nothing.
+LEARNERS: dict[str, Callable[[int, list[int]], int]] = {
+    "first arm": lambda t, behind: 0,
+    "last arm": lambda t, behind: len(behind) - 1,
+    "smallest deficit": lambda t, behind: behind.index(min(behind)),
+}
 
 
 def first_violation(
@@ -44,13 +68,10 @@ def first_violation(
 ) -> dict[str, Any] | None:
     """Return the first round in which an arm has more than alpha pulls fewer than floor(r t).
 
-    Returns
-    -------
-    dict or None
-        ``arms`` k, ``quotas`` and ``alpha`` as text, ``learner`` and ``arm`` counted from 1,
-        ``round``, ``owed`` floor(r t), ``pulls`` N, ``missing`` floor(r t) - N, and
-        ``tie``, whether a choice rested on one. None if no round up to `rounds` is such; by default
-        that is twice the period of the pulls, and a few rounds for the tolerance.
+    The learner always asks for one arm, from 0; in what is returned arms count from 1. ``owed`` is
+    floor(r t), ``missing`` that less the pulls, and ``tie`` says whether a choice after the first
+    round rested on one: of two arms furthest behind, or of an arm exactly at the tolerance. None if
+    no round up to `rounds` is such, by default twice the period of the pulls and some more.
 
     Examples
     --------
@@ -59,14 +80,20 @@ def first_violation(
     (12, 8, 1, 0)
     """
     limit = rounds or 2 * denominator + 2 * tolerance * len(quotas)
-    for t, pulls, tie in fair_learn(quotas, denominator, tolerance, learner, limit):
+    tie = False
+    for t, pulls, behind in fair_learn(
+        quotas, denominator, tolerance, lambda t, behind: learner, limit
+    ):
+        worst = max(behind)
+        if t > 1:
+            tie |= worst == tolerance or (worst > tolerance and behind.count(worst) > 1)
         for arm, (quota, n) in enumerate(zip(quotas, pulls, strict=True)):
             owed = quota * t // denominator
             if denominator * (owed - n) > tolerance:
                 return {
                     "arms": len(quotas),
-                    "quotas": [_text(one, denominator) for one in quotas],
-                    "alpha": _text(tolerance, denominator),
+                    "quotas": [str(Fraction(one, denominator)) for one in quotas],
+                    "alpha": str(Fraction(tolerance, denominator)),
                     "learner": learner + 1,
                     "round": t,
                     "arm": arm + 1,
@@ -132,11 +159,3 @@ def _sizes(fewest: int) -> Iterator[tuple[int, int]]:
 def _earliest(found: Iterable[dict[str, Any] | None]) -> dict[str, Any] | None:
     clear = (one for one in found if one and not one["tie"])
     return min(clear, key=lambda one: one["round"], default=None)
-
-
-def _text(numerator: int, denominator: int) -> str:
-    """Return a fraction in lowest terms."""
-    common = math.gcd(numerator, denominator)
-    if denominator == common:
-        return str(numerator // common)
-    return f"{numerator // common}/{denominator // common}"

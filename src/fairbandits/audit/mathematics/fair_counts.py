@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairbandits.audit.mathematics.fair_learn_adversary import quotas_within
 from fairbandits.rationals import common_denominator
 
 
@@ -85,3 +86,38 @@ def _other_r_regrets(rng: np.random.Generator) -> Iterator[int]:
         counts = [problem.horizon - sum(others), *others]
         if counts[0] >= 0 and problem.is_fair(counts):
             yield problem.r_regret(counts)
+
+
+def lacks_while_filling(n_arms: int, denominator: int, order: str) -> list[int]:
+    """Return the largest floor(r_i t) - N_i in T-Fair-UCB's first phase, for all quotas below 1/k.
+
+    It fills ceil(r_i T) pulls of each arm, with T three times the denominator, by an order: "in
+    turn" one arm after the other, the first of smallest quota, or "even" the fewest pulls first.
+    """
+    found = []
+    for quotas in quotas_within(n_arms, denominator, "kth"):
+        rising, horizon = quotas[::-1], 3 * denominator
+        wanted = [-(-quota * horizon // denominator) for quota in rising]
+        pulls, worst = [0] * n_arms, 0
+        for t in range(1, sum(wanted) + 1):
+            open_arms = [i for i in range(n_arms) if pulls[i] < wanted[i]]
+            arm = open_arms[0] if order == "in turn" else min(open_arms, key=pulls.__getitem__)
+            pulls[arm] += 1
+            lacks = (q * t // denominator - n for q, n in zip(rising, pulls, strict=True))
+            worst = max(worst, *lacks)
+        found.append(worst)
+    return found
+
+
+def paid_while_filling(n_arms: int, denominator: int, rounding: str) -> list[int]:
+    """Return the pulls beyond floor(r_i T) in T-Fair-UCB's first phase, for all quotas below 1/k.
+
+    It fills r_i T rounded "up" or "down", and T goes to twice the denominator; the arm with the
+    smallest quota is the best, whose pulls are free.
+    """
+    up = denominator - 1 if rounding == "up" else 0
+    return [
+        sum((q * t + up) // denominator - q * t // denominator for q in quotas[:-1])
+        for quotas in quotas_within(n_arms, denominator, "kth")
+        for t in range(1, 2 * denominator)
+    ]

@@ -1,6 +1,7 @@
 """BanditQ's feasible set: targets that can be met, their best reward, and the set's size."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import optimize, sparse
@@ -51,42 +52,35 @@ def least_slack(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
     linear programme with separate blocks.
     """
     size, n_arms = means.shape
-    one_each = sparse.eye_array(size)
-    reward = sparse.diags_array(-means.ravel())
-    lowered = -sparse.kron(one_each, np.ones((n_arms, 1)))
-    found = optimize.linprog(
-        np.repeat([0.0, 1.0], [means.size, size]),
-        A_ub=sparse.hstack([reward, lowered]).tocsr(),
-        b_ub=-targets.ravel(),
-        A_eq=sparse.hstack([_sums(size, n_arms), sparse.csr_array((size, size))]).tocsr(),
-        b_eq=np.ones(size),
-        bounds=[(0, None)] * means.size + [(None, None)] * size,
-        method="highs-ds",
-        options=FINE,
-    )
-    return _solved(found)[means.size :]
+    lowered = sparse.kron(sparse.eye_array(size), np.ones((n_arms, 1)))
+    costs = np.repeat([0.0, 1.0], [means.size, size])
+    bounds = [(0, None)] * means.size + [(None, None)] * size
+    return _solved(means, targets, costs, lowered, bounds)[means.size :]
 
 
 def largest_reward(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Return each instance's largest mean reward of a distribution that meets the targets."""
+    found = _solved(means, targets, -means.ravel(), sparse.csr_array((means.size, 0)), (0, None))
+    return (found.reshape(means.shape) * means).sum(axis=1)
+
+
+def _solved(
+    means: np.ndarray, targets: np.ndarray, costs: np.ndarray, more: sparse.sparray, bounds: Any
+) -> np.ndarray:
+    """Return distributions with reward and columns `more` of at least the targets, least costly."""
     size, n_arms = means.shape
+    sums = sparse.kron(sparse.eye_array(size), np.ones((1, n_arms)))
+    unused = sparse.csr_array((size, more.shape[1]))
     found = optimize.linprog(
-        -means.ravel(),
-        A_ub=sparse.diags_array(-means.ravel()).tocsr(),
+        costs,
+        A_ub=-sparse.hstack([sparse.diags_array(means.ravel()), more]).tocsr(),
         b_ub=-targets.ravel(),
-        A_eq=_sums(size, n_arms),
+        A_eq=sparse.hstack([sums, unused]).tocsr(),
         b_eq=np.ones(size),
+        bounds=bounds,
         method="highs-ds",
         options=FINE,
     )
-    return (_solved(found).reshape(means.shape) * means).sum(axis=1)
-
-
-def _sums(size: int, n_arms: int) -> sparse.csr_array:
-    return sparse.kron(sparse.eye_array(size), np.ones((1, n_arms))).tocsr()
-
-
-def _solved(found: optimize.OptimizeResult) -> np.ndarray:
     if found.status != 0:
         raise RuntimeError(f"the linear programme was not solved: {found.message}")
     return found.x

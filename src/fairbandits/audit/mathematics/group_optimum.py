@@ -77,4 +77,4 @@ def best_groups(spec: RunSpec, number: int, seed: str) -> np.ndarray:
     means = generator(seed).uniform(low, high, (number, spec.n_arms))
     for arm, mean in spec.drawn_means.get("fixed", ()):
         means[:, arm - 1] = mean
-    return np.array([group_values(mu, spec.groups).argmax() + 1 for mu in means])
+    return group_values(means, spec.groups).argmax(axis=1) + 1

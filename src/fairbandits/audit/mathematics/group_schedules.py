@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairbandits.audit.mathematics.chance import generator
+from fairbandits.audit.mathematics.counterexamples import LEARNERS, largest_lack
 
 #: Denominator of random quotas.
 PARTS = 1000
@@ -67,25 +68,11 @@ def shortest(number: int, rounds: int, beyond: bool, seed: str) -> int:
         if beyond:
             quotas = np.minimum(quotas, most // 2)
             quotas[0] = PARTS - 1 - quotas[1:].sum()
-        learner = trial // 5 % 3
-        names = rng.integers(m, size=rounds) if learner == 1 else np.zeros(rounds, int)
+        kind = trial // 5 % 3
+        names = (rng.integers(m, size=rounds) if kind == 1 else np.zeros(rounds, int)).tolist()
+        learner = (
+            LEARNERS["smallest deficit"] if kind == 2 else lambda t, owed, names=names: names[t - 1]
+        )
         first = m * int(rng.integers(1, 8, endpoint=True))
-        worst = max(worst, _short(quotas.tolist(), first, names.tolist(), learner == 2, rounds))
-    return worst
-
-
-def _short(quotas: list[int], first: int, names: list[int], least_owed: bool, rounds: int) -> int:
-    served = [0] * len(quotas)
-    groups = range(len(quotas))
-    worst = -rounds
-    for t in range(1, rounds + 1):
-        owed = [quotas[g] * (t - 1) - PARTS * served[g] for g in groups]
-        if t <= first:
-            g = (t - 1) % len(quotas)
-        elif max(owed) > 0:
-            g = owed.index(max(owed))
-        else:
-            g = owed.index(min(owed)) if least_owed else names[t - 1]
-        served[g] += 1
-        worst = max(worst, *(quotas[g] * t // PARTS - served[g] for g in groups))
+        worst = max(worst, largest_lack(quotas.tolist(), PARTS, 0, learner, rounds, in_turn=first))
     return worst

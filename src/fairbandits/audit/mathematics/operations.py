@@ -33,13 +33,13 @@ def projections(rng: np.random.Generator, sizes: list[int], number: int) -> np.n
 
     Uniform points of the simplex take a step along uniform gains, of length 10^-3 to 1.
     """
-    found = np.empty((number, len(sizes)))
-    for column, n_arms in enumerate(sizes):
-        for row in range(number):
-            step = rng.random(n_arms)
-            step *= 10.0 ** rng.uniform(-3, 0) / np.linalg.norm(step)
-            found[row, column] = projection(rng.dirichlet(np.ones(n_arms)) + step)[1]
-    return found
+
+    def looked_at(n_arms: int) -> int:
+        step = rng.random(n_arms)
+        step *= 10.0 ** rng.uniform(-3, 0) / np.linalg.norm(step)
+        return projection(rng.dirichlet(np.ones(n_arms)) + step)[1]
+
+    return np.array([[looked_at(n_arms) for _ in range(number)] for n_arms in sizes], float).T
 
 
 def log_barrier_steps(
@@ -50,12 +50,12 @@ def log_barrier_steps(
     scales: tuple[float, float],
 ) -> np.ndarray:
     """Return the entries looked at in log-barrier steps, shape (number, n_sizes)."""
-    found = np.empty((number, len(sizes)))
-    for column, n_arms in enumerate(sizes):
-        for row in range(number):
-            z = _input(rng, n_arms, scales)
-            found[row, column] = n_arms * log_barrier_root(z.max() - z, tolerance)[1]
-    return found
+
+    def looked_at(n_arms: int) -> int:
+        z = _input(rng, n_arms, scales)
+        return n_arms * log_barrier_root(z.max() - z, tolerance)[1]
+
+    return np.array([[looked_at(n_arms) for _ in range(number)] for n_arms in sizes], float).T
 
 
 def passes_saved(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from fairbandits.audit.mathematics.counterexamples import LEARNERS, largest_lack
 from fairbandits.rationals import common_denominator
 from fairbandits.theory.penalised import arm_sets, oracle_allocation
 
@@ -147,7 +148,7 @@ def fair_learn_violations(
     least 1/K and a sum below 1 (`within` 0).
     """
     rng = np.random.default_rng([seed, 15, within])
-    alpha = Fraction(tolerance)
+    alpha, furthest_ahead = Fraction(tolerance), LEARNERS["smallest deficit"]
     found = []
     while len(found) < number:
         n_arms = int(rng.integers(3, 7))
@@ -161,20 +162,8 @@ def fair_learn_violations(
             )
             if quotas.max() * n_arms < 1000:
                 continue
-        found.append(_largest_violation(quotas.tolist(), 1000, alpha, rounds))
+        found.append(largest_lack(quotas.tolist(), 1000, 1000 * alpha, furthest_ahead, rounds))
     return found
-
-
-def _largest_violation(quotas: list[int], denominator: int, alpha: Fraction, rounds: int) -> int:
-    pulls, worst = [0] * len(quotas), 0
-    for t in range(1, rounds + 1):
-        behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
-        owed = max(behind) > alpha * denominator
-        arm = behind.index(max(behind) if owed else min(behind))
-        pulls[arm] += 1
-        short = max(q * t // denominator - n for q, n in zip(quotas, pulls, strict=True))
-        worst = max(worst, short)
-    return worst
 
 
 def committing_regrets(

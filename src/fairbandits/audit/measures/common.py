@@ -1,182 +1,215 @@
-"""Functions of values, rounds of a horizon, and what every run records.
+"""Words of every paper: the instance, functions of values, rounds of a horizon, stacked cells.
 
 Values have the axes (replicate, round, arm); what takes one axis away leaves it with size 1.
 """
 
 import math
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
-from fairbandits.audit.cases import CaseScope
-from fairbandits.audit.cells import Cell
-from fairbandits.audit.measures import function, measure, recorded
-from fairbandits.measures import pulls
+from fairbandits.audit.measures import AXES, function, function_of, measure
 
-recorded(
-    plays="pulls N_i(t), or with full information the summed probabilities",
-    unit="pulls",
-)
-recorded(reward="cumulated reward R_i(t) of an arm", unit="reward")
-recorded(
-    deficit="r_i t - N_i, of the round",
-    deficit_sup="r_i t - N_i, the largest so far",
-    floor_deficit="floor(r_i t) - N_i, of the round",
-    floor_deficit_sup="floor(r_i t) - N_i, the largest so far",
-    unit="pulls",
-)
+# -------------------------------------------------------------------------------- the instance
 
 
-recorded(
-    starvation="longest run so far of rounds without a pull of an arm, or all but without",
-    unit="rounds",
-)
-
-
-@measure(axes="t", unit="rounds")
-def t(cell: Cell) -> np.ndarray:
-    """Recorded rounds."""
+@measure(None)
+def rounds(cell):
+    """Recorded rounds, shape (n_rounds,)."""
     return cell.rounds
 
 
-@measure(axes="", unit="rounds")
-def longest(cell: Cell) -> int:
+@measure(None)
+def horizon(cell):
+    """Last round."""
+    return cell.horizon
+
+
+@measure("t", "rounds")
+def t(rounds):
+    """Recorded rounds."""
+    return rounds
+
+
+@measure("", "rounds")
+def longest(cell):
     """Largest horizon that the run has a cell for."""
     return cell.spec.horizon
 
 
-@measure(axes="", unit="rounds")
-def shortest(cell: Cell) -> int:
+@measure("", "rounds")
+def shortest(cell):
     """Smallest horizon that the run has a cell for."""
     return min(cell.spec.horizons, default=cell.spec.horizon)
 
 
-@measure("mean", axes="rta", unit="reward per round")
-def mu(cell: Cell) -> np.ndarray:
+@measure("r")
+def replicate(cell):
+    """Number of a replicate, from 1."""
+    return np.arange(1, cell.n_replicates + 1)
+
+
+@measure("")
+def swept(cell):
+    """Value of the one varied parameter; 0 if none is varied."""
+    values = [value for name, value in cell.run.cell.items() if name != "horizon"]
+    return float(values[0]) if values else 0.0
+
+
+@measure("rta", "reward per round", "mean")
+def mu(cell):
     """True mean reward mu_i of an arm."""
     return cell.column("mean")[:, :1] if cell.spec.drawn_means else cell.means[None, None]
 
 
-@measure("mean", axes="rta", unit="reward per round")
-def gap(cell: Cell) -> np.ndarray:
+@measure(None)
+def means(mu):
+    """True means, shape (n_replicates or 1, n_arms)."""
+    return mu[:, 0]
+
+
+@measure("rta", "reward per round", "mean")
+def gap(cell, mu):
     """Gap Delta_i of an arm to the best mean."""
-    if not cell.spec.drawn_means:
-        return cell.gaps[None, None]
-    means = mu(cell)
-    return means.max(axis=2, keepdims=True) - means
+    return mu.max(axis=2, keepdims=True) - mu if cell.spec.drawn_means else cell.gaps[None, None]
 
 
-@measure("quota", axes="rta")
-def quota(cell: Cell) -> np.ndarray:
+@measure(None)
+def quotas(cell):
+    """Quotas as configured."""
+    return cell.quotas
+
+
+@measure(None, "", "quota")
+def exact_quotas(cell):
+    """Numerators of the quotas, shape (n_replicates or 1, 1, n_arms), and their denominator."""
+    return cell.exact_quotas
+
+
+@measure("rta")
+def quota(exact_quotas):
     """Required fraction r_i of pulls of an arm."""
-    numerators, denominator = cell.exact_quotas
+    numerators, denominator = exact_quotas
     return numerators / denominator
 
 
-@measure(axes="a", unit="reward per round")
-def target(cell: Cell) -> np.ndarray:
+@measure("a", "reward per round")
+def target(cell):
     """Target rate lambda_i of an arm; 0 if it is not protected."""
     return cell.targets
 
 
-@measure("deficit", "reward", axes="rt")
-def violation(cell: Cell) -> np.ndarray:
+@measure("rt", "", "deficit", "reward")
+def violation(cell, rounds, target):
     """Largest r_i t - N_i of an arm, in pulls; without quotas lambda_i t - R_i, in reward."""
     if cell.spec.quotas or cell.spec.drawn_quotas:
-        return pulls.violation(cell.column("deficit"))
-    if not cell.targets.any():
+        return cell.column("deficit").max(axis=2)
+    if not target.any():
         raise ValueError("violation needs an instance with quotas or targets")
-    lacking = cell.targets * cell.rounds[:, None] - cell.column("reward")
-    return lacking[:, :, cell.targets > 0].max(axis=2)
+    return (target * rounds[:, None] - cell.column("reward"))[:, :, target > 0].max(axis=2)
 
 
 # ------------------------------------------------------------------------- elementwise functions
 
-
-@function()
-def log(x: Any) -> Any:
-    """Natural logarithm."""
-    return np.log(x)
-
-
-@function()
-def sqrt(x: Any) -> Any:
-    """Square root."""
-    return np.sqrt(x)
+function_of(lambda x: np.log(x), "Natural logarithm.", "log")
+function_of(lambda x: np.sqrt(x), "Square root.", "sqrt")
+function_of(lambda x: np.abs(x), "Size of a value.", "abs")
+function_of(lambda x, y: np.minimum(x, y), "The smaller of two values.", "min")
+function_of(lambda x, y: np.maximum(x, y), "The larger of two values.", "max")
 
 
 @function()
-def abs_(x: Any) -> Any:
-    """Size of a value."""
-    return np.abs(x)
+def choose(condition, x, y):
+    """First value where a condition holds, and the second where it does not."""
+    return np.where(condition, x, y)
 
 
 @function()
-def floor(x: Any) -> Any:
-    """Largest whole number that is not larger; exact for fractions."""
-    return np.floor(x) if isinstance(x, np.ndarray) else math.floor(x)
-
-
-@function()
-def ceil(x: Any) -> Any:
+def ceil(x):
     """Smallest whole number that is not smaller; exact for fractions."""
     return np.ceil(x) if isinstance(x, np.ndarray) else math.ceil(x)
 
 
 @function()
-def whole(x: Any) -> bool:
+def whole(x):
     """Whether a coordinate is a whole number."""
     return x == math.floor(x)
 
 
 @function()
-def min_(x: Any, y: Any) -> Any:
-    """Return the smaller of two values."""
-    return np.minimum(x, y)
-
-
-@function()
-def max_(x: Any, y: Any) -> Any:
-    """Return the larger of two values."""
-    return np.maximum(x, y)
-
-
-@function()
-def where(condition: Any, x: Any, y: Any) -> Any:
-    """Return x where a condition holds, else y."""
+def where(condition, x, y):
+    """First value where a condition holds, else the second."""
     return np.where(condition, x, y) if np.ndim(condition) else (x if condition else y)
 
 
-# ---------------------------------------------------------------------------- over an axis
+@function()
+def ratio(x, y):
+    """Ratio of two values; 1 where both are 0."""
+    both = (np.asarray(x) == 0) & (np.asarray(y) == 0)
+    return np.where(both, 1.0, x / np.where(both, 1.0, y))
 
 
 @function()
-def mean(x: np.ndarray) -> np.ndarray:
-    """Mean over replicates."""
-    return x.mean(axis=0, keepdims=True)
+def denominator(x):
+    """Denominator of a coordinate, which is an exact fraction."""
+    return Fraction(x).denominator
 
 
 @function()
-def total(x: np.ndarray) -> np.ndarray:
-    """Sum over arms."""
-    return x.sum(axis=2, keepdims=True)
+def numerators(x, parts=1):
+    """Values times a denominator, exact: they must be whole numbers that a double can hold."""
+    scaled = np.asarray(x, float) * parts
+    nearest = np.rint(scaled)
+    off = np.abs(scaled - nearest).max(initial=0.0)
+    if off > 0.01 or np.abs(scaled).max(initial=0.0) > 2**50:
+        raise ValueError(f"values times {parts} must be whole numbers, got one {off:g} off")
+    return nearest.astype(np.int64)
+
+
+# ---------------------------------------------------------------------------------- over an axis
+
+
+def _over(axis, name, of, what):
+    """Register a function that takes one axis together, and leaves it with size 1."""
+
+    def taken(x):
+        return of(x, axis=AXES.index(axis), keepdims=True)
+
+    function_of(taken, what, name)
+
+
+_over("r", "mean", np.mean, "Mean over replicates.")
+_over("r", "most_of_runs", np.max, "Largest of any replicate.")
+_over("t", "highest", np.max, "Largest over recorded rounds, in each replicate.")
+_over("t", "lowest", np.min, "Smallest over recorded rounds, in each replicate.")
+_over("t", "span", np.ptp, "Largest less smallest value of recorded rounds, in each replicate.")
+_over("t", "always", np.all, "Whether it holds at all recorded rounds, in each replicate.")
+_over("a", "total", np.sum, "Sum over arms.")
+_over("a", "average", np.mean, "Mean over arms, or over stacked cells, in each replicate.")
+_over("a", "largest", np.max, "Largest of any arm, in each replicate.")
 
 
 @function()
-def largest(x: np.ndarray) -> np.ndarray:
-    """Largest of any arm, in each replicate."""
-    return x.max(axis=2, keepdims=True)
+def any_(x):
+    """Whether it holds anywhere."""
+    return bool(np.any(x))
 
 
 @function()
-def worst(x: np.ndarray) -> np.ndarray:
+def number_of_largest(x):
+    """Number of the arm whose value is largest."""
+    return x.argmax(axis=2, keepdims=True) + 1
+
+
+@function()
+def worst(x):
     """Value of the arm whose mean over replicates is largest, at each round."""
     arm = x.mean(axis=0, keepdims=True).argmax(axis=2, keepdims=True)
     return np.take_along_axis(x, arm, axis=2)
 
 
 @function()
-def worst_at_end(*x: np.ndarray) -> np.ndarray:
+def worst_at_end(*x):
     """Values of the arm, of any of several values, whose mean is largest at the last round."""
     joined = np.concatenate(x, axis=2)
     arm = joined[:, -1:].mean(axis=0, keepdims=True).argmax(axis=2, keepdims=True)
@@ -184,7 +217,7 @@ def worst_at_end(*x: np.ndarray) -> np.ndarray:
 
 
 @function()
-def root_of_mean(x: np.ndarray) -> np.ndarray:
+def root_of_mean(x):
     """Square root of the mean m, split over replicates: sqrt(m) + (x - m) / (2 sqrt(m))."""
     middle = x.mean(axis=0, keepdims=True)
     root = np.sqrt(middle)
@@ -194,52 +227,69 @@ def root_of_mean(x: np.ndarray) -> np.ndarray:
 
 
 @function()
-def peak(x: np.ndarray) -> np.ndarray:
-    """Value at the recorded round where the mean over replicates is largest, for each arm."""
-    place = x.mean(axis=0, keepdims=True).argmax(axis=1, keepdims=True)
-    return np.take_along_axis(x, place, axis=1)
+def spread_of_runs(x):
+    """Size of each replicate's deviation from the mean over replicates."""
+    return np.abs(x - x.mean(axis=0, keepdims=True))
 
 
 @function()
-def highest(x: np.ndarray) -> np.ndarray:
-    """Largest over recorded rounds, in each replicate."""
-    return x.max(axis=1, keepdims=True)
+def off_class(x, by):
+    """Deviation of each replicate from the mean of those with the same value of another."""
+    same = by[:, 0, 0][:, None] == by[:, 0, 0]
+    return x - np.einsum("rs,sta->rta", same / same.sum(axis=1, keepdims=True), x)
+
+
+# -------------------------------------------------------------------------- some arms, some runs
 
 
 @function()
-def lowest(x: np.ndarray) -> np.ndarray:
-    """Smallest over recorded rounds, in each replicate."""
-    return x.min(axis=1, keepdims=True)
+def of_arm(x, arm):
+    """Value of an arm, by its number from 1."""
+    return x[:, :, [arm - 1]]
 
 
 @function()
-def last(x: np.ndarray) -> np.ndarray:
+def protected(x, *, target):
+    """Arms that have a target alone."""
+    return x[:, :, target > 0]
+
+
+@function()
+def sorted_by(x, by):
+    """Values of the arms from the smallest to the largest of another value, in each replicate."""
+    order = np.broadcast_to(by.argsort(axis=2, kind="stable"), x.shape)
+    return np.take_along_axis(x, order, axis=2)
+
+
+@function()
+def in_order(x, key, which):
+    """Values of the arms for which it holds, by increasing key."""
+    keys = _of_cells(key, x)[_of_cells(which, x)]
+    return chosen(x, which)[:, :, np.argsort(keys, kind="stable")]
+
+
+@function()
+def first_runs(x, number):
+    """Value in the first replicates, of a given number."""
+    return x[:number]
+
+
+# ------------------------------------------------------------------------- rounds of the horizon
+
+
+@function()
+def last(x):
     """Value at the last recorded round."""
     return x[:, -1:]
 
 
 @function()
-def span(x: np.ndarray) -> np.ndarray:
-    """Largest less smallest value of recorded rounds, in each replicate."""
-    return np.ptp(x, axis=1, keepdims=True)
-
-
-@function()
-def always(x: np.ndarray) -> np.ndarray:
-    """Whether it holds at all recorded rounds, in each replicate."""
-    return x.all(axis=1, keepdims=True)
-
-
-@function()
-def steps(x: np.ndarray) -> np.ndarray:
+def steps(x):
     """Differences of neighbouring recorded rounds."""
     return np.diff(x, axis=1)
 
 
-# -------------------------------------------------------------------------------- late rounds
-
-
-def late_weights(rounds: np.ndarray) -> np.ndarray:
+def late_weights(rounds):
     """Return the weight of each recorded round in a mean over [T/2, T], by the trapezoid rule.
 
     Recorded rounds are not evenly spaced; the weights, which sum to 1, undo that.
@@ -259,59 +309,161 @@ def late_weights(rounds: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-@function(in_cell=True)
-def late(scope: CaseScope, x: np.ndarray) -> np.ndarray:
+@function()
+def late(x, *, rounds):
     """Mean over the rounds T/2 to T."""
-    return np.einsum("rta,t->ra", x, late_weights(scope.cell.rounds))[:, None]
+    return np.einsum("rta,t->ra", x, late_weights(rounds))[:, None]
 
 
-@function(in_cell=True)
-def late_spread(scope: CaseScope, x: np.ndarray) -> np.ndarray:
+@function()
+def late_spread(x, *, rounds):
     """Standard deviation over the rounds T/2 to T, in each replicate."""
-    return np.sqrt(late(scope, (x - late(scope, x)) ** 2))
+    return np.sqrt(late((x - late(x, rounds=rounds)) ** 2, rounds=rounds))
 
 
-@function(in_cell=True)
-def window_rate(scope: CaseScope, x: np.ndarray, length: float, starts: int) -> np.ndarray:
+@function()
+def late_lowest(x, *, rounds):
+    """Smallest over the rounds T/2 to T, in each replicate."""
+    return x[:, rounds >= rounds[-1] / 2].min(axis=1, keepdims=True)
+
+
+@function()
+def late_highest(x, *, rounds):
+    """Largest over the rounds T/2 to T, in each replicate."""
+    return x[:, rounds >= rounds[-1] / 2].max(axis=1, keepdims=True)
+
+
+@function()
+def window_rate(x, length, starts, *, rounds):
     """Rise per round of x in windows of a length, one that starts every T / `starts` rounds.
 
     The length is rounded up to a multiple of that, and x is 0 before round 1.
     """
-    rounds, step = scope.cell.rounds, max(1, scope.cell.horizon // starts)
+    step = max(1, int(rounds[-1]) // starts)
     grid = x[:, rounds % step == 0]
     grid = np.concatenate([np.zeros_like(grid[:, :1]), grid], axis=1)
-    steps = math.ceil(_scalar(length) / step)
+    steps = math.ceil(number(length) / step)
     return (grid[:, steps:] - grid[:, :-steps]) / (steps * step)
 
 
-# ------------------------------------------------------------------------------------- rounds
-
-
-@function(in_cell=True)
-def logspaced(scope: CaseScope, number: int, first: float = 1) -> np.ndarray:
+@function()
+def logspaced(count, first=1, *, rounds):
     """Recorded rounds nearest to log-spaced ones, of a given number, from `first` to T."""
-    rounds = scope.cell.rounds
-    start = min(int(np.searchsorted(rounds, _scalar(first))), rounds.size - 1)
-    if rounds.size - start <= number:
+    start = min(int(np.searchsorted(rounds, number(first))), rounds.size - 1)
+    if rounds.size - start <= count:
         return rounds[start:]
-    wanted = np.geomspace(rounds[start], rounds[-1], number)
+    wanted = np.geomspace(rounds[start], rounds[-1], count)
     distance = np.abs(np.log(rounds[start:, None] / wanted))
     return rounds[sorted({start + int(place) for place in distance.argmin(axis=0)})]
 
 
-@function(in_cell=True)
-def even(scope: CaseScope, number: int, first: float = 0) -> np.ndarray:
+@function()
+def even(count, first=0, *, horizon):
     """Evenly spaced rounds, of a given number, from `first` (or T / number) to T."""
-    horizon, first = scope.cell.horizon, _scalar(first)
-    return np.linspace(first or horizon / number, horizon, number)
+    return np.linspace(number(first) or horizon / count, horizon, count)
 
 
-@function(in_cell=True)
-def last_decade(scope: CaseScope) -> np.ndarray:
+@function()
+def last_decade(*, rounds):
     """Recorded rounds from T / 10 to T."""
-    rounds = scope.cell.rounds
-    return rounds[rounds >= scope.cell.horizon / 10 * (1 - 1e-9)]
+    return rounds[rounds >= int(rounds[-1]) / 10 * (1 - 1e-9)]
 
 
-def _scalar(x: Any) -> float:
-    return float(np.asarray(x).reshape(()))
+@function()
+def those(values, which):
+    """Those of some rounds at which it holds in any replicate, for any arm."""
+    return np.ravel(values)[which.any(axis=(0, 2))]
+
+
+@function()
+def earliest(which, *, rounds):
+    """First recorded round at which it holds in any replicate, for any arm."""
+    return float(_some(those(rounds, which))[0])
+
+
+@function()
+def latest(which, *, rounds):
+    """Last recorded round at which it holds in any replicate, for any arm."""
+    return float(_some(those(rounds, which))[-1])
+
+
+def _some(rounds):
+    if not rounds.size:
+        raise ValueError("there is no recorded round at which it holds")
+    return rounds
+
+
+@function()
+def first_at_most(x, limit, *, rounds):
+    """First recorded round at which it is at most a limit, in each replicate; else T."""
+    below = x <= limit
+    place = np.where(below.any(axis=1), below.argmax(axis=1), -1)
+    return rounds[place].astype(float)[:, None]
+
+
+@function()
+def recorded_round(r, *, rounds):
+    """A round, which must be a recorded one."""
+    wanted = int(np.asarray(r).reshape(()))
+    if wanted not in rounds:
+        raise ValueError(f"round {wanted} is not recorded")
+    return wanted
+
+
+def number(x):
+    """Return a single value as a number."""
+    return float(np.asarray(x, float).reshape(()))
+
+
+# -------------------------------------------------------------------------- cells side by side
+
+
+def _of_cells(x, like):
+    """Return the values of each stacked cell, or arm, of another value."""
+    return np.broadcast_to(x, (1, 1, like.shape[2])).ravel()
+
+
+@function()
+def chosen(x, which):
+    """Values of the stacked cells for which it holds."""
+    return x[:, :, _of_cells(which, x)]
+
+
+@function()
+def first_cell(x):
+    """Value of the first stacked cell."""
+    return _cells(x)[:, :, :1]
+
+
+@function()
+def last_cell(x):
+    """Value of the last stacked cell."""
+    return _cells(x)[:, :, -1:]
+
+
+def _cells(x):
+    if not x.shape[2]:
+        raise ValueError("no stacked cell is what is chosen")
+    return x
+
+
+@function()
+def rises(x):
+    """Difference of each stacked cell to the one before."""
+    return np.diff(x, axis=2)
+
+
+@function()
+def slopes(x, y, which):
+    """Rise of a value over that of another, between neighbours of the stacked cells chosen."""
+    return rises(chosen(x, which)) / rises(chosen(y, which))
+
+
+@function()
+def spaced(x, least):
+    """Whether a stacked cell is far enough above the last one kept; the first one is kept."""
+    kept, before = [], -np.inf
+    for value in x.ravel().tolist():
+        kept.append(value - before >= number(least))
+        before = value if kept[-1] else before
+    return np.array(kept).reshape(1, 1, -1)

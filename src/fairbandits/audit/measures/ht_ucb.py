@@ -1,32 +1,23 @@
-"""Measures of penalised pulls: sets of arms, regrets, and the bounds of HT-UCB's theorems."""
+"""Words of penalised pulls: sets of arms, regrets, and the bounds of HT-UCB's theorems."""
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from fairbandits.audit import mathematics
-from fairbandits.audit.cases import CaseScope
-from fairbandits.audit.cells import Cell
-from fairbandits.audit.measures import function, measure
-from fairbandits.audit.measures.common import gap, mu, quota
+from fairbandits.audit.measures import function, function_of, measure, measure_of, parts_of
+from fairbandits.audit.measures.common import number
 from fairbandits.measures import penalised
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.theory import bounds_ht_ucb as bounds
 from fairbandits.theory.fluid import fluid_pulls as fluid_law
 from fairbandits.theory.penalised import arm_sets, oracle_loss
 
-
-@measure(axes="r")
-def replicate(cell: Cell) -> np.ndarray:
-    """Number of a replicate, from 1."""
-    return np.arange(1, cell.n_replicates + 1)
-
-
 # ------------------------------------------------------------------------- rates and sets of arms
 
 
-@measure("mean", axes="rta", unit="reward per round")
-def penalty(cell: Cell) -> np.ndarray:
+@measure("rta", "reward per round")
+def penalty(cell, means):
     """Penalty rate A_k of an arm: the loss's, or without one the policy's."""
     given = cell.spec.penalties
     if given is None:
@@ -34,254 +25,150 @@ def penalty(cell: Cell) -> np.ndarray:
     if given is None:
         raise ValueError(f"{cell.recorded.experiment.name}: there are no penalty rates")
     given = given if isinstance(given, str | int | float) else list(given)
-    return penalty_rates(given, mu(cell)[:, 0])[:, None]
+    return penalty_rates(given, means)[:, None]
 
 
-@measure("mean", axes="rta")
-def optimal(cell: Cell) -> np.ndarray:
-    """Whether an arm is one of the best."""
-    return gap(cell) == 0
+@measure(None)
+def penalties(penalty):
+    """Penalty rates, shape (n_replicates or 1, n_arms)."""
+    return penalty[:, 0]
 
 
-@measure("mean", axes="rta")
-def critical(cell: Cell) -> np.ndarray:
+@measure("rta")
+def critical(gap, non_critical):
     """Whether an arm is critical, A_k >= Delta_k > 0."""
-    return ~optimal(cell) & ~non_critical(cell)
+    return (gap != 0) & ~non_critical
 
 
-@measure("mean", axes="rta")
-def non_critical(cell: Cell) -> np.ndarray:
+@measure("rta")
+def non_critical(cell, gap, penalty):
     """Whether an arm is non-critical, Delta_k > A_k."""
-    rates = penalty(cell)
     if cell.spec.drawn_means:
-        return gap(cell) > rates
+        return gap > penalty
     # 0.9 - 0.6 > 0.3 in floating point
-    return arm_sets(cell.spec.means, rates.ravel().tolist()).non_critical[None, None]
+    return arm_sets(cell.spec.means, penalty.ravel().tolist()).non_critical[None, None]
 
 
 # ----------------------------------------------------------------------------- regret and fairness
 
-
-@measure("plays", "quota", axes="rta", unit="pulls")
-def lack(cell: Cell) -> np.ndarray:
-    """Pulls (tau_k t - N_k(t))+ that an arm lacks, its unfairness level."""
-    return penalised.unfairness_levels(cell.rounds, cell.column("plays"), cell.quotas)
-
-
-@measure("plays", "mean", axes="rt", unit="reward")
-def mean_reward(cell: Cell) -> np.ndarray:
-    """Expected reward sum_k mu_k N_k(t) of these pulls."""
-    return penalised.mean_reward(cell.column("plays"), mu(cell)[:, 0])
+measure_of(penalised.unfairness_levels, "rta", "pulls", name="lack")
+measure_of(penalised.mean_reward, "rt", "reward")
+measure_of(penalised.penalised_loss, "rt", "reward")
+measure_of(oracle_loss, "rt", "reward", name="prophet_loss")
+measure_of(penalised.penalised_regret, "rt", "reward")
+measure_of(penalised.regret_parts, None)
 
 
-def _loss_of(cell: Cell) -> tuple:
-    means, rates = mu(cell)[:, 0], penalty(cell)[:, 0]
-    return cell.rounds, cell.column("plays"), means, cell.quotas, rates
+parts_of(
+    *("regret_parts", "rt", "reward"),
+    regret_beyond=(0, "Regret for pulls beyond quotas, sum_k Delta_k (N_k - tau_k t)+."),
+    regret_lacking=(1, "Regret for pulls that lack, sum_k (A_k - Delta_k)+ (tau_k t - N_k)+."),
+    regret_within=(2, "Regret within quotas, sum_k (Delta_k - A_k)+ min(N_k, tau_k t)."),
+)
 
 
-@measure("plays", "mean", axes="rt", unit="reward")
-def penalised_loss(cell: Cell) -> np.ndarray:
-    """Loss L(t) = sum_k Delta_k N_k(t) + A_k (tau_k t - N_k(t))+ (Eq. 5)."""
-    return penalised.penalised_loss(*_loss_of(cell))
-
-
-@measure("mean", axes="rt", unit="reward")
-def prophet_loss(cell: Cell) -> np.ndarray:
-    """Loss L*(t) = t sum_k min(Delta_k, A_k) tau_k of the prophet (Eq. 9)."""
-    return oracle_loss(cell.rounds, mu(cell)[:, 0], cell.quotas, penalty(cell)[:, 0])
-
-
-@measure("plays", "mean", axes="rt", unit="reward")
-def penalised_regret(cell: Cell) -> np.ndarray:
-    """Penalised regret R(t) = L(t) - L*(t) (Eq. 10)."""
-    return penalised.penalised_regret(*_loss_of(cell))
-
-
-@measure("plays", "mean", axes="rt", unit="reward")
-def regret_beyond(cell: Cell) -> np.ndarray:
-    """Penalised regret for pulls beyond quotas, sum_k Delta_k (N_k - tau_k t)+."""
-    return penalised.regret_parts(*_loss_of(cell)).beyond
-
-
-@measure("plays", "mean", axes="rt", unit="reward")
-def regret_lacking(cell: Cell) -> np.ndarray:
-    """Penalised regret for pulls that lack, sum_k (A_k - Delta_k)+ (tau_k t - N_k)+."""
-    return penalised.regret_parts(*_loss_of(cell)).lacking
-
-
-@measure("plays", "mean", axes="rt", unit="reward")
-def regret_within(cell: Cell) -> np.ndarray:
-    """Penalised regret for pulls within quotas, sum_k (Delta_k - A_k)+ min(N_k, tau_k t)."""
-    return penalised.regret_parts(*_loss_of(cell)).within
-
-
-@measure("mean", axes="rt", unit="reward")
-def penalised_regret_most(cell: Cell) -> np.ndarray:
+@measure("rt", "reward")
+def penalised_regret_most(rounds, means, quotas, penalties):
     """Largest possible penalised regret: that of pulling a single arm."""
-    shape = (1, cell.rounds.size, cell.spec.n_arms)
-    found = []
-    for arm in range(cell.spec.n_arms):
-        plays = np.zeros(shape)
-        plays[:, :, arm] = cell.rounds
-        rest = (cell.rounds, plays, mu(cell)[:, 0], cell.quotas, penalty(cell)[:, 0])
-        found.append(penalised.penalised_regret(*rest))
-    return np.max(found, axis=0)
+    alone = np.eye(means.shape[1])[:, None] * rounds[:, None]  # an arm, a round, an arm
+    return np.max(
+        [
+            penalised.penalised_regret(rounds, plays[None], means, quotas, penalties)
+            for plays in alone
+        ],
+        axis=0,
+    )
 
 
-# ------------------------------------------------------------------------------ what is varied
+@measure("rta")
+def keeps(rounds, quota, lack):
+    """Whether an arm lacks at most one pull, or 0.2 % of its quota if that is more."""
+    return lack <= np.maximum(1.0, 0.002 * quota * rounds[:, None])
 
 
-@measure(axes="")
-def scale(cell: Cell) -> float:
+@measure("rt")
+def keeps_nearest(keeps, gap):
+    """Whether no arm that keeps its quota has a larger gap than one that does not."""
+    last = np.where(keeps, gap, -np.inf).max(axis=2)
+    first = np.where(keeps, np.inf, gap).min(axis=2)
+    return last <= first
+
+
+@measure("")
+def scale(cell, swept, quota, horizon):
     """Scale parameter eta of Experiment D: A, 1 - alpha / (tau_1 T), or 1 - eta_0 / T."""
-    value = swept(cell)
     match cell.spec.policy:
         case "ht_ucb":
-            return value
+            return swept
         case "fair_learn":
-            return 1 - value / float(quota(cell)[0, 0, 0] * cell.horizon)
-    return 1 - value / cell.horizon
-
-
-@measure(axes="")
-def swept(cell: Cell) -> float:
-    """Value of the one varied parameter; 0 if none is varied."""
-    values = [value for name, value in cell.run.cell.items() if name != "horizon"]
-    return float(values[0]) if values else 0.0
-
-
-@measure("plays", "quota", axes="rta")
-def keeps(cell: Cell) -> np.ndarray:
-    """Whether an arm lacks at most one pull, or 0.2 % of its quota if that is more."""
-    allowed = 0.002 * quota(cell) * cell.rounds[:, None]
-    return lack(cell) <= np.maximum(1.0, allowed)
-
-
-@measure("plays", "mean", "quota", axes="rt")
-def keeps_nearest(cell: Cell) -> np.ndarray:
-    """Whether no arm that keeps its quota has a larger gap than one that does not."""
-    kept, gaps = keeps(cell), gap(cell)
-    last = np.where(kept, gaps, -np.inf).max(axis=2)
-    first = np.where(kept, np.inf, gaps).min(axis=2)
-    return last <= first
+            return 1 - swept / float(quota[0, 0, 0] * horizon)
+    return 1 - swept / horizon
 
 
 # ------------------------------------------------------------------------------------- bounds
 
-
-def _instance(cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    return cell.rounds[:, None], gap(cell), penalty(cell), quota(cell)
-
-
-@measure("mean", axes="rta", unit="pulls")
-def raised_pulls(cell: Cell) -> np.ndarray:
-    """Pulls 8 ln t / (Delta_k - A_k)^2 of a non-critical arm; infinite for others."""
-    t, gaps, rates, _ = _instance(cell)
-    return bounds.raised_pulls(t, gaps, rates)
+PENALISED = {"horizon": "each_round", "gaps": "gap", "penalties": "penalty"}
+measure_of(bounds.raised_pulls, "rta", "pulls", **PENALISED)
+measure_of(bounds.critical_pulls, None, horizon="each_round", gaps="gap", quotas="quota")
+measure_of(bounds.non_critical_pulls, None, quotas="quota", **PENALISED)
 
 
-@measure("mean", "quota", axes="rta", unit="pulls")
-def pulls_bound(cell: Cell) -> np.ndarray:
-    """Theorem 2's bound on the pulls of an arm, without O(1); infinite for the best."""
-    t, gaps, rates, quotas = _instance(cell)
-    outside = bounds.non_critical_pulls(t, gaps, rates, quotas)
-    inside = bounds.critical_pulls(t, gaps, quotas)
-    return np.where(non_critical(cell), outside, inside)
-
-
-@measure("mean", "quota", axes="rt", unit="reward")
-def penalised_bound(cell: Cell) -> np.ndarray:
-    """Eq. 13's bound on the penalised regret as printed, without O(K)."""
-    return bounds.regret(*_instance(cell), as_printed=True)
-
-
-@measure("mean", "quota", axes="rt", unit="reward")
-def penalised_bound_corrected(cell: Cell) -> np.ndarray:
-    """Eq. 13's bound with Delta_k tau_k t in place of tau_k t, without O(K)."""
-    return bounds.regret(*_instance(cell), as_printed=False)
-
-
-@measure(axes="a")
-def maximal_coefficient(cell: Cell) -> np.ndarray:
+@measure("a")
+def maximal_coefficient(own_means, penalty):
     """Coefficient a_j of Theorem 3 (Eq. 14) for an arm."""
-    return bounds.maximal_coefficients(cell.means, penalty(cell).ravel())
+    return bounds.maximal_coefficients(own_means, penalty.ravel())
 
 
-def _gap_free(cell: Cell, term: int | None = None) -> np.ndarray:
-    terms = bounds.gap_free_terms(cell.rounds, penalty(cell), quota(cell).ravel())
-    return terms.sum(axis=-1) if term is None else terms[:, term]
+@measure(None)
+def gap_free_terms(rounds, penalty, quota):
+    """The three terms of Theorem 4 (Eq. 15), shape (n_rounds, 3)."""
+    return bounds.gap_free_terms(rounds, penalty, quota.ravel())
 
 
-@measure("mean", "quota", axes="t", unit="reward")
-def gap_free_bound(cell: Cell) -> np.ndarray:
+@measure("rta", "pulls")
+def pulls_bound(non_critical, non_critical_pulls, critical_pulls):
+    """Theorem 2's bound on the pulls of an arm, without O(1); infinite for the best."""
+    return np.where(non_critical, non_critical_pulls, critical_pulls)
+
+
+@measure("rt", "reward")
+def penalised_bound(each_round, gap, penalty, quota):
+    """Eq. 13's bound on the penalised regret as printed, without O(K)."""
+    return bounds.regret(each_round, gap, penalty, quota, as_printed=True)
+
+
+@measure("rt", "reward")
+def penalised_bound_corrected(each_round, gap, penalty, quota):
+    """Eq. 13's bound with Delta_k tau_k t in place of tau_k t, without O(K)."""
+    return bounds.regret(each_round, gap, penalty, quota, as_printed=False)
+
+
+@measure("t", "reward")
+def gap_free_bound(gap_free_terms):
     """Theorem 4's bound on the penalised regret (Eq. 15)."""
-    return _gap_free(cell)
+    return gap_free_terms.sum(axis=-1)
 
 
-@measure("mean", "quota", axes="t", unit="reward")
-def gap_free_within(cell: Cell) -> np.ndarray:
-    """First term of Theorem 4's bound, for non-critical arms."""
-    return _gap_free(cell, 0)
+parts_of(
+    *("gap_free_terms", "t", "reward"),
+    gap_free_within=(np.s_[:, 0], "First term of Theorem 4's bound, for non-critical arms."),
+    gap_free_beyond=(np.s_[:, 1], "Second term of Theorem 4's bound, for pulls beyond quotas."),
+    gap_free_lacking=(np.s_[:, 2], "Third term of Theorem 4's bound, for pulls others lack."),
+)
 
 
-@measure("mean", "quota", axes="t", unit="reward")
-def gap_free_beyond(cell: Cell) -> np.ndarray:
-    """Second term of Theorem 4's bound, for pulls beyond quotas."""
-    return _gap_free(cell, 1)
-
-
-@measure("mean", "quota", axes="t", unit="reward")
-def gap_free_lacking(cell: Cell) -> np.ndarray:
-    """Third term of Theorem 4's bound, for pulls that other arms lack."""
-    return _gap_free(cell, 2)
-
-
-@measure("mean", "quota", axes="ra", unit="pulls")
-def fluid_pulls(cell: Cell) -> np.ndarray:
+@measure("ra", "pulls")
+def fluid_pulls(means, quotas, penalties, horizon):
     """Pulls of an arm by HT-UCB's fluid law at the horizon."""
-    means, rates = mu(cell)[:, 0], penalty(cell)[:, 0]
-    return np.array(
-        [
-            fluid_law(one.tolist(), cell.quotas, own.tolist(), cell.horizon)
-            for one, own in zip(means, np.broadcast_to(rates, means.shape), strict=True)
-        ]
-    )
+    pairs = zip(means.tolist(), np.broadcast_to(penalties, means.shape).tolist(), strict=True)
+    return np.array([fluid_law(one, quotas, own, horizon) for one, own in pairs])
 
 
-# --------------------------------------------------------------------------- arms and cells
+# --------------------------------------------------------------------------- curves of cells
 
 
 @function()
-def of_arm(x: np.ndarray, arm: int) -> np.ndarray:
-    """Value of an arm, by its number from 1."""
-    return x[:, :, [arm - 1]]
-
-
-@function()
-def first_runs(x: np.ndarray, number: int) -> np.ndarray:
-    """Value in the first replicates, of a given number."""
-    return x[:number]
-
-
-@function()
-def average(x: np.ndarray) -> np.ndarray:
-    """Mean over arms, or over stacked cells, in each replicate."""
-    return x.mean(axis=2, keepdims=True)
-
-
-@function()
-def in_order(x: np.ndarray, key: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Values of the arms for which it holds, by increasing key."""
-    shape = (1, 1, x.shape[2])
-    chosen = np.flatnonzero(np.broadcast_to(which, shape).ravel())
-    keys = np.broadcast_to(key, shape).ravel()[chosen]
-    return x[:, :, chosen[np.argsort(keys, kind="stable")]]
-
-
-@function()
-def frontier(
-    x: np.ndarray, y: np.ndarray, own: np.ndarray, other: np.ndarray, level: int, levels: int
-) -> np.ndarray:
+def frontier(x, y, own, other, level, levels):
     """Height y at one of evenly spaced levels of x that two sets of cells reach, of one set.
 
     The curve goes through the means of the stacked cells for which `own` holds. A replicate's value
@@ -310,203 +197,176 @@ def frontier(
     return (height - slope * (reached - at))[:, :, None]
 
 
+@function("r")
+def straightness(y, x, which):
+    """Correlation over the arms for which a condition holds, 0 where all their values are equal."""
+    arms = np.broadcast_to(which, (1, 1, y.shape[2])).ravel()
+    if arms.sum() < 3:
+        raise ValueError(f"a line needs at least 3 arms, got {arms.sum()}")
+    y, x = (one[:, 0, arms] - one[:, 0, arms].mean(axis=1, keepdims=True) for one in (y * 1.0, x))
+    size = np.sqrt((y**2).sum(axis=1) * (x**2).sum(axis=1))
+    return np.divide((x * y).sum(axis=1), size, out=np.zeros(len(y)), where=size > 0)
+
+
 # --------------------------------------------------------------------------- round by round
 
 
-def _rounds_of(cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rounds n, N_k(n - 1) and whether arm k is pulled in each, where both are known."""
-    plays = np.concatenate(
-        [np.zeros_like(cell.column("plays")[:, :1]), cell.column("plays")], axis=1
-    )
-    rounds = np.concatenate([[0], cell.rounds])
+class Steps(NamedTuple):
+    """Rounds n of which the round before is recorded too, and what is known of them.
+
+    `before` has N_k(n - 1), `pulled` whether arm k is pulled in n, and `short` whether
+    N_k(n - 1) < tau_k n, exactly.
+    """
+
+    n: np.ndarray
+    before: np.ndarray
+    pulled: np.ndarray
+    short: np.ndarray
+
+
+@measure(None)
+def known_steps(rounds, plays, exact_quotas):
+    """Rounds one by one."""
+    plays = np.concatenate([np.zeros_like(plays[:, :1]), plays], axis=1)
+    rounds = np.concatenate([[0], rounds])
     next_to = np.flatnonzero(np.diff(rounds) == 1)
-    before = plays[:, next_to]
-    return rounds[next_to + 1], before, plays[:, next_to + 1] > before
+    n, before = rounds[next_to + 1], plays[:, next_to]
+    numerators, denominator = exact_quotas
+    short = before.astype(np.int64) * denominator < numerators * n[:, None]
+    return Steps(n, before, plays[:, next_to + 1] > before, short)
 
 
-def _short(cell: Cell, n: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Return whether N_k(n - 1) < tau_k n, exactly."""
-    numerators, denominator = cell.exact_quotas
-    return before.astype(np.int64) * denominator < numerators * n[:, None]
-
-
-def _counted(holds: np.ndarray) -> np.ndarray:
-    return holds.sum(axis=1)[:, None, None]
-
-
-def _alone(cell: Cell, least: float, first: float) -> tuple[np.ndarray, np.ndarray]:
+def _alone(known, non_critical, least, first):
     """Return whether just one arm with A_k >= Delta_k is short in a round, and is pulled."""
-    n, before, pulled = _rounds_of(cell)
-    short = _short(cell, n, before)
-    one = short & ~non_critical(cell)
-    others = (short | (before <= least)) & ~one
-    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
-    return holds, (one & pulled).any(axis=2)
+    one = known.short & ~non_critical
+    others = (known.short | (known.before <= number(least))) & ~one
+    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (known.n >= number(first))
+    return holds, (one & known.pulled).any(axis=2)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def alone_rounds(scope: CaseScope, least: float, first: float) -> np.ndarray:
+@function("r")
+def alone_rounds(least, first, *, known_steps, non_critical):
     """Rounds from `first` on in which one arm with A_k >= Delta_k alone is short of its quota.
 
     All others have more than `least` pulls.
     """
-    holds, _ = _alone(scope.cell, _number(least), _number(first))
-    return _counted(holds)
+    return _alone(known_steps, non_critical, least, first)[0].sum(axis=1)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def alone_unserved(scope: CaseScope, least: float, first: float) -> np.ndarray:
+@function("r")
+def alone_unserved(least, first, *, known_steps, non_critical):
     """Rounds of `alone_rounds` in which that arm is not pulled."""
-    holds, served = _alone(scope.cell, _number(least), _number(first))
-    return _counted(holds & ~served)
+    holds, served = _alone(known_steps, non_critical, least, first)
+    return (holds & ~served).sum(axis=1)
 
 
-def _outside(cell: Cell, least: float, first: float) -> tuple[np.ndarray, np.ndarray]:
+def _outside(known, non_critical, least, first):
     """Return whether rounds pull a non-critical arm with enough pulls, and others are short."""
-    n, before, pulled = _rounds_of(cell)
-    short = (_short(cell, n, before) & ~non_critical(cell)).any(axis=2)
-    taken = (pulled & (before > least) & non_critical(cell)).any(axis=2)
-    return taken & (n >= first), short
+    taken = (known.pulled & (known.before > number(least)) & non_critical).any(axis=2)
+    return taken & (known.n >= number(first)), (known.short & ~non_critical).any(axis=2)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def outside_rounds(scope: CaseScope, least: float, first: float) -> np.ndarray:
+@function("r")
+def outside_rounds(least, first, *, known_steps, non_critical):
     """Rounds from `first` on in which a non-critical arm with more than `least` pulls is pulled."""
-    taken, _ = _outside(scope.cell, _number(least), _number(first))
-    return _counted(taken)
+    return _outside(known_steps, non_critical, least, first)[0].sum(axis=1)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def outside_out_of_turn(scope: CaseScope, least: float, first: float) -> np.ndarray:
+@function("r")
+def outside_out_of_turn(least, first, *, known_steps, non_critical):
     """Rounds of `outside_rounds` in which an arm with A_k >= Delta_k is short of its quota."""
-    taken, short = _outside(scope.cell, _number(least), _number(first))
-    return _counted(taken & short)
+    taken, short = _outside(known_steps, non_critical, least, first)
+    return (taken & short).sum(axis=1)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def share_to_short(scope: CaseScope, first: float) -> np.ndarray:
+@function("r")
+def share_to_short(first, *, known_steps, penalty, gap):
     """Share, of rounds from `first` on with an arm of A_k > Delta_k short, for an arm that is."""
-    cell = scope.cell
-    n, before, pulled = _rounds_of(cell)
-    short = _short(cell, n, before)
-    asked = (short & (penalty(cell) > gap(cell))).any(axis=2) & (n >= _number(first))
+    n, _, pulled, short = known_steps
+    asked = (short & (penalty > gap)).any(axis=2) & (n >= number(first))
     served = asked & (short & pulled).any(axis=2)
-    return _counted(served) / np.maximum(_counted(asked), 1)
+    return served.sum(axis=1) / np.maximum(asked.sum(axis=1), 1)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def leader_changes(scope: CaseScope, first: float) -> np.ndarray:
+@function("r")
+def leader_changes(first, *, known_steps, mu, penalty):
     """How often the arm with the largest mu_k + A_k [N_k < tau_k n] changes from `first` on."""
-    cell = scope.cell
-    n, before, _ = _rounds_of(cell)
-    leader = (mu(cell) + penalty(cell) * _short(cell, n, before)).argmax(axis=2)
-    changes = (np.diff(leader, axis=1) != 0) & (n[1:] >= _number(first))
-    return _counted(changes)
+    leader = (mu + penalty * known_steps.short).argmax(axis=2)
+    return ((np.diff(leader, axis=1) != 0) & (known_steps.n[1:] >= number(first))).sum(axis=1)
 
 
-@function(in_cell=True, columns=("plays", "mean", "quota"))
-def recursion_excess(scope: CaseScope) -> np.ndarray:
+@function("ra")
+def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, non_critical):
     """Left less right side of Eq. 29, as numerators over the quotas' common denominator.
 
     Arms are in the order of mu + A, and those that are non-critical left out.
     """
-    cell = scope.cell
-    numerators, denominator = (np.ravel(one) for one in cell.exact_quotas)
-    n, before, pulled = _rounds_of(cell)
-    short = _short(cell, n, before)
-    plays = cell.column("plays").astype(np.int64)
-    behind = cell.rounds[:, None] * numerators - denominator * plays
+    numerators, denominator = (np.ravel(one) for one in exact_quotas)
+    behind = rounds[:, None] * numerators - denominator * plays.astype(np.int64)
     most = np.maximum(behind, 0).max(axis=1)
-    sums = (mu(cell) + penalty(cell)).ravel()
-    order = np.argsort(-sums, kind="stable")
-    found, waiting = [], np.zeros(len(plays), np.int64)
-    ahead = np.zeros(short.shape[:2], bool)
-    earlier = np.zeros(len(plays), np.int64)
-    for arm in order:
-        mine = short[:, :, arm]
-        waiting = waiting + (mine & ~ahead & ~pulled[:, :, arm]).sum(axis=1)
-        if not non_critical(cell).ravel()[arm]:
-            right = numerators[arm] + earlier + denominator * waiting
-            found.append(most[:, arm] - right)
+    found, waiting, earlier = [], np.zeros(len(plays), np.int64), np.zeros(len(plays), np.int64)
+    ahead = np.zeros(known_steps.short.shape[:2], bool)
+    for arm in np.argsort(-(mu + penalty).ravel(), kind="stable"):
+        short, pulled = known_steps.short[:, :, arm], known_steps.pulled[:, :, arm]
+        waiting = waiting + (short & ~ahead & ~pulled).sum(axis=1)
+        if not non_critical.ravel()[arm]:
+            found.append(most[:, arm] - (numerators[arm] + earlier + denominator * waiting))
         earlier = earlier + most[:, arm]
-        ahead |= mine
-    return np.stack(found, axis=1)[:, None]
-
-
-def _number(x: Any) -> float:
-    return float(np.asarray(x, float).reshape(()))
+        ahead |= short
+    return np.stack(found, axis=1)
 
 
 # -------------------------------------------------------------------- what no recorded run decides
 
 
-def _whole(values: list) -> np.ndarray:
-    return np.array(values)[:, None, None]
-
-
-def _seed(scope: CaseScope) -> int:
-    return scope.evidence.config.seed
-
-
-@function(in_cell=True)
-def wrong_minimisers(scope: CaseScope, number: int) -> np.ndarray:
+@function("r")
+def wrong_minimisers(number, *, seed):
     """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
-    return _whole(mathematics.penalties.wrong_minimisers(number, _seed(scope)))
+    return mathematics.penalties.wrong_minimisers(number, seed)
 
 
-@function(in_cell=True)
-def not_one_set(scope: CaseScope, number: int) -> np.ndarray:
+@function("r")
+def not_one_set(number, *, seed):
     """Distance from 1 of the number of sets that each arm of random instances is in."""
-    return _whole(mathematics.penalties.not_one_set(number, _seed(scope)))
+    return mathematics.penalties.not_one_set(number, seed)
 
 
-@function(in_cell=True)
-def optimum_errors(scope: CaseScope, number: int) -> np.ndarray:
+@function("r")
+def optimum_errors(number, *, seed):
     """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
-    return _whole(mathematics.penalties.optimum_errors(number, _seed(scope)))
+    return mathematics.penalties.optimum_errors(number, seed)
 
 
-@function(in_cell=True)
-def out_of_order(scope: CaseScope, number: int) -> np.ndarray:
+@function("r")
+def out_of_order(number, *, seed):
     """1 for each non-critical arm of random instances with mu + A not below all other arms'."""
-    return _whole(mathematics.penalties.out_of_order(number, _seed(scope)))
+    return mathematics.penalties.out_of_order(number, seed)
+
+
+@function("r")
+def broken_steps(proof):
+    """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
+    return mathematics.hard_threshold.broken_steps(proof)
 
 
 @function()
-def least_lack(quotas: list[str], rounds: int) -> int:
+def least_lack(quotas, rounds):
     """Pulls that all arms need to have tau_k t, beyond the t available, in the worst round."""
     return mathematics.penalties.least_lack(quotas, rounds)
 
 
-@function(in_cell=True)
-def fair_learn_violations(
-    scope: CaseScope, number: int, rounds: int, tolerance: str, within: int
-) -> np.ndarray:
+@function("r")
+def fair_learn_violations(number, rounds, tolerance, within, *, seed):
     """Largest floor(tau_k t) - N_k of Fair-Learn with random quotas; below 1/K if `within` is 1."""
-    found = mathematics.penalties.fair_learn_violations(
-        number, rounds, str(tolerance), within, _seed(scope)
-    )
-    return _whole(found)
+    given = number, rounds, str(tolerance), within, seed
+    return mathematics.penalties.fair_learn_violations(*given)
 
 
-@function(in_cell=True)
-def committing_regrets(
-    scope: CaseScope, arms: int, share: float, horizon: int, gaps: list[float], number: int
-) -> np.ndarray:
+@function("ra")
+def committing_regrets(arms, share, horizon, gaps, number, *, seed):
     """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T)."""
-    found = mathematics.penalties.committing_regrets(
-        arms, share, horizon, gaps, number, _seed(scope)
-    )
-    return found[:, None, :]
+    return mathematics.penalties.committing_regrets(arms, share, horizon, gaps, number, seed)
 
 
-@function()
-def committing_regret(arms: int, share: float, horizon: float) -> float:
-    """Upper bound on the regret of that policy, whatever the means."""
-    return bounds.committing_regret(arms, share, horizon)
-
-
-@function()
-def least_worst_regret(arms: int, quota: float, horizon: float, constant: float) -> float:
-    """Theorem 7's bound C (1 - 2 max tau) sqrt((K - 1) T)."""
-    return bounds.least_worst_regret(arms, quota, horizon, constant)
+function_of(bounds.committing_regret)
+function_of(bounds.least_worst_regret)

@@ -1,0 +1,196 @@
+"""The latest verdicts, and whether they are of the rules, code and data that are there now."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.records import (
+    ANEW,
+    FINDINGS_TABLE,
+    VERDICTS_TABLE,
+    Row,
+    Table,
+    apart,
+    hash_of,
+    read,
+    source_of,
+    stale,
+    written_out,
+)
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer
+from fairbandits.replication.datasets import locked_content, refuse_stale
+from fairbandits.settings.config import LEDGER, Config
+from fairbandits.settings.schemas import ROOT
+
+
+class Verdicts(NamedTuple):
+    """Rows of verdicts, the file that they come from, and the scale of their datasets.
+
+    `problems` maps each paper to the reasons why its verdicts are stale.
+    """
+
+    rows: list[dict[str, Any]]
+    source: Path
+    scale: str
+    problems: dict[str, list[str]]
+
+    @property
+    def place(self) -> str:
+        """The file as it is called inside the project."""
+        return shown(self.source)
+
+    def findings(self, ledgers: Mapping[str, Ledger]) -> list[dict[str, Any]] | None:
+        """Return the findings that they rest on, from the file beside them; None without it."""
+        recorded = self.source.suffix == ".parquet"
+        file = self.source.with_name("findings.parquet" if recorded else FINDINGS_TABLE)
+        return read(file, ledgers, "findings", anyway=True).rows if file.is_file() else None
+
+
+def shown(file: Path) -> str:
+    """Return a file's name inside the project."""
+    return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
+
+
+def chosen_seed(rows: Iterable[Row]) -> str:
+    """Return the seed of verdicts if it does not follow from their rules, else an empty text."""
+    seeds = (row.get("seed", "") for row in rows)
+    return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
+
+
+def latest_verdicts(
+    config: Config, ledgers: Mapping[str, Ledger], results: Path | None = None
+) -> Verdicts:
+    """Return the verdicts of the results on disk or, where there are none, the committed ones.
+
+    They are stale if the ledgers have other rules, or the datasets on disk other data, or other
+    code made them. Raises StoreError if there are no verdicts.
+    """
+    results = results or ROOT / config.folders["results"]
+    source = results / "audit" / "verdicts.parquet"
+    recorded = source.is_file()
+    if not recorded:
+        source = ROOT / config.folders.get("audit", "audit") / VERDICTS_TABLE
+    table = read(source, ledgers, anyway=True)
+    problems = {}
+    for paper in ledgers:
+        own = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
+        problems[paper] = [
+            *stale(source, ledgers, paper=paper),
+            *([] if recorded else of_other_findings(source, own, ledgers, paper)),
+            *of_other_data(source, own, results),
+        ]
+    return Verdicts(table.rows, source, table.scale if recorded else config.scale, problems)
+
+
+def of_other_findings(
+    source: Path, verdicts: Table, ledgers: Mapping[str, Ledger], paper: str = ""
+) -> Iterator[str]:
+    """Yield the defects of the committed findings; a missing table is none."""
+    table = source.with_name(FINDINGS_TABLE)
+    if not table.is_file():
+        return
+    problems = list(stale(table, ledgers, "findings", paper))
+    yield from problems
+    if not problems:
+        found = read(table, ledgers, "findings", paper=paper, anyway=True).rows
+        for one in apart(verdicts.rows, found):
+            yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
+
+
+def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]:
+    """Yield the datasets on disk that verdicts were not made from, or that other code made."""
+
+    def content(place: str) -> str:
+        try:
+            return source_of(results / place)["content"]
+        except StoreError:
+            return ""
+
+    yield from of_other_content(source, verdicts, content, shown(results))
+    places = dict.fromkeys(place for row in verdicts.rows for place in row["data"])
+    for file in (results / place for place in places if place in verdicts.made.sources):
+        try:
+            footer = read_footer(file) if file.is_file() else {"kind": "none"}
+            if footer["kind"] == "dataset":
+                refuse_stale(footer, file)
+            elif footer["kind"] != "none" and footer["code"] != replay_code():
+                yield f"{shown(file)} is stale: code {footer['code']} made it"
+        except StoreError as error:
+            yield f"{shown(source)} is stale: {str(error).partition('; ')[0]}"
+
+
+def of_other_content(
+    source: Path, verdicts: Table, content: Callable[[str], str], where: str
+) -> Iterator[str]:
+    """Yield the datasets that have other content than verdicts were made from.
+
+    `content` gives the hash of a dataset's content in a place called `where`, empty if it has none.
+    A row has one hash for all datasets of a verdict; it is compared only if all are known.
+    """
+    was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
+    said = set()
+    for row in verdicts.rows:
+        data = tuple(row["data"])
+        if data in said:
+            continue
+        said.add(data)
+        now = {place: content(place) or was.get(place, "") for place in written_out(data)}
+        hashed = hash_of(now)
+        if hashed and hashed != row["data_hash"]:
+            others = [place for place in now if now[place] != was.get(place, now[place])]
+            yield (
+                f"{shown(source)} is stale: {' '.join(others or data)} in {where} has other "
+                f"content than its verdicts were made from (hash "
+                f"{row['data_hash'] or 'not recorded'}, now {hashed})"
+            )
+
+
+def of_other_lock(
+    source: Path, verdicts: Table, config: Config, lock: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the datasets whose locked content is not that behind the committed verdicts.
+
+    Recorded runs of released programs are in no lock and not compared.
+    """
+    contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
+    return of_other_content(source, verdicts, lambda place: contents.get(place, ""), "results.lock")
+
+
+def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
+    """Return the problems of the verdicts on disk, and of the committed ones.
+
+    `lock` is the lock of results (`fairbandits.replication.verify.read_lock`).
+    """
+    ledgers = load_ledgers(config)
+    results = Path(config.folders["results"])
+    found: list[str] = []
+    if not ledgers:
+        return found
+
+    def check(file: Path, kind: str, *others: Callable[[Table], Iterable[str]]) -> None:
+        try:
+            table = read(file, ledgers, kind, anyway=True)
+            found.extend(stale(file, ledgers, kind))
+            for other in others:
+                found.extend(other(table))
+        except StoreError as error:
+            found.append(str(error))
+
+    for name in ("verdicts", "findings", *ledgers):
+        file = results / "audit" / f"{name}.parquet"
+        if file.is_file() and name == "verdicts":
+            check(file, name, lambda table, file=file: of_other_data(file, table, results))
+        elif file.is_file():
+            check(file, "findings")
+    table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
+    if "audit" in config.folders and table.is_file():
+        check(
+            *(table, "verdicts"),
+            lambda verdicts: of_other_findings(table, verdicts, ledgers),
+            lambda verdicts: of_other_lock(table, verdicts, config, lock),
+        )
+        if not table.with_name(FINDINGS_TABLE).is_file():
+            found.append(f"{shown(table)} has no {FINDINGS_TABLE} beside it; {ANEW}")
+    return found

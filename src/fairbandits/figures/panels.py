@@ -1,0 +1,54 @@
+"""What drawings share: panels, the rows of a curve, the legend below."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+#: What a figure's function returns: the figure, and what it shows as a table.
+Drawing = tuple[Figure, pd.DataFrame]
+#: A level that a curve tends to.
+LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
+
+
+def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
+    """Return a figure across a page, and its axes of shape (rows, columns)."""
+    size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
+    return plt.subplots(rows, columns, **size | options)
+
+
+def of(curves: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """Return the rows with these values."""
+    for name, value in values.items():
+        curves = curves[curves[name] == value]
+    return curves
+
+
+def different(curves: pd.DataFrame, name: str) -> list:
+    """Return the values of a column, in their order."""
+    return list(dict.fromkeys(curves[name]))
+
+
+def thousands(*axes: Any) -> None:
+    """Write the numbers along some axes with k and M."""
+    for one in axes:
+        one.set_major_formatter(EngFormatter(sep=""))
+
+
+def rounds_axis(axis: Axes, curves: pd.DataFrame) -> None:
+    """Let the horizontal axis be the rounds up to the last one of some curves."""
+    axis.set_xlabel("number of rounds")
+    axis.set_xlim(0, curves["round"].max())
+    thousands(axis.xaxis)
+
+
+def legend_below(figure: Figure, axis: Axes, columns: int, last_first: bool = False) -> None:
+    """Put the names of a panel's curves below all panels."""
+    handles, names = axis.get_legend_handles_labels()
+    if last_first:
+        handles, names = [*handles[-1:], *handles[:-1]], [*names[-1:], *names[:-1]]
+    figure.legend(handles, names, loc="outside lower center", ncols=columns)

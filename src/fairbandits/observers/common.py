@@ -1,0 +1,30 @@
+"""Common parts of the observers."""
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.vectors import Rows, RowsType, Vector
+from fairbandits.engine.width import where
+
+
+def refuse(observer: Any, policy: Any, watched: str) -> NoReturn:
+    """Raise TypeError; `watched` names the policies that the observer can watch."""
+    raise TypeError(f"{type(observer).__name__} can watch {watched} only, got {policy!r}")
+
+
+def part(action, k):
+    """Return the part of a round that an action gives to arm k: a pull gives all to its arm."""
+    if isinstance(action, Rows) or (np.ndim(action) > 0 and not isinstance(action, Vector)):
+        return action[k]
+    return where(action == k, 1.0, 0.0)
+
+
+@overload(part, jit_options=INLINE)
+def _compiled_part(action, k):
+    if isinstance(action, types.Array | RowsType):
+        return lambda action, k: action[k]
+    return lambda action, k: where(action == k, 1.0, 0.0)

@@ -1,0 +1,172 @@
+"""The kit of all pages: HTML that notebooks show, templates, links and tables.
+
+Text is escaped wherever it is put into HTML; what is an `Html` already is not. A page reads in
+Jupyter as on the site: links carry what `fairbandits.report.build` needs to make them links of the
+site.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from fairbandits.settings.formulas import FORMULA
+
+#: Pages without a notebook: `fairbandits.report.claims` makes them.
+GENERATED = ("claims", "robustness")
+
+
+class Html(Markup):
+    """HTML, which a notebook shows as such."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text("<HTML>")
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("fairbandits.report", "html"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals |= {"link": link, "link_to_claim": link_to_claim, "table": table}
+    environment.filters["typeset"] = typeset
+    return environment
+
+
+def render(template: str, **given: Any) -> Html:
+    """Return a template of `fairbandits/report/html` with these values in it."""
+    return Html(_templates().get_template(template).render(given))
+
+
+def joined(parts: Iterable[str], between: str = "") -> Html:
+    """Return texts and HTML one after the other; `between` is HTML."""
+    return Html(between).join(parts)
+
+
+def typeset(text: str) -> Html:
+    r"""Return prose as HTML with typeset formulas.
+
+    Examples
+    --------
+    >>> print(typeset("a < b for $x < 1$"))
+    a &lt; b for <span class="math notranslate nohighlight">\(x &lt; 1\)</span>
+    """
+    formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
+    parts = FORMULA.split(" ".join(text.split()))
+    return joined(formula.format(one) if place % 2 else one for place, one in enumerate(parts))
+
+
+def folded(summary: str, html: str) -> Html:
+    """Return HTML that unfolds when its summary is clicked."""
+    return Html('<details class="fb-wrap"><summary>{}</summary>{}</details>').format(summary, html)
+
+
+def small(text: str) -> Html:
+    """Return small print."""
+    return Html("<small>{}</small>").format(text)
+
+
+# ------------------------------------------------------------------------------------- links
+
+
+def link(place: str, html: str) -> Html:
+    """Return a link to another page, or a place on it.
+
+    In Jupyter it leads to the page's notebook or, without one, to the built site.
+
+    Examples
+    --------
+    >>> print(link("audit#tally", "all of them"))
+    <a data-page="audit#tally" href="audit.ipynb#tally">all of them</a>
+    >>> print(link("claims", "its claims"))
+    <a data-page="claims" href="../results/site/claims.html">its claims</a>
+    """
+    page, further = re.split(r"(?=[?#])", place + "#", maxsplit=1)
+    generated = page.partition("/")[0] in GENERATED
+    href = f"../results/site/{page}.html" if generated else f"{page}.ipynb"
+    href += further[:-1]
+    return Html('<a data-page="{}" href="{}">{}</a>').format(place, href, html)
+
+
+def link_to_claim(claim: str, html: str = "") -> Html:
+    """Return a link to a claim's page; its text is the claim's id by default."""
+    return link(f"claims/{claim}", html or claim)
+
+
+# ------------------------------------------------------------------------------------ tables
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table to sort and filter."""
+
+    text: str  # what is shown
+    value: str | float | None = ""  # sort and filter key if not the text; None: no number
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the cell is sorted as a number."""
+        return not isinstance(self.value, str)
+
+    @property
+    def key(self) -> str:
+        """The sort and filter key as the site's script reads it."""
+        if not self.is_number:
+            return str(self.value)
+        none = self.value is None or self.value != self.value
+        return "" if none else f"{self.value:.6g}".replace("inf", "Infinity")
+
+
+def data_table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Cell | str]],
+    name: str,
+    *,
+    ids: Sequence[str] = (),
+    buttons: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    selects: Sequence[str] = (),
+) -> Html:
+    """Return a table that the site's script makes sortable and filterable.
+
+    `ids` are the rows' anchors, `buttons` maps a column to the values that its buttons choose, in
+    order; `selects` are columns with a list to choose from.
+    """
+    filters = dict.fromkeys(selects, "select")
+    filters |= {column: "|".join(chosen) for column, chosen in buttons.items()}
+    lines = [[one if isinstance(one, Cell) else Cell(one) for one in row] for row in rows]
+    lines = list(zip(ids or [""] * len(lines), lines, strict=True))
+    return render("data_table.html", header=header, filters=filters, lines=lines, name=name)
+
+
+def searchable(frame: pd.DataFrame, name: str, selects: Sequence[str] = ()) -> Html:
+    """Return a frame as `data_table`, without its index."""
+    rows = [
+        [Cell(str(one), one) if isinstance(one, int) else str(one) for one in row]
+        for row in frame.itertuples(index=False)
+    ]
+    return data_table(list(frame.columns), rows, name, selects=selects)
+
+
+def table(
+    groups: Mapping[str, Sequence[Sequence[Any]]], header: Sequence[str] = (), name: str = ""
+) -> Html:
+    """Return a small table; `groups` maps headings ("" for none) to rows."""
+    return render("table.html", groups=groups, header=header, name=name)

@@ -1,0 +1,36 @@
+"""Formulas in prose: LaTeX between dollar signs, as pages typeset it and a terminal shows it."""
+
+import re
+
+FORMULA = re.compile(r"\$([^$]+)\$")
+#: LaTeX -> plain text, in this order.
+PLAIN = (
+    (r"\\lfloor (.*?) \\rfloor", r"floor(\1)"),
+    (r"\\lceil (.*?) \\rceil", r"ceil(\1)"),
+    (r"\\mathrm{(\w+)}", r"\1"),
+    (r"(\d)\\cdot 10\^", r"\1e"),
+    (r"\\cdot ", "* "),
+    (r"\\le ", "<= "),
+    (r"\\ge ", ">= "),
+    (r"\^([*+])", r"\1"),
+    (r"([_e]){([^{}]+)}", r"\1\2"),
+    (r"\^{(-?\\?\w+)}", r"^\1"),
+    (r"[{}\\]", lambda found: {"{": "(", "}": ")"}.get(found[0], "")),
+)
+
+
+def plain(text: str) -> str:
+    r"""Return text with its formulas in letters that any terminal has.
+
+    Examples
+    --------
+    >>> plain(r"A queue is at most $8 \ln T / \Delta_{\mathrm{min}}^2 + \sqrt{T} \le T^{3/4}$.")
+    'A queue is at most 8 ln T / Delta_min^2 + sqrt(T) <= T^(3/4).'
+    """
+    return FORMULA.sub(lambda found: _plain(found[1]), text)
+
+
+def _plain(formula: str) -> str:
+    for pattern, said in PLAIN:
+        formula = re.sub(pattern, said, formula)
+    return formula

@@ -1,0 +1,125 @@
+"""Base of the models of all YAML files: a class is a block, its fields are what the block can say.
+
+The checks are those of hyper-parameters (`fairbandits.policies.parameters`), so that a wrong number
+reads alike in a file and in a Python call.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+
+from fairbandits.policies.parameters import Check, exact, number, whole
+from fairbandits.settings.schemas import ConfigError, meant
+
+
+class Model(BaseModel):
+    """A block with known keys, whose comments say what they mean."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+
+    #: key -> the keys that must stand beside it
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_its_keys(cls, content: Any) -> Any:
+        if not isinstance(content, dict):
+            return content
+        fields, is_open = cls.__pydantic_fields__, cls.model_config["extra"] == "allow"
+        if not (is_open or content.keys() <= fields.keys()):
+            known = sorted(one.alias or name for name, one in fields.items())
+            for key in content:
+                if key not in known:
+                    raise ValueError(f": unknown key {key!r}{meant(str(key), known)}")
+        for key, others in cls.needs.items():
+            for other in others:
+                if key in content and other not in content:
+                    raise ValueError(f": {other!r} is a required property beside {key!r}")
+        return content
+
+
+M = TypeVar("M", bound=Model)
+
+
+def validated(content: Any, model: type[M], where: str, inside: str = "") -> M:
+    """Return the content of a file, or of a block inside, as its model.
+
+    Raises ConfigError for the first departure.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError(_words(error.errors()[0], content, where, inside)) from None
+
+
+def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> str:
+    """Return an error in words: place, what is allowed, and what is there."""
+    place = [inside] if inside else []
+    for part in error["loc"]:
+        if part == "[key]":
+            place.pop()
+        elif part in content if isinstance(content, dict) else isinstance(part, int):
+            place.append(str(part))
+            content = content[part]
+    at = f"{where}: {'.'.join(place)}" if place else where
+    if error["type"] == "missing":
+        return f"{at}: {error['loc'][-1]!r} is a required property"
+    if error["type"] == "value_error":
+        return f"{at}{error['ctx']['error']}"
+    text = re.sub(r"^\w+ | or instance of .*| after validation.*", "", error["msg"])
+    return f"{at} {text}, got {error['input']!r}"
+
+
+def of(check: Check) -> PlainValidator:
+    """Return the check of a hyper-parameter as that of a key."""
+    return PlainValidator(lambda value: check("", value, ""))
+
+
+def matching(pattern: str) -> PlainValidator:
+    """Return the check of a text that has a pattern."""
+
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise ValueError(f" must be a text that matches {pattern}, got {value!r}")
+        return value
+
+    return PlainValidator(check)
+
+
+def _unique(values: list) -> list:
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ValueError(f" must have each entry once, got {value!r} twice")
+    return values
+
+
+def either(plain: Any, block: Any) -> Any:
+    """Return the type of a value that is written plainly, or as a block."""
+    return Annotated[
+        Annotated[plain, Tag("plain")] | Annotated[block, Tag("block")],
+        Discriminator(lambda value: "block" if isinstance(value, dict | Model) else "plain"),
+    ]
+
+
+Number = Annotated[Any, of(number())]
+Exact = Annotated[Any, of(exact())]  # 0.05, "1/3"
+Count = Annotated[Any, of(whole(at_least=1))]
+Many = Annotated[Any, of(whole(at_least=1, at_most=1_000_000))]
+Words = Annotated[str, Field(min_length=1)]
+Text = Annotated[Any, matching("[^<>]*")]  # without markup
+Name = Annotated[Any, matching("[a-z0-9_]+")]
+Slug = Annotated[Any, matching("[a-z_]+")]
+Unique = AfterValidator(_unique)
+Some = Field(min_length=1)

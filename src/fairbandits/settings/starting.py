@@ -1,0 +1,89 @@
+"""Whether policies and observers can be started with their configured parameters.
+
+Starting one imports Numba, so what could be started is remembered, also by later processes.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fairbandits.observers import make_observer
+from fairbandits.policies import HOMES, make_policy
+from fairbandits.policies.own import check_arguments, is_own, source_hash
+from fairbandits.settings.plugins import offered
+from fairbandits.settings.remembering import key_of, remembered
+from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.spec import OF_INSTANCE
+
+
+def source_of(policy: str, place: str) -> str | None:
+    """Return the hash of a user's policy file; None for a registered policy."""
+    try:
+        return source_hash(policy) if is_own(policy) else None
+    except ValueError as error:
+        raise ConfigError(f"{place}.policy: {error}") from None
+
+
+def check_start(
+    policy: str,
+    parameters: Mapping[str, Any],
+    observe: Sequence[list],
+    n_arms: int,
+    horizon: int,
+    stand_ins: Mapping[str, Any],
+    place: str,
+) -> None:
+    """Raise ConfigError unless a policy with its observers can be started.
+
+    `stand_ins` are values for what comes from the instance, None for what it does not have.
+    """
+    where = f"{place}.parameters"
+    complete = _with_stand_ins(parameters, stand_ins, where)
+    watching = [
+        (name, _with_stand_ins(own, stand_ins, f"{place}.observe.{name}")) for name, own in observe
+    ]
+    if is_own(policy):
+        try:
+            check_arguments(policy, dict(parameters))
+        except ValueError as error:
+            raise ConfigError(f"{place}.policy: {error}") from None
+        return
+    if policy not in HOMES:
+        known = [*HOMES, *offered()]
+        raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, known)}")
+    started = remembered("started", "engine", "observers", "policies")
+    same = key_of(repr((policy, complete, watching, n_arms, horizon)).encode())
+    if same in started:
+        return
+    try:
+        made = make_policy(policy, complete, where)
+        state = made.start(n_arms, horizon)
+        where = f"{place}.observe"
+        for name, own in watching:
+            make_observer(name, own, where).start(made, state, n_arms, horizon)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from None
+    started[same] = ""
+
+
+def _with_stand_ins(
+    parameters: Mapping[str, Any], stand_ins: Mapping[str, Any], place: str
+) -> dict[str, Any]:
+    """Return parameters with stand-ins for the instance's values."""
+    found = dict(parameters)
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            found[key] = _with_stand_ins(value, stand_ins, f"{place}.{key}")
+        if value != OF_INSTANCE:
+            continue
+        if key not in stand_ins:
+            known = f"{', '.join([*stand_ins][:-1])} and {[*stand_ins][-1]}"
+            raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
+        if stand_ins[key] is None:
+            what = {"fractions": "quotas"}.get(key, key)
+            raise ConfigError(
+                f"{place}.{key}: the experiment has no {what}; give them there, or here in place "
+                "of 'instance'"
+            )
+        found[key] = stand_ins[key]
+    return found

@@ -1,0 +1,155 @@
+"""Regrets and rates of recorded runs against naive histories; what queues say of regret."""
+
+import functools
+
+import numpy as np
+import pytest
+from numba import config
+from scipy import stats
+
+import naive
+from fairbandits import BanditQ, Instance, Static, run
+from fairbandits.measures.rates import realised_regret, reward_rates, target_regret
+from fairbandits.theory.equilibrium import equilibrium_queues, regret_identity
+from fairbandits.theory.static import static_benchmark
+
+SEED = 20240718
+ROUNDS = 60 if config.DISABLE_JIT else 300
+LONG = 500 if config.DISABLE_JIT else 20_000
+REPLICATES = 3
+MEANS, TARGETS = naive.CODE4, naive.CODE4_TARGETS
+FEEDBACKS = pytest.mark.parametrize("feedback", ["full", "bandit"])
+
+
+@functools.cache
+def recorded(feedback, law="uniform02"):
+    """Return a run recorded after every round, and the naive histories of the same."""
+    policy, every = BanditQ(TARGETS, feedback=feedback), range(1, ROUNDS + 1)
+    where = {"seed": SEED, "checkpoints": every, "stream": "metrics"}
+    result = run(policy, Instance(MEANS, law), ROUNDS, REPLICATES, **where)
+    weight, histories = ROUNDS**0.5, []
+    for replicate in range(REPLICATES):
+        given = (MEANS, law, ROUNDS, SEED, "metrics", replicate)
+        if feedback == "full":
+            histories.append(naive.run_full(naive.BanditQFull(TARGETS, weight), *given))
+        else:
+            twin = naive.BanditQBandit(TARGETS, weight, ROUNDS)
+            histories.append(naive.run_bandit(twin, *given))
+    return result, histories
+
+
+@pytest.mark.parametrize("law", ["uniform02", "bernoulli"])
+@FEEDBACKS
+def test_regrets_and_rates_are_those_of_naive_histories(feedback, law):
+    result, histories = recorded(feedback, law)
+    x_star, benchmark = naive.static_benchmark(MEANS, TARGETS)
+    of_feedback = naive.regret_fullinfo if feedback == "full" else naive.regret_realised
+    found = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
+    wanted = [of_feedback(history, benchmark) for history in histories]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
+    summed = result.plays if feedback == "full" else result.probes["probability"]
+    found = target_regret(result.rounds, summed, MEANS, TARGETS)
+    wanted = [naive.regret_pseudo(history, x_star, MEANS) for history in histories]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
+    found = reward_rates(result.rounds, result.rewards)
+    wanted = [[[a / r["t"] for a in r["accrued"]] for r in history] for history in histories]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_regret_by_hand():
+    means, targets = [0.2, 0.8], [0.1, 0]  # x* = (1/2, 1/2), b* = 1/2
+    rounds = np.array([1, 10])
+    plays = np.array([[1, 0], [2, 8]])
+    np.testing.assert_allclose(target_regret(rounds, plays, means, targets), [0.3, 5 - 6.8])
+    rewards = np.array([[0.4, 0], [0.5, 7]])
+    np.testing.assert_allclose(realised_regret(rounds, rewards, means, targets), [0.1, -2.5])
+
+
+def test_playing_the_benchmark_has_no_regret():
+    x, _ = static_benchmark(MEANS, TARGETS)
+    rounds = np.array([1, 17, 2_000_000])
+    np.testing.assert_allclose(
+        target_regret(rounds, rounds[:, None] * x, MEANS, TARGETS), 0, atol=1e-8
+    )
+    policy, many = Static(("1/2", "1/3", 0, "1/6", 0)), 10 if config.DISABLE_JIT else 200
+    where = {"seed": SEED, "checkpoints": [LONG], "stream": "x*"}
+    result = run(policy, Instance(MEANS), LONG, many, **where)
+    regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)[:, 0]
+    assert abs(regret.mean()) < 4 * regret.std(ddof=1) / many**0.5
+
+
+def identity_of(result):
+    """Return the regret by the right side of E2."""
+    queues, idleness = result.probes["queue"], result.probes["idleness"]
+    return regret_identity(MEANS, TARGETS, queues, idleness, result.plays)
+
+
+def test_regret_identity_equals_the_naive_one():
+    result, histories = recorded("full")
+    found = identity_of(result)
+    assert found.shape == (REPLICATES, ROUNDS)
+    for t in (1, ROUNDS // 2, ROUNDS):
+        wanted = [naive.regret_identity(history[:t], MEANS, TARGETS) for history in histories]
+        np.testing.assert_allclose(found[:, t - 1], wanted, rtol=0, atol=1e-8)
+
+
+def balanced(feedback, law, **options):
+    policy = BanditQ(TARGETS, feedback=feedback, **options)
+    return run(policy, Instance(MEANS, law), LONG, 2, seed=SEED, stream="balance")
+
+
+@pytest.mark.parametrize("options", [{}, {"V": 0}, {"surrogate_index": "pre"}], ids=str)
+def test_queues_are_the_regret_where_rewards_are_their_means(options):
+    """E2 holds on the path itself when no reward is random."""
+    result = balanced("full", "deterministic", **options)
+    regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
+    same = target_regret(result.rounds, result.plays, MEANS, TARGETS)
+    np.testing.assert_allclose(regret, same, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(identity_of(result), regret, rtol=1e-6, atol=1e-6)
+    assert np.abs(regret[:, -1]).min() > 1  # there is something to agree on
+
+
+@pytest.mark.parametrize("law", ["uniform02", "uniform02_clipped", "gaussian", "deterministic"])
+@FEEDBACKS
+def test_reward_owed_is_queue_less_idleness(feedback, law):
+    """E3 holds on every path, whatever the law."""
+    result = balanced(feedback, law)
+    wanted = np.flatnonzero(TARGETS)
+    owed = np.array(TARGETS) * result.rounds[:, None] - result.rewards
+    kept = result.probes["queue"] - result.probes["idleness"]
+    gap = np.abs(owed - kept)[..., wanted]
+    assert (gap <= 1e-9 * (1 + result.rounds[:, None])).all()
+    assert (result.probes["queue"] >= owed - 1e-6)[..., wanted].all()  # Eq. 6
+    assert (result.probes["idleness"] >= 0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="four million rounds need the compiled loop")
+def test_long_runs_settle_at_the_fluid_equilibrium():
+    horizon, replicates = 200_000, 20
+    policy, instance = BanditQ(TARGETS, feedback="full"), Instance(MEANS, "uniform02")
+    result = run(policy, instance, horizon, replicates, seed=SEED, stream="equilibrium")
+    even = np.isin(result.rounds, np.arange(horizon // 2, horizon + 1, 100))
+    levels = result.probes["queue"][:, even].mean(axis=(0, 1))
+    wanted = equilibrium_queues(MEANS, TARGETS, horizon**0.5)
+    np.testing.assert_allclose(levels[:2], wanted[:2], rtol=0.1)
+
+    regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)[:, -1]
+    residual = regret - identity_of(result)[:, -1]
+    half = stats.t.ppf(0.995, replicates - 1) * stats.sem(residual)
+    assert abs(residual.mean()) < half
+    # the interval is narrow enough to tell the regret from nothing
+    assert half < abs(regret.mean()) / 4
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="two million rounds need the compiled loop")
+def test_hard_family_attains_the_rate():
+    """With a mean of 2 T^(-1/4) that owes half of it, the queue is near T^(3/4) / 2."""
+    horizon = 100_000
+    small = 2 * horizon**-0.25
+    policy = BanditQ((small / 2, 0), feedback="full")
+    where = {"seed": SEED, "checkpoints": [horizon], "stream": "hard"}
+    result = run(policy, Instance((small, 1.0)), horizon, 20, **where)
+    queue = result.probes["queue"][:, 0, 0]
+    assert 0.4 < queue.mean() / horizon**0.75 < 0.55

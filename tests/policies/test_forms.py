@@ -1,0 +1,191 @@
+"""Each policy and observer gives the same numbers compiled and interpreted, alone and in a block.
+
+Every type of state is compiled once for one replicate, and once for a block if it can be played in
+one. What is compared is bits, of the record and of all arrays of the state.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numba import config
+
+import naive
+from examples import (
+    CASES,
+    EXAMPLES,
+    MEANS,
+    TARGETS,
+    WATCHED,
+    arms_of,
+    instance_of,
+    made,
+)
+from fairbandits import run
+from fairbandits.engine import laws, streams
+from fairbandits.engine.lanes import block_of, lane_of
+from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.sources import TapeSource, stream_source
+from fairbandits.engine.vectors import LANES, Rows
+from fairbandits.engine.watching import watched
+from fairbandits.observers import OBSERVERS
+from fairbandits.policies import POLICIES
+
+#: What must play in blocks, since published runs are long; that it does could be lost unseen.
+IN_BLOCKS = {
+    *("banditq", "bf_ucb", "fair_learn", "fairx_ucb", "group_ucb", "ht_ucb", "lfg", "own_reward"),
+    *("queue_ucb", "t_fair_learn", "ucb1"),
+}
+
+
+def begun(policy, observers, instance, replicate, horizon):
+    """Return the state, the source and the record of one replicate before the first round."""
+    n_arms = instance.n_arms
+    state = policy.start(n_arms, horizon)
+    n_probes = [len(one.probes) for one in (policy, *observers)]
+    if observers:
+        states = [one.start(policy, state, n_arms, horizon) for one in observers]
+        state = watched(state, states, n_probes[:-1])
+    source = stream_source(
+        instance.law, np.array(instance.means), instance.spread, 5, "forms", replicate
+    )
+    checkpoints = np.unique([1, 2, 3, horizon // 2, horizon - 1, horizon])
+    quotas = (range(n_arms), n_arms**2) if policy.feedback == "bandit" else None
+    return state, source, new_record(policy.feedback, n_arms, checkpoints, sum(n_probes), quotas)
+
+
+def played(start, loop, cuts):
+    """Return the record and the bits of the state after playing the pieces between the cuts."""
+    state, source, record = start
+    for first, last in itertools.pairwise(cuts):
+        loop(state, source, record, first, last)
+    return record, [array.tobytes() for array in arrays_of(state)]
+
+
+def arrays_of(value):
+    """Return all arrays inside a state, in order."""
+    if isinstance(value, np.ndarray | Rows):
+        return [getattr(value, "array", value)]
+    return [one for part in value for one in arrays_of(part)] if isinstance(value, tuple) else []
+
+
+def bits(record):
+    return [np.asarray(part).tobytes() for part in arrays_of(record)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_form(name):
+    for place, (policy, observers) in enumerate(CASES[name]):
+        law = list(laws.CODES)[(len(name) + place) % len(laws.CODES)]
+        instance = instance_of(law, arms_of(policy))
+        horizon = getattr(policy, "initial_rounds", 0) + 60
+        cuts = [0, 1, 2, 20, horizon - 20, horizon]
+        loop = LOOPS[policy.feedback]
+        interpreted = getattr(loop, "py_func", loop)
+
+        def start(replicate, case=(policy, observers, instance), horizon=horizon):
+            return begun(*case, replicate, horizon)
+
+        alone = [played(start(lane), interpreted, [0, horizon]) for lane in range(LANES)]
+        record, state = played(start(0), loop, cuts)
+        assert (bits(record), state) == (bits(alone[0][0]), alone[0][1]), policy
+
+        blocks = list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
+        if blocks[0] is None:
+            assert name.partition(",")[0] not in IN_BLOCKS or not plays_in_lanes(policy), policy
+            continue
+        record, state = played(blocks, interpreted, [0, horizon])
+        for lane, (one, _) in enumerate(alone):
+            assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
+        again = list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
+        compiled, compiled_state = played(again, loop, cuts)
+        assert (bits(compiled), compiled_state) == (bits(record), state), policy
+
+
+def plays_in_lanes(policy):
+    """Return whether a policy of a kind that plays in blocks does: not with every learner."""
+    inside = dict(getattr(policy, "learner_parameters", ()))
+    return (
+        getattr(policy, "subroutine", None) not in ("exp3p", "adahedge", "squint")
+        and getattr(policy, "learner", None) not in ("thompson", "fair_learn")
+        and inside.get("clock") != "own"
+    )
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("name", CASES)
+def test_long_runs(name):
+    """What adds up for long, with two blocks that are not full."""
+    policy, observers = CASES[name][0]
+    instance = instance_of("bernoulli", arms_of(policy))
+    options = {"seed": 1, "checkpoints": [100, 3000], "observe": observers, "compiled": True}
+    together = run(policy, instance, 3000, 13, **options).columns()
+    for replicate in (2, 12):
+        alone = run(policy, instance, 3000, [replicate], **options).columns()
+        own = together["replicate"] == replicate
+        for column, values in alone.items():
+            assert together[column][own].tobytes() == values.tobytes(), column
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_watching_changes_nothing(name):
+    for policy, *observers in WATCHED[name]:
+        instance = instance_of("uniform02", arms_of(policy))
+        options = {"checkpoints": [3, 40, 400], "compiled": False}
+        watched, plain = (
+            run(policy, instance, 400, 2, observe=observe, **options).columns()
+            for observe in (observers, ())
+        )
+        for column, values in plain.items():
+            assert watched[column].tobytes() == values.tobytes(), column
+
+
+def test_examples_cover_the_registries():
+    for name, examples in EXAMPLES.items():
+        assert {type(example) for example in examples} == {POLICIES[name]}
+    assert WATCHED.keys() == OBSERVERS.keys()
+    for name, cases in WATCHED.items():
+        assert all(OBSERVERS[name] in map(type, observers) for _, *observers in cases)
+
+
+TAPED = {
+    "bandit": made("banditq", tolerance=1e-5),
+    "full": made("banditq", feedback="full"),
+}
+
+
+@pytest.mark.parametrize("feedback", TAPED)
+def test_a_tape_gives_the_naive_run(feedback, rng):
+    """As replays of other programs play it: in pieces, compiled or interpreted."""
+    rounds, loop, policy = 90, LOOPS[feedback], TAPED[feedback]
+    uniforms, scale = rng.random((rounds, len(MEANS))), 2 * np.array(MEANS)
+    coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
+    runs = []
+    for cuts, one in (([0, 1, 45, 46, 90], loop), ([0, 90], getattr(loop, "py_func", loop))):
+        state = policy.start(len(MEANS), rounds)
+        record = new_record(feedback, len(MEANS), np.array([rounds]), len(policy.probes))
+        for start, stop in itertools.pairwise(cuts):
+            tape = TapeSource(start, uniforms[start:stop].copy(), scale, coins[start:stop].copy())
+            one(state, tape, record, start, stop)
+        runs.append((bits(record), bits(state)))
+    assert runs[0] == runs[1]
+
+    penalty = math.sqrt(rounds)
+    if feedback == "bandit":
+        history = naive.banditq_bandit(
+            MEANS,
+            TARGETS,
+            rounds,
+            penalty,
+            lambda t, n, arm: scale[arm] * uniforms[t - 1, arm],
+            lambda t: naive.unit(int(coins[t - 1])),
+            tol=1e-5,
+        )
+        assert record.plays.tolist() == history[-1]["pulls"]
+    else:
+        history = naive.banditq_full(
+            MEANS, TARGETS, rounds, penalty, lambda t, arm: scale[arm] * uniforms[t - 1, arm]
+        )
+    np.testing.assert_allclose(record.rewards, history[-1]["accrued"], rtol=1e-9)
+    np.testing.assert_allclose(record.probes_at[-1, 0], history[-1]["queue"], rtol=1e-9, atol=1e-12)
