@@ -1,0 +1,109 @@
+# Everything runs from here; `make help` lists the targets.
+# Needed beforehand: Python 3.11 to 3.14, GNU make and git. Nothing is installed outside this folder.
+
+UV_VERSION := 0.13.8
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
+
+BIN := .venv/bin
+# A file's tests share what they set up, and run in one process.
+PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
+STAMP := .venv/.setup-done
+
+# The project's own environment comes first for every command, and the caller's stays out of it.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_USER := 0
+export UV_PROJECT_ENVIRONMENT := .venv
+export UV_PYTHON_DOWNLOADS := never
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
+# Every job is a process; without compiled modules each would start a second later.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+.PHONY: help setup slurm replicate figures audit report preview smoke verify archive test test-fast test-slurm faults bench \
+  bench-growth lint format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo '  CORES=N sets the number of cores (here $(CORES)), PYTHON=... names the interpreter for setup.'
+
+setup: $(STAMP) ## install the locked environment into .venv
+
+slurm: setup ## install what sends jobs to a cluster (profiles/slurm)
+	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --group slurm
+
+replicate: setup ## run all four papers at the published scale: figures, audit and report
+	@$(BIN)/fairbandits replicate --cores $(CORES)
+
+figures: setup ## draw every figure, running what it needs
+	@$(BIN)/fairbandits replicate --cores $(CORES) figures
+
+audit: setup ## judge every claim, running what it needs
+	@$(BIN)/fairbandits replicate --cores $(CORES) audit
+
+report: setup ## build the report site, running what it needs
+	@$(BIN)/fairbandits replicate --cores $(CORES) report
+
+preview: setup ## run the published numbers of rounds with few replicates, in their own folders
+	@$(BIN)/fairbandits replicate --preview --cores $(CORES)
+
+smoke: setup ## run a small version of everything, in its own folders
+	@$(BIN)/fairbandits replicate --smoke --cores $(CORES)
+
+verify: setup ## check the results on disk against their records and results.lock
+	@$(BIN)/fairbandits verify
+
+archive: verify ## write a finished run as one file for a repository, build/fairbandits.zip
+	@$(BIN)/fairbandits archive
+
+test: setup ## run the tests but for `faults`, then those of kernels again with the kernels interpreted
+	@$(BIN)/python -m pytest $(PARALLEL) -m "not campaign and not slurm"
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) \
+	  -m "kernels and not workflow and not slow and not campaign and not slurm"
+
+test-fast: setup ## run the tests that take no time, for daily work
+	@$(BIN)/python -m pytest $(PARALLEL) -q \
+	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
+
+faults: setup ## run the tests of faults, and write docs/faults.md
+	@PYTHONPATH=tests $(BIN)/python -m pytest $(PARALLEL) -q -p faults_page
+
+test-slurm: slurm ## run the tests that start a cluster of one node
+	@$(BIN)/python -m pytest -q -m slurm
+
+bench: setup ## measure the speed of the simulation
+	@$(BIN)/python benchmarks/run.py
+
+bench-growth: setup ## draw how a round's time grows with rounds and arms
+	@$(BIN)/python benchmarks/growth.py
+
+lint: setup ## check style, spelling, formatting and the workflow
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/snakefmt --check Snakefile workflow
+	@$(BIN)/codespell
+	@$(BIN)/snakemake --lint
+
+format: setup ## format the sources in place
+	@$(BIN)/ruff check --fix-only --quiet
+	@$(BIN)/ruff format
+	@$(BIN)/snakefmt Snakefile workflow
+
+clean: ## remove results, logs and caches; figures/ and .venv stay
+	@rm -rf results logs build .snakemake .cache .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
+
+# The environment is made again for a Python that is named, where its own is gone, and in a folder
+# that was moved: its scripts name the folder.
+SET_UP_IN := $(shell cat $(STAMP) 2>/dev/null)
+$(STAMP): pyproject.toml uv.lock $(if $(PYTHON),again) $(if $(realpath $(BIN)/python),,again) \
+  $(if $(filter-out $(SET_UP_IN),$(CURDIR)),again)
+	@PYTHON='$(PYTHON)' sh workflow/setup.sh $(UV_VERSION)
+	@echo '$(CURDIR)' > $@
+	@echo 'Set up. Next: `. $(BIN)/activate`, so that the shell finds fairbandits, then `make smoke`'
+
+.PHONY: again
+again:
