@@ -229,23 +229,24 @@ def _contents(name: str) -> dict[str, Any]:
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
         table = _table(tree) if name in REGISTRIES else None
-        left_out = [*_docstrings(tree), *([table] if table else [])]
-        tokens = "".join(_tokens(content.decode(), left_out))
+        left_out = [*docstrings(tree), *([table] if table else [])]
+        found = "".join(tokens(content.decode(), left_out))
         known[key] = {
             "imports": list(_names(tree, PACKAGE / name)),
-            "tokens": hashlib.sha256(tokens.encode()).hexdigest(),
+            "tokens": hashlib.sha256(found.encode()).hexdigest(),
         }
     return known[key]
 
 
-def _docstrings(tree: ast.Module) -> Iterator[ast.stmt]:
+def docstrings(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the docstrings of a file and of all that is in it."""
     having = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
         if isinstance(node, having) and ast.get_docstring(node, clean=False) is not None:
             yield node.body[0]
 
 
-def _tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
+def tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
     """Yield a source's tokens, without comments and the statements left out.
 
     Python 3.12 cuts an f-string into tokens, 3.11 does not: it counts as one token.

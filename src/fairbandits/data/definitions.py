@@ -1,0 +1,143 @@
+"""The code behind a name: its definition and all that this uses, each by a hash of its tokens.
+
+Sources are read, nothing is run. A definition is a function, a class or another statement of a
+module's top level; comments, docstrings and layout do not count.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from fairbandits.data.provenance import PACKAGE, docstrings, tokens
+
+
+class Definition(NamedTuple):
+    """A statement of a file's top level: its hash, and the dotted names that it uses."""
+
+    file: str
+    name: str
+    digest: str
+    uses: frozenset[str]
+    parameters: tuple[str, ...]
+
+
+class Source(NamedTuple):
+    """A file's definitions by each name that they give, and what its imports stand for."""
+
+    definitions: Mapping[str, tuple[Definition, ...]]
+    imports: Mapping[str, str]
+
+
+def behind(
+    roots: Iterable[tuple[str, str]], without: Iterable[str] = (), package: Path = PACKAGE
+) -> dict[str, str]:
+    """Return the hashes of definitions and of all that they use, by ``NAME in FILE``.
+
+    `roots` are files, relative to the package, and names; those that are not defined there count
+    for nothing. Files in `without` are not followed.
+    """
+    found: dict[str, str] = {}
+    left = [one for file, name in roots for one in _named(file, name, package)]
+    while left:
+        one = left.pop()
+        key = f"{one.name} in {one.file}"
+        if key not in found:
+            found[key] = one.digest
+            left += [
+                other
+                for used in one.uses
+                for other in _used(one.file, used, package)
+                if other.file not in without
+            ]
+    return dict(sorted(found.items()))
+
+
+@cache
+def source(file: str, package: Path = PACKAGE) -> Source:
+    """Return the definitions and imports of a file of the package."""
+    text = (package / file).read_text(encoding="utf-8")
+    tree, lines = ast.parse(text), text.splitlines(keepends=True)
+    definitions: dict[str, tuple[Definition, ...]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        names = tuple(dict.fromkeys(_names(node)))
+        if not names:
+            continue
+        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+        part = "".join(lines[first - 1 : node.end_lineno])
+        inside = ast.parse(part)
+        kept = "".join(tokens(part, list(docstrings(inside))))
+        args = node.args if isinstance(node, ast.FunctionDef) else None
+        one = Definition(
+            file,
+            names[0],
+            hashlib.sha256(kept.encode()).hexdigest()[:16],
+            frozenset(_uses(node)),
+            tuple(arg.arg for arg in (*args.args, *args.kwonlyargs)) if args else (),
+        )
+        for name in names:
+            definitions[name] = (*definitions.get(name, ()), one)
+    imports = {
+        (alias.asname or alias.name).partition(".")[0]: f"{origin}{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for origin in [f"{node.module}." if isinstance(node, ast.ImportFrom) else ""]
+        for alias in node.names
+    }
+    return Source(definitions, imports)
+
+
+def _names(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement gives: of a call that registers something, its texts too."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    inside = list(ast.walk(node))
+    yield from (
+        one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    )
+    if any(isinstance(one, ast.Call) for one in inside):
+        texts = (one.value for one in inside if isinstance(one, ast.Constant))
+        yield from (one for one in texts if isinstance(one, str) and one.isidentifier())
+        yield from (one.arg for one in inside if isinstance(one, ast.keyword) and one.arg)
+        yield from (one.attr for one in inside if isinstance(one, ast.Attribute))
+
+
+def _uses(node: ast.AST) -> Iterator[str]:
+    """Yield the dotted names in a statement, each with those that it begins with."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name | ast.Attribute):
+            name = ast.unparse(one)
+            if name.replace(".", "").replace("_", "a").isalnum():
+                yield name
+
+
+def _named(file: str, name: str, package: Path) -> tuple[Definition, ...]:
+    return source(file, package).definitions.get(name, ())
+
+
+def _used(file: str, name: str, package: Path) -> Iterator[Definition]:
+    """Yield the definitions that a dotted name in a file stands for."""
+    first, *rest = name.split(".")
+    own = source(file, package)
+    if first in own.definitions:
+        yield from own.definitions[first]
+    elif first in own.imports:
+        path = ".".join((own.imports[first], *rest)).split(".")
+        if path[0] == package.name:
+            yield from _defined(path[1:], package)
+
+
+def _defined(path: list[str], package: Path) -> Iterator[Definition]:
+    """Yield the definition of ``module.name``; what comes after the name is in it."""
+    for depth in range(len(path), 0, -1):
+        for file in ("/".join(path[:depth]) + ".py", "/".join([*path[:depth], "__init__.py"])):
+            if (package / file).is_file():
+                if depth < len(path):
+                    found = _named(file, path[depth], package)
+                    yield from found or _used(file, path[depth], package)
+                return

@@ -1,0 +1,247 @@
+"""All that decides the verdicts on a paper's claims, part by part, and the digests that follow.
+
+The parts are the claims' records in canonical form, the experiments that they read, the published
+numbers and the code of their words and procedures. The configuration needs digests on every start,
+so that they are kept by the bytes of what they follow from.
+"""
+
+import json
+import keyword
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairbandits.data.definitions import behind, source
+from fairbandits.data.provenance import PACKAGE
+from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
+from fairbandits.settings.remembering import key_of, remembered
+from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
+
+#: The registry of words, which is asked for names, and the tables of procedures.
+WORDS, PROCEDURES = "audit/measures", "audit/procedures.py"
+#: What no verdict depends on though code that decides uses it: the registry itself, the reading of
+#: files, and messages.
+WITHOUT = (
+    *("audit/measures/__init__.py", "audit/cells.py", "audit/expressions.py"),
+    *("settings/schemas.py", "data/dictionary.py"),
+)
+#: Argument by which a word reads the published numbers of its paper (`audit.measures.OF_CASE`).
+READ_OFF = "read_off"
+NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+class Digests(NamedTuple):
+    """The digest of a paper's rules, and those of its experiments for the audit alone.
+
+    `drawn` has an experiment or suite of audit.yaml -> what its seed follows from.
+    """
+
+    paper: str = ""
+    drawn: Mapping[str, str] = {}
+
+
+class Deciding(NamedTuple):
+    """All that decides: the hash of each part, and what data are drawn from."""
+
+    parts: Mapping[str, str]
+    drawn: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Hash of all parts."""
+        return digest_of(self.parts)
+
+
+def digests_of(paper: str, root: Path = ROOT) -> Digests:
+    """Return the digests of a paper; none if it has no ledger."""
+    files = [paper_file(paper, kind, root) for kind in ("claims", "experiments", "audit")]
+    files.append(paper_file(paper, "published", root))
+    if not files[0].is_file():
+        return Digests()
+    known = remembered("deciding", *_rooms())
+    key = f"{paper} {key_of(b'/'.join(one.read_bytes() for one in files if one.is_file()))}"
+    if key not in known:
+        found = deciding(paper, root)
+        known[key] = json.dumps([found.digest, found.drawn])
+    return Digests(*json.loads(known[key]))
+
+
+def deciding(paper: str, root: Path = ROOT) -> Deciding:
+    """Return all that decides the verdicts on a paper's claims; its ledger must be there.
+
+    Parts are named ``claim ID``, ``experiment NAME``, ``published FIGURE`` and ``code of NAME in
+    FILE``.
+    """
+    content = read_yaml(paper_file(paper, "claims", root))
+    records = canonical(content)["claims"]
+    experiments = _experiments(paper, root)
+    published = {}
+    if paper_file(paper, "published", root).is_file():
+        numbers = read_yaml(paper_file(paper, "published", root))
+        for key, one in numbers.items():
+            inner = one if key in ("figures", "published") and isinstance(one, Mapping) else {}
+            published |= {f"published {name}": _hash(some) for name, some in inner.items()}
+            published |= {} if inner else {f"published {key}": _hash(one)}
+    parts, of_records, readers = {}, {}, {}
+    for name, record in records.items():
+        own = {f"claim {name}": digest_of(nameless(record))}
+        if tests := record.get("tests"):
+            asked = [record.get(key) for key in ("cells", "with", "each", "over", "keep")]
+            code, reads_off = _code(_texts([tests, *asked]), _procedures(tests))
+            own |= code | (published if reads_off else {})
+            for one in _read(tests, record, paper, experiments):
+                readers.setdefault(one, []).append(name)
+                own[f"experiment {one}"] = experiments[one].digest
+        of_records[name] = own
+        parts |= own
+    drawn = {}
+    for group in _sharing(experiments):
+        reading = sorted({name for one in group for name in readers.get(one, ())})
+        blocks = {one: experiments[one].digest for one in sorted(group)}
+        others = {
+            name: {
+                key: one
+                for key, one in of_records[name].items()
+                if not key.startswith("experiment ")
+            }
+            for name in reading
+        }
+        digest = digest_of([blocks, others])
+        drawn |= {one: digest for one in group if experiments[one].audit}
+    return Deciding(dict(sorted(parts.items())), drawn)
+
+
+def changed(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the names of the parts that differ, claims first, then what they rest on."""
+    order = ("claim", "experiment", "published", "code")
+    names = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+    return sorted(names, key=lambda name: (order.index(name.split(" ")[0]), name))
+
+
+def _hash(content: Any) -> str:
+    return digest_of(without_prose(content))
+
+
+# ------------------------------------------------------------------------------- experiments
+
+
+class _Block(NamedTuple):
+    """An experiment or suite: its hash, its instances, what it shares streams with."""
+
+    digest: str
+    instances: tuple[str, ...]
+    shares: tuple[str, ...]
+    audit: bool
+
+
+def _experiments(paper: str, root: Path) -> dict[str, _Block]:
+    found = {}
+    for kind in ("experiments", "audit"):
+        file = paper_file(paper, kind, root)
+        for name, block in (read_yaml(file)["experiments"] if file.is_file() else {}).items():
+            instances = block.get("instances") or {}
+            shares = [one.get("same_instances_as") for one in (block, *instances.values())]
+            named = tuple(f"{name}_{one}" for one in instances)
+            digest = _hash(block)
+            found[name] = _Block(digest, named, tuple(filter(None, shares)), kind == "audit")
+    return found
+
+
+def _home(name: str, experiments: Mapping[str, _Block]) -> str | None:
+    """Return the experiment or suite that a name is of."""
+    if name in experiments:
+        return name
+    return next((one for one, block in experiments.items() if name in block.instances), None)
+
+
+def _read(
+    tests: Any, record: Mapping[str, Any], paper: str, experiments: Mapping[str, _Block]
+) -> Iterator[str]:
+    """Yield the experiments and suites that a record names."""
+    named = {text.removeprefix(f"{paper}/") for text in _texts([tests, record.get("experiments")])}
+    named |= {text.removeprefix(f"{paper}/") for text in _texts(record.get("cells"))}
+    named |= {text.removeprefix(f"{paper}/") for text in _texts(record.get("with"))}
+    yield from sorted({home for one in named if (home := _home(one, experiments))})
+
+
+def _sharing(experiments: Mapping[str, _Block]) -> list[set[str]]:
+    """Return the experiments and suites in groups that meet the same rewards."""
+    groups = [{name} for name in experiments]
+    for name, block in experiments.items():
+        for other in block.shares:
+            joined = [one for one in groups if one & {name, _home(other, experiments)}]
+            groups = [one for one in groups if one not in joined] + [set().union(*joined)]
+    return groups
+
+
+# -------------------------------------------------------------------------------------- code
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in plain values, keys too: a key can be an experiment or a word."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from (key, *_texts(one))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+
+
+def _procedures(tests: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> set[str]:
+    blocks = tests.values() if isinstance(tests, Mapping) else tests
+    return {one["rule"]["procedure"] for one in blocks if "procedure" in one.get("rule", {})}
+
+
+def _code(texts: Iterable[str], procedures: Iterable[str]) -> tuple[dict[str, str], bool]:
+    """Return the code behind words and procedures, and whether published numbers are read."""
+    names = {name for text in texts for name in NAME.findall(text) if not keyword.iskeyword(name)}
+    roots, reads_off = _roots(frozenset(names))
+    roots |= {(PROCEDURES.replace("procedures", home), name) for home, name in _named(procedures)}
+    code = _behind(frozenset(roots))
+    return {f"code of {name}": one for name, one in code.items()}, reads_off
+
+
+@cache
+def _behind(roots: frozenset[tuple[str, str]]) -> Mapping[str, str]:
+    return behind(sorted(roots), WITHOUT)
+
+
+def _named(procedures: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield file and name of each procedure, as the table of procedures imports it."""
+    imports = source(PROCEDURES).imports
+    for name in procedures:
+        if name in imports:
+            yield imports[name].split(".")[-2], name
+
+
+@cache
+def _roots(names: frozenset[str]) -> tuple[set[tuple[str, str]], bool]:
+    """Return where words are defined, with those that their arguments name, one after another."""
+    files = sorted(
+        path.relative_to(PACKAGE).as_posix()
+        for path in (PACKAGE / WORDS).glob("*.py")
+        if path.name != "__init__.py"
+    )
+    found: set[tuple[str, str]] = set()
+    left, seen = list(names), set()
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for file in files:
+            for given in (name, f"{name}_"):
+                for one in source(file).definitions.get(given, ()):
+                    found.add((file, given))
+                    left += one.parameters
+    return found, READ_OFF in seen
+
+
+@cache
+def _rooms() -> tuple[str, ...]:
+    folders = {path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")}
+    return tuple(sorted(folders))
