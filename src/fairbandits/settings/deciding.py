@@ -43,10 +43,11 @@ class Digests(NamedTuple):
 
 
 class Deciding(NamedTuple):
-    """All that decides: the hash of each part, and what data are drawn from."""
+    """All that decides: the hash of each part and of each claim's, and what data are drawn from."""
 
     parts: Mapping[str, str]
     drawn: Mapping[str, str]
+    claims: Mapping[str, str]
 
     @property
     def digest(self) -> str:
@@ -110,7 +111,8 @@ def deciding(paper: str, root: Path = ROOT) -> Deciding:
         }
         digest = digest_of([blocks, others])
         drawn |= {one: digest for one in group if experiments[one].audit}
-    return Deciding(dict(sorted(parts.items())), drawn)
+    claims = {name: digest_of(own) for name, own in of_records.items()}
+    return Deciding(dict(sorted(parts.items())), drawn, claims)
 
 
 def changed(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

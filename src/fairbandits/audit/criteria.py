@@ -1,0 +1,73 @@
+"""Rates of success by several criteria side by side, so that no single rule makes the rate.
+
+Each criterion counts claims of the audited text to which it applies, from findings that exist. It
+is met by a claim when all deciding cases meet it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from fairbandits.audit.finding import REPRODUCED
+from fairbandits.audit.ledger import Claim
+from fairbandits.audit.records import Row
+
+#: Procedures of comparisons, of which a positive statistic is the claimed direction.
+COMPARING = ("paired_comparison", "shape", "spread_comparison")
+PUBLISHED = ("prediction_interval", "curve_inside", "printed_number")
+
+
+class Rate(NamedTuple):
+    """A criterion, the number of claims that it applies to, and of those that meet it."""
+
+    criterion: str
+    claims: int
+    met: int
+
+
+def _reproduced(finding: Row) -> bool:
+    return finding["verdict"] == REPRODUCED
+
+
+def _same_direction(finding: Row) -> bool:
+    return finding["statistic"] is not None and finding["statistic"] > 0
+
+
+#: Criterion -> the procedures that it applies to, and when one case meets it.
+CRITERIA: dict[str, tuple[tuple[str, ...], Callable[[Row], bool]]] = {
+    "a comparison has the claimed direction": (COMPARING, _same_direction),
+    "it has, and significantly": (COMPARING, _reproduced),
+    "the published number is inside what one more run gives": (PUBLISHED, _reproduced),
+    "what is called comparable is equivalent": (("equivalence",), _reproduced),
+}
+
+
+def met(
+    claims: Mapping[str, Claim], heads: Iterable[Row], findings: Iterable[Row] | None
+) -> list[Rate]:
+    """Return the rates of the claims whose headlines are given, the ledger's own rule first."""
+    counted = {row["claim"]: row for row in heads if row["headline"] and not row["left_out"]}
+    own = sum(map(_reproduced, counted.values()))
+    rates = [Rate("the ledger's rule", len(counted), own)]
+    cases: dict[tuple[str, str], list[Row]] = {}
+    for one in findings or ():
+        if one["decides"] and one["claim"] in counted:
+            procedures = {test.name: test.procedure for test in claims[one["claim"]].tests}
+            cases.setdefault((one["claim"], procedures.get(one["test"], "")), []).append(one)
+    for name, (procedures, meets) in CRITERIA.items():
+        found: dict[str, list[Row]] = {}
+        for (claim, procedure), some in cases.items():
+            if procedure in procedures:
+                found.setdefault(claim, []).extend(some)
+        rates.append(Rate(name, len(found), sum(all(map(meets, one)) for one in found.values())))
+    return rates
+
+
+def in_words(rates: Iterable[Rate]) -> list[list[str]]:
+    """Return a table of rates, its head first; a criterion without claims is left out."""
+    head = ["criterion", "claims it applies to", "claims that meet it", "share"]
+    rows = [
+        [one.criterion, str(one.claims), str(one.met), f"{100 * one.met / one.claims:.0f} %"]
+        for one in rates
+        if one.claims
+    ]
+    return [head, *rows]
