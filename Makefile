@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .SUFFIXES:
 .PHONY: help setup slurm replicate figures audit report preview smoke verify archive test test-fast test-slurm faults bench \
-  bench-growth lint format clean
+  bench-growth sizes lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -79,6 +79,9 @@ bench: setup ## measure the speed of the simulation
 
 bench-growth: setup ## draw how a round's time grows with rounds and arms
 	@$(BIN)/python benchmarks/growth.py
+
+sizes: setup ## measure size and power of the audit's procedures, and write them into docs/procedures.md
+	@$(BIN)/python benchmarks/sizes.py
 
 lint: setup ## check style, spelling, formatting and the workflow
 	@$(BIN)/ruff check

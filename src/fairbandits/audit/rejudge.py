@@ -1,4 +1,4 @@
-"""Verdicts under other data: a salt draws all runs of a paper anew, and its claims are judged again.
+"""Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again.
 
 audit/agreement.csv has a line for each claim and salt. Lines of other rules do not count.
 """
