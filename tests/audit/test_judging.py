@@ -252,7 +252,7 @@ TEST = (*CLAIM, "tests", "at_end")
         (put("greedy", *CLAIM, "cells"), "greedy-less-regret.cells should be a valid dictionary"),
         (put(999, *CLAIM, "cells", "T"), "T 999 is unknown; known: 500"),
         (put(None, *CLAIM, "statement"), "statement is missing"),
-        (put(None, "rules", "less", "settings", "method"), "needs method in its settings"),
+        (put(None, "rules", "less", "settings", "level"), "needs level in its settings"),
         (put(2, *CLAIM, "figur"), "unknown key 'figur'; did you mean 'figure'"),
     ],
 )

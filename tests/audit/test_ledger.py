@@ -118,7 +118,7 @@ def small():
             "at_most": {
                 "version": 1,
                 "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99},
+                "settings": {"level": 0.99},
             }
         },
         "claims": {
@@ -136,7 +136,7 @@ def small():
                 "tests": {
                     "explicit": {
                         "rule": "at_most",
-                        "settings": {"method": "t"},
+                        "settings": {"side": "at most"},
                         "inputs": {"sample": "regret @ T", "limit": 3},
                     }
                 },
@@ -181,7 +181,7 @@ def test_small_ledger(tmp_path):
     (ledger,) = load(tmp_path, banditq=small()).values()
     assert list(ledger.claims) == ["t-bound", "t-same", "t-clash"]
     (test,) = ledger.claims["t-bound"].tests
-    assert test.settings == {"side": "at most", "level": 0.99, "method": "t"}
+    assert test.settings == {"side": "at most", "level": 0.99}
 
 
 def set_at(content, path, value):
@@ -212,11 +212,15 @@ WRONG = [
     (("rules", "at_most", "settings", "level"), 99, "rules.at_most.settings.level: level must be"),
     (("rules", "at_most", "settings", "level"), "all", "level must be a number, got 'all'"),
     (("rules", "at_most", "settings", "side"), "at mots", "'at mots' is unknown; did you mean 'at"),
-    (("rules", "at_most", "settings", "resamples"), 1.5, "resamples must be a whole number"),
+    (
+        ("rules", "at_most"),
+        {"version": 1, "procedure": "bound_everywhere", "settings": {"resamples": 1.5}},
+        "resamples must be a whole number",
+    ),
     (("rules", "at_most", "version"), 2, "rules.at_most: changes must give the reason"),
     (("rules", "at_most", "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
-    ((*EXPLICIT, "settings"), None, f"{PLACE}: bound needs method in its settings"),
-    ((*EXPLICIT, "settings", "method"), "z", f"{PLACE}.settings.method: 'z' is unknown; known: t"),
+    ((*EXPLICIT, "settings"), None, f"{PLACE}: bound needs side in its settings"),
+    ((*EXPLICIT, "settings", "side"), "z", f"{PLACE}.settings.side: 'z' is unknown; known: at"),
     ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),
     ((*EXPLICIT, "inputs", "limit"), None, f"{PLACE}: bound needs limit in its inputs"),
     (

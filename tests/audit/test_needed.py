@@ -44,7 +44,7 @@ def ledgers(tmp_path):
             "at_most": {
                 "version": 1,
                 "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99, "method": "t"},
+                "settings": {"side": "at most", "level": 0.99},
             },
             "exact": {
                 "version": 1,

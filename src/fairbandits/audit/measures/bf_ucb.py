@@ -107,7 +107,6 @@ measure_of(metrics.decomposition, None, name="parts_pulls", probability="plays",
 parts_of(
     *("parts_pulls", "rt", "reward"),
     between_regret=(0, "First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."),
-    within_regret_pulls=(1, "Second part of Theorem 4 on one path, from the pulls."),
 )
 parts_of(
     *("parts", "rt", "reward"),

@@ -119,12 +119,6 @@ function_of(lambda x, y: np.maximum(x, y), "The larger of two values.", "max")
 
 
 @function()
-def choose(condition, x, y):
-    """First value where a condition holds, and the second where it does not."""
-    return np.where(condition, x, y)
-
-
-@function()
 def ceil(x):
     """Smallest whole number that is not smaller; exact for fractions."""
     return np.ceil(x) if isinstance(x, np.ndarray) else math.ceil(x)
@@ -364,33 +358,9 @@ def even(count, first=0, *, horizon):
 
 
 @function()
-def last_decade(*, rounds):
-    """Recorded rounds from T / 10 to T."""
-    return rounds[rounds >= int(rounds[-1]) / 10 * (1 - 1e-9)]
-
-
-@function()
 def those(values, which):
     """Those of some rounds at which it holds in any replicate, for any arm."""
     return np.ravel(values)[which.any(axis=(0, 2))]
-
-
-@function()
-def earliest(which, *, rounds):
-    """First recorded round at which it holds in any replicate, for any arm."""
-    return float(_some(those(rounds, which))[0])
-
-
-@function()
-def latest(which, *, rounds):
-    """Last recorded round at which it holds in any replicate, for any arm."""
-    return float(_some(those(rounds, which))[-1])
-
-
-def _some(rounds):
-    if not rounds.size:
-        raise ValueError("there is no recorded round at which it holds")
-    return rounds
 
 
 @function()
@@ -451,19 +421,3 @@ def _cells(x):
 def rises(x):
     """Difference of each stacked cell to the one before."""
     return np.diff(x, axis=2)
-
-
-@function()
-def slopes(x, y, which):
-    """Rise of a value over that of another, between neighbours of the stacked cells chosen."""
-    return rises(chosen(x, which)) / rises(chosen(y, which))
-
-
-@function()
-def spaced(x, least):
-    """Whether a stacked cell is far enough above the last one kept; the first one is kept."""
-    kept, before = [], -np.inf
-    for value in x.ravel().tolist():
-        kept.append(value - before >= number(least))
-        before = value if kept[-1] else before
-    return np.array(kept).reshape(1, 1, -1)

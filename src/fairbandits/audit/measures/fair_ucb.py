@@ -60,12 +60,6 @@ def first_phase(horizon, quotas):
     return sum(math.ceil(rational("quotas", one) * horizon) for one in quotas)
 
 
-@measure("")
-def common_denominator(cell, exact_quotas):
-    """Smallest common denominator of quotas and tolerance."""
-    return math.lcm(exact_quotas[1], cell.tolerance.denominator)
-
-
 # ------------------------------------------------------------------------------------- bounds
 
 
@@ -77,8 +71,6 @@ def each_round(rounds):
 
 LEARNING = {"horizon": "each_round", "gaps": "gap"}
 THEOREM = {**LEARNING, "quotas": "quota", "tolerance": "alpha"}
-measure_of(bounds.learning_pulls, "rta", "pulls", **LEARNING)
-measure_of(bounds.still_learning, "rta", **THEOREM)
 measure_of(bounds.r_regret_bound, "rt", "reward", **THEOREM)
 measure_of(bounds.regret_bound, "rt", "reward", name="fair_regret_bound", **THEOREM)
 measure_of(bounds.ucb1_bound, "rt", "reward", **LEARNING)

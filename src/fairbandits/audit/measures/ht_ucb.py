@@ -56,15 +56,6 @@ measure_of(penalised.mean_reward, "rt", "reward")
 measure_of(penalised.penalised_loss, "rt", "reward")
 measure_of(oracle_loss, "rt", "reward", name="prophet_loss")
 measure_of(penalised.penalised_regret, "rt", "reward")
-measure_of(penalised.regret_parts, None)
-
-
-parts_of(
-    *("regret_parts", "rt", "reward"),
-    regret_beyond=(0, "Regret for pulls beyond quotas, sum_k Delta_k (N_k - tau_k t)+."),
-    regret_lacking=(1, "Regret for pulls that lack, sum_k (A_k - Delta_k)+ (tau_k t - N_k)+."),
-    regret_within=(2, "Regret within quotas, sum_k (Delta_k - A_k)+ min(N_k, tau_k t)."),
-)
 
 
 @measure("rt", "reward")
@@ -152,8 +143,6 @@ def gap_free_bound(gap_free_terms):
 parts_of(
     *("gap_free_terms", "t", "reward"),
     gap_free_within=(np.s_[:, 0], "First term of Theorem 4's bound, for non-critical arms."),
-    gap_free_beyond=(np.s_[:, 1], "Second term of Theorem 4's bound, for pulls beyond quotas."),
-    gap_free_lacking=(np.s_[:, 2], "Third term of Theorem 4's bound, for pulls others lack."),
 )
 
 
