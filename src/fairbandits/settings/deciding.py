@@ -69,8 +69,10 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
     return Digests(*json.loads(known[key]))
 
 
-def deciding(paper: str, root: Path = ROOT) -> Deciding:
+def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding:
     """Return all that decides the verdicts on a paper's claims; its ledger must be there.
+
+    Records are of the project at `root`, code is of the sources in `package`.
 
     Parts are named ``claim ID``, ``experiment NAME``, ``published FIGURE`` and ``code of NAME in
     FILE``.
@@ -90,7 +92,7 @@ def deciding(paper: str, root: Path = ROOT) -> Deciding:
         own = {f"claim {name}": digest_of(nameless(record))}
         if tests := record.get("tests"):
             asked = [record.get(key) for key in ("cells", "with", "each", "over", "keep")]
-            code, reads_off = _code(_texts([tests, *asked]), _procedures(tests))
+            code, reads_off = _code(_texts([tests, *asked]), _procedures(tests), package)
             own |= code | (published if reads_off else {})
             for one in _read(tests, record, paper, experiments):
                 readers.setdefault(one, []).append(name)
@@ -198,34 +200,36 @@ def _procedures(tests: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> set[s
     return {one["rule"]["procedure"] for one in blocks if "procedure" in one.get("rule", {})}
 
 
-def _code(texts: Iterable[str], procedures: Iterable[str]) -> tuple[dict[str, str], bool]:
+def _code(
+    texts: Iterable[str], procedures: Iterable[str], package: Path
+) -> tuple[dict[str, str], bool]:
     """Return the code behind words and procedures, and whether published numbers are read."""
     names = {name for text in texts for name in NAME.findall(text) if not keyword.iskeyword(name)}
-    roots, reads_off = _roots(frozenset(names))
-    roots |= {(PROCEDURES.replace("procedures", home), name) for home, name in _named(procedures)}
-    code = _behind(frozenset(roots))
+    words, reads_off = _roots(frozenset(names), package)
+    code = _behind(frozenset({*words, *_named(procedures, package)}), package)
     return {f"code of {name}": one for name, one in code.items()}, reads_off
 
 
 @cache
-def _behind(roots: frozenset[tuple[str, str]]) -> Mapping[str, str]:
-    return behind(sorted(roots), WITHOUT)
+def _behind(roots: frozenset[tuple[str, str]], package: Path) -> Mapping[str, str]:
+    return behind(sorted(roots), WITHOUT, package)
 
 
-def _named(procedures: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _named(procedures: Iterable[str], package: Path) -> Iterator[tuple[str, str]]:
     """Yield file and name of each procedure, as the table of procedures imports it."""
-    imports = source(PROCEDURES).imports
+    imports = source(PROCEDURES, package).imports
     for name in procedures:
         if name in imports:
-            yield imports[name].split(".")[-2], name
+            _, *folders, _ = imports[name].split(".")
+            yield f"{'/'.join(folders)}.py", name
 
 
 @cache
-def _roots(names: frozenset[str]) -> tuple[set[tuple[str, str]], bool]:
+def _roots(names: frozenset[str], package: Path) -> tuple[set[tuple[str, str]], bool]:
     """Return where words are defined, with those that their arguments name, one after another."""
     files = sorted(
-        path.relative_to(PACKAGE).as_posix()
-        for path in (PACKAGE / WORDS).glob("*.py")
+        path.relative_to(package).as_posix()
+        for path in (package / WORDS).glob("*.py")
         if path.name != "__init__.py"
     )
     found: set[tuple[str, str]] = set()
@@ -237,7 +241,7 @@ def _roots(names: frozenset[str]) -> tuple[set[tuple[str, str]], bool]:
         seen.add(name)
         for file in files:
             for given in (name, f"{name}_"):
-                for one in source(file).definitions.get(given, ()):
+                for one in source(file, package).definitions.get(given, ()):
                     found.add((file, given))
                     left += one.parameters
     return found, READ_OFF in seen

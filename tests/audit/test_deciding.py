@@ -1,0 +1,152 @@
+"""What decides a verdict is named when it changes, and what does not draws no new seed."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import real
+from fairbandits.audit import records
+from fairbandits.data.definitions import behind
+from fairbandits.data.provenance import PACKAGE
+from fairbandits.settings.deciding import changed, deciding, digests_of
+from fairbandits.settings.schemas import ROOT
+
+BEFORE = {paper: deciding(paper) for paper in real.ledgers()}
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """Return a function that edits a file in a copy of papers and package, and says what differs.
+
+    The place of the copy must not count.
+    """
+    package = tmp_path / "src" / "fairbandits"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, package, ignore=ignored)
+    shutil.copytree(ROOT / "papers", tmp_path / "papers")
+
+    def edit(file, old, new, paper):
+        path = tmp_path / file
+        text = path.read_text(encoding="utf-8")
+        after, count = re.subn(old, new, text, count=1, flags=re.M | re.S)
+        assert count == 1, f"{file} has no {old!r}"
+        assert after != text
+        path.write_text(after, encoding="utf-8")
+        now = deciding(paper, tmp_path, package)
+        drawn = {name for name, one in now.drawn.items() if one != BEFORE[paper].drawn.get(name)}
+        return changed(BEFORE[paper].parts, now.parts), drawn
+
+    return edit
+
+
+def first(paper, pattern):
+    """Return the first match in a paper's ledger."""
+    return re.search(pattern, (ROOT / "papers" / paper / "claims.yaml").read_text("utf-8"), re.M)
+
+
+ATTACKS = {
+    "a statement rewritten": (
+        *("papers/fair_ucb/claims.yaml", "Fair-Learn gives each arm at least", "nonsense"),
+        *("fair_ucb", "claim fairucb-"),
+    ),
+    "an estimand rewritten": (
+        *("papers/ht_ucb/claims.yaml", "^    estimand: .", "    estimand: Not ", "ht_ucb"),
+        "claim htucb-",
+    ),
+    "an instance deleted": (
+        *("papers/ht_ucb/audit.yaml", r"^(    instances:\n)(      \w+:.*?\n)(?=      \w)"),
+        *(r"\1", "ht_ucb", "experiment "),
+    ),
+    "a published number edited": (
+        *("papers/banditq/published.yaml", "value: {arm 1: 0.167604", "value: {arm 1: 0.2"),
+        *("banditq", "published drawn_targets"),
+    ),
+    "a bound's constant edited": (
+        *("src/fairbandits/theory/bounds_fair_ucb.py", r"8 \* np.log", "9 * np.log"),
+        *("fair_ucb", "theory/bounds_fair_ucb.py"),
+    ),
+    "a procedure edited": (
+        *("src/fairbandits/audit/limits.py", r"LEAST_SKEW, PER_L_SKEW, EXPONENTIAL = 0.3"),
+        *("LEAST_SKEW, PER_L_SKEW, EXPONENTIAL = 0.2", "ht_ucb", "code of LEAST_SKEW"),
+    ),
+    "a word edited": (
+        *("src/fairbandits/audit/measures/common.py", r"np.maximum\(x, y\)"),
+        *("np.minimum(x, y)", "ht_ucb", "audit/measures/common.py"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_what_decides_is_named(name, edited):
+    file, old, new, paper, said = ATTACKS[name]
+    names, drawn = edited(file, old, new, paper)
+    assert any(said in one for one in names), names
+    assert drawn or "published" in file or "statement" in name
+
+
+NOTHING = {
+    "a comment": ("papers/ht_ucb/claims.yaml", "^claims:", "# a comment\nclaims:"),
+    "a note": ("papers/ht_ucb/claims.yaml", "^    note: ", "    note: By the way, "),
+    "a place": ("papers/ht_ucb/claims.yaml", "^    place: ", "    place: In the text, "),
+    "a title": ("papers/ht_ucb/audit.yaml", "^    title: ", "    title: Once more, "),
+    "a docstring": ("src/fairbandits/theory/bounds_ht_ucb.py", '^    """', '    """Or so, '),
+    "a comment in code": ("src/fairbandits/audit/limits.py", "^CARRIERS = 3", "CARRIERS = 3  # !"),
+    "code of something else": ("src/fairbandits/report/pages.py", r"\Z", "\nOTHER = 1\n"),
+    "an unused word": (
+        *("src/fairbandits/audit/measures/common.py", r"\Z"),
+        '\n\n@function()\ndef unused(x):\n    """Nothing."""\n    return x\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_what_decides_nothing_changes_nothing(name, edited):
+    assert edited(*NOTHING[name], "ht_ucb") == ([], set())
+
+
+def test_a_new_claim_draws_anew_what_it_reads_and_no_more(edited):
+    name = first("ht_ucb", r"^  htucb-\S+:$").group(0)
+    copied = "  htucb-new:\n    judged_by: [htucb-thm1]\n    kind: bound\n    primary: false\n"
+    names, drawn = edited("papers/ht_ucb/claims.yaml", f"^{name}", copied + name, "ht_ucb")
+    assert names == ["claim htucb-new"]
+    assert drawn == set()
+
+
+def test_committed_verdicts_of_other_rules_are_refused_by_name(tmp_path):
+    ledgers = real.ledgers()
+    for name in (records.VERDICTS_TABLE, records.FINDINGS_TABLE):
+        shutil.copy(ROOT / "audit" / name, tmp_path)
+    records.write_parts(tmp_path, ledgers)
+    own = records._parts_beside(tmp_path / records.VERDICTS_TABLE)
+    assert {paper: dict(BEFORE[paper].parts) for paper in ledgers} == own
+    assert records.digest_of(own["banditq"]) == ledgers["banditq"].digest
+    other = own["banditq"] | {"claim banditq-prop6": "0" * 16}
+    said = records._names(other, records.digest_of(other), ledgers["banditq"])
+    assert said == ": claim banditq-prop6"
+
+
+def test_a_paper_without_a_ledger_has_no_digest(tmp_path):
+    assert digests_of("banditq", tmp_path) == ("", {})
+
+
+def test_the_code_behind_a_name(tmp_path):
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "one.py").write_text(
+        "from pack import two\nfrom pack.two import used as other\n\nLIMIT = 3\n\n\ndef top(x):\n"
+        '    """Say."""\n    return other(x) + two.also(LIMIT)\n\n\ndef apart():\n    return 1\n'
+    )
+    (package / "two.py").write_text(
+        "def used(x):\n    return deep(x)\n\n\ndef also(x):\n    return x\n\n\ndef deep(x):\n"
+        "    return x\n"
+    )
+    found = behind([("one.py", "top")], package=Path(package))
+    assert list(found) == [
+        *("LIMIT in one.py", "also in two.py", "deep in two.py", "top in one.py"),
+        "used in two.py",
+    ]
+    assert list(behind([("one.py", "top")], ["two.py"], Path(package))) == [
+        *("LIMIT in one.py", "top in one.py"),
+    ]
