@@ -1,0 +1,90 @@
+"""What a finding is worth: controls, what could not have failed, and grades."""
+
+import numpy as np
+import pytest
+
+import real
+from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
+from fairbandits.audit.grades import fails, weakest, weighed
+from fairbandits.audit.means import bound
+
+TESTS = [
+    test for one in real.ledgers().values() for claim in one.claims.values() for test in claim.tests
+]
+
+
+def of_procedure(name, **settings):
+    """Return a test of the ledgers that reads runs."""
+    return next(
+        test
+        for test in TESTS
+        if test.procedure == name
+        and test.plan.reads_runs
+        and settings.items() <= test.settings.items()
+    )
+
+
+BOUND = of_procedure("bound", side="at most")
+GROWTH = of_procedure("growth_exponent")
+GIVEN = next(test for test in TESTS if test.is_exact and not test.plan.is_algebra)
+
+
+def found(verdict=REPRODUCED, *tags, value=1.0, **also):
+    return Finding(value, 0.0, 2.0, 32, 0.001, verdict, tags, also)
+
+
+NO = found(NOT_REPRODUCED)
+
+
+@pytest.mark.parametrize(
+    ("test", "finding", "control", "grade"),
+    [
+        (BOUND, found(), NO, "measured"),
+        (BOUND, found(), None, "consistent"),
+        (BOUND, found(tightness=0.05), NO, "consistent"),
+        (GROWTH, found(), NO, "consistent"),
+        (BOUND, found(NOT_REPRODUCED), None, "measured"),
+        (BOUND, found(NOT_REPRODUCED), found(), "measured"),
+        (of_procedure("invariant"), found(NOT_REPRODUCED), None, "exact"),
+        (GIVEN, found(), None, "exact"),
+        (BOUND, found(INCONCLUSIVE), NO, ""),
+    ],
+)
+def test_grades(test, finding, control, grade):
+    one = weighed(test, finding, control, {})
+    assert (one.verdict, one.grade, one.tags) == (finding.verdict, grade, finding.tags)
+    assert one.control == (control.verdict if control else "")
+
+
+def test_what_the_control_passes_too_supports_nothing():
+    one = weighed(BOUND, found(), found(), {})
+    assert (one.verdict, one.tags, one.p, one.grade) == (INCONCLUSIVE, ("TRIVIAL",), 1.0, "")
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        *(found(tightness=0.005), found(tightness=-3.0), found(REPRODUCED, "CONSTANT")),
+        found(REPRODUCED, "SIGN", value=np.nan),
+    ],
+)
+def test_what_could_not_have_failed_supports_nothing(finding):
+    one = weighed(BOUND, finding, None, None)
+    assert (one.verdict, one.tags[-1]) == (INCONCLUSIVE, "VACUOUS")
+    # unless the control fails, which shows that it could have
+    assert weighed(BOUND, finding, NO, {}).verdict == REPRODUCED
+
+
+@pytest.mark.parametrize(("centre", "failed"), [(0.9, False), (1.1, True)])
+def test_a_control_that_cannot_decide_fails_by_its_estimate(centre, failed):
+    sample = centre + np.linspace(-3, 3, 40)
+    data = {"sample": sample, "limit": 1.0}
+    control = bound(sample, 1.0, side="at most", level=0.99)
+    assert control.verdict == INCONCLUSIVE
+    assert fails(BOUND, control, data) is failed
+
+
+def test_the_weakest_of_several():
+    assert weakest(reversed(GRADES)) == "consistent"
+    assert weakest(["exact", "measured"]) == "measured"
+    assert weakest([]) == ""
