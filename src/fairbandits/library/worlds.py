@@ -1,0 +1,291 @@
+"""Rewards of a user's own: from a function, from a table, or with means that move.
+
+The n-th pull of an arm, or its round t, pays every policy the same: all chance is in a coin that
+belongs to replicate, arm and number. Policies are interpreted here.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from fairbandits import checks
+from fairbandits.engine import laws
+from fairbandits.engine.loops import LOOPS, new_record
+from fairbandits.engine.streams import stream_key, stream_keys, unit, word
+from fairbandits.library import chance, simulation
+from fairbandits.library.instance import Instance
+from fairbandits.library.simulation import Played, Setting
+
+#: Probe of runs whose means move: what an arm's pulls cost against the best arm of each round.
+LOST = "lost"
+BY = ("pull", "round")
+
+
+@dataclass(frozen=True)
+class World:
+    """Arms whose rewards are given by a function.
+
+    Parameters
+    ----------
+    pay : callable
+        ``pay(arm, number, coin)`` returns the reward, a finite number, of `arm` (from 0) at its
+        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`,
+        64 bits of which `fairbandits.unit` makes a number in [0, 1).
+    means : sequence of float, length n_arms >= 2, or callable
+        Expected rewards, which measures need; where they move, a function of the round that returns
+        them, and `by` is "round".
+    by : {"pull", "round"}
+        What numbers are of. Under full information they are rounds in either case.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    TypeError
+        If `pay` is no function.
+
+    Examples
+    --------
+    >>> import fairbandits as fb
+    >>> rare = fb.World(lambda arm, number, coin: 5 * (fb.unit(coin) < 0.1), means=(0.5, 0.5))
+    >>> fb.run(fb.Uniform(), rare, 100, 3, checkpoints=[100]).regret().tolist()
+    [[0.0], [0.0], [0.0]]
+    """
+
+    pay: Callable[[int, int, int], float]
+    means: Sequence[float] | Callable[[int], Sequence[float]]
+    by: Literal["pull", "round"] = "pull"
+    law: str = "rewards of one's own"
+    rows: int | None = None
+
+    def __post_init__(self):
+        checks.one_of("by", self.by, BY)
+        if not callable(self.pay):
+            raise TypeError(f"pay must be a function of arm, number and coin, got {self.pay!r}")
+        if callable(self.means):
+            if self.by != "round":
+                raise ValueError("means that are a function of the round need by='round'")
+        else:
+            object.__setattr__(self, "means", tuple(map(float, self.means)))
+        self.means_at(1)
+
+    @classmethod
+    def from_table(cls, table: Any, by: str = "pull") -> "World":
+        """Return a world whose rewards are those of a table.
+
+        Parameters
+        ----------
+        table : array, data frame, or path of a Parquet or CSV file
+            A column of finite numbers for each arm.
+        by : {"pull", "round"}
+            By pull each pull draws an entry of its column, with replacement; by round row t is what
+            round t pays, so that no run can be longer. Means are those of the columns.
+        """
+        if isinstance(table, str | Path):
+            import pandas as pd
+
+            read = pd.read_parquet if Path(table).suffix == ".parquet" else pd.read_csv
+            table = read(table)
+        values = np.asarray(table, dtype=float)
+        if values.ndim != 2 or len(values) == 0:
+            raise ValueError(
+                f"a table must have rows, and a column for each arm, got shape {values.shape}"
+            )
+        if not np.isfinite(values).all():
+            row, arm = np.argwhere(~np.isfinite(values))[0]
+            raise ValueError(
+                f"rewards must be finite, got {values[row, arm]} in row {row + 1}, column {arm + 1}"
+            )
+        count = len(values)
+
+        def drawn(arm: int, number: int, coin: int) -> float:
+            return values[int(unit(coin) * count), arm]
+
+        def in_turn(arm: int, number: int, coin: int) -> float:
+            return values[number - 1, arm]
+
+        in_rounds = by == "round"
+        means = values.mean(axis=0)
+        pay, rows = (in_turn, count) if in_rounds else (drawn, None)
+        return cls(pay, means, by, f"rewards of a table with {count} rows", rows)
+
+    @classmethod
+    def moving(
+        cls,
+        means: Callable[[int], Sequence[float]],
+        law: str = "bernoulli",
+        spread: float | None = None,
+    ) -> "World":
+        """Return a world whose means are a function of the round, with a law as in `Instance`."""
+
+        @lru_cache(maxsize=4)
+        def instance(t: int) -> Instance:
+            try:
+                return Instance(means(t), law, spread)
+            except ValueError as error:
+                raise ValueError(f"round {t}: {error}") from error
+
+        @lru_cache(maxsize=4)
+        def parameters(t: int) -> tuple:
+            one = instance(t)
+            return laws.law_parameters(one.law, np.array(one.means), one.spread)
+
+        def pay(arm: int, number: int, coin: int) -> float:
+            code, first, second = parameters(number)
+            return laws.reward_of(code, first[arm], second[arm], np.uint64(coin))
+
+        return cls(pay, lambda t: instance(t).true_means, "round", f"{law}, means that move")
+
+    @property
+    def moves(self) -> bool:
+        """Whether the means are a function of the round."""
+        return callable(self.means)
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return len(self.means_at(1))
+
+    @property
+    def true_means(self) -> np.ndarray:
+        """Expected rewards, float array of shape (n_arms,); ValueError where they move."""
+        if self.moves:
+            raise ValueError(
+                "this measure needs fixed means, and those of this World move; regret, violation "
+                "of quotas and reward do not"
+            )
+        return np.array(self.means)
+
+    def means_at(self, t: int) -> np.ndarray:
+        """Return the means of round `t`, checked."""
+        given = self.means(t) if self.moves else self.means
+        found = np.asarray(given, dtype=float)
+        if found.ndim != 1 or found.size < 2 or not np.isfinite(found).all():
+            where = f" in round {t}" if self.moves else ""
+            raise ValueError(
+                f"means must be finite numbers of at least 2 arms, got {given!r}{where}"
+            )
+        return found
+
+
+class _Source:
+    """The rewards and coins of a replicate, as the round loops ask for them."""
+
+    def __init__(self, world: World, seed: int, stream: str, replicate: int) -> None:
+        self._world = world
+        self._keys = stream_keys(seed, stream, replicate, "reward", world.n_arms)
+        self._coin = stream_key(seed, stream, replicate, "coin", 0)
+        self._taken = [0] * world.n_arms
+
+    def rewind(self, taken: Any) -> None:
+        """Begin anew; a replicate is played from its first round."""
+
+    def coin_at(self, t: int) -> int:
+        """Return the policy's coin of a round."""
+        return word(*self._coin, t)
+
+    def pull(self, t: int, arm: int) -> float:
+        """Return the reward of a pull."""
+        self._taken[arm] += 1
+        return self._paid(arm, t if self._world.by == "round" else self._taken[arm])
+
+    def observe(self, t: int, out: np.ndarray) -> None:
+        """Write the rewards of all arms."""
+        for arm in range(out.size):
+            out[arm] = self._paid(arm, t)
+
+    def _paid(self, arm: int, number: int) -> float:
+        base, gamma = self._keys
+        reward = self._world.pay(arm, number, word(int(base[arm]), int(gamma[arm]), number))
+        try:
+            found = float(reward)
+        except (TypeError, ValueError):
+            found = math.nan
+        if not math.isfinite(found):
+            of = "round" if self._world.by == "round" else "pull"
+            raise ValueError(
+                f"pay must return a finite number, got {reward!r} for arm {arm + 1}, {of} {number}"
+            )
+        return found
+
+
+class _Lost:
+    """An observer of what each arm's pulls cost against the best arm of the round."""
+
+    probes = (LOST,)
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> "_Lost":
+        fresh = _Lost(self._world)
+        fresh.lost = np.zeros(n_arms)
+        return fresh
+
+    def watch(self, state: Any, t: int, action: Any, reward: Any) -> None:
+        means = self._world.means_at(t)
+        if isinstance(action, np.ndarray):
+            self.lost += action * (means.max() - means)
+        else:
+            self.lost[action] += means.max() - means[action]
+
+    def report(self, state: Any, out: np.ndarray) -> None:
+        out[0] = self.lost
+
+
+def play_in_world(
+    setting: Setting,
+    world: World,
+    horizon: int,
+    replicates: Sequence[int],
+    *,
+    checkpoints: Sequence[int],
+    seed: int = 0,
+    stream: str = "run",
+    compiled: bool | None = None,
+) -> Played:
+    """Play replicates in a world, one after the other; as `fairbandits.library.simulation.play`."""
+    if compiled:
+        raise ValueError("in a World policies are interpreted; leave compiled away")
+    if world.rows is not None and horizon > world.rows:
+        raise ValueError(
+            f"horizon must be at most the number of rows of the table ({world.rows}), got {horizon}"
+        )
+    chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
+    policy, n_arms = setting.policy, world.n_arms
+    feedback = simulation.feedback_of(policy)
+    if world.moves:
+        setting = setting._replace(observe=(*setting.observe, _Lost(world)))
+    quotas = simulation._quotas(setting.quotas, feedback, n_arms, horizon)
+    probes = simulation.probes_of(policy, setting.observe)
+    names = [name for part in probes for name in part]
+    loop = getattr(LOOPS[feedback], "py_func", LOOPS[feedback])
+    records, states, state = [], [], None
+    try:
+        for replicate in chosen.tolist():
+            record = new_record(feedback, n_arms, rounds, len(names), quotas)
+            states = simulation.started(policy, setting.observe, n_arms, horizon, states)
+            state, _ = simulation._joined(policy, states, probes, n_arms)
+            before = chance.position()
+            loop(state, _Source(world, seed, stream, replicate), record, 0, horizon)
+            chance.refuse_if_moved(policy, before)
+            records.append(record)
+    except Exception as error:
+        error.place = f"replicate {chosen[len(records)]}{simulation._round_of(state)}"
+        raise
+    probed = np.array([record.probes_at for record in records])
+    owed = [simulation._deficits(record, quotas) for record in records]
+    return Played(
+        chosen,
+        rounds,
+        np.array([record.plays_at for record in records]),
+        np.array([record.rewards_at for record in records]),
+        {name: probed[:, :, p] for p, name in enumerate(names)},
+        {name: np.array([one[name] for one in owed]) for name in owed[0]},
+        None,
+    )
