@@ -147,8 +147,7 @@ def _proposition_4() -> Steps:
     average = sympy.expand(rest / (2 * sqrt(T) * T))
     yield (
         "the average of the regret",
-        average.subs({N: _M**2, T: _S**2})
-        - ((9 * _S**2 + 1) / (2 * _S) + 2 * sqrt(2) * _M * _S),
+        average.subs({N: _M**2, T: _S**2}) - ((9 * _S**2 + 1) / (2 * _S) + 2 * sqrt(2) * _M * _S),
     )
     yield (
         "is of order sqrt(N T)",
@@ -185,7 +184,10 @@ def _equation_22() -> Steps:
     yield "T <= sqrt(N) T^(3/2)", _at_most(_S**2, order)
     yield "T^(3/2) <= sqrt(N) T^(3/2)", _at_most(_S**3, order)
     few = 1 + _U  # sqrt(N), at most sqrt(T) = sqrt(N) + w
-    yield "N T <= sqrt(N) T^(3/2) for N <= T", _at_most(few**2 * (few + _W) ** 2, few * (few + _W) ** 3)
+    yield (
+        "N T <= sqrt(N) T^(3/2) for N <= T",
+        _at_most(few**2 * (few + _W) ** 2, few * (few + _W) ** 3),
+    )
     yield "T^2 <= sqrt(N) T^(3/2) for N >= T", _at_most(few**4, (few + _W) * few**3)
 
 
