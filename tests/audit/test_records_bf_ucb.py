@@ -236,8 +236,8 @@ def test_best_groups_of_the_settings():
 @pytest.mark.parametrize("proof", group_regret.PROOFS)
 def test_every_step_of_the_derivations_holds(proof):
     steps = group_regret.wrong_steps(proof)
-    assert steps
-    assert not any(steps)
+    assert steps.size
+    assert not steps.any()
 
 
 @pytest.mark.parametrize("power", ["0", "1/2"])

@@ -4,6 +4,7 @@ Two arms: the first is owed 1/8 a round and pays 1/2 in the first half and 0 aft
 pays 1. Playing both equally gives the first 1/8 of all rounds.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -37,6 +38,4 @@ def beyond_rate(first: int, doublings: int) -> np.ndarray:
     T is twice the first horizon, then doubled; above 0 what is missed outgrows T^(3/4).
     """
     found = [missed(first * 2**power) for power in range(doublings + 1)]
-    return np.array(
-        [math.floor(now - 2**0.75 * half) for half, now in zip(found, found[1:], strict=False)]
-    )
+    return np.array([math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)])

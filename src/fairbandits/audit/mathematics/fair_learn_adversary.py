@@ -52,12 +52,12 @@ def worst_of_all(
     statement holds. Without `forces` no pull is forced.
     """
     alpha = Fraction(tolerance)
-    found = []
-    for denominator in range(2, largest + 1):
-        for quotas in quotas_within(arms, denominator, span):
-            if gcd(denominator, *quotas) == 1:
-                found.append(_worst(quotas, denominator, alpha, forces)[statement])
-    return found
+    return [
+        _worst(quotas, denominator, alpha, forces)[statement]
+        for denominator in range(2, largest + 1)
+        for quotas in quotas_within(arms, denominator, span)
+        if gcd(denominator, *quotas) == 1
+    ]
 
 
 @functools.cache
@@ -164,7 +164,7 @@ class _Run:
             )
         return found
 
-    @functools.lru_cache(maxsize=None)  # noqa: B019 - lives as long as its search
+    @functools.cache  # noqa: B019 - lives as long as its search
     def classes(self, deficit: int, m: int) -> int:
         """Return how many of the m thresholds alpha + (m - j) / m, j = 1 to m, a deficit has."""
         return sum(

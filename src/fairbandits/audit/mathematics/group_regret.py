@@ -23,7 +23,7 @@ _SUM = sum(_MEANS)
 _FAIR = sum(mean**2 for mean in _MEANS) / _SUM
 sqrt, log, oo = sympy.sqrt, sympy.log, sympy.oo
 
-#: c: what a round costs, over w / sqrt(N), of a group with three arms.
+#: What a round costs, c, over w / sqrt(N), of a group with three arms.
 LOSS = sum((_FAIR - mean) / sqrt(_SUM * mean) for mean in _MEANS)
 
 
@@ -41,7 +41,7 @@ def _first_order() -> list[int]:
 
 
 def _positive() -> list[int]:
-    """c M^(3/2) is a sum over pairs of terms of at least 0; with a^2 and b^2 for two means."""
+    """Write c M^(3/2) as a sum over pairs of terms of at least 0; a^2 and b^2 are two means."""
     a, b = positive("a b")
 
     def pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
@@ -163,7 +163,7 @@ def fluid_loss(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarra
 
 
 def first_line_excess(means: Sequence[str], optimistic: Sequence[str], tilde: bool) -> Fraction:
-    """Return the distance of a policy from the fair one, less the first line of Theorem 3's display.
+    """Return a policy's distance from the fair one, less the first line of Theorem 3's display.
 
     The policy follows `optimistic` means. With `tilde` the first factor of the line is 1, as it
     would be if both of its merits were of the optimistic means.

@@ -26,7 +26,7 @@ def _loss(short: bool, gap: sympy.Expr, pulls: sympy.Expr) -> sympy.Expr:
 
 
 def _eq10() -> list[int]:
-    """An arm's loss less its part of the least one: A q T, or D q T if that is less."""
+    """Take an arm's part of the least loss, A q T or the smaller D q T, from its loss."""
     found = []
     for short in (True, False):
         lacks = A * (Q * T - N) if short else 0
@@ -40,8 +40,10 @@ def _eq10() -> list[int]:
 
 def _minimum_constant() -> list[int]:
     raised, plain = 8 * log(T) / G**2, 8 * log(T) / (A + G) ** 2
-    return [tends(raised / (Q * T), 0, T), above(8 * L / (A + G) ** 2, 8 * L / G**2)] + [
-        tends(plain / raised, G**2 / (A + G) ** 2, T)
+    return [
+        tends(raised / (Q * T), 0, T),
+        above(8 * L / (A + G) ** 2, 8 * L / G**2),
+        tends(plain / raised, G**2 / (A + G) ** 2, T),
     ]
 
 
@@ -84,7 +86,7 @@ def _eq18() -> list[int]:
 
 
 def _eq19() -> list[int]:
-    """Hoeffding's exponent of n for what the width loses from sqrt(2 ln n / N) to sqrt(ln n / N)."""
+    """Compare Hoeffding's exponent for a width that falls by sqrt(2) with the 1 that is printed."""
     return [_number(2 * (sqrt(2) - 1) ** 2 >= 1)]
 
 

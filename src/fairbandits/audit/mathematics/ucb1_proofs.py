@@ -50,7 +50,7 @@ def _forced() -> list[int]:
 
 
 def _with_floor() -> list[int]:
-    """The mistakes of the first two rounds, 5 / 2, do not occur, and pay for two roundings."""
+    """Pay for two roundings with the mistakes of the first two rounds, 5 / 2, that do not occur."""
     owed, learned = positive("q l")
     part, rounding = (1 / (1 + u) for u in nonnegative("u v"))  # of the quota, of the pull: <= 1
     later = _mistakes(3)
@@ -125,7 +125,7 @@ def _same_bounds() -> list[int]:
 
 
 def _coin() -> list[int]:
-    """A reward x of some law is shown as 1 with probability x, else as 0."""
+    """Show a reward x of some law as 1 with probability x, else as 0."""
     chances, rewards = positive("p_1 p_2 p_3"), positive("x_1 x_2 x_3")
     shown = sum(p * (x * 1 + (1 - x) * 0) for p, x in zip(chances, rewards, strict=True))
     mean = sum(p * x for p, x in zip(chances, rewards, strict=True))
