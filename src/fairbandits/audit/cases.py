@@ -180,7 +180,9 @@ class Cases:
         selection = self.plan.companions[name]
         if cell.stands_for:
             if name not in self.plan.control.companions:
-                return self._companion(cell.stands_for, name)
+                other = self._companion(cell.stands_for, name)
+                both = min(cell.n_replicates, other.n_replicates)
+                return replace(other, replicates=both) if self.plan.paired else other
             selection = self.plan.control.companions[name]
         if (name, cell.stands_for is None) not in self._others:
             self._others[name, cell.stands_for is None] = self._companions(name, selection)
@@ -231,8 +233,10 @@ class Cases:
         alike = {"law", plan.over, *plan.of_cells, *(control.match or ())} - control.wanted.keys()
         # in other experiments only what is asked for
         alike |= set() if control.experiments else {"experiment"}
-        alike &= COORDINATES.keys() - set(OF_POLICY)
-        alike |= {"policy"} - control.wanted.keys()
+        if control.wanted.keys() & {"policy", "label"}:
+            alike &= COORDINATES.keys() - set(OF_POLICY)
+        else:
+            alike = alike & COORDINATES.keys() | {"policy"}
 
         def is_like(one: Cell) -> bool:
             swept = one.run.cell.keys() & cell.run.cell.keys() - control.wanted.keys()

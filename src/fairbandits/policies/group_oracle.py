@@ -62,7 +62,8 @@ class GroupOracle(Policy):
     -----
     The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within.
     Groups are compared in exact integers; ties go to the lowest group. There are no initial rounds.
-    The probe ``probability`` sums each arm's probabilities.
+    The probe ``probability`` sums each arm's probabilities; ``share`` has those within its group, 0
+    before the group is first served.
 
     References
     ----------
@@ -82,7 +83,7 @@ class GroupOracle(Policy):
     schedule: Annotated[str, one_of("deficit", "floor")] = "deficit"
     merit: Annotated[str, one_of(*merits.MERITS)] = "power"
     merit_parameter: NonNegative = 1.0
-    probes: ClassVar[tuple[str, ...]] = ("probability",)
+    probes: ClassVar[tuple[str, ...]] = ("probability", "share")
 
     def __post_init__(self):
         super().__post_init__()
@@ -160,3 +161,4 @@ def _probe(state, out):
     for arm in range(len(groups.of_arm)):
         g = groups.of_arm[arm]
         out[0, arm] = state.probability[g, arm - groups.start[g]]
+        out[1, arm] = state.shares[g, arm - groups.start[g]] if groups.served[g] > 0 else 0.0

@@ -265,8 +265,8 @@ def beyond_order(order, power="0"):
 
 @function()
 def first_line_excess(means, optimistic, tilde):
-    """Distance of a policy from the fair one, less the first line of Theorem 3's display."""
-    return mathematics.group_regret.first_line_excess(means, optimistic, bool(tilde))
+    """Numerator of a policy's distance from the fair one, less the first line of Theorem 3."""
+    return mathematics.group_regret.first_line_excess(means, optimistic, bool(tilde)).numerator
 
 
 @function()

@@ -1,0 +1,210 @@
+"""Index policies beside UCB1 and KL-UCB: MOSS, UCB-V and IMED."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import implements
+from fairbandits.policies.parameters import Policy, Positive
+
+
+class Sums(NamedTuple):
+    """Pulls and sums of rewards and of their squares, of each arm."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+
+
+def _nothing(n_arms: int) -> Sums:
+    return Sums(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
+
+
+@register_jitable(**INLINE)
+def _add(sums, arm, reward):
+    sums.pulls[arm] += 1
+    sums.sums[arm] += reward
+    sums.squares[arm] += reward * reward
+
+
+@register_jitable(**INLINE)
+def _unpulled(sums):
+    """Return the lowest arm never pulled, -1 without one."""
+    for k in range(sums.pulls.size):
+        if sums.pulls[k] == 0:
+            return k
+    return -1
+
+
+class MOSSState(NamedTuple):
+    """The sums, and the rounds of an arm's share."""
+
+    arms: Sums
+    share: float
+
+
+@dataclass(frozen=True)
+class MOSS(Policy):
+    """Pull the arm of the largest mean + sqrt(max(0, log(T / (K N))) / N), after each arm once.
+
+    Notes
+    -----
+    T is the horizon, K the number of arms and N the arm's pulls. Ties go to the lowest arm.
+
+    References
+    ----------
+    J.-Y. Audibert and S. Bubeck, "Minimax policies for adversarial and stochastic bandits", COLT
+    2009, Section 2.
+    """
+
+    def start(self, n_arms: int, horizon: int) -> MOSSState:
+        """Return the state before the first round."""
+        return MOSSState(_nothing(n_arms), horizon / n_arms)
+
+
+@implements("choose", MOSSState)
+def _choose_moss(state, t, coin):
+    arms = state.arms
+    best, highest = _unpulled(arms), -math.inf
+    if best >= 0:
+        return best
+    for k in range(arms.pulls.size):
+        n = arms.pulls[k]
+        index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
+        if index > highest:
+            best, highest = k, index
+    return best
+
+
+@implements("learn", MOSSState)
+def _learn_moss(state, t, arm, reward):
+    _add(state.arms, arm, reward)
+
+
+class UCBVState(NamedTuple):
+    """The sums, and the two constants."""
+
+    arms: Sums
+    exploration: float
+    constant: float
+
+
+@dataclass(frozen=True)
+class UCBV(Policy):
+    """Pull the arm of the largest mean + sqrt(2 V E / N) + 3 c E / N, after each arm once.
+
+    Parameters
+    ----------
+    exploration : float
+        zeta in E = zeta log t, above 0; its authors ask for more than 1.
+    constant : float
+        c, above 0.
+
+    Notes
+    -----
+    V is the variance of the arm's N rewards, which should lie in [0, 1], and t the round. Ties go
+    to the lowest arm.
+
+    References
+    ----------
+    J.-Y. Audibert, R. Munos and C. Szepesvári, "Exploration-exploitation tradeoff using variance
+    estimates in multi-armed bandits", Theoretical Computer Science 410, 2009, Eq. 2.
+    """
+
+    exploration: Positive = 1.2
+    constant: Positive = 1.0
+
+    def start(self, n_arms: int, horizon: int) -> UCBVState:
+        """Return the state before the first round."""
+        del horizon  # UCB-V is anytime
+        return UCBVState(_nothing(n_arms), float(self.exploration), float(self.constant))
+
+
+@implements("choose", UCBVState)
+def _choose_ucbv(state, t, coin):
+    arms = state.arms
+    best, highest = _unpulled(arms), -math.inf
+    if best >= 0:
+        return best
+    level = state.exploration * math.log(t)
+    for k in range(arms.pulls.size):
+        n = arms.pulls[k]
+        mean = arms.sums[k] / n
+        variance = max(0.0, arms.squares[k] / n - mean * mean)
+        index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
+        if index > highest:
+            best, highest = k, index
+    return best
+
+
+@implements("learn", UCBVState)
+def _learn_ucbv(state, t, arm, reward):
+    _add(state.arms, arm, reward)
+
+
+class IMEDState(NamedTuple):
+    """The sums."""
+
+    arms: Sums
+
+
+@dataclass(frozen=True)
+class IMED(Policy):
+    """Pull the arm of the least N kl(mean, largest mean) + log N, after each arm once.
+
+    Notes
+    -----
+    kl is the divergence between Bernoulli laws and N the arm's pulls; rewards should lie in [0, 1],
+    and a mean outside is taken for the nearer end. Ties go to the lowest arm.
+
+    References
+    ----------
+    J. Honda and A. Takemura, "Non-asymptotic analysis of a new bandit algorithm for semi-bounded
+    rewards", Journal of Machine Learning Research 16, 2015, Algorithm 1.
+    """
+
+    def start(self, n_arms: int, horizon: int) -> IMEDState:
+        """Return the state before the first round."""
+        del horizon  # IMED is anytime
+        return IMEDState(_nothing(n_arms))
+
+
+@register_jitable(**INLINE)
+def _mean(arms, k):
+    return min(1.0, max(0.0, arms.sums[k] / arms.pulls[k]))
+
+
+@register_jitable(**INLINE)
+def _divergence(p, q):
+    """Return kl(p, q) of Bernoulli laws, 0 <= p <= q <= 1."""
+    if p >= q:
+        return 0.0
+    above = 0.0 if p == 0.0 else p * math.log(p / q)
+    return above + (math.inf if q >= 1.0 else (1.0 - p) * math.log((1.0 - p) / (1.0 - q)))
+
+
+@implements("choose", IMEDState)
+def _choose_imed(state, t, coin):
+    arms = state.arms
+    best, least = _unpulled(arms), math.inf
+    if best >= 0:
+        return best
+    top = 0.0
+    for k in range(arms.pulls.size):
+        top = max(top, _mean(arms, k))
+    best = 0
+    for k in range(arms.pulls.size):
+        n = arms.pulls[k]
+        index = n * _divergence(_mean(arms, k), top) + math.log(n)
+        if index < least:
+            best, least = k, index
+    return best
+
+
+@implements("learn", IMEDState)
+def _learn_imed(state, t, arm, reward):
+    _add(state.arms, arm, reward)

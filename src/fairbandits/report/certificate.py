@@ -1,0 +1,128 @@
+"""One page on a finished run: what was run, where, what agreed, and what did not."""
+
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.ledger import Ledger
+from fairbandits.audit.staleness import Verdicts
+from fairbandits.data.store import StoreError, read_footer
+from fairbandits.report.jobs import jobs_of
+from fairbandits.report.markup import render
+from fairbandits.settings.config import Config
+
+PACKAGES = ("fairbandits", "numpy", "numba", "pandas", "pyarrow", "scipy", "snakemake")
+#: Committed outputs, as git's patterns.
+OUTPUTS = ("results.lock", "figures/*", "audit/*.csv")
+
+
+def certificate(
+    config: Config,
+    ledgers: Mapping[str, Ledger],
+    verdicts: Verdicts,
+    agree: Sequence[str],
+    problems: Sequence[str],
+    root: Path,
+) -> tuple[str, int]:
+    """Return the page, as HTML, and how many problems it has.
+
+    `agree` and `problems` are what `fairbandits verify` says; each output that is committed is
+    compared with the one in git. Raises StoreError if a dataset is missing.
+    """
+    results = Path(config.folders["results"])
+    tables = [results / one.dataset for one in config.experiments]
+    for table in tables:
+        if not table.is_file():
+            raise StoreError(
+                f"{_place(table, root)} does not exist; `fairbandits replicate` makes it"
+            )
+    outputs = list(_outputs(root))
+    wrong = [*problems, *(f"{name}: {state}" for name, state, _ in outputs if state != SAME)]
+    files = [_place(file, root) for file in results.rglob("*") if file.is_file()]
+    page = render(
+        "certificate.html",
+        scale=config.scale,
+        seed=config.seed,
+        commit=_git(root, "rev-parse", "HEAD").strip(),
+        jobs=_jobs(root, files),
+        machine=_machine(),
+        writers=sorted({read_footer(one)["packages"].get("commit", "") for one in tables}),
+        agree=agree,
+        same=sum(state == SAME for _, state, _ in outputs),
+        outputs=outputs,
+        wrong=wrong,
+        outcomes=OUTCOMES,
+        grades=list(_grades(ledgers, verdicts)),
+        place=verdicts.place,
+    )
+    return page, len(wrong)
+
+
+SAME = "as committed"
+
+
+def _place(file: Path, root: Path) -> str:
+    return str(file.relative_to(root) if file.is_relative_to(root) else file)
+
+
+def _git(root: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=root, capture_output=True, text=True, check=False
+    ).stdout
+
+
+def _outputs(root: Path) -> Iterable[tuple[str, str, str]]:
+    """Yield name, whether it is as committed, and SHA-256 of each committed output."""
+    names = _git(root, "ls-files", "-z", "--", *OUTPUTS).split("\0")[:-1]
+    changed = set(_git(root, "diff", "--name-only", "-z", "HEAD", "--", *OUTPUTS).split("\0"))
+    for name in names:
+        file = root / name
+        if not file.is_file():
+            yield name, "not there", ""
+            continue
+        digest = sha256(file.read_bytes()).hexdigest()
+        yield name, "differs" if name in changed else SAME, digest
+
+
+def _jobs(root: Path, files: Iterable[str]) -> dict[str, str]:
+    jobs = jobs_of(root, files)
+    if not jobs:
+        return {"jobs": "no records: the results were copied or fetched"}
+    steps = Counter(job.step for job in jobs)
+    first, last = min(job.begin for job in jobs), max(job.end for job in jobs)
+    working = sum((job.end - job.begin).total_seconds() for job in jobs)
+    return {
+        "jobs": ", ".join(f"{n} {step}" for step, n in steps.items()),
+        "first began": f"{first:%Y-%m-%d %H:%M:%S} UTC",
+        "last ended": f"{last:%Y-%m-%d %H:%M:%S} UTC",
+        "minutes of all jobs": f"{working / 60:.1f}",
+    }
+
+
+def _machine() -> dict[str, str]:
+    return {
+        "system": platform.platform(),
+        "processors": f"{psutil.cpu_count()} of {platform.machine()}",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "packages": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+    }
+
+
+def _grades(
+    ledgers: Mapping[str, Ledger], verdicts: Verdicts
+) -> Iterable[tuple[str, str, list[Any]]]:
+    """Yield paper, grade and the numbers of claims by verdict, of the claims that count."""
+    heads = [row for row in verdicts.rows if row["headline"] and not row["left_out"]]
+    counted = Counter((row["paper"], row["grade"] or "none", row["verdict"]) for row in heads)
+    for paper, ledger in ledgers.items():
+        for grade in dict.fromkeys(one for name, one, _ in counted if name == paper):
+            numbers = [counted[paper, grade, outcome] or "" for outcome in OUTCOMES]
+            yield ledger.short_title, grade, numbers

@@ -1,0 +1,181 @@
+"""Verdicts for other programs: a table, a page, schema.org's ClaimReview, FORRT's chain."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairbandits import __version__
+from fairbandits.audit import totals
+from fairbandits.audit.finding import (
+    GRADES,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
+from fairbandits.audit.ledger import Claim, Ledger
+from fairbandits.data.store import replacing
+from fairbandits.report.markup import data_table, render
+from fairbandits.settings.config import Config
+
+#: FORRT's words for what came of a replication.
+OUTCOMES = {
+    REPRODUCED: "Validated",
+    NOT_REPRODUCED: "Contradicted",
+    INCONCLUSIVE: "Inconclusive",
+    NOT_TESTABLE: "NotTested",
+}
+PART, IN_PART = "PartiallySupported", "IN-PART"
+#: FORRT's levels of confidence, from the lowest.
+LEVELS = ("VeryLowConfidence", "LowConfidence", "Moderate", "HighConfidence", "VeryHighConfidence")
+EXACT, MEASURED, CONSISTENT = GRADES
+#: ClaimReview's rating of each outcome, from 1 to 5.
+RATINGS = {"Validated": 5, PART: 3, "Contradicted": 1}
+
+CLAIM, QUOTE, STUDY, OUTCOME, CITES = ("Claim", "Quote", "Replication Study", "Outcome", "CiTO")
+
+
+def outcome(verdict: str, tags: str) -> str:
+    """Return FORRT's word for a verdict."""
+    found = OUTCOMES.get(verdict, PART)
+    return PART if found == "Validated" and IN_PART in tags.split() else found
+
+
+def confidence(found: str, grade: str, basis: str) -> str:
+    """Return FORRT's level of confidence, by the grade; one lower for reconstructed statements."""
+    if found in ("Inconclusive", "NotTested"):
+        level = 1 if found == "Inconclusive" else 0
+    else:
+        level = {EXACT: 4, MEASURED: 3, CONSISTENT: 2}.get(grade, 2)
+    return LEVELS[max(0, level - (basis != "printed" and level > 1))]
+
+
+def _review(claim: Claim | Mapping[str, Any], verdict: str, tags: str) -> dict[str, Any]:
+    said = claim if isinstance(claim, Mapping) else vars(claim)
+    found = outcome(verdict, tags)
+    review: dict[str, Any] = {
+        "@type": "ClaimReview",
+        "claimReviewed": said["statement"],
+        "itemReviewed": {"@type": "Claim", "name": said["id"], "isPartOf": said["place"]},
+        "author": {"@type": "Organization", "name": "fairbandits"},
+    }
+    rating: dict[str, Any] = {"@type": "Rating", "alternateName": verdict}
+    if found in RATINGS:
+        rating |= {"ratingValue": RATINGS[found], "bestRating": 5, "worstRating": 1}
+    return review | {"reviewRating": rating}
+
+
+def as_review(claim: Claim, head: Mapping[str, Any]) -> str:
+    """Return schema.org's ClaimReview of a claim, as JSON-LD to stand in a page; "" if not text."""
+    if totals.left_out(claim):
+        return ""
+    review = {"@context": "https://schema.org"}
+    review |= _review({n: getattr(claim, n) for n in ("statement", "id", "place")}, head["verdict"], head["tags"] or "")
+    return json.dumps(review, ensure_ascii=False).replace("<", "\\u003c")
+
+
+def write(
+    form: str, said: Mapping[str, Any], config: Config, ledgers: Mapping[str, Ledger], out: Path
+) -> list[Path]:
+    """Write the verdicts on the claims that count, and return the files.
+
+    `form` is a key of `FORMS`; `said` is what `fairbandits claims --json` says.
+    """
+    claims = [one for one in said["claims"] if not one["left_out"]]
+    files = FORMS[form](claims, said, ledgers)
+    for name, text in files.items():
+        file = out / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [out / name for name in files]
+
+
+COLUMNS = ("id", "paper", "place", "statement", "verdict", "grade", "tags", "outcome", "confidence")
+
+
+def _line(claim: Mapping[str, Any]) -> dict[str, Any]:
+    head = claim["headline"]
+    tags = " ".join(head["tags"])
+    found = outcome(claim["verdict"], tags)
+    return {
+        **{name: claim[name] for name in ("id", "paper", "place", "statement", "verdict")},
+        "grade": head["grade"] or "",
+        "tags": tags,
+        "outcome": found,
+        "confidence": confidence(found, head["grade"] or "", claim["basis"]),
+        **{name: head[name] for name in ("statistic", "low", "high", "n", "p")},
+        "data": " ".join(head["data"]),
+    }
+
+
+def _csv(claims: Sequence[Mapping[str, Any]], *_: Any) -> dict[str, str]:
+    lines = [_line(claim) for claim in claims]
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(lines)
+    return {"verdicts.csv": text.getvalue()}
+
+
+def _html(
+    claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], ledgers: Mapping[str, Ledger]
+) -> dict[str, str]:
+    header = ("claim", "statement", "verdict", "grade", "n")
+    lines = [_line(claim) for claim in claims]
+    rows = [
+        (one["id"], one["statement"], one["verdict"], one["grade"], str(one["n"] or ""))
+        for one in lines
+    ]
+    table = data_table(header, rows, "claims")
+    return {"verdicts.html": render("verdicts.html", table=table, n=len(rows), scale=said["scale"])}
+
+
+def _jsonld(claims: Sequence[Mapping[str, Any]], *_: Any) -> dict[str, str]:
+    reviews = [
+        _review(claim, claim["verdict"], " ".join(claim["headline"]["tags"])) for claim in claims
+    ]
+    content = {"@context": "https://schema.org", "@graph": reviews}
+    return {"verdicts.jsonld": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
+
+
+def _forrt(
+    claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], ledgers: Mapping[str, Ledger]
+) -> dict[str, str]:
+    """Draft the chain of each claim; what only a person can say stands under ``manual``."""
+    files = {}
+    for claim in claims:
+        line, ledger = _line(claim), ledgers[claim["paper"]]
+        audited = ledger.claims[claim["id"]]
+        chain = {
+            QUOTE: {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
+            CLAIM: {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
+            STUDY: {
+                "type": "Replication",
+                "scope": said["scale"],
+                "method": audited.estimand or "",
+                "deviations": [change.reason for change in audited.changes],
+                "software": f"fairbandits {__version__}",
+                "data": claim["headline"]["data"],
+            },
+            OUTCOME: {
+                "status": line["outcome"],
+                "confidence": line["confidence"],
+                **{name: line[name] for name in ("statistic", "low", "high", "n")},
+            },
+            CITES: {"manual": ["whether the paper is confirmed, disputed or discussed"]},
+        }
+        text = json.dumps(chain, indent=2, ensure_ascii=False)
+        files[f"forrt/{claim['id']}.json"] = text + "\n"
+    return files
+
+
+FORMS: dict[str, Callable[..., dict[str, str]]] = {
+    "csv": _csv,
+    "html": _html,
+    "jsonld": _jsonld,
+    "forrt": _forrt,
+}
