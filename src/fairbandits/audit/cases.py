@@ -230,13 +230,12 @@ class Cases:
         if self._controls is None:
             selection = replace(control, experiments=control.experiments or plan.cells.experiments)
             self._controls = list(self._chosen(selection, plan.columns(), ())["cell"])
-        alike = {"law", plan.over, *plan.of_cells, *(control.match or ())} - control.wanted.keys()
+        alike = {"law", plan.over, *plan.of_cells} & COORDINATES.keys()
         # in other experiments only what is asked for
         alike |= set() if control.experiments else {"experiment"}
-        if control.wanted.keys() & {"policy", "label"}:
-            alike &= COORDINATES.keys() - set(OF_POLICY)
-        else:
-            alike = alike & COORDINATES.keys() | {"policy"}
+        another = control.wanted.keys() & {"policy", "label"}
+        alike = alike - set(OF_POLICY) if another else alike | {"policy"}
+        alike = (alike | {*(control.match or ())}) - control.wanted.keys()
 
         def is_like(one: Cell) -> bool:
             swept = one.run.cell.keys() & cell.run.cell.keys() - control.wanted.keys()
