@@ -25,15 +25,16 @@ def moss(rewards, t, horizon):
 def ucbv(rewards, t, horizon):
     level = 1.2 * math.log(t)
     return [
-        np.mean(r) + math.sqrt(2 * np.var(r) * level / len(r)) + 3 * level / len(r)
-        for r in rewards
+        np.mean(r) + math.sqrt(2 * np.var(r) * level / len(r)) + 3 * level / len(r) for r in rewards
     ]
 
 
 def imed(rewards, t, horizon):
     top = max(map(np.mean, rewards))
-    return [-(len(r) * (kl(np.mean(r), top) if np.mean(r) < top else 0) + math.log(len(r)))
-            for r in rewards]
+    return [
+        -(len(r) * (kl(np.mean(r), top) if np.mean(r) < top else 0) + math.log(len(r)))
+        for r in rewards
+    ]
 
 
 @pytest.mark.parametrize(("policy", "indices"), [(MOSS(), moss), (UCBV(), ucbv), (IMED(), imed)])
@@ -41,10 +42,12 @@ def imed(rewards, t, horizon):
 def test_each_pull_is_of_the_best_index(policy, indices, law):
     horizon, spread = 300, law == "uniform02"
     instance = Instance(means=(0.8, 0.7, 0.4) if spread else MEANS, law=law)
-    found = run(policy, instance, horizon=horizon, seed=3, n_rep=1, checkpoints=range(1, horizon + 1))
+    found = run(
+        policy, instance, horizon=horizon, seed=3, replicates=1, checkpoints=range(1, horizon + 1)
+    )
     pulls = np.diff(found.plays[0], axis=0, prepend=0)
     arms = pulls.argmax(axis=1)
-    gains = np.diff(found.reward[0], prepend=0.0)
+    gains = np.diff(found.reward()[0], prepend=0.0)
     rewards = [[], [], []]
     for t, (arm, gain) in enumerate(zip(arms, gains, strict=True), 1):
         if all(rewards):
@@ -59,7 +62,7 @@ def test_they_learn_faster_than_ucb1():
     instance = Instance(means=MEANS, law="bernoulli")
 
     def cost(policy):
-        found = run(policy, instance, horizon=5000, seed=1, n_rep=20)
+        found = run(policy, instance, horizon=5000, seed=1, replicates=20)
         return (found.plays[:, -1] @ (0.9 - np.array(MEANS))).mean()
 
     assert max(cost(MOSS()), cost(IMED())) < cost(UCB1()) / 2

@@ -23,7 +23,6 @@ NEED_CHECKOUT = {
     "claims": [],
     "export": ["--format", "csv"],
     "lock": [],
-    "metadata": [],
     "power": ["banditq"],
     "record": ["verdicts.parquet", "findings.parquet", "audit"],
     "replicate": ["figures"],

@@ -12,7 +12,7 @@ from fairbandits.cli.options import FILE, command
 @option("--replicates", type=IntRange(min=2), default=20, help="Runs of each policy.")
 @option("--out", type=FILE, default=Path("fairbandits-demo.png"), help="Picture to draw.")
 def demo(rounds, replicates, out):
-    """Compare three policies on four arms with quotas: a table, and a picture.
+    """Compare three policies on three arms with quotas: a table, and a picture.
 
     UCB1 knows no quotas, Fair-UCB keeps them in every round, LFG in the long run.
     """
@@ -21,15 +21,9 @@ def demo(rounds, replicates, out):
     mpl.use("Agg")
     import fairbandits as fb
 
-    quotas = ("1/10", "1/10", "1/10", "1/10")
-    policies = {
-        "UCB1": fb.UCB1(),
-        "Fair-UCB": fb.FairLearn(quotas=quotas),
-        "LFG": fb.LFG(quotas=quotas, eta=100),
-    }
-    instance = fb.Instance(means=(0.9, 0.8, 0.6, 0.4), law="bernoulli", quotas=quotas)
-    found = fb.compare(policies, instance, horizon=rounds, n_rep=replicates, seed=1)
-    echo(found.summary().to_string())
-    axes = found.plot("regret")
-    axes.figure.savefig(out, dpi=150, bbox_inches="tight")
+    arms = fb.instances.fair_ucb(2)
+    policies = [fb.UCB1(), fb.FairUCB(arms.quotas), fb.LFG(arms.quotas, eta=100)]
+    comparison = fb.compare(policies, arms, horizon=rounds, replicates=replicates)
+    echo(comparison)
+    comparison.plot().savefig(out)
     echo(out)

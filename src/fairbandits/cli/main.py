@@ -20,7 +20,7 @@ SECTIONS = {
         *("demo", "replicate", "claims", "arena", "judge", "deviations", "power", "describe"),
         *("rejudge", "verify", "certify", "archive", "fetch", "export", "replay"),
     ),
-    "To change the project": ("check-claims", "vocabulary", "numbers", "metadata", "lock"),
+    "To change the project": ("check-claims", "vocabulary", "numbers", "lock"),
     "Steps of the workflow": (
         *("simulate", "collect", "figure", "audit", "verdicts", "record"),
         *("standings", "notebook", "site", "rulegraph"),
@@ -35,7 +35,7 @@ FILES = {
     "judge": ("judge",),
     "rejudge": ("rejudge",),
     "replicate": ("replicate",),
-    "report": ("describe", "notebook", "site", "numbers", "export", "metadata", "rulegraph"),
+    "report": ("describe", "notebook", "site", "numbers", "export", "rulegraph"),
     "steps": ("simulate", "collect", "figure", "replay"),
     "verify": ("verify", "certify", "lock", "archive", "fetch"),
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from click import Choice, File, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, placed, writing
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, writing
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
 
@@ -65,10 +65,9 @@ def numbers(configs, results, check):
 @option(
     "--format",
     "form",
-    type=Choice(["csv", "html", "jsonld", "forrt", "croissant"]),
+    type=Choice(["csv", "html", "jsonld", "forrt"]),
     required=True,
-    help="A table, a page, schema.org's ClaimReview, a draft of FORRT's chain for each claim; or a"
-    " description of all tables.",
+    help="A table, a page, schema.org's ClaimReview, or a draft of FORRT's chain for each claim.",
 )
 @option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
 def export(configs, results, form, out):
@@ -76,34 +75,10 @@ def export(configs, results, form, out):
     from fairbandits.audit import run
     from fairbandits.report.export import write
 
-    if form == "croissant":
-        from fairbandits.report.croissant import as_croissant
-
-        file = out / "croissant.json"
-        text = as_croissant(placed(load_config(configs), results), out)
-        out.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        echo(file)
-        return
     said = json.loads(run.claims_words(configs, None, None, None, True, results))
-    files = write(form, said, *run.load(configs), out)
+    _, ledgers = run.load(configs)
+    files = write(form, said, ledgers, out)
     echo(f"{files[0] if len(files) == 1 else files[0].parent}: {len(files)} files")
-
-
-@command("metadata")
-def metadata():
-    """Make codemeta.json, .zenodo.json and codecheck.yml from what is said elsewhere."""
-    from fairbandits.report.metadata import files
-
-    root = checkout()
-    published = root / "config" / "config.yaml"
-    configs = {
-        "make replicate": load_config([published]),
-        "make smoke": load_config([published, published.with_name("smoke.yaml")]),
-    }
-    for name, text in files(configs).items():
-        (root / name).write_text(text, encoding="utf-8")
-        echo(name)
 
 
 @command("rulegraph graph.mmd")

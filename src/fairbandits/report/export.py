@@ -19,7 +19,6 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.data.store import replacing
 from fairbandits.report.markup import data_table, render
-from fairbandits.settings.config import Config
 
 #: FORRT's words for what came of a replication.
 OUTCOMES = {
@@ -53,32 +52,33 @@ def confidence(found: str, grade: str, basis: str) -> str:
     return LEVELS[max(0, level - (basis != "printed" and level > 1))]
 
 
-def _review(claim: Claim | Mapping[str, Any], verdict: str, tags: str) -> dict[str, Any]:
-    said = claim if isinstance(claim, Mapping) else vars(claim)
+def _review(said: Mapping[str, Any], verdict: str, tags: str) -> dict[str, Any]:
+    """Return a claim's ClaimReview; `said` has its id, statement and place."""
     found = outcome(verdict, tags)
-    review: dict[str, Any] = {
+    rating: dict[str, Any] = {"@type": "Rating", "alternateName": verdict}
+    if found in RATINGS:
+        rating |= {"ratingValue": RATINGS[found], "bestRating": 5, "worstRating": 1}
+    return {
         "@type": "ClaimReview",
         "claimReviewed": said["statement"],
         "itemReviewed": {"@type": "Claim", "name": said["id"], "isPartOf": said["place"]},
         "author": {"@type": "Organization", "name": "fairbandits"},
+        "reviewRating": rating,
     }
-    rating: dict[str, Any] = {"@type": "Rating", "alternateName": verdict}
-    if found in RATINGS:
-        rating |= {"ratingValue": RATINGS[found], "bestRating": 5, "worstRating": 1}
-    return review | {"reviewRating": rating}
 
 
 def as_review(claim: Claim, head: Mapping[str, Any]) -> str:
-    """Return schema.org's ClaimReview of a claim, as JSON-LD to stand in a page; "" if not text."""
+    """Return a claim's ClaimReview as JSON-LD, to stand in its page; "" if it is not the text's."""
     if totals.left_out(claim):
         return ""
+    said = {name: getattr(claim, name) for name in ("id", "statement", "place")}
     review = {"@context": "https://schema.org"}
-    review |= _review({n: getattr(claim, n) for n in ("statement", "id", "place")}, head["verdict"], head["tags"] or "")
+    review |= _review(said, head["verdict"], head["tags"] or "")
     return json.dumps(review, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def write(
-    form: str, said: Mapping[str, Any], config: Config, ledgers: Mapping[str, Ledger], out: Path
+    form: str, said: Mapping[str, Any], ledgers: Mapping[str, Ledger], out: Path
 ) -> list[Path]:
     """Write the verdicts on the claims that count, and return the files.
 
@@ -92,9 +92,6 @@ def write(
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return [out / name for name in files]
-
-
-COLUMNS = ("id", "paper", "place", "statement", "verdict", "grade", "tags", "outcome", "confidence")
 
 
 def _line(claim: Mapping[str, Any]) -> dict[str, Any]:
