@@ -1,0 +1,84 @@
+"""Verdicts in the forms that other programs read."""
+
+import csv
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from fairbandits.report import export
+
+HEAD = {"grade": "measured", "tags": [], "statistic": 0.5, "low": 0.4, "high": 0.6, "n": 30}
+HEAD |= {"p": 0.001, "data": ["a.parquet"]}
+CLAIM = {"id": "one", "paper": "toy", "place": "p. 1", "statement": "a < b", "kind": "rate"}
+CLAIM |= {"basis": "printed", "left_out": None, "verdict": "reproduced", "headline": HEAD}
+SAID = {"scale": "paper", "claims": [CLAIM, CLAIM | {"id": "two", "left_out": "alias"}]}
+AUDITED = SimpleNamespace(estimand="a - b", changes=(SimpleNamespace(reason="a slip"),))
+LEDGERS = {"toy": SimpleNamespace(title="Toy", claims={"one": AUDITED})}
+
+
+def written(form, tmp_path):
+    return export.write(form, SAID, LEDGERS, tmp_path)
+
+
+def test_a_table_has_a_line_for_each_claim_that_counts(tmp_path):
+    (file,) = written("csv", tmp_path)
+    (line,) = csv.DictReader(file.read_text().splitlines())
+    assert line["id"] == "one"
+    assert (line["outcome"], line["confidence"]) == ("Validated", "HighConfidence")
+    assert float(line["low"]) == 0.4
+
+
+def test_a_review_names_claim_and_rating(tmp_path):
+    (file,) = written("jsonld", tmp_path)
+    content = json.loads(file.read_text())
+    assert content["@context"] == "https://schema.org"
+    (review,) = content["@graph"]
+    assert review["@type"] == "ClaimReview"
+    assert review["itemReviewed"]["@type"] == "Claim"
+    assert review["reviewRating"]["alternateName"] == "reproduced"
+    assert 1 <= review["reviewRating"]["ratingValue"] <= 5
+
+
+def test_a_chain_has_all_its_forms(tmp_path):
+    (file,) = written("forrt", tmp_path)
+    chain = json.loads(file.read_text())
+    assert list(chain) == ["Quote", "Claim", "Replication Study", "Outcome", "CiTO"]
+    assert chain["Outcome"]["status"] == "Validated"
+    assert chain["Replication Study"]["deviations"] == ["a slip"]
+    assert "a < b" not in json.dumps(chain["Quote"])
+
+
+def test_a_page_says_that_small_runs_are_no_results(tmp_path):
+    (file,) = export.write("html", SAID | {"scale": "smoke"}, LEDGERS, tmp_path)
+    assert "these are not results" in file.read_text()
+    assert "a &lt; b" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tags", "wanted"),
+    [
+        ("reproduced", "", "Validated"),
+        ("reproduced", "IN-PART", "PartiallySupported"),
+        ("not reproduced", "", "Contradicted"),
+        ("depends on the reading", "", "PartiallySupported"),
+        ("inconclusive", "", "Inconclusive"),
+        ("not testable", "", "NotTested"),
+    ],
+)
+def test_each_verdict_has_a_word(verdict, tags, wanted):
+    assert export.outcome(verdict, tags) == wanted
+
+
+@pytest.mark.parametrize(
+    ("found", "grade", "basis", "wanted"),
+    [
+        ("Validated", "exact", "printed", "VeryHighConfidence"),
+        ("Validated", "consistent", "printed", "Moderate"),
+        ("Contradicted", "measured", "recalled", "Moderate"),
+        ("Inconclusive", "", "recalled", "LowConfidence"),
+        ("NotTested", "", "lost", "VeryLowConfidence"),
+    ],
+)
+def test_confidence_follows_from_grade_and_basis(found, grade, basis, wanted):
+    assert export.confidence(found, grade, basis) == wanted

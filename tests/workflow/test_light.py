@@ -1,0 +1,66 @@
+"""What the library needs where it is installed without what runs the papers again."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import distribution, packages_distributions
+from time import perf_counter
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from fairbandits.cli.main import REPLICATE
+from fairbandits.data.provenance import CHECKOUT
+
+MOST = 25
+SLOWEST = 0.5  # seconds
+
+
+def needed(name):
+    """Return what a distribution needs without extras, by the canonical names."""
+    requirements = map(Requirement, distribution(name).requires or ())
+    return {
+        canonicalize_name(one.name)
+        for one in requirements
+        if one.marker is None or one.marker.evaluate({"extra": ""})
+    }
+
+
+def test_it_is_few_packages():
+    found, waiting = set(), ["fairbandits"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += needed(name)
+    assert len(found) <= MOST, sorted(found)
+    assert not found & {"snakemake", "jupyter", "sphinx", "sympy"}
+
+
+def test_each_dependency_is_imported():
+    modules = {}
+    for module, names in packages_distributions().items():
+        for name in names:
+            modules.setdefault(canonicalize_name(name), set()).add(module)
+    source = "\n".join(file.read_text() for file in (CHECKOUT / "src").rglob("*.py"))
+    imported = set(re.findall(r"^\s*(?:import|from) (\w+)", source, re.MULTILINE))
+    unused = {name for name in needed("fairbandits") if not modules[name] & imported}
+    assert unused == set()
+
+
+def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
+    code = (
+        "import sys, fairbandits; fairbandits.UCB1;"
+        f" print(sorted(set({REPLICATE!r}) & set(sys.modules)))"
+    )
+    subprocess.run([sys.executable, "-c", "import fairbandits"], check=True)
+    times = []
+    for _ in range(5):
+        begin = perf_counter()
+        subprocess.run([sys.executable, "-c", "import fairbandits"], check=True)
+        times.append(perf_counter() - begin)
+    assert min(times) < SLOWEST
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+    assert said.strip() == "[]"
