@@ -1,5 +1,7 @@
 """What a finding is worth: controls, what could not have failed, and grades."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,7 @@ def of_procedure(name, **settings):
 
 
 BOUND = of_procedure("bound", side="at most")
+LARGER = of_procedure("paired_comparison")
 GROWTH = of_procedure("growth_exponent")
 GIVEN = next(test for test in TESTS if test.is_exact and not test.plan.is_algebra)
 
@@ -81,7 +84,24 @@ def test_a_control_that_cannot_decide_fails_by_its_estimate(centre, failed):
     data = {"sample": sample, "limit": 1.0}
     control = bound(sample, 1.0, side="at most", level=0.99)
     assert control.verdict == INCONCLUSIVE
-    assert fails(BOUND, control, data) is failed
+    assert fails(BOUND, found(value=control.statistic), control, data) is failed
+
+
+def test_a_control_without_effect_fails_where_the_effect_is_larger():
+    """Of two policies that are the same one, the difference is on either side of 0 by chance."""
+    for sign in (1, -1):
+        sample = sign * 0.1 + np.linspace(-3, 3, 40)
+        data = {"sample": sample, "limit": 0.0}
+        control = bound(sample, 0.0, side="at most", level=0.99)
+        assert control.verdict == INCONCLUSIVE
+        assert fails(BOUND, found(value=-5.0), control, data)
+        assert fails(BOUND, found(value=control.statistic), control, data) is (sign > 0)
+
+
+def test_a_difference_of_0_in_all_runs_is_none():
+    control = found(INCONCLUSIVE, "CONSTANT", "RARE", value=0.0)
+    control = replace(control, low=-np.inf, high=np.inf)
+    assert fails(LARGER, found(value=1.0), control, {})
 
 
 def test_the_weakest_of_several():

@@ -29,7 +29,7 @@ def _reproduced(finding: Row) -> bool:
 
 
 def _same_direction(finding: Row) -> bool:
-    return finding["statistic"] is not None and finding["statistic"] > 0
+    return finding["statistic"] is not None and finding["statistic"] > (finding["reference"] or 0)
 
 
 #: Criterion -> the procedures that it applies to, and when one case meets it.

@@ -26,6 +26,8 @@ AGREEING = (
     *("growth_exponent", "logarithmic_growth", "proportionality"),
     *("prediction_interval", "curve_inside"),
 )
+#: Procedures of which the statistic is a difference, above 0 as claimed.
+DIFFERENCES = ("paired_comparison", "shape")
 #: Share of a bound's value below which meeting it supports nothing, and below which it is weak.
 FAR_OFF, LOOSE = 0.01, 0.1
 
@@ -45,21 +47,28 @@ def weighed(
         return replace(finding, grade=_against(test))
     if finding.verdict != REPRODUCED:
         return finding
-    failed = control is not None and fails(test, control, data)
+    failed = control is not None and fails(test, finding, control, data)
     tag = "" if failed else "TRIVIAL" if control is not None else _empty(test, finding)
     if tag:
         return replace(finding, verdict=INCONCLUSIVE, p=1.0, tags=(*finding.tags, tag))
     return replace(finding, grade=_for(test, finding, failed))
 
 
-def fails(test: Test, control: Finding, data: Mapping[str, Any]) -> bool:
+def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
     """Return whether the claim is not reproduced of its control.
 
-    Where the control's replicates cannot decide, its estimate does: it is on one side of the margin
-    at a level of one half, also of a claim about a limit.
+    A control whose replicates cannot decide fails if its interval leaves out what was found, since
+    one without any effect would else fail by chance. Where the interval does not, the control's
+    estimate decides: it is on one side of the margin at a level of one half, also of a claim about
+    a limit; a difference that is 0 in all runs is no difference.
     """
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
+    if np.isfinite([control.low, control.high]).all():
+        if not control.low <= finding.statistic <= control.high:
+            return True
+    elif test.procedure in DIFFERENCES and control.statistic == 0:
+        return True
     changes = {"level": 0.5, "asymptotic": False}
     takes = parameters_of(test.procedure)
     settings = dict(test.settings) | {
