@@ -13,7 +13,7 @@ HEAD |= {"p": 0.001, "data": ["a.parquet"]}
 CLAIM = {"id": "one", "paper": "toy", "place": "p. 1", "statement": "a < b", "kind": "rate"}
 CLAIM |= {"basis": "printed", "left_out": None, "verdict": "reproduced", "headline": HEAD}
 SAID = {"scale": "paper", "claims": [CLAIM, CLAIM | {"id": "two", "left_out": "alias"}]}
-AUDITED = SimpleNamespace(estimand="a - b", changes=(SimpleNamespace(reason="a slip"),))
+AUDITED = SimpleNamespace(estimand="a - b")
 LEDGERS = {"toy": SimpleNamespace(title="Toy", claims={"one": AUDITED})}
 
 
@@ -40,7 +40,8 @@ def test_a_review_names_claim_and_rating(tmp_path):
     assert 1 <= review["reviewRating"]["ratingValue"] <= 5
 
 
-def test_a_chain_has_all_its_forms(tmp_path):
+def test_a_chain_has_all_its_forms(tmp_path, monkeypatch):
+    monkeypatch.setattr(export, "reasons_of", lambda paper: {"one": ["a slip"]})
     (file,) = written("forrt", tmp_path)
     chain = json.loads(file.read_text())
     assert list(chain) == ["Quote", "Claim", "Replication Study", "Outcome", "CiTO"]

@@ -1,14 +1,13 @@
-"""docs/third-edition.md: what referees said of the second edition's verdicts, and what was done."""
+"""docs/third-edition.md: verdicts of the second and of the third edition, and why they differ."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.records import VERDICTS_TABLE
 from fairbandits.audit.view import markdown_table
-from fairbandits.settings.records import Remark, check
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, parse_yaml
+from fairbandits.settings.schemas import paper_file, read_yaml
 
 PAGE = "docs/third-edition.md"
 #: Claims and their verdicts in the second edition, of commit 1033b08.
@@ -18,36 +17,16 @@ HEAD = """\
 
 Two referees read the second edition of the audit beside the papers, with programs of their own,
 and found no error in the simulations. What they found weak are the questions, the instances, the
-limits and the words. Each remark stands below, with what became of it; *no* in the last column
-means that we do not agree, and say why. *Before* is the verdict in the second edition, `git show
+limits and the words. Each claim whose verdict changed stands below, with what its record says of
+its latest version. *Before* is the verdict in the second edition, `git show
 1033b08:audit/verdicts.csv`, *after* that in `audit/verdicts.csv`. The first edition's page is in
 the history, `git show 1033b08:docs/first-edition.md`.
 """
-COLUMNS = ("claim", "the referee", "what was done", "before", "after", "agreed")
-
-
-def remarks_of(paper: str, ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Remark]:
-    """Return what papers/SLUG/referee.yaml says, in its order; nothing without the file.
-
-    Raises ConfigError for a claim that does not exist and is not marked as dropped, or is both.
-    """
-    file = paper_file(paper, "referee", root)
-    if not file.is_file():
-        return []
-    where = str(file.relative_to(root))
-    content = parse_yaml(file.read_text(encoding="utf-8"), where)
-    known = [key for ledger in ledgers.values() for key in ledger.claims]
-    found = check({"remarks": content}, "referee", where).remarks
-    for one in found:
-        if one.dropped and one.claim in known:
-            raise ConfigError(f"{where}: {one.claim} is marked as dropped, but it has a record")
-        if not one.dropped and one.claim not in known:
-            hint = meant(one.claim, known)
-            raise ConfigError(
-                f"{where}: no claim {one.claim!r}{hint} A claim that was dropped has "
-                "`dropped: true`, and the reason under `done`"
-            )
-    return found
+COLUMNS = ("claim", "before", "after", "what changed")
+#: Where no version of a claim says what changed.
+ELSE = "Controls, grades and fresh data ([procedures](procedures.md))."
+#: Where a claim rests on others, which are asked in its place.
+OTHERS = "Judged by {}."
 
 
 def verdicts_in(table: Path) -> dict[str, str]:
@@ -57,29 +36,44 @@ def verdicts_in(table: Path) -> dict[str, str]:
     return {row["id"]: ", ".join(filter(None, (row["verdict"], row.get("grade")))) for row in rows}
 
 
-def page(ledgers: Mapping[str, Ledger], audit: Path, root: Path = ROOT) -> str:
+def page(ledgers: Mapping[str, Ledger], audit: Path) -> str:
     """Return the page as Markdown; `audit` is the folder of the committed tables."""
     before, after = verdicts_in(audit / BEFORE), verdicts_in(audit / VERDICTS_TABLE)
     parts = [HEAD]
-    for paper, ledger in ledgers.items():
-        if remarks := remarks_of(paper, ledgers, root):
-            parts += [f"## {ledger.short_title}\n", *_section(remarks, before, after), ""]
+    for ledger in ledgers.values():
+        parts += [f"## {ledger.short_title}\n", *_section(ledger, before, after), ""]
     return "\n".join(parts)
 
 
-def _section(
-    remarks: list[Remark], before: Mapping[str, str], after: Mapping[str, str]
-) -> Iterator[str]:
-    claims = {one.claim for one in remarks}
-    changed = sum(before.get(key) != after.get(key, "").partition(",")[0] for key in claims)
-    agreed = sum(one.agree for one in remarks)
+def _section(ledger: Ledger, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    reasons = reasons_of(ledger.paper)
+    own = [key for key in ledger.claims if key in after]
+    new = [key for key in own if key not in before]
+    changed = [key for key in own if key in before and before[key] != after[key].partition(",")[0]]
     yield (
-        f"{len(remarks)} remarks, {agreed} of which we agree with, on {len(claims)} claims, "
-        f"{changed} of which have another verdict, or are new or gone.\n"
+        f"{len(own)} claims, {len(changed)} of which have another verdict and {len(new)} are new.\n"
     )
     table = [[*COLUMNS]]
-    for one in remarks:
-        now = "dropped" if one.dropped else after.get(one.claim, "not judged yet")
-        was = before.get(one.claim, "not there")
-        table.append([f"`{one.claim}`", one.said, one.done, was, now, "yes" if one.agree else "no"])
+    for key in own:
+        if key in (*changed, *new):
+            why = "New." if key in new else _reason(ledger, key, reasons[key])
+            table.append([f"`{key}`", before.get(key, "not there"), after[key], why])
     yield from markdown_table([[" ".join(cell.split()) for cell in row] for row in table])
+
+
+def reasons_of(paper: str) -> dict[str, list[str]]:
+    """Return why each claim of a paper has each version after the first, from its record."""
+    records = read_yaml(paper_file(paper, "claims"))["claims"]
+    return {
+        key: [change["reason"] for change in record.get("changes", ())]
+        for key, record in records.items()
+    }
+
+
+def _reason(ledger: Ledger, key: str, reasons: Sequence[str]) -> str:
+    claim = ledger.claims[key]
+    if reasons:
+        return reasons[-1]
+    return (
+        OTHERS.format(", ".join(f"`{one}`" for one in claim.judged_by)) if claim.judged_by else ELSE
+    )

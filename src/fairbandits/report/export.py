@@ -18,6 +18,7 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.data.store import replacing
+from fairbandits.report.edition import reasons_of
 from fairbandits.report.markup import data_table, render
 
 #: FORRT's words for what came of a replication.
@@ -144,6 +145,7 @@ def _forrt(
 ) -> dict[str, str]:
     """Draft the chain of each claim; what only a person can say stands under ``manual``."""
     files = {}
+    reasons = {paper: reasons_of(paper) for paper in ledgers}
     for claim in claims:
         line, ledger = _line(claim), ledgers[claim["paper"]]
         audited = ledger.claims[claim["id"]]
@@ -154,7 +156,7 @@ def _forrt(
                 "type": "Replication",
                 "scope": said["scale"],
                 "method": audited.estimand or "",
-                "deviations": [change.reason for change in audited.changes],
+                "deviations": reasons[claim["paper"]][claim["id"]],
                 "software": f"fairbandits {__version__}",
                 "data": claim["headline"]["data"],
             },

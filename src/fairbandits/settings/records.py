@@ -247,22 +247,6 @@ class DeviationsFile(Model):
     changes: list[Deviation]
 
 
-class Remark(Model):
-    """What a referee said of a claim, and what was done."""
-
-    claim: Words  # its id
-    said: Words  # in one sentence of ours
-    done: Words  # what was changed, or why nothing
-    agree: bool
-    dropped: bool = False  # the claim has no record any more, for the reason under `done`
-
-
-class RefereeFile(Model):
-    """papers/SLUG/referee.yaml, which is the list itself."""
-
-    remarks: Annotated[list[Remark], Some]
-
-
 class SharedStatement(Model):
     """What several papers say."""
 
@@ -433,7 +417,6 @@ MODELS: dict[str, type[Model]] = {
     "findings": FindingsFile,
     "glossary": GlossaryFile,
     "own_claims": OwnClaimsFile,
-    "referee": RefereeFile,
     "verdicts": VerdictsOutput,
 }
 
