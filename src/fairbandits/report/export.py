@@ -74,7 +74,7 @@ def as_review(claim: Claim, head: Mapping[str, Any]) -> str:
         return ""
     said = {name: getattr(claim, name) for name in ("id", "statement", "place")}
     review = {"@context": "https://schema.org"}
-    review |= _review(said, head["verdict"], head["tags"] or "")
+    review |= _review(said, head["verdict"], " ".join(head["tags"] or ()))
     return json.dumps(review, ensure_ascii=False).replace("<", "\\u003c")
 
 
