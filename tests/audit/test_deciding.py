@@ -150,3 +150,15 @@ def test_the_code_behind_a_name(tmp_path):
     assert list(behind([("one.py", "top")], ["two.py"], Path(package))) == [
         *("LIMIT in one.py", "top in one.py"),
     ]
+
+
+def test_statements_that_give_one_name_count_together(tmp_path):
+    """Whatever the order of a set: a registry can give a word to several functions."""
+    (tmp_path / "a.py").write_text(
+        "import b\n\nmeasure(b.one, 'word')\nmeasure(b.two, 'word')\nmeasure(b.one, b.two)\n"
+    )
+    (tmp_path / "b.py").write_text("def one():\n    return 1\n\n\ndef two():\n    return 2\n")
+    found = behind([("a.py", "word")], (), tmp_path)
+    assert set(found) == {"one in a.py", "two in a.py"}
+    either = behind([("a.py", "one")], (), tmp_path)["one in a.py"]
+    assert len(either.split("-")) == 2  # noqa: PLR2004

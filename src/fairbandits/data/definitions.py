@@ -39,20 +39,21 @@ def behind(
     `roots` are files, relative to the package, and names; those that are not defined there count
     for nothing. Files in `without` are not followed.
     """
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     left = [one for file, name in roots for one in _named(file, name, package)]
     while left:
         one = left.pop()
-        key = f"{one.name} in {one.file}"
-        if key not in found:
-            found[key] = one.digest
+        known = found.setdefault(f"{one.name} in {one.file}", set())
+        if one.digest not in known:
+            known.add(one.digest)
             left += [
                 other
                 for used in one.uses
                 for other in _used(one.file, used, package)
                 if other.file not in without
             ]
-    return dict(sorted(found.items()))
+    # a name can be given by several statements, which count together
+    return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
 
 
 @cache
@@ -101,10 +102,10 @@ def _names(node: ast.stmt) -> Iterator[str]:
         one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
     )
     if any(isinstance(one, ast.Call) for one in inside):
+        yield from (one.attr for one in inside if isinstance(one, ast.Attribute))
         texts = (one.value for one in inside if isinstance(one, ast.Constant))
         yield from (one for one in texts if isinstance(one, str) and one.isidentifier())
         yield from (one.arg for one in inside if isinstance(one, ast.keyword) and one.arg)
-        yield from (one.attr for one in inside if isinstance(one, ast.Attribute))
 
 
 def _uses(node: ast.AST) -> Iterator[str]:
