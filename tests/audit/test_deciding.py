@@ -161,4 +161,4 @@ def test_statements_that_give_one_name_count_together(tmp_path):
     found = behind([("a.py", "word")], (), tmp_path)
     assert set(found) == {"one in a.py", "two in a.py"}
     either = behind([("a.py", "one")], (), tmp_path)["one in a.py"]
-    assert len(either.split("-")) == 2  # noqa: PLR2004
+    assert len(either.split("-")) == 2
