@@ -428,6 +428,7 @@ class GroupOracle(Grouped):
         self.within = within
         self.schedule = schedule
         self.f = power(1) if f is None else f
+        self.last_policy = [0.0] * self.arms
         values = [phi([means[arm] for arm in arms], self.f) for arms in self.groups]
         self.favourite = naive.first_argmax(values)
 
@@ -449,13 +450,13 @@ class GroupOracle(Grouped):
             arms = range(self.arms) if due is NOBODY else self.groups[due]
             arm = max(arms, key=lambda arm: (self.means[arm], -arm))
             self.group = self.group_with(arm)
-            self.pi[arm] = 1.0
+            self.pi[arm] = self.last_policy[arm] = 1.0
             return arm
         self.group = self.favourite if due is NOBODY else due
         arms = self.groups[self.group]
         merit = [1.0 if self.within == "uniform" else self.f(self.means[arm]) for arm in arms]
         for arm, m in zip(arms, merit, strict=True):
-            self.pi[arm] = m / sum(merit)
+            self.pi[arm] = self.last_policy[arm] = m / sum(merit)
         return arms[naive.sample([self.pi[arm] for arm in arms], naive.unit(coin))]
 
 

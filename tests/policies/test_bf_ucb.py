@@ -141,6 +141,8 @@ class Watched:
                 "outside": list(twin.outside),
                 "expected_root": list(twin.roots),
             }
+        if isinstance(twin, twins.GroupOracle):
+            row["share"] = list(twin.last_policy)
         if isinstance(twin, twins.FairXUCB):
             row["share"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
         self.rows.append(row)
