@@ -1,32 +1,69 @@
-"""The page of the third edition: the verdicts before and after, and why they differ."""
+"""The page of the third edition: what referees found, what was done, verdicts on both sides."""
+
+import pytest
+import yaml
 
 import real
 from fairbandits.report import edition
-from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.schemas import ROOT, ConfigError
 
 LEDGERS = real.ledgers()
+FOUND = {
+    "classes": {"sound": "it follows", "wrong": "it is false"},
+    "claims": {
+        "banditq-prop6": {"class": "wrong", "said": "It grows.", "done": "Derived."},
+        "banditq-optimizer-speedup": {"class": "sound", "said": "Fine.", "done": "Nothing."},
+    },
+    "uncovered": {"banditq": [{"said": "Nobody asked.", "done": "`banditq-prop6`."}]},
+}
 
 
-def test_claims_with_another_verdict_stand_beside_their_reason(tmp_path):
+@pytest.fixture
+def page(tmp_path):
     (tmp_path / "second-edition.csv").write_text(
-        "id,verdict\nbanditq-prop6,inconclusive\nbanditq-prop1-moment,reproduced\nx,y\n"
+        "id,verdict\nbanditq-prop6,inconclusive\nbanditq-prop1-moment,reproduced\n"
+        "banditq-fig3-mechanism,reproduced\nx,y\n"
     )
     (tmp_path / "verdicts.csv").write_text(
         "id,reading,verdict,grade\nbanditq-prop6,,reproduced,exact\nbanditq-prop6,a,b,c\n"
         "banditq-prop1-moment,,reproduced,consistent\nbanditq-prop2-violation,,reproduced,\n"
+        "banditq-fig3-mechanism,,not reproduced,measured\n"
     )
-    text = edition.page({"banditq": LEDGERS["banditq"]}, tmp_path)
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    reason = " ".join(edition.reasons_of("banditq")["banditq-prop6"][-1].split())
-    assert sorted(rows) == sorted(
-        [
-            f"| `banditq-prop6` | inconclusive | reproduced, exact | {reason} |".replace(
-                reason, reason.replace("|", r"\|")
-            ),
-            "| `banditq-prop2-violation` | not there | reproduced | New. |",
-        ]
-    )
-    assert "3 claims, 1 of which have another verdict and 1 are new" in text
+    file = tmp_path / "referees.yaml"
+    file.write_text(yaml.safe_dump(FOUND))
+    return edition.page({"banditq": LEDGERS["banditq"]}, tmp_path, file)
+
+
+def test_claims_stand_beside_what_the_referees_found_and_what_was_done(page):
+    rows = sorted(line for line in page.splitlines() if line.startswith("| `"))
+    reason = " ".join(edition.reasons_of("banditq")["banditq-fig3-mechanism"][-1].split())
+    assert rows == [
+        f"| `banditq-fig3-mechanism` |  |  | {reason} | reproduced | not reproduced, measured |",
+        "| `banditq-optimizer-speedup` | sound | Fine. | Nothing. |  | merely reported |",
+        "| `banditq-prop2-violation` |  |  | New. |  | reproduced |",
+        "| `banditq-prop6` | wrong | It grows. | Derived. | inconclusive | reproduced, exact |",
+    ]
+    assert "Of 5 claims 2 have another verdict and 2 are new." in page
+    assert "| Nobody asked. | `banditq-prop6`. |" in page
+
+
+def test_classes_are_counted(page):
+    assert "| wrong | it is false | 1 | 1 |" in page
+    assert "| sound | it follows | 1 | 0 |" in page
+
+
+def test_a_class_that_is_not_there_is_refused(tmp_path):
+    claims = {"banditq-prop6": FOUND["claims"]["banditq-prop6"] | {"class": "worng"}}
+    file = tmp_path / "referees.yaml"
+    file.write_text(yaml.safe_dump(FOUND | {"claims": claims}))
+    with pytest.raises(ConfigError, match="'worng' is unknown; did you mean 'wrong'"):
+        edition.page({"banditq": LEDGERS["banditq"]}, tmp_path, file)
+
+
+def test_the_referees_judged_claims_that_exist():
+    claims = {key for ledger in LEDGERS.values() for key in ledger.claims}
+    content = edition.read_yaml(ROOT / edition.REFEREES)
+    assert content["claims"].keys() <= claims
 
 
 def test_the_page_is_that_of_the_committed_tables():

@@ -1,28 +1,32 @@
-"""docs/third-edition.md: verdicts of the second and of the third edition, and why they differ."""
+"""docs/third-edition.md: what two referees said of the second edition, and what became of it."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.records import VERDICTS_TABLE
 from fairbandits.audit.view import markdown_table
-from fairbandits.settings.schemas import paper_file, read_yaml
+from fairbandits.settings.records import check
+from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
-PAGE = "docs/third-edition.md"
+PAGE, REFEREES = "docs/third-edition.md", "papers/referees.yaml"
 #: Claims and their verdicts in the second edition, of commit 1033b08.
 BEFORE = "second-edition.csv"
 HEAD = """\
-# Verdicts of the second and of the third edition
+# What two referees found in the second edition, and what became of it
 
-Two referees read the second edition of the audit beside the papers, with programs of their own,
-and found no error in the simulations. What they found weak are the questions, the instances, the
-limits and the words. Each claim whose verdict changed stands below, with what its record says of
-its latest version. *Before* is the verdict in the second edition, `git show
-1033b08:audit/verdicts.csv`, *after* that in `audit/verdicts.csv`. The first edition's page is in
-the history, `git show 1033b08:docs/first-edition.md`.
+Two referees read the second edition of the audit beside the papers, each with a simulator of their
+own, and found no error in the runs. What they found weak are questions, instances, limits and
+words. Each claim that they judged, and each whose verdict changed, stands below. *Before* is the
+verdict of the second edition (`git show 1033b08:audit/verdicts.csv`), *after* that in
+`audit/verdicts.csv`. `papers/referees.yaml` has the referees' findings, `papers/*/deviations.yaml`
+the history of the rules.
 """
-COLUMNS = ("claim", "before", "after", "what changed")
+CLASSES = ("the referee's class", "meaning", "claims", "verdict changed since")
+COLUMNS = ("claim", "class", "the referee found", "what was done", "before", "after")
+UNCOVERED = ("a sentence without a record", "what was done")
 #: Where no version of a claim says what changed.
 ELSE = "Controls, grades and fresh data ([procedures](procedures.md))."
 #: Where a claim rests on others, which are asked in its place.
@@ -36,28 +40,49 @@ def verdicts_in(table: Path) -> dict[str, str]:
     return {row["id"]: ", ".join(filter(None, (row["verdict"], row.get("grade")))) for row in rows}
 
 
-def page(ledgers: Mapping[str, Ledger], audit: Path) -> str:
+def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREES) -> str:
     """Return the page as Markdown; `audit` is the folder of the committed tables."""
+    read = check(read_yaml(file), "referees", REFEREES)
     before, after = verdicts_in(audit / BEFORE), verdicts_in(audit / VERDICTS_TABLE)
-    parts = [HEAD]
+    claims = {key for ledger in ledgers.values() for key in ledger.claims}
+    found = {key: one for key, one in read.claims.items() if key in claims}
+    count = Counter(one.class_ for one in found.values())
+    moved = Counter(one.class_ for key, one in found.items() if _moved(key, before, after))
+    rows = [
+        [name, meaning, str(count[name]), str(moved[name])]
+        for name, meaning in read.classes.items()
+    ]
+    parts = [HEAD, *markdown_table([[*CLASSES], *rows]), ""]
     for ledger in ledgers.values():
-        parts += [f"## {ledger.short_title}\n", *_section(ledger, before, after), ""]
+        parts += [f"## {ledger.short_title}\n", *_section(ledger, found, before, after), ""]
+        if sentences := read.uncovered.get(ledger.paper):
+            rows = [[one.said, one.done] for one in sentences]
+            parts += [*markdown_table([[*UNCOVERED], *rows]), ""]
     return "\n".join(parts)
 
 
-def _section(ledger: Ledger, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+def _moved(key: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Return whether a claim of both editions has another verdict now, whatever its grade."""
+    return key in before and key in after and before[key] != after[key].partition(",")[0]
+
+
+def _section(
+    ledger: Ledger, found: Mapping[str, object], before: Mapping[str, str], after: Mapping[str, str]
+) -> Iterator[str]:
     reasons = reasons_of(ledger.paper)
-    own = [key for key in ledger.claims if key in after]
-    new = [key for key in own if key not in before]
-    changed = [key for key in own if key in before and before[key] != after[key].partition(",")[0]]
-    yield (
-        f"{len(own)} claims, {len(changed)} of which have another verdict and {len(new)} are new.\n"
-    )
+    own = [key for key in ledger.claims if key in after or key in found]
+    changed = sum(_moved(key, before, after) for key in own)
+    new = sum(key not in before for key in own)
+    yield f"Of {len(own)} claims {changed} have another verdict and {new} are new.\n"
     table = [[*COLUMNS]]
     for key in own:
-        if key in (*changed, *new):
-            why = "New." if key in new else _reason(ledger, key, reasons[key])
-            table.append([f"`{key}`", before.get(key, "not there"), after[key], why])
+        verdicts = [before.get(key, ""), after.get(key, "merely reported")]
+        if key in found:
+            one = found[key]
+            table.append([f"`{key}`", one.class_, one.said, one.done, *verdicts])
+        elif key not in before or _moved(key, before, after):
+            why = "New." if key not in before else _reason(ledger, key, reasons[key])
+            table.append([f"`{key}`", "", "", why, *verdicts])
     yield from markdown_table([[" ".join(cell.split()) for cell in row] for row in table])
 
 
@@ -70,10 +95,8 @@ def reasons_of(paper: str) -> dict[str, list[str]]:
     }
 
 
-def _reason(ledger: Ledger, key: str, reasons: Sequence[str]) -> str:
-    claim = ledger.claims[key]
+def _reason(ledger: Ledger, key: str, reasons: list[str]) -> str:
     if reasons:
         return reasons[-1]
-    return (
-        OTHERS.format(", ".join(f"`{one}`" for one in claim.judged_by)) if claim.judged_by else ELSE
-    )
+    others = ", ".join(f"`{one}`" for one in ledger.claims[key].judged_by)
+    return OTHERS.format(others) if others else ELSE

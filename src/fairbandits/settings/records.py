@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from fairbandits.policies.parameters import number, one_of, whole
 from fairbandits.rationals import LONGEST
@@ -23,6 +23,7 @@ from fairbandits.settings.models import (
     validated,
 )
 from fairbandits.settings.papers import LAWS, Ends, Numbers, Rates
+from fairbandits.settings.schemas import meant
 
 Texts = Annotated[list[Words], Some, Unique]
 OrNone = Words | None
@@ -247,6 +248,39 @@ class DeviationsFile(Model):
     changes: list[Deviation]
 
 
+class Refereed(Model):
+    """What a referee found of a claim's verdict, and what was done about it."""
+
+    class_: Words = Field(alias="class")  # one of the file's classes
+    said: Words
+    done: Words
+
+
+class Uncovered(Model):
+    """A sentence of a paper for which there was no record."""
+
+    said: Words
+    done: Words  # the claim that has it now, or why there is none
+
+
+class RefereesFile(Model):
+    """papers/referees.yaml."""
+
+    classes: blocks(Words)  # each with its meaning
+    claims: blocks(Refereed)
+    uncovered: dict[Slug, list[Uncovered]]
+
+    @model_validator(mode="after")
+    def _knows_its_classes(self):
+        for key, one in self.claims.items():
+            if one.class_ not in self.classes:
+                known = sorted(self.classes)
+                raise ValueError(
+                    f".claims.{key}.class: {one.class_!r} is unknown{meant(one.class_, known)}"
+                )
+        return self
+
+
 class SharedStatement(Model):
     """What several papers say."""
 
@@ -417,6 +451,7 @@ MODELS: dict[str, type[Model]] = {
     "findings": FindingsFile,
     "glossary": GlossaryFile,
     "own_claims": OwnClaimsFile,
+    "referees": RefereesFile,
     "verdicts": VerdictsOutput,
 }
 
