@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup slurm replicate figures audit report preview smoke verify archive test test-fast test-slurm faults bench \
+.PHONY: help setup slurm replicate figures audit report report-pdf preview smoke verify archive test test-fast test-slurm faults bench \
   bench-growth sizes lint format clean
 
 help: ## list the targets
@@ -43,6 +43,10 @@ figures: setup ## draw every figure, running what it needs
 
 audit: setup ## judge every claim, running what it needs
 	@$(BIN)/fairbandits replicate --cores $(CORES) audit
+
+report-pdf: setup ## write the reproduction report as a PDF, build/report.pdf
+	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --group pdf
+	@$(BIN)/fairbandits article
 
 report: setup ## build the report site, running what it needs
 	@$(BIN)/fairbandits replicate --cores $(CORES) report

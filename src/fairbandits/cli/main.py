@@ -18,7 +18,7 @@ from fairbandits.settings.schemas import ConfigError
 SECTIONS = {
     "Commands": (
         *("demo", "replicate", "claims", "arena", "judge", "deviations", "power", "describe"),
-        *("rejudge", "verify", "certify", "archive", "fetch", "export", "replay"),
+        *("rejudge", "verify", "certify", "article", "archive", "fetch", "export", "replay"),
     ),
     "To change the project": ("check-claims", "vocabulary", "numbers", "lock"),
     "Steps of the workflow": (
@@ -35,7 +35,7 @@ FILES = {
     "judge": ("judge",),
     "rejudge": ("rejudge",),
     "replicate": ("replicate",),
-    "report": ("describe", "notebook", "site", "numbers", "export", "rulegraph"),
+    "report": ("describe", "notebook", "site", "numbers", "export", "article", "rulegraph"),
     "steps": ("simulate", "collect", "figure", "replay"),
     "verify": ("verify", "certify", "lock", "archive", "fetch"),
 }

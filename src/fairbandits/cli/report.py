@@ -81,6 +81,21 @@ def export(configs, results, form, out):
     echo(f"{files[0] if len(files) == 1 else files[0].parent}: {len(files)} files")
 
 
+@command("article --out build/report.pdf")
+@CONFIGS
+@option("--out", type=FILE, default=Path("build/report.pdf"), help="PDF to write.")
+def article(configs, out):
+    """Write the reproduction report as a PDF, from the committed tables."""
+    from fairbandits.audit.run import load
+    from fairbandits.report import article
+
+    root = checkout()
+    _, ledgers = load(configs)
+    with writing(out):
+        article.write_pdf(article.markdown(ledgers, root), out, root)
+    echo(out)
+
+
 @command("rulegraph graph.mmd")
 @argument("graph", type=File())
 def rulegraph(graph):

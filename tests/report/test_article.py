@@ -1,0 +1,42 @@
+"""The reproduction report: all that does not hold is in it, with the numbers of the tables."""
+
+import csv
+
+import pytest
+
+import real
+from fairbandits.audit.totals import left_out
+from fairbandits.report import article
+from fairbandits.settings.schemas import ROOT
+
+LEDGERS = real.ledgers()
+
+
+@pytest.fixture(scope="module")
+def text():
+    return article.markdown(LEDGERS, ROOT)
+
+
+def test_each_claim_that_does_not_hold_is_listed_under_its_paper(text):
+    with (ROOT / "audit" / "verdicts.csv").open(encoding="utf-8") as opened:
+        heads = {row["id"]: row["verdict"] for row in csv.DictReader(opened) if not row["reading"]}
+    for ledger in LEDGERS.values():
+        part = text.partition(f"# {ledger.title}\n")[2].partition("\n# ")[0]
+        assert f"## {article.LISTED['not reproduced']}\n" in part
+        for key, claim in ledger.claims.items():
+            listed = heads.get(key) in article.LISTED and not left_out(claim)
+            assert (f"[`{key}`" in part) == listed, key
+
+
+def test_totals_findings_and_references_are_there(text):
+    assert text.count("*Against.*") == 7
+    assert "{" not in text.partition("# Method")[0].replace("{.", "")  # no number is left a name
+    assert "| all | " in text
+    assert "Sinha" in text.partition("# References")[2]
+
+
+def test_every_heading_and_list_stands_apart(text):
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if line.startswith("#"):
+            assert not lines[place - 1], line
