@@ -23,17 +23,10 @@ from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.audit.plans import Plan, Selection, is_literal
 from fairbandits.rationals import rational
 
-#: Data parameters with a value for each replicate, or one number, and those that are one number.
-EITHER = ("one", "other", "larger", "smaller", "wider", "narrower")
-NUMBERS = ("limit", "value", "most", "least", "printed")
-#: Data parameters with one number for each point.
-POINTS = ("horizons", "x", "limits", "reference")
-#: Data parameters that are one number, or in these procedures one for each point.
-ENDS, AT_POINTS = ("most", "least", "within", "printed"), ("bound_everywhere", "curve_inside")
+#: Data parameters with one number for each point, and those of which one number is for all.
+POINTS, ENDS = ("horizons", "printed", "within"), ("most", "least", "within")
 #: Coordinates in which a control differs because its policy does.
 OF_POLICY = ("policy", "label", "feedback")
-#: Procedures that take separate replicates at each point, since their number may differ.
-APART = ("growth_exponent", "logarithmic_growth", "proportionality")
 
 
 @dataclass(frozen=True)
@@ -349,7 +342,7 @@ class Cases:
         known = known | ({"reading": reading} if reading else {})
         scopes = [self.scope(self.limited(cell), **known) for cell in cells]
         if not plan.over:
-            if len(scopes) > 1 and plan.procedure != "invariant":
+            if len(scopes) > 1 and not plan.is_pooled:
                 found = [one.cell for one in scopes]
                 names = [f"{one.recorded.experiment.name}/{one.run.name}" for one in found]
                 listed = ", ".join(names[:4])
@@ -389,22 +382,22 @@ def _in_words(name: str, value: Any) -> str:
 
 
 def _data(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
-    return pooled(plan, case) if plan.procedure == "invariant" else fitted(plan, case)
+    return pooled(plan, case) if plan.is_pooled else fitted(plan, case)
 
 
 def pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
-    """Return the excesses of all cells of a case, one after the other, and their scale."""
-    excess, scales = [], []
+    """Return the values of all cells of a case, one after the other, and their scale."""
+    values, scales = [], []
     for scope in case:
         scale = np.asarray(_value(plan, plan.inputs.get("scale", 1.0), scope), float)
-        for part in _listed(plan.inputs["excess"]):
+        for part in _listed(plan.inputs["values"]):
             found = np.asarray(_value(plan, part, scope))
-            excess.append(found.ravel())
+            values.append(found.ravel())
             scales.append(np.broadcast_to(scale, found.shape).ravel())
-    joined = np.concatenate(excess)
+    joined = np.concatenate(values)
     if not joined.size:
         return None
-    data = {"excess": joined.astype(int) if joined.dtype == bool else joined}
+    data = {"values": joined.astype(int) if joined.dtype == bool else joined}
     return data | ({"scale": np.concatenate(scales)} if "scale" in plan.inputs else {})
 
 
@@ -417,11 +410,8 @@ def fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
         else:
             parts = [_value(plan, one, scope) for scope in case for one in _listed(given)]
             data[name] = _fitted(plan.procedure, name, [np.asarray(one) for one in parts])
-    # single numbers are repeated for all points or replicates
-    if plan.procedure == "bound_everywhere" and data["limits"].size == 1:
-        data["limits"] = np.repeat(data["limits"], data["samples"].shape[1])
-    if plan.procedure == "paired_comparison" and np.ndim(data["larger"]) == 0:
-        data["larger"] = np.full(np.shape(data["smaller"]), data["larger"])
+    if plan.procedure == "mean" and np.ndim(data["values"]) == 0:
+        data["values"] = np.full(np.shape(data["against"]), data["values"])
     return data
 
 
@@ -449,27 +439,34 @@ def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
 
 def _fitted(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
     """Return values in the form that a procedure's data parameter requires."""
-    if name == "samples":
-        if few := [one.ndim for one in parts if one.ndim != 3]:
-            raise ValueError(f"samples must be of recorded runs, got {few[0]} axes")
-        # the replicates at each round, or arm, of each array
-        columns = [column for one in parts for column in one.reshape(len(one), -1).T]
-        if procedure in APART:
-            return columns
-        sizes = {len(one) for one in columns}
-        if len(sizes) > 1:
-            raise ValueError(f"points must have the same replicates, got {sorted(sizes)}")
-        return np.stack(columns, axis=1)
-    of_points = procedure in AT_POINTS and name in ENDS
-    if name in POINTS or of_points:
+    if name in POINTS or name in ENDS:
         found = np.concatenate([one.reshape(-1) for one in parts])
-        return float(found[0]) if of_points and found.size == 1 else found
-    (one,) = parts
-    if one.size == 1 and name in (*NUMBERS, *EITHER):
+        return float(found[0]) if found.size == 1 and name != "horizons" else found
+    if procedure == "exact":  # a number computed again
+        (one,) = parts
         return float(one.reshape(()))
-    if one.ndim != 3 or one.shape[1:] != (1, 1):
+    drawn = [len(one) for one in parts if one.ndim == 3 and len(one) > 1]
+    if not drawn:
+        if procedure != "mean":
+            raise ValueError(f"{name} must be of recorded runs, got {parts[0].ndim} axes")
+        found = np.concatenate([one.reshape(-1) for one in parts])
+        return float(found[0]) if found.size == 1 else found
+    if procedure == "slope":  # their number may differ
+        return [column for one in parts for column in one.reshape(len(one), -1).T]
+    if len(set(drawn)) > 1:
+        raise ValueError(f"points must have the same replicates, got {sorted(set(drawn))}")
+    # the replicates at each round, or arm, of each array; numbers are the same in all
+    columns = [
+        column
+        for one in parts
+        for column in np.broadcast_to(
+            one.reshape(len(one), -1) if one.ndim == 3 else one.reshape(1, -1),
+            (drawn[0], one.size // len(one) if one.ndim == 3 else one.size),
+        ).T
+    ]
+    if procedure == "share" and len(columns) > 1:
         raise ValueError(
             f"{name} must have one value for each replicate, got (replicates, rounds, arms) = "
-            f"{one.shape}; choose a round with @, and an arm"
+            f"{parts[0].shape}; choose a round with @, and an arm"
         )
-    return one[:, 0, 0]
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)

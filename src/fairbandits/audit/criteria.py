@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from fairbandits.audit.finding import REPRODUCED
-from fairbandits.audit.ledger import Claim
+from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.records import Row
 
-#: Procedures of comparisons, of which a positive statistic is the claimed direction.
-COMPARING = ("paired_comparison", "shape", "spread_comparison")
-PUBLISHED = ("prediction_interval", "curve_inside", "printed_number")
+#: Kinds of tests: of a comparison a positive statistic is the claimed direction.
+COMPARING, PUBLISHED, EQUIVALENT, OTHER = "comparison", "published", "equivalent", ""
 
 
 class Rate(NamedTuple):
@@ -32,12 +31,23 @@ def _same_direction(finding: Row) -> bool:
     return finding["statistic"] is not None and finding["statistic"] > (finding["reference"] or 0)
 
 
-#: Criterion -> the procedures that it applies to, and when one case meets it.
-CRITERIA: dict[str, tuple[tuple[str, ...], Callable[[Row], bool]]] = {
+def _kind(test: Test) -> str:
+    if test.procedure == "curve" or "printed" in test.inputs:
+        return PUBLISHED
+    if test.procedure != "mean":
+        return OTHER
+    if test.settings["claim"] == "equal":
+        return EQUIVALENT
+    compares = test.settings["claim"] == "at least" and not test.plan.is_bound
+    return COMPARING if compares else OTHER
+
+
+#: Criterion -> the kind of tests that it applies to, and when one case meets it.
+CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
     "a comparison has the claimed direction": (COMPARING, _same_direction),
     "it has, and significantly": (COMPARING, _reproduced),
     "the published number is inside what one more run gives": (PUBLISHED, _reproduced),
-    "what is called comparable is equivalent": (("equivalence",), _reproduced),
+    "what is called comparable is equivalent": (EQUIVALENT, _reproduced),
 }
 
 
@@ -51,12 +61,12 @@ def met(
     cases: dict[tuple[str, str], list[Row]] = {}
     for one in findings or ():
         if one["decides"] and one["claim"] in counted:
-            procedures = {test.name: test.procedure for test in claims[one["claim"]].tests}
-            cases.setdefault((one["claim"], procedures.get(one["test"], "")), []).append(one)
-    for name, (procedures, meets) in CRITERIA.items():
+            kinds = {test.name: _kind(test) for test in claims[one["claim"]].tests}
+            cases.setdefault((one["claim"], kinds.get(one["test"], OTHER)), []).append(one)
+    for name, (wanted, meets) in CRITERIA.items():
         found: dict[str, list[Row]] = {}
-        for (claim, procedure), some in cases.items():
-            if procedure in procedures:
+        for (claim, kind), some in cases.items():
+            if kind == wanted:
                 found.setdefault(claim, []).extend(some)
         rates.append(Rate(name, len(found), sum(all(map(meets, one)) for one in found.values())))
     return rates

@@ -1,89 +1,84 @@
-"""Procedures without chance: invariants, and printed numbers that can be computed again."""
+"""The procedures `exact`, `share` and `curve`, whose verdicts hold whatever the law of the runs."""
 
 from collections.abc import Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Literal
 
 import numpy as np
+import scipy
 
 from fairbandits.audit.finding import (
     INCONCLUSIVE,
     NOT_REPRODUCED,
     REPRODUCED,
     Finding,
+    confidence,
+    decide,
     number,
     numbers,
     one_of,
 )
 
+#: Fewest replicates of a curve.
+FEWEST = 10
 
-def invariant(
-    excess: Sequence[float],
+
+def exact(
+    values: Sequence[float] | float,
     scale: Sequence[float] | float = 1.0,
+    printed: str = "",
     *,
-    exact: bool,
     tolerance: float,
-    small: Literal["inconclusive", "reproduced"],
 ) -> Finding:
-    """Judge whether something holds in every run and round.
+    """Judge whether something holds in every run and round, or a number is the printed one.
 
     Parameters
     ----------
-    excess : sequence of number, any shape
-        Amount by which it is broken in each; 0 or less where it holds.
+    values : sequence of number, any shape
+        Amount by which it is broken in each; 0 or less where it holds. Of a printed number the
+        number computed again.
     scale : sequence of float or float
-        Size of the numbers that `excess` is a difference of; the tolerance is relative to it.
-    exact : bool
-        Whether `excess` comes from exact arithmetic; it must then be whole numbers.
+        Size of the numbers that the values are differences of; the tolerance is relative to it.
+    printed : str
+        The printed number, as "0.167"; its digits say how it was rounded.
     tolerance : float
-        Relative size of rounding errors; 0 if exact.
-    small : {"inconclusive", "reproduced"}
-        Verdict on excesses within the tolerance.
+        Relative size of rounding errors; 0 for exact arithmetic, whose values are whole numbers.
 
     Returns
     -------
     Finding
-        The statistic is the largest excess, n the number of checks; ``first`` is the index of the
-        first one broken beyond the tolerance, in the order given.
+        The statistic is the largest value, n the number of checks; ``first`` is the index of the
+        first one broken, in the order given. ROUNDING: broken by less than the tolerance only.
+        A printed number is reproduced if equal after rounding, halves up or to even; TRUNCATED if
+        it is equal only after cutting off.
     """
-    array = np.asarray(excess)
-    one_of("small", small, ("inconclusive", "reproduced"))
-    if exact and (tolerance or not np.issubdtype(array.dtype, np.integer)):
-        raise ValueError(
-            "an exact invariant needs whole numbers and tolerance 0, "
-            f"got {array.dtype} and {tolerance!r}"
-        )
-    if not exact and not number("tolerance", tolerance) > 0:
-        raise ValueError(f"tolerance must be above 0 unless exact, got {tolerance!r}")
+    if printed != "":
+        return _printed(number("values", values), printed)
+    array = np.asarray(values)
+    if number("tolerance", tolerance) < 0:
+        raise ValueError(f"tolerance must be at least 0, got {tolerance!r}")
+    if not tolerance and not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"with tolerance 0 values must be whole numbers, got {array.dtype}")
     # whole numbers stay whole: as doubles, large ones could be off by one
-    checked = array.reshape(-1) if exact else numbers("excess", array.reshape(-1))
+    checked = numbers("values", array.reshape(-1)) if tolerance else array.reshape(-1)
     if not checked.size:
-        raise ValueError("excess must have at least 1 entries, got 0")
+        raise ValueError("values must have at least 1 entries, got 0")
     allowed = tolerance * np.abs(np.broadcast_to(scale, array.shape)).reshape(-1)
     if not np.isfinite(allowed).all():
         raise ValueError("scale must be finite")
     broken = np.flatnonzero(checked > allowed)
-    positive = int((checked > 0).sum())
-    tags: tuple[str, ...] = ()
-    verdict = REPRODUCED
-    also = {"broken": float(broken.size)}
+    verdict, tags, also = REPRODUCED, (), {"broken": float(broken.size)}
     if broken.size:
         verdict = NOT_REPRODUCED
         also["first"] = float(broken[0])
-    elif positive:
+    elif (checked > 0).any():
         tags = ("ROUNDING",)
-        verdict = INCONCLUSIVE if small == "inconclusive" else REPRODUCED
     largest = float(checked.max())
     return Finding(largest, largest, largest, checked.size, None, verdict, tags, also)
 
 
-def printed_number(value: float, printed: str) -> Finding:
-    """Judge whether a number computed again rounds to the printed one, as "0.167".
-
-    Its digits say how it was rounded. Reproduced if equal after rounding, halves up or to even;
-    TRUNCATED if it is equal only after cutting off.
-    """
-    exact = Decimal(repr(number("value", value)))
+def _printed(value: float, printed: str) -> Finding:
+    computed = Decimal(repr(value))
     try:
         wanted = Decimal(printed)
     except (InvalidOperation, TypeError, ValueError):
@@ -91,12 +86,108 @@ def printed_number(value: float, printed: str) -> Finding:
     if not isinstance(printed, str) or not wanted.is_finite():
         raise ValueError(f"printed must be a number as text, got {printed!r}")
     digit = Decimal(1).scaleb(wanted.as_tuple().exponent)
-
-    def cut(rounding: str) -> bool:
-        return exact.quantize(digit, rounding=rounding) == wanted
-
-    rounded = cut(ROUND_HALF_UP) or cut(ROUND_HALF_EVEN)
-    tags = ("TRUNCATED",) if not rounded and cut(ROUND_DOWN) else ()
-    verdict = REPRODUCED if rounded else NOT_REPRODUCED
+    up, even, down = (
+        computed.quantize(digit, rounding=rounding) == wanted
+        for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
+    )
+    verdict = REPRODUCED if up or even else NOT_REPRODUCED
+    tags = ("TRUNCATED",) * (down and verdict == NOT_REPRODUCED)
     also = {"printed": float(wanted)}
-    return Finding(float(exact), float(exact), float(exact), 1, None, verdict, tags, also)
+    return Finding(value, value, value, 1, None, verdict, tags, also)
+
+
+def share(
+    values: Sequence[bool], *, claim: Literal["at most", "at least"], limit: float, level: float
+) -> Finding:
+    """Judge whether a probability is at least, or at most, a limit (Clopper-Pearson).
+
+    `values` has the success of each replicate; `level` is the confidence of each one-sided limit.
+    """
+    array = np.asarray(values)
+    if array.ndim != 1 or not array.size or not np.isin(array, (0, 1)).all():
+        raise ValueError("values must be a list of true and false, not empty")
+    one_of("claim", claim, ("at most", "at least"))
+    if not 0 <= number("limit", limit) <= 1:
+        raise ValueError(f"limit must be in [0, 1], got {limit!r}")
+    successes, n = int(array.sum()), array.size
+    test = scipy.stats.binomtest(successes, n)
+    interval = test.proportion_ci(2 * confidence(level) - 1, method="exact")
+    more, less = (
+        scipy.stats.binomtest(successes, n, limit, alternative=side).pvalue
+        for side in ("greater", "less")
+    )
+    verdict, p = decide(*((more, less) if claim == "at least" else (less, more)), level)
+    also = {"successes": float(successes), "limit": float(limit)}
+    return Finding(successes / n, interval.low, interval.high, n, p, verdict, (), also)
+
+
+def curve(
+    values: Sequence[Sequence[float]] | Sequence[float],
+    printed: Sequence[float] | float,
+    within: Sequence[float] | float = 0.0,
+    *,
+    level: float,
+) -> Finding:
+    """Judge whether a published curve, or number, is one that a run like ours could have given.
+
+    Parameters
+    ----------
+    values : sequence of float, shape (n_replicates, n_points) or (n_replicates,)
+    printed : sequence of float, shape (n_points,), or float
+    within : sequence of float or float
+        Half width of what rounding or reading from a plot leaves open at each point: the published
+        curve is moved towards our mean by that much at most.
+    level : float
+
+    Returns
+    -------
+    Finding
+        The statistic is its largest deviation over all points, in standard deviations; ``largest
+        inside`` the one up to which a curve is inside. p is the chance that a run deviates as much.
+        Reproduced when it is above 1 - level, else not reproduced. If the published curve deviates
+        more than all of ours and these are fewer than level / (1 - level), the smallest possible p,
+        1 / (n + 1), is above 1 - level: then inconclusive, UNDERPOWERED.
+
+    Notes
+    -----
+    The means and standard deviations are those of all n + 1 curves, so that under the claim every
+    one of them is as likely as another to have the largest deviation, whatever their law and
+    however their points hang together (a conformal test; V. Vovk, A. Gammerman and G. Shafer,
+    "Algorithmic learning in a random world", 2005).
+    """
+    values = np.asarray(values)
+    samples = numbers("values", values[:, None] if values.ndim == 1 else values, 2, FEWEST)
+    printed = numbers("printed", np.atleast_1d(printed))
+    n, points = samples.shape
+    if printed.size != points:
+        raise ValueError(f"printed must have one entry per point ({points}), got {printed.size}")
+    reading = np.broadcast_to(np.asarray(within, dtype=float), (points,))
+    if not (reading >= 0).all() or not np.isfinite(reading).all():
+        raise ValueError(f"within must be at least 0, got {np.min(within)}")
+    confidence(level)
+    mean = samples.mean(axis=0)
+    moved = np.clip(mean, printed - reading, printed + reading)
+    curves = np.vstack([samples, moved])
+    spread = curves.std(axis=0)
+    varies = spread > 1e-12 * np.abs(curves).max(axis=0)
+    deviations = np.abs(curves - curves.mean(axis=0)) / np.where(varies, spread, 1.0)
+    deviations[:, ~varies] = 0.0
+    scores = deviations.max(axis=1)
+    ours, its = np.sort(scores[:-1]), float(scores[-1])
+    # equal but for rounding counts as equal
+    p = float((1 + (ours >= its * (1 - 1e-9)).sum()) / (n + 1))
+    allowed = int(np.ceil(level * (n + 1) - 1e-9))
+    inside = float(ours[allowed - 1]) if allowed <= n else np.inf
+    worst = int(deviations[-1].argmax())
+    also = {
+        "worst point": float(worst),
+        "printed": float(printed[worst]),
+        "mean": float(mean[worst]),
+        "lowest of ours": float(samples[:, worst].min()),
+        "highest of ours": float(samples[:, worst].max()),
+        "largest inside": inside,
+    }
+    verdict, tags = (REPRODUCED, ()) if p > 1 - level else (NOT_REPRODUCED, ())
+    if verdict == REPRODUCED and p * (n + 1) < 1.5 and its > 0:
+        verdict, tags = INCONCLUSIVE, ("UNDERPOWERED",)
+    return Finding(its, 0.0, inside, n, p, verdict, tags, also)

@@ -22,12 +22,7 @@ from fairbandits.audit.procedures import PROCEDURES, parameters_of
 EXACT, MEASURED, CONSISTENT = GRADES
 #: Procedures of which a pass says that the data agree with the claim, not that it is so: rates over
 #: a window, and curves inside what one more run could give.
-AGREEING = (
-    *("growth_exponent", "logarithmic_growth", "proportionality"),
-    *("prediction_interval", "curve_inside"),
-)
-#: Procedures of which the statistic is a difference, above 0 as claimed.
-DIFFERENCES = ("paired_comparison", "shape")
+AGREEING = ("slope", "curve")
 #: Share of a bound's value below which meeting it supports nothing, and below which it is weak.
 FAR_OFF, LOOSE = 0.01, 0.1
 
@@ -67,7 +62,7 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     if np.isfinite([control.low, control.high]).all():
         if not control.low <= finding.statistic <= control.high:
             return True
-    elif test.procedure in DIFFERENCES and control.statistic == 0:
+    elif _is_difference(test, control) and control.statistic == 0:
         return True
     changes = {"level": 0.5, "asymptotic": False}
     takes = parameters_of(test.procedure)
@@ -76,10 +71,14 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
         for name, value in changes.items()
         if name in (*takes.settings, *takes.optional_settings)
     }
-    if "resamples" in settings:
-        settings["rng"] = np.random.default_rng(0)
     found = PROCEDURES[test.procedure](**data, **settings)
     return found.verdict == NOT_REPRODUCED
+
+
+def _is_difference(test: Test, found: Finding) -> bool:
+    """Whether the statistic is a difference, above 0 as claimed."""
+    is_mean = test.procedure == "mean" and test.settings["claim"] == "at least"
+    return is_mean and "limit" not in found.also
 
 
 def weakest(grades: Iterable[str]) -> str:
@@ -98,7 +97,7 @@ def weakest(grades: Iterable[str]) -> str:
 
 def _against(test: Test) -> str:
     """Return the grade of what speaks against a claim: by arithmetic or by a counterexample."""
-    return EXACT if test.is_exact or test.procedure == "invariant" else MEASURED
+    return EXACT if test.is_exact or test.procedure == "exact" else MEASURED
 
 
 def _for(test: Test, finding: Finding, failed: bool) -> str:
@@ -119,6 +118,6 @@ def _empty(test: Test, finding: Finding) -> str:
 def _tightness(test: Test, finding: Finding) -> float:
     """Return how near a mean comes to its bound, as a share of the larger; 1 without a bound."""
     share = finding.also.get("tightness", 1.0)
-    if test.settings.get("side") == "at least":
+    if test.settings.get("claim") == "at least":
         return 1 / share if share > 0 else 1.0
     return share

@@ -1,13 +1,10 @@
 """From the ledger and the recorded runs to findings, and from findings to verdicts.
 
-Both steps are pure functions. A procedure's random numbers are seeded from the question's own name,
-so that a finding does not depend on which others are made, or in what order. A claim fails where a
+Both steps are pure functions, and no procedure draws random numbers. A claim fails where a
 dataset is missing, a test breaks or a procedure refuses its data: that is no verdict, and leaves
 the other claims alone.
 """
 
-import hashlib
-import inspect
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,8 +32,6 @@ from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ConfigError, meant
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
-#: Most resamples at a smaller scale, where runs only show that everything works.
-SMALL_RESAMPLES = 500
 
 Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
 
@@ -118,7 +113,7 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
     try:
         for question in ask(claim, test, evidence):
             _check_question(claim, test, question, found)
-            found.append(_answer(claim, test, question, evidence.small))
+            found.append(_answer(claim, test, question))
         _check_all(claim, test, found, evidence)
     except Exception as error:  # a failing test leaves the other claims alone
         found.append(Answer(claim.id, test.name, message=_words(error)))
@@ -126,37 +121,24 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
     return [replace(one, data=read) for one in found]
 
 
-def _answer(claim: Claim, test: Test, question: Question, small: bool) -> Answer:
-    """Run a test's procedure on a question; a finding from `small` runs is no result."""
+def _answer(claim: Claim, test: Test, question: Question) -> Answer:
+    """Run a test's procedure on a question."""
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
-    takes = inspect.signature(procedure).parameters
-    rng = {"rng": _generator(claim, test, question)} if "rng" in takes else {}
-    if small and "resamples" in takes:
-        usual = settings.get("resamples", takes["resamples"].default)
-        settings["resamples"] = min(usual, SMALL_RESAMPLES)
     control = None
     try:
-        finding = procedure(**question.data, **settings, **rng)
+        finding = procedure(**question.data, **settings)
         if question.control is not None:
-            rng = {"rng": _generator(claim, test, question, "control")} if rng else {}
-            control = procedure(**question.control, **settings, **rng)
+            control = procedure(**question.control, **settings)
     except ValueError as error:
         return replace(answer, message=_words(error))
     if test.decides and finding.verdict == INCONCLUSIVE:
-        count = replicates_needed(test.procedure, question.data, settings, finding)
+        count = replicates_needed(test.procedure, settings, finding)
         if count is not None:
             finding = replace(finding, also=finding.also | {NEEDED: count})
-    against = judged_against(test.procedure, question.data, test.settings, finding)
+    against = judged_against(test.procedure, test.settings, finding)
     finding = weighed(test, finding, control, question.control)
     return replace(answer, finding=finding, against=against)
-
-
-def _generator(claim: Claim, test: Test, question: Question, *of: str) -> np.random.Generator:
-    """Return random numbers that belong to this question alone, or to its control."""
-    place = (f"{name}={value}" for name, value in question.coordinates)
-    name = "\0".join((claim.id, test.name, question.reading, *place, *of))
-    return np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
 
 
 def _check_question(claim: Claim, test: Test, question: Question, found: list[Answer]) -> None:

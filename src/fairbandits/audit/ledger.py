@@ -19,7 +19,15 @@ from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import check
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
+from fairbandits.settings.schemas import (
+    ROOT,
+    SHARED_RULES,
+    ConfigError,
+    meant,
+    paper_file,
+    read_yaml,
+    with_shared_rules,
+)
 
 #: Keys of a record, or of one of its tests, that say which data it judges.
 ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
@@ -81,7 +89,7 @@ class Test:
     @property
     def is_exact(self) -> bool:
         """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
-        exact = self.procedure == "printed_number" or self.settings.get("exact", False)
+        exact = self.procedure == "exact" and not self.settings["tolerance"]
         return self.plan.is_given and (exact or not self.plan.derives)
 
     def under(self, readings: Sequence[str]) -> list[str]:
@@ -196,6 +204,8 @@ class Ledger:
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
+    if (root / SHARED_RULES).is_file():
+        _content(root / SHARED_RULES, "rules", root)
     files = {one.paper: paper_file(one.paper, "claims", root) for one in config.experiments}
     ledgers = {
         paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
@@ -207,10 +217,12 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     """Return one paper's ledger; references to other claims are checked by `load_ledgers`."""
     where, content = _content(file, "claims", root)
+    own = content.get("rules", {})
+    content = with_shared_rules(content, root)
     if content["paper"] != file.parent.name:
         raise LedgerError(f"{where}: paper must be {file.parent.name!r}, got {content['paper']!r}")
     for name, rule in content["rules"].items():
-        place = f"{where}: rules.{name}"
+        place = f"{where if name in own else SHARED_RULES}: rules.{name}"
         _check_rule(rule["procedure"], rule.get("settings", {}), place, complete=False)
         _check_versions(rule, place)
     claims = {
@@ -271,7 +283,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
             f"basis is {record.get('basis', 'printed')!r}"
         )
     tests = tuple(
-        _test(name, block, record, content["rules"], f"{place}.tests.{name}")
+        _test(name, block, record, content, f"{place}.tests.{name}")
         for name, block in record.get("tests", {}).items()
     )
     if tests and not any(test.decides for test in tests):
@@ -287,12 +299,15 @@ def _test(
     name: str,
     block: dict[str, Any],
     record: dict[str, Any],
-    rules: Mapping[str, Mapping[str, Any]],
+    content: Mapping[str, Any],
     place: str,
 ) -> Test:
-    rule = _entry(rules, block["rule"], f"{place}.rule")
+    rule = _entry(content["rules"], block["rule"], f"{place}.rule")
     procedure, inputs = rule["procedure"], block["inputs"]
     settings = rule.get("settings", {}) | block.get("settings", {})
+    family = content["families"].get(record.get("family"))
+    if family and "level" in parameters_of(procedure).settings:
+        settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
     takes = parameters_of(procedure)
     _check_known(inputs, takes.data, takes.optional_data, procedure, "data", "inputs", place)

@@ -22,8 +22,9 @@ import numpy as np
 import scipy
 
 from fairbandits.audit.finding import confidence, number
-from fairbandits.audit.resampling import ROUNDING
 
+#: Spread, relative to the largest replicate, that is rounding only.
+ROUNDING = 1e-12
 #: Fewest replicates that must carry the variance, of samples at least twice as large.
 CARRIERS = 3
 #: The skewness that limits allow for: `LEAST_SKEW` + `PER_L_SKEW` times the sample's L-skewness, up

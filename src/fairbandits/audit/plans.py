@@ -23,14 +23,7 @@ from fairbandits.audit.expressions import (
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
 #: Data parameters that must have the same unit.
-LIKE = (
-    ("sample", "limit"),
-    ("samples", "limits"),
-    ("one", "other"),
-    ("larger", "smaller"),
-    ("wider", "narrower"),
-    ("sample", "printed"),
-)
+LIKE = (("values", "against"), ("values", "printed"))
 
 
 @dataclass(frozen=True)
@@ -148,6 +141,20 @@ class Plan:
         return any(one.is_joint for one in self.judged)
 
     @property
+    def is_bound(self) -> bool:
+        """Whether what means are put against has no replicates: numbers, and facts of a cell."""
+        known, called = measures.measures(), measures.functions()
+        texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
+        found = [known[name] for one in map(parse, texts) for name, _ in one.names() if name in known]
+        found += [called[name] for one in map(parse, texts) for name in one.calls()]
+        return not any(one.columns for one in found)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a case has all its cells, and all rounds, one after the other."""
+        return self.procedure == "exact" and "printed" not in self.inputs
+
+    @property
     def of_cells(self) -> list[str]:
         """The coordinates of `each` that are cells' own."""
         return [name for name, values in self.each.items() if not (values or name in OF_A_CASE)]
@@ -169,8 +176,8 @@ class Plan:
 
 
 def is_literal(procedure: str, name: str) -> bool:
-    """Return whether an input is taken as it is: text with its digits, or a list of numbers."""
-    return name == "contrasts" or (name == "printed" and procedure == "printed_number")
+    """Return whether an input is taken as it is: a printed number, with its digits."""
+    return name == "printed" and procedure == "exact"
 
 
 def texts_of(procedure: str, name: str, value: Any) -> list[str]:
@@ -232,8 +239,8 @@ def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
         one.check(words)
     for name, given in plan.inputs.items():
         found = [parse(text).check(words) for text in texts_of(plan.procedure, name, given)]
-        # several excesses are separate checks, and not compared
-        units[name] = "" if name == "excess" else same_unit(found)
+        # what is exact are separate checks, and not compared
+        units[name] = "" if plan.procedure == "exact" else same_unit(found)
     for pair in LIKE:
         try:
             same_unit([units.get(name, "") for name in pair])

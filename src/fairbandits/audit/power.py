@@ -26,11 +26,7 @@ class Regions(NamedTuple):
 
 
 def replicates_needed(
-    procedure: str,
-    data: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    finding: Finding,
-    power: float = 0.9,
+    procedure: str, settings: Mapping[str, Any], finding: Finding, power: float = 0.9
 ) -> float | None:
     """Return how many replicates decide a question with this power, if the estimate is the truth.
 
@@ -38,17 +34,16 @@ def replicates_needed(
     limit; None where the procedure does not average replicates. A limit is z_level standard errors
     from the estimate, and the verdict needs the margin to be z_level + z_power of them away; these
     shrink as 1 / sqrt(n). The allowance for skewness in a limit shrinks faster, so that the number
-    is on the safe side. That of a proportion is exact. Of a band it is that of its worst point.
+    is on the safe side. That of a proportion is exact. Of several points it is that of the deciding one.
     """
     if not 0.5 <= number("power", power) < 1:
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
-    if procedure == "proportion":
+    if procedure == "share":
         return _of_a_proportion(finding.statistic, settings, power)
-    regions = regions_of(procedure, settings, judged_against(procedure, data, settings, finding))
+    regions = regions_of(procedure, settings, judged_against(procedure, settings, finding))
     if regions is None:
         return None
-    given = (finding.statistic, finding.low, finding.high)
-    value, low, high = (place(procedure, one) for one in given)
+    value, low, high = finding.statistic, finding.low, finding.high
     level = scipy.stats.norm.ppf(settings["level"])
     stretch = 1 + scipy.stats.norm.ppf(power) / level
 
@@ -69,31 +64,18 @@ def replicates_needed(
     return math.inf
 
 
-def place(procedure: str, value: float) -> float:
-    """Return a statistic on the scale of its regions: that of a ratio of spreads is logarithmic."""
-    if procedure != "spread_comparison":
-        return value
-    return math.log(value) if value > 0 else -math.inf
-
-
-def why_none(
-    procedure: str, data: Mapping[str, Any], settings: Mapping[str, Any], finding: Finding
-) -> str:
+def why_none(procedure: str, settings: Mapping[str, Any], finding: Finding) -> str:
     """Return why `replicates_needed` has no finite number for a question."""
-    regions = regions_of(procedure, settings, judged_against(procedure, data, settings, finding))
+    regions = regions_of(procedure, settings, judged_against(procedure, settings, finding))
     if regions is None:
         return "it does not average replicates"
-    if procedure == "proportion" or finding.statistic in (regions.low, regions.high):
+    if procedure == "share" or finding.statistic in (regions.low, regions.high):
         return "the estimate is the limit itself"
     if not (np.isfinite(finding.low) and np.isfinite(finding.high)):
         return "the estimate has no limit on a side"
-    if procedure in OF_THE_LIMIT and settings.get("asymptotic", True):
+    if settings.get("asymptotic"):
         return "what is seen at these horizons, beyond the rate, says nothing of the limit"
     return "the estimate lies between what confirms the claim and what refutes it"
-
-
-#: Procedures whose claims are about the limit of many rounds.
-OF_THE_LIMIT = ("growth_exponent", "logarithmic_growth")
 
 
 def regions_of(
@@ -103,34 +85,24 @@ def regions_of(
 
     `against` has its reference values (`fairbandits.audit.procedures.judged_against`).
     """
-    limit = settings.get("asymptotic", True)
+    claim = settings.get("claim")
     match procedure:
-        case "bound" | "proportion":
-            end = against["limit"]
-            if settings["side"] == "at most":
-                return Regions(high=end, above=end)
-            return Regions(low=end, below=end)
-        case "bound_everywhere":
-            return Regions(high=0.0, above=0.0)
-        case "paired_comparison" | "shape" | "spread_comparison":  # of the last the logarithm
-            return Regions(low=0.0, below=0.0)
-        case "equivalence":
-            pair = settings.get("ratio") or settings["difference"]
+        case "mean" if claim == "equal":
+            pair = against["smallest"], against["largest"]
             return Regions(*pair, *pair)
-        case "proportionality":
-            return Regions(*settings["inside"], *settings["outside"])
-        case "growth_exponent":
+        case "mean" | "share":
+            end = next(iter(against.values()))
+            return Regions(high=end, above=end) if claim == "at most" else Regions(low=end, below=end)
+        case "slope":
             most = settings["exponent"] + settings["margin"]
             least = settings["exponent"] - settings["margin"]
-            if settings["claim"] == "equal":
+            if claim == "equal":
                 return Regions(least, most, least, most)
             # no number of replicates makes a slope decide about a limit
-            if settings["claim"] == "at most":
-                return Regions(high=most) if limit else Regions(high=most, above=most)
-            return Regions(low=least) if limit else Regions(low=least, below=least)
-        case "logarithmic_growth":
-            refuted = math.inf if limit else against["refuted above"]
-            return Regions(high=against["largest"], above=refuted)
+            limit = settings["asymptotic"]
+            if claim == "at most":
+                return Regions(high=most, above=math.inf if limit else most)
+            return Regions(low=least, below=-math.inf if limit else least)
     return None
 
 

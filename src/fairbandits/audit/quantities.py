@@ -15,42 +15,23 @@ from fairbandits.audit.plans import Selection, Words, texts_of
 from fairbandits.audit.procedures import STATISTICS
 
 #: Procedures whose number has no unit.
-WITHOUT_UNIT = (
-    *("growth_exponent", "logarithmic_growth", "proportionality", "proportion"),
-    *("spread_comparison", "curve_inside"),
-)
-#: Procedure -> its two inputs: the first is larger where the number is above the reference.
-PAIRS = {
-    "paired_comparison": ("larger", "smaller"),
-    "equivalence": ("one", "other"),
-    "spread_comparison": ("wider", "narrower"),
-}
-#: Other procedure -> name of its number, from the words of its inputs.
+WITHOUT_UNIT = ("slope", "share", "curve")
+#: Procedure -> name of its number, from the words of its inputs.
 OF_PROCEDURE = {
-    **dict.fromkeys(("bound", "prediction_interval"), "mean {sample}"),
-    **dict.fromkeys(
-        ("growth_exponent", "logarithmic_growth"), "{statistic} of {samples}{variable}"
-    ),
-    "proportionality": "log-log slope of {samples} against {x}",
-    "proportion": "share of the runs with {outcomes}",
-    "printed_number": "{value}",
-    "curve_inside": "largest deviation of the published curve from ours, in standard deviations",
-    "shape": "weakest contrast of {samples}",
-    "invariant": "largest {excess}",
+    "mean": "mean {values}",
+    "slope": "growth exponent of {values}{variable}",
+    "share": "share of the runs with {values}",
+    "curve": "largest deviation of the published curve from ours, in standard deviations",
+    "exact": "largest {values}",
 }
 #: Procedure, or what is claimed -> meaning of a number above its reference.
 ABOVE = {
-    "bound_everywhere": "the bound is broken",
-    "curve_inside": "the curve leaves what our runs allow",
-    "shape": "as is claimed",
-    "invariant": "the statement is broken",
+    "curve": "the curve leaves what our runs allow",
+    "exact": "the statement is broken",
 }
 ABOVE_CLAIMED = {"at most": "more than is claimed", "at least": "as is claimed"}
 #: Data parameters with the unit of the number.
-JUDGED = (
-    *("sample", "samples", "value", "excess", "larger", "smaller", "one", "other"),
-    *("wider", "narrower"),
-)
+JUDGED = ("values", "against")
 #: Functions whose value is an element of their first argument.
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
 #: Measures whose names say too little, or that readers know by another name.
@@ -86,6 +67,7 @@ FUNCTIONS = {
     **{"where": "{1} where {0}, else {2}", "choose": "{1} where {0}, else {2}"},
     **{"first_cell": "{} in the first cell", "last_cell": "{} in the last cell"},
     **{"first_at_most": "first round with {} at most {}", "spread_of_runs": "spread of {}"},
+    **{"scatter": "spread over the runs of {}"},
     **{"most_of_runs": "largest {} of any run", "in_order": "{}", "chosen": "{} of {}"},
     **{"share_to_short": "share of the rounds with an arm short that go to one that is short"},
     **{"leader_changes": "changes of the arm with the largest mean and open penalty"},
@@ -175,18 +157,16 @@ def _unit(text: str) -> str:
 def quantity(test: Test, ledger: Ledger) -> Quantity:
     """Return name and unit of the number of a test's findings, with the ledger's policy labels."""
     said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
-    claimed = test.settings.get("side", test.settings.get("claim", ""))
+    claimed = test.settings.get("claim", "")
     above = ABOVE.get(procedure) or ABOVE_CLAIMED.get(claimed, "")
-    if procedure in PAIRS:
-        name, above = said.pair(*(inputs[key] for key in PAIRS[procedure]))
-        name = "spread over the runs of " * (procedure == "spread_comparison") + name
-    elif procedure == "bound_everywhere":
-        name, _ = said.compared(inputs["samples"], inputs["limits"], " minus ")
-        name = f"mean {name}, where it is largest"
+    if procedure == "mean" and (claimed == "equal" or not test.plan.is_bound):
+        name, above = said.pair(inputs["values"], inputs["against"])
+    elif "printed" in inputs and procedure == "exact":
+        name, above = said.of(inputs["values"]), ""
     else:
         given = {key: said.of(value) for key, value in inputs.items()}
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
-        name = OF_PROCEDURE[procedure].format(statistic=STATISTICS[procedure], **given)
+        name = OF_PROCEDURE[procedure].format(**given)
     for word in ("largest", "mean"):
         name = name.replace(f"{word} {word}", word)
     if len(name) > LONGEST:
@@ -234,10 +214,9 @@ class _Words:
 
     def pair(self, one: Any, other: Any) -> tuple[str, str]:
         """Return the difference of two in words, and the meaning of the first being larger."""
-        ratio = self.test.procedure == "spread_comparison" or "ratio" in self.test.settings
+        ratio = "ratio" in self.test.settings
         name, more = self.compared(one, other, BY if ratio else " minus ")
-        signed = ratio and self.test.procedure == "equivalence"  # both can be negative
-        return name, f"{more}, in size" if signed else more
+        return name, f"{more}, in size" if ratio else more  # both can be negative
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
         """Return ``A BETWEEN B`` with common words once, and the meaning of A being larger."""
@@ -388,7 +367,7 @@ class _Words:
         rounds = {"logspaced", "last_decade"} & set(known.calls())
         rounds = rounds or "t" in dict(known.names())
         variable = "t" if rounds else self._node(known.tree)
-        return f", in {'ln ' * (self.test.settings.get('of') == 'ln T')}{variable}"
+        return f", in {variable}"
 
 
 def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:

@@ -105,22 +105,14 @@ def needed(
         key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
         for key, claim in ledger.claims.items()
     }
-    data: dict[tuple[str, str], Mapping[str, Any]] = {}
-
-    def remembered(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
-        data.clear()  # the datasets of one test at a time
-        for question in ask(claim, test, evidence):
-            data[question.reading, question.each] = question.data
-            yield question
-
     results = results or ROOT / config.folders["results"]
     evidence = Evidence(config, paper, results)
-    for one in answers(replace(ledger, claims=deciding), evidence, only, remembered):
+    for one in answers(replace(ledger, claims=deciding), evidence, only, ask):
         count, why = None, ""
         if one.finding is not None:
             tests = deciding[one.claim].tests
             test = next(test for test in tests if test.name == one.test)
-            question = test.procedure, data[one.reading, one.each], test.settings, one.finding
+            question = test.procedure, test.settings, one.finding
             count = replicates_needed(*question, power)
             why = "" if count is not None and isfinite(count) else why_none(*question)
         yield Needed(one, count, why)

@@ -2,7 +2,7 @@
 
 A column chosen because its mean is the largest has a mean that is too large: of five equal ones the
 largest is beyond its 99 % limit in 5 % of samples. Two remedies: a bound is tested on all columns
-at once (`fairbandits.audit.means.bound_everywhere`), with all replicates, and this is preferred; a
+at once (`fairbandits.audit.means.mean`), with all replicates, and this is preferred; a
 slope, or whatever else takes one column, is tested on half of the replicates, on the column chosen
 by the other half (`held_out`).
 """

@@ -30,10 +30,7 @@ MARKS = {
 #: Beyond this number cases have no names, and are sorted by their evidence against the claim.
 NAMED = 60
 #: Meaning of a number's limits, unless each is one-sided.
-LIMITS = {
-    "prediction_interval": "interval for one further run",
-    "curve_inside": "of the runs deviate so much at most",
-}
+LIMITS = {"curve": "of the runs deviate so much at most"}
 #: Height in pixels of a row without a name.
 THIN = 4
 #: The most ticks of an axis, and their possible distances, times a power of ten.
@@ -72,18 +69,16 @@ def claimed(row: Row) -> tuple[float, float]:
     reference, against, settings = row["reference"], row["against"], row["settings"]
     below, above = (-math.inf, reference), (reference, math.inf)
     match row["procedure"]:
-        case "growth_exponent":
+        case "slope":
             margin = against["margin"]
             both = reference - margin, reference + margin
             sides = {"at most": (-math.inf, both[1]), "at least": (both[0], math.inf)}
             return sides.get(settings["claim"], both)
-        case "equivalence" | "proportionality":
+        case "mean" if settings["claim"] == "equal":
             return against["smallest"], against["largest"]
-        case "bound" | "proportion":
-            return below if settings["side"] == "at most" else above
-        case "paired_comparison" | "shape" | "spread_comparison":
-            return above
-        case "printed_number" | "prediction_interval":
+        case "mean" | "share":
+            return below if settings["claim"] == "at most" else above
+        case "exact" if "printed" in against:
             return reference, reference
     return below
 

@@ -47,14 +47,14 @@ def rules_digest(content: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> rule = {"procedure": "bound", "settings": {"level": 0.99, "margin": 1.0}}
+    >>> rule = {"procedure": "mean", "settings": {"level": 0.99, "margin": 1.0}}
     >>> claim = {"statement": "It is small.", "tests": {"mean": {"rule": "small"}}}
     >>> one = {"title": "One", "rules": {"small": rule}, "claims": {"a": claim}}
     >>> same = {"title": "Two", "rules": {"less": rule | {"changes": []}}}
     >>> same["claims"] = {"a": claim | {"tests": {"average": {"rule": "less"}}}}
     >>> rules_digest(one) == rules_digest(same)
     True
-    >>> other = {"procedure": "bound", "settings": {"level": 0.95, "margin": 1}}
+    >>> other = {"procedure": "mean", "settings": {"level": 0.95, "margin": 1}}
     >>> rules_digest(one) == rules_digest(one | {"rules": {"small": other}})
     False
     """

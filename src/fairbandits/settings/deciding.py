@@ -17,7 +17,13 @@ from fairbandits.data.definitions import behind, source
 from fairbandits.data.provenance import PACKAGE
 from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
 from fairbandits.settings.remembering import key_of, remembered
-from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
+from fairbandits.settings.schemas import (
+    ROOT,
+    SHARED_RULES,
+    paper_file,
+    read_yaml,
+    with_shared_rules,
+)
 
 #: The registry of words, which is asked for names, and the tables of procedures.
 WORDS, PROCEDURES = "audit/measures", "audit/procedures.py"
@@ -58,7 +64,7 @@ class Deciding(NamedTuple):
 def digests_of(paper: str, root: Path = ROOT) -> Digests:
     """Return the digests of a paper; none if it has no ledger."""
     files = [paper_file(paper, kind, root) for kind in ("claims", "experiments", "audit")]
-    files.append(paper_file(paper, "published", root))
+    files += [paper_file(paper, "published", root), root / SHARED_RULES]
     if not files[0].is_file():
         return Digests()
     known = remembered("deciding", *_rooms())
@@ -78,7 +84,7 @@ def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding
     FILE``.
     """
     content = read_yaml(paper_file(paper, "claims", root))
-    records = canonical(content)["claims"]
+    records = canonical(with_shared_rules(content, root))["claims"]
     experiments = _experiments(paper, root)
     published = {}
     if paper_file(paper, "published", root).is_file():

@@ -64,7 +64,8 @@ class RuleBlock(Model):
 
     version: Count  # starts at 1; every change of procedure or settings is a new one
     procedure: Words  # of fairbandits.audit.procedures
-    settings: dict[str, Any] = Field(default={})  # keyword-only parameters of the procedure
+    #: keyword-only parameters of the procedure; its level is the family's if it has none
+    settings: dict[str, Any] = Field(default={})
     changes: list[Reason] = Field(default=[])  # the reason for every version after the first
 
 
@@ -161,14 +162,22 @@ class ClaimBlock(Asking):
     rests_on: Texts | None = None
 
 
+class RulesFile(Model):
+    """papers/rules.yaml: families and rules of all ledgers."""
+
+    families: blocks(FamilyBlock, Name)
+    rules: blocks(RuleBlock, Name)
+
+
 class ClaimsFile(Model):
     """The ledger of a paper."""
 
     paper: Slug  # the folder's name
     title: Words
     readings: dict[Name, Words]  # what the paper leaves open
-    families: blocks(FamilyBlock, Name)
-    rules: blocks(RuleBlock, Name)
+    #: of its own, beside those of papers/rules.yaml
+    families: dict[Name, FamilyBlock] = Field(default={})
+    rules: dict[Name, RuleBlock] = Field(default={})
     claims: blocks(ClaimBlock, Annotated[Any, matching("[a-z0-9]+(-[a-zA-Z0-9]+)+")])  # by id
 
 
@@ -219,8 +228,8 @@ class OwnClaimsFile(Model):
     horizon: Rounds | Annotated[list[Rounds], Field(min_length=2)]
     replicates: Annotated[Any, of(whole(at_least=2, at_most=1_000_000))]
     readings: dict[str, Any] = Field(default={})  # this and the rest: as in a paper's claims.yaml
-    families: blocks(dict)
-    rules: blocks(dict)
+    families: dict[str, dict] = Field(default={})  # beside those of papers/rules.yaml
+    rules: dict[str, dict] = Field(default={})
     claims: blocks(dict)
 
 
@@ -447,6 +456,7 @@ MODELS: dict[str, type[Model]] = {
     "across": AcrossFile,
     "arena": ArenaFile,
     "claims": ClaimsFile,
+    "rules": RulesFile,
     "deviations": DeviationsFile,
     "findings": FindingsFile,
     "glossary": GlossaryFile,

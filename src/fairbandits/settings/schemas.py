@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ def _find_checkout() -> Path:
 ROOT = _find_checkout()
 
 #: The loader in C, if PyYAML has it: about ten times as fast.
+#: What all ledgers share beside their own, and where it stands.
+RULES = ("families", "rules")
+SHARED_RULES = "papers/rules.yaml"
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -67,6 +70,14 @@ def _sources(package: Path) -> dict[Path, bytes]:
 def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
     """Return the path of a paper's file: experiments, audit, claims or published."""
     return root / "papers" / paper / f"{part}.yaml"
+
+
+def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str, Any]:
+    """Return a ledger with the families and rules of all papers beside its own, which come first."""
+    file = root / SHARED_RULES
+    shared = read_yaml(file) if file.is_file() else {}
+    merged = {kind: {**shared.get(kind, {}), **content.get(kind, {})} for kind in RULES}
+    return {**content, **merged}
 
 
 def meant(word: str, known: Sequence[str]) -> str:

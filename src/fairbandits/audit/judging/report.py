@@ -23,10 +23,7 @@ from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.settings.config import LEDGER
 
 #: The rule for what must hold in every replicate.
-EXACT = {
-    "procedure": "invariant",
-    "settings": {"exact": False, "tolerance": 1e-9, "small": "reproduced"},
-}
+EXACT = "rounded"
 
 
 def seed_words(own: Frozen, seed: int) -> str:
@@ -110,25 +107,18 @@ def exact_instead(claim: Claim, findings: Sequence[Row]) -> list[str]:
     }
     found = []
     for test in (one for one in claim.tests if one.name in constant):
-        given = test.inputs
-        parts = {"limit": given.get("limit"), "sample": given.get("sample")}
-        if test.procedure == "paired_comparison":
-            parts = {"limit": given["larger"], "sample": given["smaller"]}
-        excess = "by how much the statement is broken: 0 or less where it holds"
-        if None not in parts.values():
-            above, below = (parts[key] for key in ("sample", "limit"))
-            if test.settings.get("side") == "at least":
+        values = "by how much the statement is broken: 0 or less where it holds"
+        if test.procedure == "mean" and test.settings["claim"] != "equal":
+            above, below = test.inputs["values"], test.inputs["against"]
+            if test.settings["claim"] == "at least":
                 above, below = below, above
-            excess = f"({above}) - ({below})"
-        content = {
-            "rules": {"exact": EXACT},
-            "claims": {claim.id: {"tests": {test.name: {"rule": "exact"}}}},
-        }
-        content["claims"][claim.id]["tests"][test.name]["inputs"] = {"excess": excess}
+            values = f"({above}) - ({below})"
+        tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
+        content = {"claims": {claim.id: {"tests": tests}}}
         found.append(
             f"{claim.id}, {test.name}: the number is the same in all replicates, so it has no "
-            "interval. If no chance is in it, use the procedure for exact statements, `invariant`, "
-            "which checks every replicate (`exact: true, tolerance: 0` where it is a whole number):"
+            "interval. If no chance is in it, use a rule for exact statements, "
+            f"`{EXACT}`, which checks every replicate (`exact` where it is a whole number):"
             f"\n\n```yaml\n{yaml.safe_dump(content, sort_keys=False, width=100)}```"
         )
     return found

@@ -23,7 +23,7 @@ from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
 from fairbandits.settings.plugins import home_of
 from fairbandits.settings.records import check
-from fairbandits.settings.schemas import ConfigError, meant, read_yaml
+from fairbandits.settings.schemas import RULES, ConfigError, meant, read_yaml, with_shared_rules
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"
@@ -194,8 +194,10 @@ def _policy(
 
 def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the content with the defaults of a user's ledger filled in."""
-    families = {name: {"what": name} | block for name, block in given["families"].items()}
-    rules = {name: {"version": 1} | block for name, block in given["rules"].items()}
+    own = {kind: given.get(kind, {}) for kind in RULES}
+    families = {name: {"what": name} | block for name, block in own["families"].items()}
+    rules = {name: {"version": 1} | block for name, block in own["rules"].items()}
+    shared = with_shared_rules({**shared})
     claims = {}
     for key, record in given["claims"].items():
         if "statement" not in record:
@@ -203,12 +205,13 @@ def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
         facts = {"place": where, "kind": "comparison", "primary": True}
         if "tests" in record:
             facts |= {"version": 1, "estimand": record["statement"]}
-            facts |= {"family": next(iter(families))} if len(families) == 1 else {}
+            # of its own one, or of none that is corrected
+            facts |= {"family": next(iter(families or ["single"]))} if len(families) < 2 else {}
             cells = record.get("cells", {})
             if isinstance(cells, dict):  # the schema refuses anything else
                 record = record | {"cells": {"experiments": [SUITE]} | cells}
         claims[key] = facts | record
-    more = {"readings": given.get("readings", {}), "families": families, "rules": rules}
+    more = {"readings": given.get("readings", {}), **shared}
     return {**given, **more, "claims": claims}
 
 

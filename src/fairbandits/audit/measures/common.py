@@ -227,6 +227,12 @@ def spread_of_runs(x):
 
 
 @function()
+def scatter(x):
+    """Distance of each replicate from the median over replicates."""
+    return np.abs(x - np.median(x, axis=0, keepdims=True))
+
+
+@function()
 def off_class(x, by):
     """Deviation of each replicate from the mean of those with the same value of another."""
     same = by[:, 0, 0][:, None] == by[:, 0, 0]
