@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairbandits.engine.protocol import choose, distribute, learn, probe
+from fairbandits.engine.protocol import choose, distribute, fits, learn, plays_in_lanes, probe
 from fairbandits.engine.sources import coin_at, observe, pull, rewind
 from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonnegative
 
@@ -60,6 +60,9 @@ class Record(NamedTuple):
     deficit_sup_at: np.ndarray
     x: np.ndarray
     seen: np.ndarray
+
+
+plays_in_lanes(Record, lambda record: fits(record.denominator))
 
 
 #: Below every numerator of a deficit.

@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import INLINE
 from fairbandits.engine.vectors import Rows, RowsType, Vector
 from fairbandits.engine.width import where
 

@@ -5,9 +5,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import (
     Own,
     anywhere,
@@ -22,6 +21,7 @@ from fairbandits.observers.common import refuse
 from fairbandits.policies.fair_learn import FairLearnState
 
 
+@plays_in_lanes
 class DeficitsState(NamedTuple):
     """Statistics of the deficits; row c of a pair is for m = k - c classes."""
 
@@ -107,9 +107,6 @@ class FairLearnDeficits:
             np.zeros(n_arms, np.int64),
             (state.tolerance // state.denominator + 1) * state.denominator - state.tolerance,
         )
-
-
-plays_in_lanes(DeficitsState)
 
 
 @implements("watch", DeficitsState)

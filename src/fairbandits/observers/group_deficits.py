@@ -5,14 +5,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import greatest, where, whole_part
 from fairbandits.observers.common import refuse
 from fairbandits.policies.groups import Groups, owed
 
 
+@plays_in_lanes
 class DeficitsState(NamedTuple):
     """The numerator of each group's largest deficit right before it was served."""
 
@@ -50,9 +50,6 @@ class GroupDeficits:
         if not isinstance(getattr(state, "groups", None), Groups):
             refuse(self, policy, "BF-UCB, GEF, UCB over groups and their oracles")
         return DeficitsState(np.full(state.groups.served.size, NEVER))
-
-
-plays_in_lanes(DeficitsState)
 
 
 @implements("watch", DeficitsState)

@@ -5,12 +5,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import assign
 from fairbandits.observers.common import refuse
 
 
+@plays_in_lanes
 class PhaseState(NamedTuple):
     """The pulls and rewards of each arm in the initial rounds so far."""
 
@@ -48,9 +48,6 @@ class InitialPhase:
         if policy.feedback != "bandit" or not hasattr(policy, "initial_rounds"):
             refuse(self, policy, "BF-UCB, GEF, UCB over groups and MF")
         return PhaseState(np.zeros(n_arms, np.int64), np.zeros(n_arms), policy.initial_rounds)
-
-
-plays_in_lanes(PhaseState)
 
 
 @implements("watch", PhaseState)

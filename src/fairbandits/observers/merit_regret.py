@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import INLINE, implements, inlined, plays_in_lanes
 from fairbandits.engine.width import absolute, anywhere, assign, where
 from fairbandits.observers.common import refuse
 from fairbandits.policies import bf_ucb, bf_ucb_sums
@@ -18,6 +16,7 @@ from fairbandits.policies.initial_rounds import by_merit
 from fairbandits.policies.parameters import Checked, Means
 
 
+@plays_in_lanes
 class MeritState(NamedTuple):
     """Sums over the rounds, in rows as in the state of BF-UCB.
 
@@ -32,9 +31,6 @@ class MeritState(NamedTuple):
     merit_regret: np.ndarray
     outside: np.ndarray
     expected_root: np.ndarray
-
-
-plays_in_lanes(MeritState)
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,7 @@ def _probability(observer, state, g, row):
     return _from_sums(observer, state, g, row)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _from_sums(observer, state, g, row):
     bound = observer.mean[row] + observer.width[g] * observer.inverse_root[row]
     return bound * state.last_share[g]

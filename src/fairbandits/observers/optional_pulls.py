@@ -5,13 +5,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import assign, where
 from fairbandits.observers.common import refuse
 from fairbandits.policies.groups import Groups, owed
 
 
+@plays_in_lanes
 class OptionalState(NamedTuple):
     """Pulls of each arm so far."""
 
@@ -47,9 +47,6 @@ class OptionalPulls:
         if not (in_groups and hasattr(policy, "initial_rounds")):
             refuse(self, policy, "BF-UCB, GEF and UCB over groups")
         return OptionalState(np.zeros(n_arms, np.int64), policy.initial_rounds)
-
-
-plays_in_lanes(OptionalState)
 
 
 @implements("watch", OptionalState)

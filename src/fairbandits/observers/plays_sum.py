@@ -5,20 +5,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import assign
 from fairbandits.observers.common import part
 
 
+@plays_in_lanes
 class PlaysState(NamedTuple):
     """Pulls of each arm so far, or summed probabilities; and their sum over the rounds so far."""
 
     plays: np.ndarray
     total: np.ndarray
-
-
-plays_in_lanes(PlaysState)
 
 
 @dataclass(frozen=True)

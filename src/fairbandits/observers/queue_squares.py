@@ -5,13 +5,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import assign
 from fairbandits.observers.common import refuse
 from fairbandits.policies import banditq
 
 
+@plays_in_lanes
 class SquaresState(NamedTuple):
     """Sum of each queue's squares."""
 
@@ -39,9 +39,6 @@ class QueueSquares:
         if not isinstance(state, banditq.FullState | banditq.BanditState):
             refuse(self, policy, "BanditQ")
         return SquaresState(np.zeros(n_arms))
-
-
-plays_in_lanes(SquaresState)
 
 
 @implements("watch", SquaresState)

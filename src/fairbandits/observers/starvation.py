@@ -5,8 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import assign, greatest, where
 from fairbandits.observers.common import part
 
@@ -14,14 +13,12 @@ from fairbandits.observers.common import part
 RARE = 0.01
 
 
+@plays_in_lanes
 class StarvationState(NamedTuple):
     """The rounds since each arm was last played, and the largest number of them so far."""
 
     run: np.ndarray
     longest: np.ndarray
-
-
-plays_in_lanes(StarvationState)
 
 
 @dataclass(frozen=True)

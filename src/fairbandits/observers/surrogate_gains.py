@@ -4,11 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
 from fairbandits.observers.common import refuse
 from fairbandits.policies import banditq
@@ -21,6 +18,7 @@ LAGS = ENDS[-1]
 EARNED, NORM = range(2)
 
 
+@plays_in_lanes
 class Gains(NamedTuple):
     """Sums over the rounds of the surrogate rewards g; arm k is the last index."""
 
@@ -36,12 +34,14 @@ class Gains(NamedTuple):
     rounds: Shared
 
 
+@plays_in_lanes
 class SeenState(NamedTuple):
     """The statistics for BanditQ that sees all rewards."""
 
     gains: Gains
 
 
+@plays_in_lanes
 class UnseenState(NamedTuple):
     """The statistics for BanditQ that sees its own arm's reward; the queues before the round."""
 
@@ -123,10 +123,6 @@ class SurrogateGains:
         return UnseenState(np.zeros(n_arms), gains) if unseen else SeenState(gains)
 
 
-for state_class in (Gains, SeenState, UnseenState):
-    plays_in_lanes(state_class)
-
-
 @implements("watch", SeenState)
 def _watch_seen(observer, state, t, x, reward):
     assign(observer.gains.last, state.surrogate)
@@ -143,7 +139,7 @@ def _watch_unseen(observer, state, t, x, reward):
     _take(observer.gains, t, x)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _take(gains, t, x):
     """Add the surrogate rewards of a round, `gains.last`, to the statistics."""
     windows, past = gains.windows, gains.past
@@ -172,7 +168,7 @@ def _take(gains, t, x):
     gains.rounds[0] = t
 
 
-@register_jitable(**INLINE)
+@inlined
 def _correlations(gains, k, out):
     """Write the mean autocorrelations of arm k over the windows of lags into out[:, k]."""
     rounds = gains.rounds[0]
@@ -194,6 +190,7 @@ def _correlations(gains, k, out):
         out[w][k] = ratio(covariance / (rounds * lags), variance)
 
 
+@implements("report", SeenState, UnseenState)
 def _report(observer, state, out):
     gains = observer.gains
     fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
@@ -203,7 +200,3 @@ def _report(observer, state, out):
     fill(out[4], gains.scalars[NORM])
     for k in range(len(gains.sums)):
         _correlations(gains, k, out[5:])
-
-
-implements("report", SeenState)(_report)
-implements("report", UnseenState)(_report)

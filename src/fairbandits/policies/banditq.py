@@ -6,12 +6,9 @@ from itertools import chain
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, assign, greatest, where
 from fairbandits.policies import learners
 from fairbandits.policies.learners import absorb, ascend
@@ -43,6 +40,7 @@ SUBROUTINES = {
 }
 
 
+@plays_in_lanes
 class FullState(NamedTuple):
     """BanditQ with full information: queues of the protected arms, and a learner."""
 
@@ -58,6 +56,7 @@ class FullState(NamedTuple):
     post: bool
 
 
+@plays_in_lanes
 class BanditState(NamedTuple):
     """BanditQ with bandit feedback: the same fields, moved by one arm's reward a round."""
 
@@ -170,13 +169,13 @@ class BanditQ(Policy):
         return BanditState(*common, penalty, post)
 
 
-@register_jitable(**INLINE)
+@inlined
 def surrogate_gain(state, length, reward):
     """Return (Q_i + V) r_i for a queue of this length."""
     return (length + state.penalty) * reward
 
 
-@register_jitable(**INLINE)
+@inlined
 def lengthen(state, k, served):
     """Move the queue of arm k by a round with `served` of its reward: Q_i + lambda_i - r_i x_i."""
     level = state.queue[k] + state.targets[k] - served
@@ -226,13 +225,9 @@ def _learn_one(state, t, arm, reward):
     absorb(state.learner, t, arm, surrogate_gain(state, length, reward))
 
 
+@implements("probe", FullState, BanditState)
 def _probe(state, out):
     assign(out[0], state.queue)
     assign(out[1], state.idleness)
     assign(out[2], state.queue_max)
     assign(out[3], state.probability)
-
-
-for state_class in (FullState, BanditState):
-    plays_in_lanes(state_class)
-    implements("probe", state_class)(_probe)

@@ -4,11 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import NOT_INLINED
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, not_inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, anywhere, entry, lanes_of, put_entry, ratio, where
 from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
@@ -30,6 +27,7 @@ SWITCHES = ("initialisation", "width", "running_mean", "draw")
 WIDTHS = ("paper", "released", "horizon")
 
 
+@plays_in_lanes
 class BFUCBState(NamedTuple):
     """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
 
@@ -200,9 +198,6 @@ class BFUCB(Grouped):
         )
 
 
-plays_in_lanes(BFUCBState)
-
-
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
     group = next_group(state, t, coin)
@@ -239,7 +234,7 @@ def _learn(state, t, arm, reward):
                 _weigh_any(state, arms, g)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _weigh_any(state, arms, g):
     """Do the same as `merit.weigh` for any merit function, and for the maximum over the box."""
     size, row = layout.size_of(arms, g), g * arms.columns

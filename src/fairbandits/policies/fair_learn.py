@@ -6,8 +6,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import fits, may_ask, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import (
+    choose,
+    fits,
+    implements,
+    learn,
+    may_ask,
+    plays_in_lanes,
+    unchanged_when_asked,
+)
 from fairbandits.engine.width import Own, anywhere, where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import (

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import Shared, greatest, sqrt, where, whole
 from fairbandits.policies import bf_ucb
@@ -31,6 +28,7 @@ PROBES = ("probability", "share")
 CLOCKS, COUNTS = ("horizon", "round"), ("own", "bf_ucb")
 
 
+@plays_in_lanes
 class FairXUCBState(NamedTuple):
     """Who plays the initial rounds, alone or as a BF-UCB in all rounds, and the arms as one group.
 
@@ -174,10 +172,7 @@ class FairXUCB(Grouped):
         )
 
 
-plays_in_lanes(FairXUCBState)
-
-
-@register_jitable(**INLINE)
+@inlined
 def _weigh(state, t):
     """Compute the width and all optimistic means of round t."""
     arms = state.arms
@@ -192,7 +187,7 @@ def _weigh(state, t):
         state.blocks[b] = merits.block_sum(arms.weight, merits.BLOCK * b)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _weigh_one(state, arm):
     """Compute one arm's optimistic mean, with the width unchanged."""
     state.arms.weight[arm] = merits.bound_of(state.arms, arm, state.width[0])

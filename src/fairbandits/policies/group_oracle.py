@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import (
@@ -120,7 +118,7 @@ class GroupOracle(Policy):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _most_short(groups, t):
     """Return the lowest group of largest floor(beta_g t) - N_g if that is above 0, else -1."""
     group, worst = -1, 0

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
@@ -25,6 +22,7 @@ INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
 TIES = ("lowest", "random", "released")
 
 
+@plays_in_lanes
 class GroupUCBState(NamedTuple):
     """The state of the initial rounds, the groups, and the indices of all arms.
 
@@ -136,10 +134,7 @@ class GroupUCB(Grouped):
         )
 
 
-plays_in_lanes(GroupUCBState)
-
-
-@register_jitable(**INLINE)
+@inlined
 def bonus_of(state, count, t):
     """Return the factor of 1 / sqrt(N_i) in round t, for a choice among `count` arms."""
     if state.kind == UCB1_INDEX:

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.engine.streams import unit
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
@@ -82,7 +80,7 @@ class GuaranteeAnytime(Guaranteed):
         return state
 
 
-@register_jitable(**INLINE)
+@inlined
 def _add_up(state):
     """Compute the additions of the estimates to the guarantees."""
     needed = 0.0
@@ -115,7 +113,7 @@ def _choose(state, t, coin):
     return kl.largest(state.limits, t - 1)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _drawn(protected, shares, scale, cumulated, u):
     """Return the first arm whose cumulated share exceeds the coin, else the last one."""
     for j in range(protected.size - 1):

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
 from fairbandits.policies.kl import Limits
@@ -89,7 +87,7 @@ class GuaranteeETC(Guaranteed):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _short(state, phase):
     """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
     for j in range(state.protected.size):
@@ -99,12 +97,12 @@ def _short(state, phase):
     return -1
 
 
-@register_jitable(**INLINE)
+@inlined
 def _cut(state, k, mean):
     return min(max(mean, state.targets[k]), 1.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _end_first(state):
     """Set the quotas of the second phase."""
     for j in range(state.protected.size):
@@ -115,7 +113,7 @@ def _end_first(state):
     state.phase[0] = SECOND
 
 
-@register_jitable(**INLINE)
+@inlined
 def _end_second(state):
     """Set the estimates of the third phase."""
     for j in range(state.protected.size):
@@ -126,7 +124,7 @@ def _end_second(state):
     state.phase[0] = THIRD
 
 
-@register_jitable(**INLINE)
+@inlined
 def _needed(state, estimate):
     """Return the sum of lambda / estimate."""
     total = 0.0
@@ -136,7 +134,7 @@ def _needed(state, estimate):
     return total
 
 
-@register_jitable(**INLINE)
+@inlined
 def _optimistic(state, clock):
     """Set the upper limits of the second phase's estimates."""
     now = kl.level(state.limits, clock)
@@ -150,7 +148,7 @@ def _optimistic(state, clock):
             state.upper[k] = max(1.0 - math.exp(x), state.targets[k])
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _third(state, clock):
     """Return the arm to pull in the third phase, or -1 at its end."""
     estimate = state.estimate

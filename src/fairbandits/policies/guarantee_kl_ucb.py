@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
 from fairbandits.policies.kl import Limits
@@ -81,7 +79,7 @@ class GuaranteeKLUCB(Guaranteed):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _gap(p, entropy, divergence, known, k):
     """Return 1 - q for the upper limit q of p, starting from the last round's."""
     if p >= 1.0:
@@ -92,7 +90,7 @@ def _gap(p, entropy, divergence, known, k):
     return math.exp(known[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def _estimate(state, kind, k, level):
     """Return the estimate used for an arm's mean."""
     limits = state.limits
@@ -105,7 +103,7 @@ def _estimate(state, kind, k, level):
     return max(estimate, state.targets[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def _fill(state, kind, clock, x):
     """Write the probabilities of the guarantees; return their sum."""
     level = kl.level(state.limits, clock) if kind != MEAN else 0.0
@@ -117,7 +115,7 @@ def _fill(state, kind, clock, x):
     return total
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _share(state, clock):
     """Write the probabilities of the guarantees, at most 1 in sum; return their sum."""
     total = _fill(state, state.estimate, clock, state.x)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.policies.guarantees import Guarantees, known
 from fairbandits.policies.parameters import Policy
 from fairbandits.policies.simplex import sample
@@ -93,7 +91,7 @@ class GuaranteeKnapsack(Policy):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _price(state, arm, reward):
     """Let the prices learn from a reward; return the constraints' cost at the new ones."""
     prices, weights = state.prices, state.price_weights

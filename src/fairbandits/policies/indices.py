@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.policies.parameters import Policy, Positive
 
 
@@ -24,14 +22,14 @@ def _nothing(n_arms: int) -> Sums:
     return Sums(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
 
 
-@register_jitable(**INLINE)
+@inlined
 def _add(sums, arm, reward):
     sums.pulls[arm] += 1
     sums.sums[arm] += reward
     sums.squares[arm] += reward * reward
 
 
-@register_jitable(**INLINE)
+@inlined
 def _unpulled(sums):
     """Return the lowest arm never pulled, -1 without one."""
     for k in range(sums.pulls.size):
@@ -173,12 +171,12 @@ class IMED(Policy):
         return IMEDState(_nothing(n_arms))
 
 
-@register_jitable(**INLINE)
+@inlined
 def _mean(arms, k):
     return min(1.0, max(0.0, arms.sums[k] / arms.pulls[k]))
 
 
-@register_jitable(**INLINE)
+@inlined
 def _divergence(p, q):
     """Return kl(p, q) of Bernoulli laws, 0 <= p <= q <= 1."""
     if p >= q:

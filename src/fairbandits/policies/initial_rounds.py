@@ -3,11 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import (
+    choose,
+    implements,
+    inlined,
+    learn,
+    not_inlined,
+    plays_in_lanes,
+)
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import log, sqrt, where, whole
 from fairbandits.policies import merit as merits
@@ -17,6 +21,7 @@ from fairbandits.policies.groups import size_of
 BOXES = ("upper", "uncut")
 
 
+@plays_in_lanes
 class InitialState(NamedTuple):
     """The arms, the rounds of each group, and the constants of the rounds and of the widths."""
 
@@ -29,9 +34,6 @@ class InitialState(NamedTuple):
     sequential: bool
 
 
-plays_in_lanes(InitialState)
-
-
 def n_rounds(groups: tuple[int, ...]) -> int:
     """Return the number m max k_g of initial rounds."""
     return len(groups) * max(groups)
@@ -42,7 +44,7 @@ def width_factors(delta: float, outside: bool) -> tuple[float, float]:
     return (4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def turn_of(first, t):
     """Return the group of round t of the initial phase, and the number of its earlier turns."""
     if first.sequential:
@@ -51,7 +53,7 @@ def turn_of(first, t):
     return (t - 1) % n_groups, (t - 1) // n_groups
 
 
-@register_jitable(**INLINE)
+@inlined
 def by_merit(first, t):
     """Return whether round t draws an arm of its group by merit."""
     if t > first.rounds:
@@ -60,7 +62,7 @@ def by_merit(first, t):
     return turn >= size_of(first.arms, g) and not first.sequential
 
 
-@register_jitable(**INLINE)
+@inlined
 def fixed_arm(first, t, coin):
     """Return the arm of a round without merit: the next one of the group, or any of it."""
     arms = first.arms
@@ -75,7 +77,7 @@ def fixed_arm(first, t, coin):
     return arms.start[g] + whole(unit(coin) * size)
 
 
-@register_jitable(**INLINE)
+@inlined
 def group_width(first, count, size):
     """Return the numerator of the widths of a group of this size with this count."""
     return sqrt(first.factor * log(first.log_factor * count * size))
@@ -104,13 +106,13 @@ def _learn(state, t, arm, reward):
 # These rounds are few: inlined, they would slow down all others.
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def choose_early(first, t, coin):
     """Return the arm of one of the initial rounds."""
     return choose(first, t, coin)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def learn_early(first, t, arm, reward):
     """Learn from the reward of one of the initial rounds."""
     learn(first, t, arm, reward)

@@ -21,9 +21,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.width import nonnegative
 
 LEADER, UNTIL, UNPULLED = range(3)
@@ -70,7 +69,7 @@ def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = Non
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def negentropy(p):
     """Return p log p + (1 - p) log(1 - p)."""
     if not 0.0 < p < 1.0:
@@ -78,7 +77,7 @@ def negentropy(p):
     return p * math.log(p) + (1.0 - p) * math.log(1.0 - p)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def log_gap(p, entropy, divergence, guess):
     """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0, where 0 <= p < 1.
 
@@ -100,7 +99,7 @@ def log_gap(p, entropy, divergence, guess):
     return x
 
 
-@register_jitable(**INLINE)
+@inlined
 def _near(p, entropy, divergence):
     """Return a number near the root.
 
@@ -114,13 +113,13 @@ def _near(p, entropy, divergence):
     return max(x, math.log(1.0 - q)) if p < q < 1.0 else x
 
 
-@register_jitable(**INLINE)
+@inlined
 def level(limits, clock):
     """Return c log t."""
     return limits.constant * math.log(max(clock, 1))
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def upper_limit(limits, k, level):
     """Return the upper limit of arm k; 1 before its first pull."""
     pulls, p = limits.pulls[k], limits.mean[k]
@@ -134,7 +133,7 @@ def upper_limit(limits, k, level):
     return max(1.0 - math.exp(x), limits.floor[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def _bound(limits, k):
     """Compute an arm's limit at the end of the block."""
     pulls, p, high = limits.pulls[k], limits.mean[k], limits.numbers[HIGH]
@@ -146,7 +145,7 @@ def _bound(limits, k):
     limits.upper[k] = max(1.0 - math.exp(x), limits.floor[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def largest(limits, clock):
     """Return the lowest arm of largest upper limit after `clock` rounds."""
     if clock > limits.marks[UNTIL]:
@@ -157,7 +156,7 @@ def largest(limits, clock):
     return nonnegative(limits.marks[LEADER])
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _begin(limits, clock):
     """Begin a block."""
     until = clock + clock // 256 + 4
@@ -167,7 +166,7 @@ def _begin(limits, clock):
         _bound(limits, k)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _leads(limits, now):
     """Return whether the leader's limit is above all others' for certain."""
     leader = nonnegative(limits.marks[LEADER])
@@ -183,7 +182,7 @@ def _leads(limits, now):
     return limits.mean[leader] < rival and _evidence(limits, leader) < now * (1.0 - 1e-8)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _evidence(limits, k):
     """Return N kl(p, u) of an arm with p < u, where u is `RIVAL`."""
     p, rival = limits.mean[k], limits.numbers[RIVAL]
@@ -191,7 +190,7 @@ def _evidence(limits, k):
     return limits.pulls[k] * (limits.entropy[k] - p * math.log(rival) - rest)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _compare(limits, now):
     """Compare the limits of all arms that could have the largest."""
     leader = nonnegative(limits.marks[LEADER])
@@ -204,7 +203,7 @@ def _compare(limits, now):
     limits.marks[LEADER] = arm
 
 
-@register_jitable(**INLINE)
+@inlined
 def first_unpulled(limits):
     """Return the lowest arm never pulled, or -1."""
     if limits.marks[UNPULLED] > 0:
@@ -214,7 +213,7 @@ def first_unpulled(limits):
     return -1
 
 
-@register_jitable(**INLINE)
+@inlined
 def learn(limits, arm, reward):
     """Learn from the reward of a pull."""
     pulls = limits.pulls[arm] + 1

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import fits, implements, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, least, where
 from fairbandits.policies.parameters import (
     ArmFractions,

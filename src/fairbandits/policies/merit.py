@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import Shared, at, greatest, least, nearest, ratio, sqrt, where
 from fairbandits.policies import released
@@ -27,6 +25,7 @@ POWER, EXPONENTIAL = range(2)
 MERITS = {"power": POWER, "exponential": EXPONENTIAL}
 
 
+@plays_in_lanes
 class Arms(NamedTuple):
     """Statistics of the arms, of which each group has ``columns`` rows."""
 
@@ -47,9 +46,6 @@ class Arms(NamedTuple):
     cap: float
     rounded: bool
     ranked: bool
-
-
-plays_in_lanes(Arms)
 
 
 def begin(
@@ -86,7 +82,7 @@ def begin(
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def learn_mean(arms, row, reward, as_released):
     """Count a pull of the arm in a row; return its number, and the arm's new mean."""
     n = arms.pulls[row] + 1
@@ -101,7 +97,7 @@ def learn_mean(arms, row, reward, as_released):
     return n, mean
 
 
-@register_jitable(**INLINE)
+@inlined
 def learn_arm(arms, row, reward, as_released):
     """Count a pull of the arm in a row; return its new mean and 1 / sqrt(pulls)."""
     n, mean = learn_mean(arms, row, reward, as_released)
@@ -110,7 +106,7 @@ def learn_arm(arms, row, reward, as_released):
     return mean, inverse_root
 
 
-@register_jitable(**INLINE)
+@inlined
 def merit_of(x, kind, c):
     """Return f(x): x ** c (0 ** 0 being 1), or exp(c x)."""
     if kind == EXPONENTIAL:
@@ -126,7 +122,7 @@ def merit_of(x, kind, c):
     return x**c
 
 
-@register_jitable(**INLINE)
+@inlined
 def fair_value(x, size, kind, c):
     """Return Phi(x) = sum f(x_i) x_i / sum f(x_i) over the first `size` entries, 0 if sum f is 0.
 
@@ -141,7 +137,7 @@ def fair_value(x, size, kind, c):
     return total / mass if mass > 0.0 else 0.0
 
 
-@register_jitable(**INLINE)
+@inlined
 def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
@@ -176,7 +172,7 @@ def best_vertex(lower, upper, size, kind, c, out):
     return fair_value(out, size, kind, c)
 
 
-@register_jitable(**INLINE)
+@inlined
 def products(v, w):
     """Return the products of eight values and eight others."""
     (a, b, c, d), (e, f, g, h) = v
@@ -184,14 +180,14 @@ def products(v, w):
     return (a * i, b * j, c * k, d * m), (e * n, f * o, g * p, h * q)
 
 
-@register_jitable(**INLINE)
+@inlined
 def tree(values):
     """Return the sum of eight values."""
     (a, b, c, d), (e, f, g, h) = values
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
-@register_jitable(**INLINE)
+@inlined
 def block_sum(rows, o):
     """Return the sum of the eight rows from `o`."""
     return tree(
@@ -202,7 +198,7 @@ def block_sum(rows, o):
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def weigh(arms, g, width):
     """Write the optimistic means of group g as its weights; return their sum, and that of squares.
 
@@ -221,7 +217,7 @@ def weigh(arms, g, width):
     return total, squares
 
 
-@register_jitable(**INLINE)
+@inlined
 def sum_weights(arms, g):
     """Return the sum of the weights of group g, and write those up to the ends of its blocks."""
     total = 0.0
@@ -233,13 +229,13 @@ def sum_weights(arms, g):
     return total
 
 
-@register_jitable(**INLINE)
+@inlined
 def blocks_of(arms, g):
     """Return the number of blocks that hold the arms of group g."""
     return (size_of(arms, g) + BLOCK - 1) // BLOCK
 
 
-@register_jitable(**INLINE)
+@inlined
 def _four(arms, o, width):
     return (
         _weigh_one(arms, o, width),
@@ -249,21 +245,21 @@ def _four(arms, o, width):
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _weigh_one(arms, row, width):
     weight = bound_of(arms, row, width)
     arms.weight[row] = weight
     return weight
 
 
-@register_jitable(**INLINE)
+@inlined
 def bound_of(arms, row, width):
     """Return the optimistic mean of the arm in a row."""
     bound = arms.mean[row] + width * arms.inverse_root[row]
     return least(arms.cap, greatest(0.0, bound))
 
 
-@register_jitable(**INLINE)
+@inlined
 def expose(arms, first, size, total, own):
     """Write and add up the probabilities weight / total of the rows where `own` holds."""
     share = ratio(1.0, total)
@@ -275,7 +271,7 @@ def expose(arms, first, size, total, own):
         arms.probability[row] = where(own, before + p, before)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw(arms, group, last, total, coin):
     """Return the place in its group of the arm that the coin draws by weight, or -1.
 
@@ -286,7 +282,7 @@ def draw(arms, group, last, total, coin):
     return draw_by_weight(arms, group, last, unit(coin) * total)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw_by_weight(arms, group, last, target):
     """Return the first place whose cumulated weight exceeds `target`, else the last one.
 
@@ -303,7 +299,7 @@ def draw_by_weight(arms, group, last, target):
     return least(place, last)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw_block(arms, group, last, target):
     """Return the block that is drawn from."""
     block, most = 0, 0
@@ -314,7 +310,7 @@ def draw_block(arms, group, last, target):
     return least(block, most)
 
 
-@register_jitable(**INLINE)
+@inlined
 def sum_before(arms, group, block):
     """Return the sum of the weights of a group before a block."""
     before = arms.ends[group * arms.most_blocks + greatest(block - 1, 0)]

@@ -5,13 +5,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn, probe
+from fairbandits.engine.protocol import choose, implements, learn, plays_in_lanes, probe
 from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import Learner, LearnerParameters
 
 
+@plays_in_lanes
 class OwnRewardState(NamedTuple):
     """The learner, and the arm of the round being played."""
 
@@ -50,9 +50,6 @@ class OwnReward(HasLearner):
     def start(self, n_arms: int, horizon: int) -> OwnRewardState:
         """Return the state before the first round."""
         return OwnRewardState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.int64))
-
-
-plays_in_lanes(OwnRewardState)
 
 
 @implements("distribute", OwnRewardState)

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, inlined, learn
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import Learner, LearnerParameters, Targets
 
@@ -68,7 +66,7 @@ class PlugIn(HasLearner):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _renew(state):
     total = 0.0
     for k in range(state.targets.size):

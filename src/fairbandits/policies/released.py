@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.width import anywhere, entry, lane, lanes_of, put_entry, where
 from fairbandits.policies.parameters import one_of
 
@@ -26,7 +25,7 @@ def numbering(groups: Sequence[int]) -> np.ndarray:
     return np.concatenate([arms[:1], arms[groups[0] :], arms[1 : groups[0]]])
 
 
-@register_jitable(**INLINE)
+@inlined
 def running_mean(mean, n, reward):
     """Return the program's mean after the n-th reward.
 
@@ -36,7 +35,7 @@ def running_mean(mean, n, reward):
     return (n * mean + reward) / (n + 1)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw_rounded(arms, group, last, number):
     """Draw as the released program does; return -1 if its rounded number passes every arm.
 
@@ -68,7 +67,7 @@ def draw_rounded(arms, group, last, number):
         _sort(arms, row, last, wrong)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _sort(arms, row, last, wrong):
     """Sort by insertion where a group's arms are not in order: nearly all are in place."""
     for i in range(lanes_of(arms.order)):
@@ -88,7 +87,7 @@ def _sort(arms, row, last, wrong):
                 put_entry(arms.order, place, i, rank)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _of_rank(arms, first, rank, i):
     k = int(rank)
     if arms.ranked:

@@ -120,9 +120,6 @@ def _learn_deficit(state, t, arm, reward):
     state.deficit[arm] -= state.denominator
 
 
+@implements("learn", UniformState, ConstantState)
 def _learn_nothing(state, t, arm, reward):
     pass
-
-
-implements("learn", UniformState)(_learn_nothing)
-implements("learn", ConstantState)(_learn_nothing)

@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import may_ask, plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, learn, may_ask, plays_in_lanes
 from fairbandits.engine.width import anywhere, no, where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, one_of
