@@ -113,7 +113,6 @@ class BanditQInequalities(Checked):
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> InequalitiesState:
-        """Return the state before the first round."""
         if not (isinstance(state, banditq.FullState) and isinstance(state.learner, learners.OGA)):
             refuse(self, policy, "BanditQ with full information and gradient ascent on its gains")
         checks.length("means", self.means, n_arms)

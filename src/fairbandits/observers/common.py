@@ -1,6 +1,6 @@
 """Common parts of the observers."""
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numba.core import types
@@ -9,6 +9,17 @@ from numba.extending import overload
 from fairbandits.engine.protocol import INLINE
 from fairbandits.engine.vectors import Rows, RowsType, Vector
 from fairbandits.engine.width import where
+from fairbandits.policies.parameters import Checked
+
+
+class Observer(Checked):
+    """Base of the observers."""
+
+    probes: ClassVar[tuple[str, ...]]
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> Any:
+        """Return the observer's state before the first round; TypeError if it cannot watch."""
+        raise NotImplementedError
 
 
 def refuse(observer: Any, policy: Any, watched: str) -> NoReturn:

@@ -86,7 +86,6 @@ class FairLearnDeficits:
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:
-        """Return the state before the first round."""
         if not isinstance(state, FairLearnState):
             refuse(self, policy, "FairLearn")
         largest = n_arms * (state.denominator * horizon + state.tolerance)

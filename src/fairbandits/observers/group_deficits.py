@@ -46,7 +46,6 @@ class GroupDeficits:
     probes: ClassVar[tuple[str, ...]] = ("group_plays", "group_deficit_sup")
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:
-        """Return the state before the first round."""
         if not isinstance(getattr(state, "groups", None), Groups):
             refuse(self, policy, "BF-UCB, GEF, UCB over groups and their oracles")
         return DeficitsState(np.full(state.groups.served.size, NEVER))

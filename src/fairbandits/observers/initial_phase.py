@@ -44,7 +44,6 @@ class InitialPhase:
     probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> PhaseState:
-        """Return the state before the first round."""
         if policy.feedback != "bandit" or not hasattr(policy, "initial_rounds"):
             refuse(self, policy, "BF-UCB, GEF, UCB over groups and MF")
         return PhaseState(np.zeros(n_arms, np.int64), np.zeros(n_arms), policy.initial_rounds)

@@ -69,7 +69,6 @@ class MeritRegret(Checked):
     probes: ClassVar[tuple[str, ...]] = ("merit_regret", "outside", "expected_root")
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> MeritState:
-        """Return the state before the first round."""
         if not isinstance(state, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
             refuse(self, policy, "BF-UCB")
         checks.length("reference", self.reference, n_arms)

@@ -42,7 +42,6 @@ class OptionalPulls:
     probes: ClassVar[tuple[str, ...]] = ("optional",)
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> OptionalState:
-        """Return the state before the first round."""
         in_groups = isinstance(getattr(state, "groups", None), Groups)
         if not (in_groups and hasattr(policy, "initial_rounds")):
             refuse(self, policy, "BF-UCB, GEF and UCB over groups")

@@ -40,7 +40,6 @@ class PlaysSum:
     probes: ClassVar[tuple[str, ...]] = ("plays_sum",)
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> PlaysState:
-        """Return the state before the first round."""
         return PlaysState(*np.zeros((2, n_arms)))
 
 

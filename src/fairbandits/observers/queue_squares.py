@@ -35,7 +35,6 @@ class QueueSquares:
     probes: ClassVar[tuple[str, ...]] = ("squares",)
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SquaresState:
-        """Return the state before the first round."""
         if not isinstance(state, banditq.FullState | banditq.BanditState):
             refuse(self, policy, "BanditQ")
         return SquaresState(np.zeros(n_arms))

@@ -44,7 +44,6 @@ class Starvation:
     probes: ClassVar[tuple[str, ...]] = ("starvation",)
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> StarvationState:
-        """Return the state before the first round."""
         return StarvationState(*np.zeros((2, n_arms)))
 
 

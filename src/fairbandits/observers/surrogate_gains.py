@@ -9,7 +9,7 @@ from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
 from fairbandits.observers.common import refuse
 from fairbandits.policies import banditq
-from fairbandits.policies.own_reward import OwnRewardState
+from fairbandits.policies.wrapping import OwnRewardState
 
 #: Lags 1 to 10, 11 to 100 and 101 to 1000.
 ENDS = (10, 100, 1000)
@@ -107,7 +107,6 @@ class SurrogateGains:
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SeenState | UnseenState:
-        """Return the state before the first round."""
         unseen = isinstance(state, OwnRewardState) and isinstance(
             state.learner, banditq.BanditState
         )

@@ -155,7 +155,6 @@ class BanditQ(Policy):
         checks.one_of(f"subroutine with {self.feedback} feedback", self.subroutine, fitting)
 
     def start(self, n_arms: int, horizon: int) -> FullState | BanditState:
-        """Return the state before the first round."""
         checks.length("targets", self.targets, n_arms)
         targets, arrays = np.array(self.targets), np.zeros((5, n_arms))
         penalty = power(horizon, self.V_exponent) if self.V is None else float(self.V)
@@ -167,6 +166,26 @@ class BanditQ(Policy):
         if self.feedback == "full":
             return FullState(*common, arrays[4], penalty, post)
         return BanditState(*common, penalty, post)
+
+
+@dataclass(frozen=True)
+class Hedge(Policy):
+    """Exponential weights on the rewards themselves, tuned as AdaHedge tunes them.
+
+    It is BanditQ with that learner, no targets and V = 1, by the same code.
+
+    References
+    ----------
+    S. de Rooij, T. van Erven, P. Grunwald and W. Koolen, "Follow the leader if you can, hedge if
+    you must", JMLR 15 (2014).
+    """
+
+    feedback: ClassVar[str] = "full"
+    probes: ClassVar[tuple[str, ...]] = PROBES
+
+    def start(self, n_arms: int, horizon: int) -> FullState:
+        unfair = BanditQ((0.0,) * n_arms, feedback="full", subroutine="adahedge", V=1.0)
+        return unfair.start(n_arms, horizon)
 
 
 @inlined

@@ -167,7 +167,6 @@ class BFUCB(Grouped):
         return linear and self.box != "exact" and self.policy_from == "maximiser"
 
     def start(self, n_arms: int, horizon: int) -> BFUCBState | sums.BFUCBState:
-        """Return the state before the first round."""
         if self._plain and self.box == "uncut" and self.draw == "paper":
             return sums.begin(self._common(n_arms, horizon))
         return self.start_weighing(n_arms, horizon)

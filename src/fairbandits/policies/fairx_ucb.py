@@ -134,7 +134,6 @@ class FairXUCB(Grouped):
                     raise ValueError(f"{name} must be given with counts bf_ucb, got None")
 
     def start(self, n_arms: int, horizon: int) -> FairXUCBState:
-        """Return the state before the first round."""
         layout.check_layout(self.groups, n_arms)
         shadow = self.counts == "bf_ucb"
         if shadow:

@@ -88,7 +88,6 @@ class GroupOracle(Policy):
         layout.check_quotas(self.quotas, self.groups)
 
     def start(self, n_arms: int, horizon: int) -> GroupOracleState:
-        """Return the state before the first round."""
         groups = layout.begin(self.groups, self.quotas, n_arms, horizon)
         checks.length("means", self.means, n_arms)
         means = np.array(self.means)

@@ -113,7 +113,6 @@ class GroupUCB(Grouped):
     }
 
     def start(self, n_arms: int, horizon: int) -> GroupUCBState:
-        """Return the state before the first round."""
         quotas = Quotas((0,) * len(self.groups)) if self.quotas is None else self.quotas
         groups = layout.begin(self.groups, quotas, n_arms, horizon)
         released = self.version == "released"

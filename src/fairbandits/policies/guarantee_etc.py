@@ -68,7 +68,6 @@ class GuaranteeETC(Guaranteed):
     constant: Positive = PUBLISHED
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
-        """Return the state before the first round."""
         rounds = float(known(horizon))
         limits, targets, protected = self._begin(n_arms)
         quotas = np.zeros((2, n_arms))

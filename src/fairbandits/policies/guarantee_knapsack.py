@@ -65,7 +65,6 @@ class GuaranteeKnapsack(Policy):
     targets: Guarantees
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeKnapsackState:
-        """Return the state before the first round."""
         checks.length("targets", self.targets, n_arms)
         n, rounds = n_arms, known(horizon)
         targets = np.array(self.targets)

@@ -80,7 +80,6 @@ class HTUCB(Policy):
     ties: Annotated[str, one_of(*RULES)] = "lowest"
 
     def start(self, n_arms: int, horizon: int) -> HTUCBState:
-        """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.over(horizon)
         return HTUCBState(

@@ -1,4 +1,4 @@
-"""KL confidence limits of means in [0, 1], and the arm of the largest upper one.
+"""KL-UCB, and the KL confidence limits of means in [0, 1] that its kin need, too.
 
 The upper limit of an arm with mean p after N pulls is the q >= p with N kl(p, q) = c log t, where
 kl is the divergence between Bernoulli laws. Solved for x = log(1 - q) the equation is convex and
@@ -10,20 +10,17 @@ of rounds has an `upper` limit of each arm, that of its end, and only an arm who
 the best limit found is looked at. The leader's limit is above a rival's `upper` u if N kl(p, u) <
 c log t, which needs no solution at all. Where no margin far above all rounding decides, limits are
 compared. Equal statistics give equal limits: each is solved for from that of the block's end.
-
-References
-----------
-A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
-2011, Algorithm 1 with c log t in place of log t + c log log t.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import inlined, not_inlined
+from fairbandits.engine.protocol import implements, inlined, not_inlined
 from fairbandits.engine.width import nonnegative
+from fairbandits.policies.parameters import Policy, Positive
 
 LEADER, UNTIL, UNPULLED = range(3)
 HIGH, RIVAL = range(2)
@@ -231,3 +228,47 @@ def learn(limits, arm, reward):
         limits.upper[arm] = rival  # it is less, which is enough to know
     else:
         limits.upper[arm] = 1.0  # until it matters
+
+
+class KLUCBState(NamedTuple):
+    """The arms' limits."""
+
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class KLUCB(Policy):
+    """Pull the arm of the largest q with N kl(mean, q) = c log t, after each arm once.
+
+    Parameters
+    ----------
+    constant : float
+        c, above 0; 1 is what its authors recommend in practice.
+
+    Notes
+    -----
+    kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
+    Arms never pulled go first, ties go to the lowest arm. Rewards should lie in [0, 1]; a mean
+    outside is taken for the nearer end.
+
+    References
+    ----------
+    A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
+    2011, Algorithm 1, whose second term c log log t is left out.
+    """
+
+    constant: Positive = 1.0
+
+    def start(self, n_arms: int, horizon: int) -> KLUCBState:
+        return KLUCBState(no_pulls(n_arms, self.constant))
+
+
+@implements("choose", KLUCBState)
+def _choose(state, t, coin):
+    arm = first_unpulled(state.limits)
+    return arm if arm >= 0 else largest(state.limits, t - 1)
+
+
+@implements("learn", KLUCBState)
+def _learn(state, t, arm, reward):
+    learn(state.limits, arm, reward)

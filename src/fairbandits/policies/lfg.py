@@ -97,7 +97,6 @@ class LFG(Policy):
             object.__setattr__(self, "eta", 100.0)
 
     def start(self, n_arms: int, horizon: int) -> LFGState:
-        """Return the state before the first round."""
         checks.length("fractions", self.fractions, n_arms)
         weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)

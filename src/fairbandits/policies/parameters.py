@@ -38,6 +38,10 @@ class Policy(Checked):
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 
+    def start(self, n_arms: int, horizon: int) -> Any:
+        """Return the state before the first round."""
+        raise NotImplementedError
+
 
 @cache
 def checks_of(made: type) -> dict[str, tuple[Check, bool]]:

@@ -78,7 +78,6 @@ class QueueUCB(Policy):
     probes: ClassVar[tuple[str, ...]] = ("queue", "idleness", "queue_max")
 
     def start(self, n_arms: int, horizon: int) -> QueueUCBState:
-        """Return the state before the first round."""
         queues = BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent).start(n_arms, horizon)
         return QueueUCBState(
             queues.targets,

@@ -64,7 +64,6 @@ class RewardFairUCB(Policy):
     targets: Guarantees | None = None
 
     def start(self, n_arms: int, horizon: int) -> RewardFairUCBState:
-        """Return the state before the first round."""
         rounds = known(horizon)
         targets = (0.0,) * n_arms if self.targets is None else self.targets
         checks.length("targets", targets, n_arms)

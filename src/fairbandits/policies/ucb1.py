@@ -67,7 +67,6 @@ class UCB1(Policy):
     ties: Annotated[str, one_of(*RULES)] = "lowest"
 
     def start(self, n_arms: int, horizon: int) -> UCB1State:
-        """Return the state before the first round."""
         return UCB1State(
             no_pulls(n_arms),
             np.zeros(1, np.int64),
