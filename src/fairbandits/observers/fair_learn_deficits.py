@@ -17,7 +17,7 @@ from fairbandits.engine.width import (
     where,
     whole_part,
 )
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies.fair_learn import FairLearnState
 
 
@@ -35,7 +35,7 @@ class DeficitsState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FairLearnDeficits:
+class FairLearnDeficits(Observer):
     """A record of Fair-Learn's deficits in every round.
 
     The deficit of arm i after round t is d_i = r_i t - N_i(t). With m classes the arm is in class
@@ -77,12 +77,8 @@ class FairLearnDeficits:
     """
 
     probes: ClassVar[tuple[str, ...]] = (
-        "crowding_k",
-        "crowding_k_minus_1",
-        "rise_k",
-        "rise_k_minus_1",
-        "pulled_excess",
-        "first_beyond",
+        *("crowding_k", "crowding_k_minus_1", "rise_k", "rise_k_minus_1"),
+        *("pulled_excess", "first_beyond"),
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:

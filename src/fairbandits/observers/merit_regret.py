@@ -9,11 +9,11 @@ from numba.extending import overload
 from fairbandits import checks
 from fairbandits.engine.protocol import INLINE, implements, inlined, plays_in_lanes
 from fairbandits.engine.width import absolute, anywhere, assign, where
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies import bf_ucb, bf_ucb_sums
 from fairbandits.policies import merit as merits
 from fairbandits.policies.initial_rounds import by_merit
-from fairbandits.policies.parameters import Checked, Means
+from fairbandits.policies.parameters import Means
 
 
 @plays_in_lanes
@@ -34,18 +34,13 @@ class MeritState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MeritRegret(Checked):
+class MeritRegret(Observer):
     """The distance of BF-UCB's probabilities from those of the true merits, and what bounds it.
 
     Parameters
     ----------
     reference : sequence of float
         True means, in [0, 1], at least one of each group with a merit above 0.
-
-    Raises
-    ------
-    ValueError
-        If a mean is out of its range, or a group has no merit.
 
     Columns
     -------

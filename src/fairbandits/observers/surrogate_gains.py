@@ -7,7 +7,7 @@ import numpy as np
 
 from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies import banditq
 from fairbandits.policies.wrapping import OwnRewardState
 
@@ -50,7 +50,7 @@ class UnseenState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SurrogateGains:
+class SurrogateGains(Observer):
     """The surrogate rewards of all arms of BanditQ, with full information or inside `OwnReward`.
 
     Notes
@@ -96,14 +96,8 @@ class SurrogateGains:
     """
 
     probes: ClassVar[tuple[str, ...]] = (
-        "surrogate_regret",
-        "gain_sum",
-        "gain_squares",
-        "gain_max",
-        "gain_norm",
-        "correlation_10",
-        "correlation_100",
-        "correlation_1000",
+        *("surrogate_regret", "gain_sum", "gain_squares", "gain_max", "gain_norm"),
+        *("correlation_10", "correlation_100", "correlation_1000"),
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SeenState | UnseenState:
