@@ -22,10 +22,9 @@ from fairbandits.policies import merit as merits
 
 @plays_in_lanes
 class BFUCBState(NamedTuple):
-    """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
+    """As in `bf_ucb`, and of the last draw of each group the arm's place, 1 / total and the width.
 
-    At the last draw of each group: ``eight`` has the means and inverse roots of the block drawn
-    from, ``drawn`` the arm's place, ``last_share`` and ``last_width`` 1 / total and the width.
+    ``eight`` has the means and inverse roots of the block drawn from.
     """
 
     first: initial.InitialState
@@ -205,11 +204,7 @@ def _eight(state, first, inside, value):
 
 @inlined
 def _sum_groups(state, group, block, means, roots):
-    """Compute the total of optimistic means and the value of the group whose block has changed.
-
-    The moments are replaced as a whole: after writes entry by entry the processor would wait for
-    its cache before it reads them as one vector.
-    """
+    """Compute the total of optimistic means and the value of the group whose block has changed."""
     new_means, new_roots = merits.tree(means), merits.tree(roots)
     new_squares = merits.tree(merits.products(means, means))
     new_products = merits.tree(merits.products(means, roots))

@@ -60,8 +60,7 @@ class GroupOracle(Policy):
     -----
     The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within.
     Groups are compared in exact integers; ties go to the lowest group. There are no initial rounds.
-    The probe ``probability`` sums each arm's probabilities; ``share`` has those within its group, 0
-    before the group is first served.
+    The probes are those of `BFUCB`; ``share`` is 0 before the group is first served.
 
     References
     ----------

@@ -10,10 +10,16 @@ from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
-from fairbandits.policies.grouped import Grouped
-from fairbandits.policies.merit import learn_arm
-from fairbandits.policies.parameters import Confidence, GroupQuotas, GroupSizes, one_of
-from fairbandits.policies.released import VERSIONS, Version, numbering
+from fairbandits.policies.initial_rounds import Grouped
+from fairbandits.policies.merit import learn_arm, numbering
+from fairbandits.policies.parameters import (
+    VERSIONS,
+    Confidence,
+    GroupQuotas,
+    GroupSizes,
+    Version,
+    one_of,
+)
 from fairbandits.policies.ties import any_of_best, better
 from fairbandits.rationals import Quotas
 
@@ -67,22 +73,20 @@ class GroupUCB(Grouped):
         mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta, n
         being the number of arms among which the choice is. Default ucb1 in the paper's version.
     cap : bool, optional
-        Whether indices are cut off at 1. Default as the authors' program does in its version.
+        Whether indices are cut off at 1. Default as the authors' program does in its version. While
+        they tie at 1, the tie rule decides everything.
     ties : {"lowest", "random", "released"}, optional
         Which of several arms of the same index: the lowest, any, or the first one in the released
         program's numbering, where arm 1 is followed by the groups from the second on and the rest
         of the first group is last. Default "lowest" in the paper's version.
-    initialisation, running_mean : {"paper", "released"}, optional
+    initialisation, running_mean, delta
         As in `BFUCB`.
     box : {"upper", "uncut"}
-        Whether the optimistic means of the draws in the initial rounds are cut at 1, as in `BFUCB`.
-    delta : float, optional
-        As in `BFUCB`.
+        Whether the optimistic means of the draws in the initial rounds are cut at 1.
 
     Notes
     -----
-    The pulled arm's group is credited, in every round. While capped indices tie at 1, the tie rule
-    decides everything.
+    The pulled arm's group is credited, in every round.
 
     References
     ----------

@@ -38,19 +38,12 @@ class GuaranteeETC(Guaranteed):
 
     Parameters
     ----------
-    targets : sequence of float, length n_arms
+    targets, constant
         As in `GuaranteeKLUCB`.
-    constant : float
-        As in `GuaranteeKLUCB`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or the horizon is missing.
 
     Notes
     -----
-    With horizon T, arm after arm: lambda T / 4 pulls give a first estimate m; then
+    With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
     min(lambda / (6 m), lambda / 2) T pulls a second one, of these pulls alone; then come
     lambda T / m' less both quotas, for the second estimate m'. Quotas are numbers that the pulls
     have to reach, and estimates lie between lambda and 1. Where lambda / m' sum to more than 1, m'

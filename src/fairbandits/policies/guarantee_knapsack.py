@@ -40,15 +40,10 @@ class GuaranteeKnapsack(Policy):
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or the horizon is missing.
-
     Notes
     -----
-    With N arms, horizon T and the least positive target m, a round's constraints are
-    g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
+    With N arms, horizon T, which it needs, and the least positive target m, a round's constraints
+    are g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
     sqrt(log N / T) has prices q_i of them, which grow where g_i is negative. The arms' learner is
     EXP3.P with delta = 1 / T, as its authors tune it, and the gain
     (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))), which

@@ -165,10 +165,8 @@ class GuaranteeAnytime(Guaranteed):
 
     Parameters
     ----------
-    targets : sequence of float, length n_arms
-        As in `GuaranteeKLUCB`; they sum to at most 1.
-    constant : float
-        As in `GuaranteeKLUCB`.
+    targets, constant
+        As in `GuaranteeKLUCB`; the targets sum to at most 1.
 
     Notes
     -----

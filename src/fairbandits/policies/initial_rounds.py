@@ -1,6 +1,8 @@
-"""The initial rounds that BF-UCB and its baselines share, pull for pull."""
+"""What BF-UCB and its baselines share: groups, quotas, switches, and the initial rounds."""
 
-from typing import NamedTuple
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +17,8 @@ from fairbandits.engine.protocol import (
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import log, sqrt, where, whole
 from fairbandits.policies import merit as merits
-from fairbandits.policies.groups import size_of
+from fairbandits.policies.groups import check_quotas, size_of
+from fairbandits.policies.parameters import VERSIONS, Policy
 
 #: Optimistic means of a draw by merit: cut at 1, or not.
 BOXES = ("upper", "uncut")
@@ -34,14 +37,44 @@ class InitialState(NamedTuple):
     sequential: bool
 
 
-def n_rounds(groups: tuple[int, ...]) -> int:
-    """Return the number m max k_g of initial rounds."""
-    return len(groups) * max(groups)
+class Grouped(Policy):
+    """Base of BF-UCB and its baselines."""
 
+    #: Each switch with its values in the paper's and in the released version.
+    switches: ClassVar[Mapping[str, tuple[Any, Any]]]
 
-def width_factors(delta: float, outside: bool) -> tuple[float, float]:
-    """Return the factors of the logarithm's argument, and of the logarithm, in `group_width`."""
-    return (4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)
+    def __post_init__(self):
+        super().__post_init__()
+        if self.quotas is not None:
+            check_quotas(self.quotas, self.groups)
+        for name, values in self.switches.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, values[VERSIONS.index(self.version)])
+
+    @property
+    def initial_rounds(self) -> int:
+        """Number of rounds m max k_g of the initial phase."""
+        return len(self.groups) * max(self.groups)
+
+    def _delta(self, horizon: int) -> float:
+        """Return delta, at most 1/2; None stands for 1 / sqrt(T)."""
+        return min(0.5, 1.0 / math.sqrt(horizon)) if self.delta is None else float(self.delta)
+
+    def _first(self, horizon: int, outside: bool, rounded: bool) -> InitialState:
+        """Return the state before the initial rounds.
+
+        Delta stands `outside` the logarithm of the width, and draws are by a `rounded` number, in
+        the released program.
+        """
+        delta = self._delta(horizon)
+        return InitialState(
+            merits.begin(self.groups, self.box == "uncut", rounded),
+            np.zeros(len(self.groups), np.int64),
+            self.initial_rounds,
+            max(self.groups),
+            *((4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)),
+            self.initialisation == "released",
+        )
 
 
 @inlined

@@ -46,8 +46,7 @@ class TFairLearn(HasLearner):
 
     References
     ----------
-    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-    bandit problem", App. C, Algorithm 2.
+    As in `FairLearn`, App. C, Algorithm 2.
     """
 
     quotas: ArmQuotas

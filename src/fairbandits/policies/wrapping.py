@@ -136,8 +136,8 @@ class Resampled(HasLearner):
     References
     ----------
     S. Agrawal and N. Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem",
-    COLT 2012, Algorithm 2; V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in
-    the stochastic multi-armed bandit problem", section 2.1, who reduce all rewards to it.
+    COLT 2012, Algorithm 2; section 2.1 of the paper of `FairLearn`, which reduces all rewards to
+    it.
     """
 
     learner: Learner = "ucb1"
