@@ -128,16 +128,6 @@ def test_a_process_compiles_what_all_its_chunks_need(ways, limits, tmp_path):
     assert ways == ["interpreted", *["compiled"] * 4]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
-def test_the_choice_does_not_show_in_the_numbers(policy, limits):
-    options = {"replicates": 3, "checkpoints": [1, 50, 200], "seed": 4}
-    runs = [run(policy, TWO, 200, **options) for _ in range(4)]
-    runs.append(run(policy, TWO, 200, compiled=True, **options))
-    for one in runs:
-        assert one.plays.tobytes() == runs[0].plays.tobytes()
-        assert one.rewards.tobytes() == runs[0].rewards.tobytes()
-
-
 @compiled_only
 def test_a_folder_that_cannot_be_written_is_no_obstacle(limits, tmp_path):
     for folder in (tmp_path / "missing", tmp_path / "file" / "below"):

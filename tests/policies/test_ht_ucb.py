@@ -9,10 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 from scipy.optimize import linprog
-from test_fair_ucb_against_naive import arms_of, as_texts, random_quotas, recorded, twin_history
 
 import naive_fair_ucb as twins
 import naive_ht_ucb as naive
+from drawn import (
+    arms_of,
+    as_texts,
+    assert_same_run,
+    instance_of,
+    one_of,
+    random_quotas,
+    recorded,
+)
+from drawn import settings as ten
 from fairbandits import HTUCB, UCB1, FairLearn, Instance, Prophet, run
 from fairbandits.engine import protocol
 from fairbandits.measures.penalised import (
@@ -25,9 +34,7 @@ from fairbandits.measures.penalised import (
 from fairbandits.theory.fluid import fluid_pulls
 from fairbandits.theory.penalised import arm_sets, oracle_allocation, oracle_loss
 
-ROUNDS = 250
 SEED = 20240901
-few = settings(deadline=None, derandomize=True, max_examples=15)
 many = settings(deadline=None, derandomize=True, max_examples=200)
 
 TAU = ("1/20",) * 9
@@ -42,154 +49,44 @@ PAPER = {
 }
 
 
-# Scenarios: an instance, quotas and penalty rates.
-
-
-def paper_a1(rng):
-    means, rate = PAPER["A1"]
-    return Instance(means, "gaussian", 1 / 9), TAU, rate
-
-
-def paper_d2(rng):
-    means = (0.95, 0.7, 0.65, 0.6, 0.2, 0.15, 0.1, 0.05)
-    return Instance(means, "gaussian", 1 / 8), (0.1,) * 4 + (0.04,) * 4, 0.37
-
-
-def bernoulli(rng):
-    return Instance(rng.uniform(0, 1, 5)), ("1/25",) * 5, float(rng.uniform(0, 1))
-
-
-def beta(rng):
-    return Instance(rng.uniform(0.1, 0.9, 4), "beta"), random_quotas(rng, 4), rates(rng, 4)
-
-
-def uniform(rng):
-    return Instance(rng.uniform(0.1, 0.9, 6), "uniform02"), random_quotas(rng, 6), rates(rng, 6)
-
-
-def clipped(rng):
-    return Instance(rng.uniform(0, 1, 3), "uniform02_clipped"), random_quotas(rng, 3), 0.6
-
-
-def negative_rewards(rng):
-    return Instance(rng.normal(size=4), "gaussian", 0.7), random_quotas(rng, 4), rates(rng, 4)
-
-
-def two(rng):
-    return Instance(rng.uniform(0, 1, 2)), random_quotas(rng, 2), 3.0
-
-
-def large_rates(rng):
-    return Instance(rng.uniform(0, 1, 7)), random_quotas(rng, 7), 1e3
-
-
-def all_alike(rng):
-    return Instance((0.73,) * 6, "deterministic"), ("1/7",) * 6, 0.45
-
-
-def two_alike(rng):
-    instance = Instance((0.25, 0.75, 0.5, 0.75), "deterministic")
-    return instance, ("1/8", "1/4", "0", "1/4"), (0.3, 0.3, 5.0, 0.3)
-
-
-def sure_rewards(rng):
-    return Instance((0.0, 1.0, 0.5, 1.0, 0.0)), random_quotas(rng, 5), (0.5, 0.0, 1.0, 0.25, 0.5)
-
-
-def no_quotas(rng):
-    return Instance(rng.uniform(0, 1, 4)), (0, 0, 0, 0), 1.0
-
-
-def nearly_all_is_owed(rng):
-    return Instance(rng.uniform(0, 1, 5)), ("999/5000",) * 5, rates(rng, 5)
-
-
-def rates(rng, arms):
-    return tuple(rng.uniform(0, rng.choice([0.2, 1.0, 5.0]), arms).tolist())
-
-
-SCENARIOS = [
-    paper_a1,
-    paper_d2,
-    bernoulli,
-    beta,
-    uniform,
-    clipped,
-    negative_rewards,
-    two,
-    large_rates,
-    all_alike,
-    two_alike,
-    sure_rewards,
-    no_quotas,
-    nearly_all_is_owed,
-]
-scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-
-
-def assert_same_run(policy, twin, instance, rounds=ROUNDS):
-    history = twin_history(twin, instance, rounds)
-    result = recorded(policy, instance, rounds)
-    arms = arms_of(result)
-    assert arms == [record["arm"] for record in history]
-    accrued = np.array([record["accrued"] for record in history])
-    np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
-    return arms
+def problem(setting, rng):
+    """Return an instance, quotas (in one setting nearly all is owed) and penalty rates."""
+    instance = instance_of(setting, rng)
+    arms = instance.n_arms
+    quotas = (f"999/{1000 * arms}",) * arms if setting == 4 else random_quotas(rng, arms)
+    each = tuple(rng.uniform(0, one_of(rng, 0.2, 1.0, 5.0), arms).tolist())
+    return instance, quotas, one_of(rng, each, float(each[0]), 1e3)
 
 
 # HT-UCB.
 
 
-@scenarios
-@pytest.mark.parametrize("ties", ["lowest", "random"])
+@ten
 @pytest.mark.parametrize("threshold", ["hard", "soft"])
 @pytest.mark.parametrize("clock", ["round", "previous"])
-def test_ht_ucb(scenario, clock, threshold, ties, rng):
-    instance, quotas, penalties = scenario(rng)
+def test_ht_ucb(clock, threshold, setting, rng):
+    instance, quotas, penalties = problem(setting, rng)
+    ties = one_of(rng, "lowest", "random")
     options = {"clock": clock, "threshold": threshold, "ties": ties}
     policy, twin = (make(quotas, penalties, **options) for make in (HTUCB, naive.HTUCB))
     arms = assert_same_run(policy, twin, instance)
     assert arms[: instance.n_arms] == list(range(instance.n_arms))
 
 
-@pytest.mark.parametrize(
-    "option", [{"threshold": "soft"}, {"clock": "previous"}, {"ties": "random"}], ids=str
-)
-def test_options_matter(option, rng):
-    """In some scenario at least, so that the test above sees them."""
-    different = []
-    for scenario in SCENARIOS:
-        instance, quotas, penalties = scenario(rng)
-        plain, other = (
-            arms_of(recorded(HTUCB(quotas, penalties, **options), instance, ROUNDS))
-            for options in ({}, option)
-        )
-        different.append(plain != other)
-    assert any(different)
-
-
-@scenarios
-@pytest.mark.parametrize("ties", ["lowest", "random"])
-@pytest.mark.parametrize("clock", ["round", "previous"])
-def test_without_penalties_it_is_ucb1(scenario, clock, ties, rng):
-    instance, quotas, _ = scenario(rng)
+@ten
+def test_without_penalties_or_quotas_it_is_ucb1(setting, rng):
+    instance, quotas, penalties = problem(setting, rng)
+    clock, ties = one_of(rng, "round", "previous"), one_of(rng, "lowest", "random")
     wanted = recorded(UCB1(clock=clock, ties=ties), instance)
     for threshold in ("hard", "soft"):
-        found = recorded(HTUCB(quotas, 0, clock, threshold, ties), instance)
-        assert np.array_equal(found.plays, wanted.plays)
+        for owed, rates in ((quotas, 0), ((0,) * len(quotas), penalties)):
+            found = recorded(HTUCB(owed, rates, clock, threshold, ties), instance)
+            assert np.array_equal(found.plays, wanted.plays)
 
 
-@scenarios
-def test_without_quotas_it_is_ucb1(scenario, rng):
-    instance, quotas, penalties = scenario(rng)
-    wanted = recorded(UCB1(), instance)
-    for threshold in ("hard", "soft"):
-        found = recorded(HTUCB((0,) * len(quotas), penalties, threshold=threshold), instance)
-        assert np.array_equal(found.plays, wanted.plays)
-
-
-def test_one_penalty_is_for_all_arms(rng):
-    instance, quotas, penalties = paper_a1(rng)
+def test_one_penalty_is_for_all_arms():
+    means, penalties = PAPER["A1"]
+    instance, quotas = Instance(means, "gaussian", 1 / 9), TAU
     each = recorded(HTUCB(quotas, [penalties] * 9), instance)
     assert np.array_equal(recorded(HTUCB(quotas, penalties), instance).plays, each.plays)
 
@@ -294,10 +191,10 @@ def test_the_prophets_regret_is_rounding(problem, horizon):
     assert 0 <= naive.regret(horizon, plan.tolist(), means, quotas, penalties) <= bound
 
 
-@scenarios
-@pytest.mark.parametrize("horizon", [7, 100, 12_345])
-def test_the_prophet_plays_its_plan(scenario, horizon, rng):
-    instance, quotas, penalties = scenario(rng)
+@ten
+@pytest.mark.parametrize("horizon", [7, 100, 2345])
+def test_the_prophet_plays_its_plan(horizon, setting, rng):
+    instance, quotas, penalties = problem(setting, rng)
     policy = Prophet(instance.means, quotas, penalties)
     rounds = range(1, horizon + 1)
     result = run(policy, instance, max(horizon, instance.n_arms), checkpoints=rounds)
@@ -364,20 +261,6 @@ def test_measures_equal_the_naive_ones(measured):
     assert np.array_equal(unfairness_levels(rounds, plays, quotas), missing)  # rounded once
     total = unfairness(rounds, plays, quotas)
     np.testing.assert_allclose(total, missing.sum(axis=2), rtol=1e-14)
-
-
-def test_one_rate_is_for_all_arms(measured):
-    rounds, plays, means, quotas, _ = measured
-    for measure in (penalised_regret, penalised_loss):
-        one = measure(rounds, plays, means, quotas, 0.4)
-        assert np.array_equal(one, measure(rounds, plays, means, quotas, np.full(5, 0.4)))
-
-
-def test_measures_of_a_single_replicate(measured):
-    rounds, plays, *_, quotas, _ = measured
-    found = penalised_regret(rounds, plays[1], [0.9, 0.3, 0.5, 0.1, 0.2], quotas, 0.4)
-    assert found.shape == rounds.shape
-    assert unfairness(rounds, plays[1], quotas).shape == rounds.shape
 
 
 def test_measures_by_hand():

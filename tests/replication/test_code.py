@@ -97,7 +97,7 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
         ),
         ("policies/thompson.py", ["thompson"]),
         ("policies/group_ucb.py", ["group_ucb"]),
-        ("observers/starvation.py", ["starvation"]),
+        ("observers/plays.py", ["plays_sum", "starvation"]),
     ],
 )
 def test_a_change_reaches_the_runs_that_use_it(copied, file, names):

@@ -33,7 +33,7 @@ _compiled: set[tuple] = set()
 
 
 def work(rounds: int, arms: int) -> int:
-    """Return the cost of interpreting so many rounds, in the unit of the limits."""
+    """Return the cost of interpreting rounds, in the unit of the limits."""
     return rounds * (10 + arms)
 
 
@@ -85,9 +85,8 @@ def _patiently(loop: Any, kind: tuple, mark: Path) -> Callable:
 
 
 def _mark(kind: tuple) -> Path:
-    """Return the file whose existence says that Numba's cache has a kind; it is also its lock."""
-    loop, *types = kind
-    words = f"{loop.__name__} {' '.join(map(str, types))}"
+    """Return the file that says that Numba's cache has a kind once it is written, and its lock."""
+    words = " ".join([kind[0].__name__, *map(str, kind[1:])])
     name = hashlib.blake2b(words.encode(), digest_size=12).hexdigest()
     return Path(numba.config.CACHE_DIR) / f"{name}.compiled"
 
@@ -101,10 +100,7 @@ def _is_written(mark: Path) -> bool:
 
 @contextmanager
 def _alone(mark: Path) -> Iterator[None]:
-    """Let one process at a time compile a kind; the others load the compiled code.
-
-    Where locks are impossible, e.g. in a read-only home, each process compiles for itself.
-    """
+    """Let one process at a time compile a kind; without locks each does it for itself."""
     if _is_written(mark):
         yield
         return

@@ -6,9 +6,8 @@ A law has a code and two numbers per arm, so that one compiled loop serves all l
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import NOT_INLINED, inlined, not_inlined
 from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
 from fairbandits.engine.vectors import LANES, Vector
 from fairbandits.engine.width import compiled_as, lane, least, where, with_lane
@@ -50,7 +49,7 @@ def law_means(law: str, means: np.ndarray) -> np.ndarray:
     return np.where(clipped, 1.0 - 1.0 / (4.0 * np.where(clipped, means, 1.0)), means)
 
 
-@register_jitable(**INLINE)
+@inlined
 def reward_of(code, first, second, w):
     """Return the reward that word `w` gives under a law with this code and parameters."""
     if code == UNIFORM02:
@@ -81,14 +80,14 @@ def beta_of(a, b, w):
     return np.array([_beta(*one) for one in zip(a, b, w, strict=True)]).view(Vector)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _beta(a, b, w):
     x, j = _gamma(w, 0, a)
     y, j = _gamma(w, j, b)
     return x / (x + y)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _gamma(w, j, shape):
     """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
 

@@ -11,7 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairbandits.engine.protocol import choose, distribute, learn, probe
+from fairbandits.engine.protocol import (
+    choose,
+    distribute,
+    fits,
+    inlined,
+    learn,
+    plays_in_lanes,
+    probe,
+)
 from fairbandits.engine.sources import coin_at, observe, pull, rewind
 from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonnegative
 
@@ -62,6 +70,9 @@ class Record(NamedTuple):
     seen: np.ndarray
 
 
+plays_in_lanes(Record, lambda record: fits(record.denominator))
+
+
 #: Below every numerator of a deficit.
 NEVER = -(2**62)
 
@@ -94,14 +105,21 @@ def new_record(
     )
 
 
+@inlined
+def _passed(checkpoints, start):
+    """Return how many checkpoints lie before round start + 1."""
+    mark = 0
+    while mark < checkpoints.size and checkpoints[mark] <= start:
+        mark += 1
+    return mark
+
+
 @njit(**OPTIONS)
 def bandit_rounds(state, source, record, start, stop):
     """Play rounds start+1 .. stop, seeing the reward of the pulled arm only."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
     quotas, denominator, deficit_sup = record.quotas, record.denominator, record.deficit_sup
-    mark = 0
-    while mark < checkpoints.size and checkpoints[mark] <= start:
-        mark += 1
+    mark = _passed(checkpoints, start)
     due = checkpoints[mark] if mark < checkpoints.size else 0
     rewind(source, plays)
     for t in range(start + 1, stop + 1):
@@ -130,9 +148,7 @@ def full_information_rounds(state, source, record, start, stop):
     """Play rounds start+1 .. stop, seeing the rewards of all arms."""
     plays, rewards, checkpoints = record.plays, record.rewards, record.checkpoints
     x, seen = record.x, record.seen
-    mark = 0
-    while mark < checkpoints.size and checkpoints[mark] <= start:
-        mark += 1
+    mark = _passed(checkpoints, start)
     due = checkpoints[mark] if mark < checkpoints.size else 0
     fill(x, start)
     rewind(source, x)

@@ -8,15 +8,13 @@ Statistics 37 (1988), 477-484, routine PPND16 (relative accuracy about 1e-16).
 
 import math
 
-from numba.extending import register_jitable
-
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import inlined, not_inlined
 
 #: How far the central branch reaches from 1/2, and that squared.
 WIDTH, SQUARE = 0.425, 0.180625
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def quantile(p):
     """Return z with P(Z <= z) = p for p in (0, 1)."""
     q = p - 0.5
@@ -27,7 +25,7 @@ def quantile(p):
     return -z if q < 0.0 else z
 
 
-@register_jitable(**INLINE)
+@inlined
 def central(q, r):
     """Return the quantile of 1/2 + q, where |q| <= WIDTH and r = SQUARE - q^2."""
     above = 2.5090809287301226727e3
@@ -48,7 +46,7 @@ def central(q, r):
     return q * above / (below * r + 1.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _middle(r):
     above = 7.74545014278341407640e-4
     above = above * r + 2.27238449892691845833e-2
@@ -68,7 +66,7 @@ def _middle(r):
     return above / (below * r + 1.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _tail(r):
     above = 2.01033439929228813265e-7
     above = above * r + 2.71155556874348757815e-5

@@ -35,7 +35,17 @@ from numba.core import types
 from numba.extending import overload, register_jitable
 
 from fairbandits.data.provenance import COMPILED
-from fairbandits.engine.inlining import INLINE
+
+#: States are passed field by field, as dozens of arguments, and LLVM then declines to inline many
+#: of our functions. Each round would pay for the calls, and nothing could stay in registers between
+#: them. So inlining is forced. Numba also makes a C entry point for each function; nothing here
+#: uses it, and it takes time to compile, so it is switched off.
+INLINE = {"forceinline": True, "no_cfunc_wrapper": True}
+#: A function without options of its own inherits those of its caller, forced inlining too. A large
+#: function that is called from several places, or seldom reached, therefore says so.
+NOT_INLINED = {"forceinline": False, "no_cfunc_wrapper": True}
+#: Decorators of functions that the round loops call.
+inlined, not_inlined = register_jitable(**INLINE), register_jitable(**NOT_INLINED)
 
 #: The verbs of a policy and of an observer; each has the first one.
 VERBS = ("learn", "choose", "distribute", "probe")
@@ -46,15 +56,12 @@ FOLDERS = tuple(f"{home}." for home in HOMES)
 _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 
 
-def implements(name: str, state_class: type) -> Callable[[Callable], Callable]:
-    """Register a function as a verb of the states of a class.
+def implements(name: str, *state_classes: type) -> Callable[[Callable], Callable]:
+    """Register a function as a verb of the states of some classes.
 
-    Raises
-    ------
-    TypeError
-        If the function lies outside the folders of the fingerprint: its later edits would not
-        change the name of Numba's cache folder, and a stale compiled copy could run. A policy
-        elsewhere is a plain Python object with methods instead.
+    Raise TypeError for a function outside the folders of the fingerprint: its later edits would not
+    change the name of Numba's cache folder, and a stale compiled copy could run. A policy elsewhere
+    is a plain Python object with methods instead.
     """
 
     def register(function: Callable) -> Callable:
@@ -64,7 +71,7 @@ def implements(name: str, state_class: type) -> Callable[[Callable], Callable]:
                 f"round loops: only functions inside {' and '.join(HOMES)} can; give a policy "
                 "methods choose and learn instead, an observer watch and report"
             )
-        _FUNCTIONS[name, state_class] = function
+        _FUNCTIONS.update({(name, state_class): function for state_class in state_classes})
         return function
 
     return register
@@ -101,8 +108,44 @@ choose, distribute, learn, watch, report = map(
 _probe = verb("probe", lambda state, out: None)
 
 
-@register_jitable(**INLINE)
+@inlined
 def probe(state, out):
     """Write the policy's present probes, shape (n_probes, n_arms), if it has any."""
     if len(out):
         _probe(state, out)
+
+
+#: In a block whole numbers are numbers in floating point. Limits of a run's rounds and of the
+#: denominator of quotas keep all their multiples exact, below 2**53.
+MOST_ROUNDS, FINEST = 2**33, 2**20
+#: Class of a state -> whether replicates that start with such a state can be played together.
+IN_LANES: dict[type, Callable[[Any], bool]] = {}
+#: Class of a state -> whether `choose` leaves such a state as it is.
+_UNCHANGED: dict[type, Callable[[Any], bool]] = {}
+
+
+def fits(denominator: int) -> bool:
+    """Return whether quotas over this denominator are exact in a block."""
+    return denominator <= FINEST
+
+
+def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state: True) -> type:
+    """Declare that states of a class, or those for which `when` holds, can be played in lanes.
+
+    Its functions follow the notation of `fairbandits.engine.width`. Arrays get an axis for the
+    lanes, and a number of the type `Own` is a `Vector` if it differs between them. Other numbers,
+    and arrays of the type `Shared`, must be the same in all lanes.
+    """
+    IN_LANES[state_class] = when
+    return state_class
+
+
+def unchanged_when_asked(state_class: type, when: Callable = lambda state: True) -> type:
+    """Declare that `choose` leaves a state as it is, so that a block may ask lanes needlessly."""
+    _UNCHANGED[state_class] = when
+    return state_class
+
+
+def may_ask(state: Any) -> bool:
+    """Return whether `choose` leaves this state of a learner as it is."""
+    return type(state) in _UNCHANGED and _UNCHANGED[type(state)](state)

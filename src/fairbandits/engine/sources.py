@@ -13,16 +13,15 @@ The verbs of a source:
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits.engine import laws
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements, verb
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes, verb
 from fairbandits.engine.streams import mixed, position, stream_key, stream_keys, unit, word
 
 rewind, coin_at, pull, observe = map(verb, ("rewind", "coin_at", "pull", "observe"))
 
 
+@plays_in_lanes
 class StreamSource(NamedTuple):
     """Rewards and coins computed from their addresses, for one replicate or a block.
 
@@ -91,7 +90,7 @@ def _observe(source, t, out):
         out[k] = laws.reward_of(source.law, source.first[k], source.second[k], w)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _next_word(source, k):
     at = position(source.at[k], source.gamma[k], 1)
     source.at[k] = at

@@ -14,10 +14,9 @@ G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number gener
 import hashlib
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits.engine import normal
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.vectors import LANES, Vector
 from fairbandits.engine.width import (
     absolute,
@@ -68,13 +67,13 @@ def stream_keys(
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def word(base, gamma, n):
     """Return the n-th 64-bit word (n >= 1) of the stream with this key."""
     return mixed(position(base, gamma, n))
 
 
-@register_jitable(**INLINE)
+@inlined
 def inner(w, j):
     """Return the j-th further word (j >= 1) of word `w`, for draws that need several."""
     return mixed(position(w, np.uint64(GOLDEN), j))
@@ -110,19 +109,19 @@ def mixed(z):
     return z ^ (z >> 31)
 
 
-@register_jitable(**INLINE)
+@inlined
 def unit(w):
     """Return word `w` as a float in [0, 1), a multiple of 2**-53."""
     return as_float(w >> np.uint64(11)) * 2.0**-53
 
 
-@register_jitable(**INLINE)
+@inlined
 def open_unit(w):
     """Return word `w` as a float in (0, 1), an odd multiple of 2**-53."""
     return (as_float(w >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
-@register_jitable(**INLINE)
+@inlined
 def standard_normal(w):
     """Return word `w` as a standard normal deviate, by inversion."""
     return normal_of(open_unit(w))
@@ -147,7 +146,7 @@ def normal_of(p):
     return np.array([normal.quantile(one) for one in p]).view(Vector)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _with_tails(p, q, z):
     """Return the quantiles `z`, corrected in the lanes outside of the central branch."""
     for i in range(LANES):

@@ -81,7 +81,7 @@ class VectorType(types.Type):
 
 
 class RowsType(types.Type):
-    """Numba's type of `Rows`: an array with other operations."""
+    """Numba's type of `Rows`."""
 
     def __init__(self, array):
         self.array = array
@@ -297,9 +297,7 @@ def _lower_setitem(context, builder, signature, values):
     return context.get_dummy_value()
 
 
-@type_callable(len)
-def _type_len(context):
-    return lambda rows: types.intp if isinstance(rows, RowsType) else None
+type_callable(len)(lambda context: lambda rows: types.intp if isinstance(rows, RowsType) else None)
 
 
 @lower_builtin(len, RowsType)
@@ -320,14 +318,10 @@ def entries(rows):
     return rows.array
 
 
-@type_callable(entries)
-def _type_entries(context):
-    return lambda rows: rows.array if isinstance(rows, RowsType) else None
-
-
-@lower_builtin(entries, RowsType)
-def _lower_entries(context, builder, signature, values):
-    return values[0]
+type_callable(entries)(
+    lambda context: lambda rows: rows.array if isinstance(rows, RowsType) else None
+)
+lower_builtin(entries, RowsType)(lambda context, builder, signature, values: values[0])
 
 
 def instruction(name: str) -> Callable:
@@ -367,33 +361,21 @@ def convert(name: str, kind: types.Type) -> Callable:
 
 
 def _comparison(sign: str) -> Callable:
-    """Return what compares: with what is not a number, only ``!=`` holds."""
-    compare = "fcmp_unordered" if sign == "!=" else "fcmp_ordered"
+    compare = "fcmp_unordered" if sign == "!=" else "fcmp_ordered"  # only != holds for NaN
     return lambda builder, a, b: getattr(builder, compare)(sign, a, b)
 
 
-for function, kind, name in (
-    (operator.add, FLOATS, "fadd"),
-    (operator.iadd, FLOATS, "fadd"),
-    (operator.sub, FLOATS, "fsub"),
-    (operator.isub, FLOATS, "fsub"),
-    (operator.mul, FLOATS, "fmul"),
-    (operator.truediv, FLOATS, "fdiv"),
-    (operator.add, WORDS, "add"),
-    (operator.mul, WORDS, "mul"),
-    (operator.xor, WORDS, "xor"),
-    (operator.rshift, WORDS, "lshr"),
-    (operator.and_, TRUTHS, "and_"),
-    (operator.or_, TRUTHS, "or_"),
-):
-    emitted((kind, kind), kind, instruction(name))(function)
+#: Kind of vectors -> operators of Python -> instructions.
+OPERATORS = {
+    FLOATS: {"add iadd": "fadd", "sub isub": "fsub", "mul": "fmul", "truediv": "fdiv"},
+    WORDS: {"add": "add", "mul": "mul", "xor": "xor", "rshift": "lshr"},
+    TRUTHS: {"and_": "and_", "or_": "or_"},
+}
+for kind, operators in OPERATORS.items():
+    for names, code in operators.items():
+        for name in names.split():
+            emitted((kind, kind), kind, instruction(code))(getattr(operator, name))
 emitted((FLOATS,), FLOATS, instruction("fneg"))(operator.neg)
-for name, sign in (
-    ("lt", "<"),
-    ("le", "<="),
-    ("gt", ">"),
-    ("ge", ">="),
-    ("eq", "=="),
-    ("ne", "!="),
-):
+SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+for name, sign in SIGNS.items():
     emitted((FLOATS, FLOATS), TRUTHS, _comparison(sign))(getattr(operator, name))

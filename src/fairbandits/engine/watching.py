@@ -8,10 +8,20 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import choose, distribute, implements, learn, probe, report, watch
+from fairbandits.engine.protocol import (
+    INLINE,
+    choose,
+    distribute,
+    implements,
+    learn,
+    plays_in_lanes,
+    probe,
+    report,
+    watch,
+)
 
 
+@plays_in_lanes
 class Watched(NamedTuple):
     """A policy's state, its observers' states, and the row where each one's columns begin."""
 

@@ -16,9 +16,9 @@ from typing import Annotated
 
 import numpy as np
 from numba.core import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import INLINE, inlined
 from fairbandits.engine.vectors import (
     FLOATS,
     LANES,
@@ -227,26 +227,26 @@ def _put_entry(rows, row, i, value):
 # What is made of these.
 
 
-@register_jitable(**INLINE)
+@inlined
 def greatest(a, b):
     """Return `max(a, b)`: `a` unless `b` is greater."""
     return where(b > a, b, a)
 
 
-@register_jitable(**INLINE)
+@inlined
 def least(a, b):
     """Return `min(a, b)`: `a` unless `b` is less."""
     return where(b < a, b, a)
 
 
-@register_jitable(**INLINE)
+@inlined
 def ratio(part, whole):
     """Return part / whole, or 0 where the whole is not above 0."""
     some = whole > 0.0
     return where(some, part / where(some, whole, 1.0), 0.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def largest(values):
     """Return the largest entry."""
     best = values[0]
@@ -255,14 +255,14 @@ def largest(values):
     return best
 
 
-@register_jitable(**INLINE)
+@inlined
 def assign(out, values):
     """Copy `values` into `out`, as many rows."""
     for k in range(len(out)):
         out[k] = values[k]
 
 
-@register_jitable(**INLINE)
+@inlined
 def fill(out, value):
     """Set every row of `out`."""
     for k in range(len(out)):

@@ -16,9 +16,9 @@ from numba import config
 
 from fairbandits import checks
 from fairbandits.engine.kinds import chosen as chosen_loop
-from fairbandits.engine.lanes import MOST_ROUNDS, block_of, lane_of
+from fairbandits.engine.lanes import block_of, lane_of
 from fairbandits.engine.loops import LOOPS, Record, new_record
-from fairbandits.engine.protocol import VERBS, WATCHING, is_implemented
+from fairbandits.engine.protocol import MOST_ROUNDS, VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
 from fairbandits.engine.watching import Watched, watched

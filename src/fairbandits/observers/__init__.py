@@ -10,15 +10,15 @@ from fairbandits.policies import Registry, make_registered
 #: Name in configuration files -> file and class. This line alone registers an observer. The code
 #: fingerprint of a run has the lines of its own observers.
 HOMES = {
-    "banditq_inequalities": "banditq_inequalities:BanditQInequalities",
+    "banditq_inequalities": "banditq:BanditQInequalities",
     "fair_learn_deficits": "fair_learn_deficits:FairLearnDeficits",
-    "group_deficits": "group_deficits:GroupDeficits",
-    "initial_phase": "initial_phase:InitialPhase",
+    "group_deficits": "groups:GroupDeficits",
+    "initial_phase": "groups:InitialPhase",
     "merit_regret": "merit_regret:MeritRegret",
-    "optional_pulls": "optional_pulls:OptionalPulls",
-    "plays_sum": "plays_sum:PlaysSum",
-    "queue_squares": "queue_squares:QueueSquares",
-    "starvation": "starvation:Starvation",
+    "optional_pulls": "groups:OptionalPulls",
+    "plays_sum": "plays:PlaysSum",
+    "queue_squares": "banditq:QueueSquares",
+    "starvation": "plays:Starvation",
     "surrogate_gains": "surrogate_gains:SurrogateGains",
 }
 #: Class -> the file that it is in.

@@ -1,14 +1,37 @@
 """Common parts of the observers."""
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import INLINE, implements, plays_in_lanes
 from fairbandits.engine.vectors import Rows, RowsType, Vector
-from fairbandits.engine.width import where
+from fairbandits.engine.width import assign, where
+from fairbandits.policies.parameters import Checked
+
+
+class Observer(Checked):
+    """Base of the observers."""
+
+    probes: ClassVar[tuple[str, ...]]
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> Any:
+        """Return the observer's state before the first round; TypeError if it cannot watch."""
+        raise NotImplementedError
+
+
+def reports_columns(state_class: type) -> type:
+    """Declare that a state plays in lanes, and that its `columns` are what it reports."""
+    implements("report", state_class)(report_columns)
+    return plays_in_lanes(state_class)
+
+
+def report_columns(observer, state, out):
+    """Write the columns of an observer's state."""
+    for p in range(len(observer.columns)):
+        assign(out[p], observer.columns[p])
 
 
 def refuse(observer: Any, policy: Any, watched: str) -> NoReturn:

@@ -5,9 +5,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import (
     Own,
     anywhere,
@@ -18,10 +17,11 @@ from fairbandits.engine.width import (
     where,
     whole_part,
 )
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies.fair_learn import FairLearnState
 
 
+@plays_in_lanes
 class DeficitsState(NamedTuple):
     """Statistics of the deficits; row c of a pair is for m = k - c classes."""
 
@@ -35,7 +35,7 @@ class DeficitsState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FairLearnDeficits:
+class FairLearnDeficits(Observer):
     """A record of Fair-Learn's deficits in every round.
 
     The deficit of arm i after round t is d_i = r_i t - N_i(t). With m classes the arm is in class
@@ -77,16 +77,11 @@ class FairLearnDeficits:
     """
 
     probes: ClassVar[tuple[str, ...]] = (
-        "crowding_k",
-        "crowding_k_minus_1",
-        "rise_k",
-        "rise_k_minus_1",
-        "pulled_excess",
-        "first_beyond",
+        *("crowding_k", "crowding_k_minus_1", "rise_k", "rise_k_minus_1"),
+        *("pulled_excess", "first_beyond"),
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:
-        """Return the state before the first round."""
         if not isinstance(state, FairLearnState):
             refuse(self, policy, "FairLearn")
         largest = n_arms * (state.denominator * horizon + state.tolerance)
@@ -107,9 +102,6 @@ class FairLearnDeficits:
             np.zeros(n_arms, np.int64),
             (state.tolerance // state.denominator + 1) * state.denominator - state.tolerance,
         )
-
-
-plays_in_lanes(DeficitsState)
 
 
 @implements("watch", DeficitsState)

@@ -4,20 +4,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import INLINE, implements, inlined, plays_in_lanes
 from fairbandits.engine.width import absolute, anywhere, assign, where
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies import bf_ucb, bf_ucb_sums
 from fairbandits.policies import merit as merits
 from fairbandits.policies.initial_rounds import by_merit
-from fairbandits.policies.parameters import Checked, Means
+from fairbandits.policies.parameters import Means
 
 
+@plays_in_lanes
 class MeritState(NamedTuple):
     """Sums over the rounds, in rows as in the state of BF-UCB.
 
@@ -34,22 +33,14 @@ class MeritState(NamedTuple):
     expected_root: np.ndarray
 
 
-plays_in_lanes(MeritState)
-
-
 @dataclass(frozen=True)
-class MeritRegret(Checked):
+class MeritRegret(Observer):
     """The distance of BF-UCB's probabilities from those of the true merits, and what bounds it.
 
     Parameters
     ----------
     reference : sequence of float
         True means, in [0, 1], at least one of each group with a merit above 0.
-
-    Raises
-    ------
-    ValueError
-        If a mean is out of its range, or a group has no merit.
 
     Columns
     -------
@@ -73,7 +64,6 @@ class MeritRegret(Checked):
     probes: ClassVar[tuple[str, ...]] = ("merit_regret", "outside", "expected_root")
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> MeritState:
-        """Return the state before the first round."""
         if not isinstance(state, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
             refuse(self, policy, "BF-UCB")
         checks.length("reference", self.reference, n_arms)
@@ -100,7 +90,7 @@ def _probability(observer, state, g, row):
     return _from_sums(observer, state, g, row)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _from_sums(observer, state, g, row):
     bound = observer.mean[row] + observer.width[g] * observer.inverse_root[row]
     return bound * state.last_share[g]

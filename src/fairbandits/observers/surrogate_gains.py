@@ -4,15 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies import banditq
-from fairbandits.policies.own_reward import OwnRewardState
+from fairbandits.policies.wrapping import OwnRewardState
 
 #: Lags 1 to 10, 11 to 100 and 101 to 1000.
 ENDS = (10, 100, 1000)
@@ -21,6 +18,7 @@ LAGS = ENDS[-1]
 EARNED, NORM = range(2)
 
 
+@plays_in_lanes
 class Gains(NamedTuple):
     """Sums over the rounds of the surrogate rewards g; arm k is the last index."""
 
@@ -36,12 +34,14 @@ class Gains(NamedTuple):
     rounds: Shared
 
 
+@plays_in_lanes
 class SeenState(NamedTuple):
     """The statistics for BanditQ that sees all rewards."""
 
     gains: Gains
 
 
+@plays_in_lanes
 class UnseenState(NamedTuple):
     """The statistics for BanditQ that sees its own arm's reward; the queues before the round."""
 
@@ -50,7 +50,7 @@ class UnseenState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SurrogateGains:
+class SurrogateGains(Observer):
     """The surrogate rewards of all arms of BanditQ, with full information or inside `OwnReward`.
 
     Notes
@@ -96,18 +96,11 @@ class SurrogateGains:
     """
 
     probes: ClassVar[tuple[str, ...]] = (
-        "surrogate_regret",
-        "gain_sum",
-        "gain_squares",
-        "gain_max",
-        "gain_norm",
-        "correlation_10",
-        "correlation_100",
-        "correlation_1000",
+        *("surrogate_regret", "gain_sum", "gain_squares", "gain_max", "gain_norm"),
+        *("correlation_10", "correlation_100", "correlation_1000"),
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SeenState | UnseenState:
-        """Return the state before the first round."""
         unseen = isinstance(state, OwnRewardState) and isinstance(
             state.learner, banditq.BanditState
         )
@@ -121,10 +114,6 @@ class SurrogateGains:
             np.zeros(1, np.int64),
         )
         return UnseenState(np.zeros(n_arms), gains) if unseen else SeenState(gains)
-
-
-for state_class in (Gains, SeenState, UnseenState):
-    plays_in_lanes(state_class)
 
 
 @implements("watch", SeenState)
@@ -143,7 +132,7 @@ def _watch_unseen(observer, state, t, x, reward):
     _take(observer.gains, t, x)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _take(gains, t, x):
     """Add the surrogate rewards of a round, `gains.last`, to the statistics."""
     windows, past = gains.windows, gains.past
@@ -172,7 +161,7 @@ def _take(gains, t, x):
     gains.rounds[0] = t
 
 
-@register_jitable(**INLINE)
+@inlined
 def _correlations(gains, k, out):
     """Write the mean autocorrelations of arm k over the windows of lags into out[:, k]."""
     rounds = gains.rounds[0]
@@ -194,6 +183,7 @@ def _correlations(gains, k, out):
         out[w][k] = ratio(covariance / (rounds * lags), variance)
 
 
+@implements("report", SeenState, UnseenState)
 def _report(observer, state, out):
     gains = observer.gains
     fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
@@ -203,7 +193,3 @@ def _report(observer, state, out):
     fill(out[4], gains.scalars[NORM])
     for k in range(len(gains.sums)):
         _correlations(gains, k, out[5:])
-
-
-implements("report", SeenState)(_report)
-implements("report", UnseenState)(_report)

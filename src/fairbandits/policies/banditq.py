@@ -6,12 +6,9 @@ from itertools import chain
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, assign, greatest, where
 from fairbandits.policies import learners
 from fairbandits.policies.learners import absorb, ascend
@@ -43,6 +40,7 @@ SUBROUTINES = {
 }
 
 
+@plays_in_lanes
 class FullState(NamedTuple):
     """BanditQ with full information: queues of the protected arms, and a learner."""
 
@@ -58,6 +56,7 @@ class FullState(NamedTuple):
     post: bool
 
 
+@plays_in_lanes
 class BanditState(NamedTuple):
     """BanditQ with bandit feedback: the same fields, moved by one arm's reward a round."""
 
@@ -156,7 +155,6 @@ class BanditQ(Policy):
         checks.one_of(f"subroutine with {self.feedback} feedback", self.subroutine, fitting)
 
     def start(self, n_arms: int, horizon: int) -> FullState | BanditState:
-        """Return the state before the first round."""
         checks.length("targets", self.targets, n_arms)
         targets, arrays = np.array(self.targets), np.zeros((5, n_arms))
         penalty = power(horizon, self.V_exponent) if self.V is None else float(self.V)
@@ -170,13 +168,33 @@ class BanditQ(Policy):
         return BanditState(*common, penalty, post)
 
 
-@register_jitable(**INLINE)
+@dataclass(frozen=True)
+class Hedge(Policy):
+    """Exponential weights on the rewards themselves, tuned as AdaHedge tunes them.
+
+    It is BanditQ with that learner, no targets and V = 1, by the same code.
+
+    References
+    ----------
+    S. de Rooij, T. van Erven, P. Grunwald and W. Koolen, "Follow the leader if you can, hedge if
+    you must", JMLR 15 (2014).
+    """
+
+    feedback: ClassVar[str] = "full"
+    probes: ClassVar[tuple[str, ...]] = PROBES
+
+    def start(self, n_arms: int, horizon: int) -> FullState:
+        unfair = BanditQ((0.0,) * n_arms, feedback="full", subroutine="adahedge", V=1.0)
+        return unfair.start(n_arms, horizon)
+
+
+@inlined
 def surrogate_gain(state, length, reward):
     """Return (Q_i + V) r_i for a queue of this length."""
     return (length + state.penalty) * reward
 
 
-@register_jitable(**INLINE)
+@inlined
 def lengthen(state, k, served):
     """Move the queue of arm k by a round with `served` of its reward: Q_i + lambda_i - r_i x_i."""
     level = state.queue[k] + state.targets[k] - served
@@ -226,13 +244,9 @@ def _learn_one(state, t, arm, reward):
     absorb(state.learner, t, arm, surrogate_gain(state, length, reward))
 
 
+@implements("probe", FullState, BanditState)
 def _probe(state, out):
     assign(out[0], state.queue)
     assign(out[1], state.idleness)
     assign(out[2], state.queue_max)
     assign(out[3], state.probability)
-
-
-for state_class in (FullState, BanditState):
-    plays_in_lanes(state_class)
-    implements("probe", state_class)(_probe)

@@ -4,37 +4,35 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import NOT_INLINED
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, not_inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, anywhere, entry, lanes_of, put_entry, ratio, where
 from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.bf_ucb_sums import next_group, serve
-from fairbandits.policies.grouped import Grouped
+from fairbandits.policies.initial_rounds import Grouped
 from fairbandits.policies.parameters import (
+    VERSIONS,
     Confidence,
     GroupQuotas,
     GroupSizes,
     NonNegative,
+    Version,
     one_of,
 )
-from fairbandits.policies.released import VERSIONS, Version
 
 PROBES = ("probability", "share")
 SWITCHES = ("initialisation", "width", "running_mean", "draw")
 WIDTHS = ("paper", "released", "horizon")
 
 
+@plays_in_lanes
 class BFUCBState(NamedTuple):
     """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
 
-    With ``plain`` the weights of the arms are their optimistic means; otherwise they follow from
-    the box, whose ends and best point are in the last arrays.
+    With ``plain`` the arms' weights are their optimistic means, else they follow from the box.
     """
 
     first: initial.InitialState
@@ -69,8 +67,7 @@ class BFUCB(Grouped):
     Parameters
     ----------
     groups : sequence of int
-        Sizes k_g >= 1 of the groups; the arms stand in this order, the first k_1 of them being
-        the first group.
+        Sizes k_g >= 1 of the groups, in the order of the arms.
     quotas : sequence of number or str, one per group
         Required fraction of rounds beta_g >= 0, exact: 0.4, "1/3". They sum to at most 1. The
         paper's guarantee needs beta_g <= 1/m and a sum below 1 (see `in_stated_range`).
@@ -85,10 +82,11 @@ class BFUCB(Grouped):
         w_g as above; or with delta outside the logarithm, sqrt(2 log(4 N_g k_g) / delta); or with
         the horizon T in place of N_g.
     running_mean : {"paper", "released"}, optional
-        The mean of all rewards; or one that counts the initial mean once more (see Notes).
+        The mean of all rewards; or (N m + r) / (N + 1) with N already counting the pull, in which
+        the initial mean enters once too often.
     draw : {"paper", "released"}, optional
         A draw from the probabilities; or one by a number rounded to thousandths, where 1.000 pulls
-        arm 1 whatever group was to be served (`fairbandits.policies.released.draw_rounded`).
+        arm 1 whatever group was to be served (`fairbandits.policies.merit.draw_rounded`).
     box : {"upper", "exact", "uncut"}
         The optimistic means: the upper corner of the confidence box, or its point of largest Phi,
         the box being cut to [0, 1], without which Phi is unbounded near 0. Or the upper corner of
@@ -106,16 +104,8 @@ class BFUCB(Grouped):
     Notes
     -----
     Rewards are in [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round.
-    All widths depend on the group's own counts only, so a round changes one group's numbers.
-
-    The mean of the released program is (N m + r) / (N + 1) with N already counting the pull: the
-    initial mean enters once too often.
-
-    Its rounded draw can pull arm 1 while another group is served. That group's N_g grows then, as
-    in the program, so that N_g is no longer the sum of its arms' pulls.
-
-    In the column `probability` a round whose arm is fixed counts 1. What else there is to see,
-    observers record: `fairbandits.InitialPhase`, `GroupDeficits`, `OptionalPulls`, `MeritRegret`.
+    Where the rounded draw pulls arm 1 in place of a group that is served, that group's N_g grows,
+    as in the program. In the column `probability` a round whose arm is fixed counts 1.
 
     Columns
     -------
@@ -151,9 +141,7 @@ class BFUCB(Grouped):
     merit_parameter: NonNegative = 1.0
     learner: Annotated[str, one_of(*layout.LEARNERS)] = "optimistic"
     probes: ClassVar[tuple[str, ...]] = PROBES
-    switches: ClassVar = dict.fromkeys(
-        ("initialisation", "width", "running_mean", "draw"), VERSIONS
-    )
+    switches: ClassVar = dict.fromkeys(SWITCHES, VERSIONS)
 
     @property
     def in_stated_range(self) -> bool:
@@ -169,7 +157,6 @@ class BFUCB(Grouped):
         return linear and self.box != "exact" and self.policy_from == "maximiser"
 
     def start(self, n_arms: int, horizon: int) -> BFUCBState | sums.BFUCBState:
-        """Return the state before the first round."""
         if self._plain and self.box == "uncut" and self.draw == "paper":
             return sums.begin(self._common(n_arms, horizon))
         return self.start_weighing(n_arms, horizon)
@@ -198,9 +185,6 @@ class BFUCB(Grouped):
             layout.LEARNERS[self.learner],
             self.running_mean == "released",
         )
-
-
-plays_in_lanes(BFUCBState)
 
 
 @implements("choose", BFUCBState)
@@ -239,7 +223,7 @@ def _learn(state, t, arm, reward):
                 _weigh_any(state, arms, g)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _weigh_any(state, arms, g):
     """Do the same as `merit.weigh` for any merit function, and for the maximum over the box."""
     size, row = layout.size_of(arms, g), g * arms.columns

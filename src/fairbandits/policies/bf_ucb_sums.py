@@ -11,11 +11,8 @@ already in ``probability``.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import anywhere, at, least, ratio, where, whole
 from fairbandits.policies import groups as layout
@@ -23,11 +20,11 @@ from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 
 
+@plays_in_lanes
 class BFUCBState(NamedTuple):
-    """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
+    """As in `bf_ucb`, and of the last draw of each group the arm's place, 1 / total and the width.
 
-    At the last draw of each group: ``eight`` has the means and inverse roots of the block drawn
-    from, ``drawn`` the arm's place, ``last_share`` and ``last_width`` 1 / total and the width.
+    ``eight`` has the means and inverse roots of the block drawn from.
     """
 
     first: initial.InitialState
@@ -65,10 +62,7 @@ def begin(common: tuple[Any, ...]) -> BFUCBState:
     )
 
 
-plays_in_lanes(BFUCBState)
-
-
-@register_jitable(**INLINE)
+@inlined
 def next_group(state, t, coin):
     """Note which group is served in a round, in either kind of state, and return it."""
     groups = state.groups
@@ -79,7 +73,7 @@ def next_group(state, t, coin):
     return groups.now[0]
 
 
-@register_jitable(**INLINE)
+@inlined
 def serve(state):
     """Count a round of the served group, and compute its width; return it."""
     groups = state.groups
@@ -111,7 +105,7 @@ def _choose(state, t, coin):
     return _expose(state, group, coin)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _fetch(state, group, block):
     """Read the means and inverse roots of a block of the group; return its first row."""
     arms = state.first.arms
@@ -123,7 +117,7 @@ def _fetch(state, group, block):
     return row
 
 
-@register_jitable(**INLINE)
+@inlined
 def _expose(state, group, coin):
     """Draw an arm of the group by merit."""
     arms = state.first.arms
@@ -180,7 +174,7 @@ def _learn(state, t, arm, reward):
     _sum_groups(state, group, block, means, roots)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _not_taken(state, row, shares, widths):
     """Return the probability that an arm had in the rounds since its last pull."""
     arms = state.first.arms
@@ -188,7 +182,7 @@ def _not_taken(state, row, shares, widths):
     return missing + arms.inverse_root[row] * (widths - state.taken_widths[row])
 
 
-@register_jitable(**INLINE)
+@inlined
 def _eight(state, first, inside, value):
     """Return eight rows, of which the arm's own has a new value."""
     rows = state.eight
@@ -208,13 +202,9 @@ def _eight(state, first, inside, value):
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _sum_groups(state, group, block, means, roots):
-    """Compute the total of optimistic means and the value of the group whose block has changed.
-
-    The moments are replaced as a whole: after writes entry by entry the processor would wait for
-    its cache before it reads them as one vector.
-    """
+    """Compute the total of optimistic means and the value of the group whose block has changed."""
     new_means, new_roots = merits.tree(means), merits.tree(roots)
     new_squares = merits.tree(merits.products(means, means))
     new_products = merits.tree(merits.products(means, roots))
@@ -243,7 +233,7 @@ def _sum_groups(state, group, block, means, roots):
             state.value[g] = ratio(squares, total)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _moment(state, row, changed, new):
     value = where(changed, new, state.moments[row])
     state.moments[row] = value

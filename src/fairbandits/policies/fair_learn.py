@@ -6,8 +6,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import fits, may_ask, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import (
+    choose,
+    fits,
+    implements,
+    learn,
+    may_ask,
+    plays_in_lanes,
+    unchanged_when_asked,
+)
 from fairbandits.engine.width import Own, anywhere, where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import (
@@ -46,10 +53,8 @@ class FairLearn(HasLearner):
         than 1. The paper's model has r_i < 1/k (see `in_stated_range`).
     tolerance : number or str
         Allowed deficit alpha >= 0, exact.
-    learner : str
-        Name of any registered policy with bandit feedback.
-    learner_parameters : mapping of str
-        Its hyper-parameters.
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
     first_rounds : {"learner", "round_robin"}
         Who fills the rounds 1..k: the rule above, or every arm once in order.
 
@@ -91,7 +96,6 @@ class FairLearn(HasLearner):
         return quotas, int(whole) * denominator + rest, denominator
 
     def start(self, n_arms: int, horizon: int) -> FairLearnState:
-        """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
         quotas, tolerance, denominator = self._numerators(horizon)
         return FairLearnState(

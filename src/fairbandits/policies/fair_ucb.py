@@ -12,23 +12,12 @@ class FairUCB(FairLearn):
 
     Parameters
     ----------
-    quotas : sequence of number or str, length n_arms
-        Required fraction of pulls r_i >= 0 of each arm, exact: 0.05, "1/3". They sum to less
-        than 1.
-    tolerance : number or str
-        Allowed deficit alpha >= 0, exact.
-    first_rounds : {"learner", "round_robin"}
-        Who fills the rounds 1..k.
-
-    Notes
-    -----
-    It pulls what `FairLearn` with the same quotas pulls. In configuration files it is
-    ``fair_learn``.
+    quotas, tolerance, first_rounds
+        As in `FairLearn`, which is the policy in configuration files.
 
     References
     ----------
-    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-    bandit problem", section 4.
+    As in `FairLearn`, section 4.
 
     Examples
     --------

@@ -5,32 +5,32 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import Shared, greatest, sqrt, where, whole
 from fairbandits.policies import bf_ucb
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.grouped import Grouped
+from fairbandits.policies.initial_rounds import Grouped
+from fairbandits.policies.merit import numbering
 from fairbandits.policies.parameters import (
+    VERSIONS,
     Confidence,
     GroupQuotas,
     GroupSizes,
     Means,
+    Version,
     one_of,
 )
-from fairbandits.policies.released import VERSIONS, Version, numbering
 
 PROBES = ("probability", "share")
 CLOCKS, COUNTS = ("horizon", "round"), ("own", "bf_ucb")
 
 
+@plays_in_lanes
 class FairXUCBState(NamedTuple):
     """Who plays the initial rounds, alone or as a BF-UCB in all rounds, and the arms as one group.
 
@@ -62,10 +62,8 @@ class FairXUCB(Grouped):
     ----------
     groups : sequence of int
         Sizes k_g >= 1 of the groups, in the order of the arms; only the initial rounds need them.
-    delta : float, optional
-        Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
-    version : {"paper", "released"}
-        Default of the switches below.
+    delta, version, initialisation, running_mean, draw
+        As in `BFUCB`.
     width : {"paper", "released"}, optional
         As above; or with delta outside the logarithm, sqrt(2 log(4 T n) / delta).
     clock : {"horizon", "round"}, optional
@@ -73,29 +71,20 @@ class FairXUCB(Grouped):
     counts : {"own", "bf_ucb"}, optional
         Whose N_i the width is divided by: this policy's; or those of a BF-UCB that plays at the
         same time, as in the released version. It draws Bernoulli rewards of its own.
-    initialisation, running_mean, draw : {"paper", "released"}, optional
-        As in `BFUCB`.
     box : {"upper", "uncut"}
         Whether u_i = min(1, mean_i + w / sqrt(N_i)), or as the paper prints it without the cut; in
         the initial rounds too.
     quotas : sequence of number or str, one per group, optional
         Quotas of that BF-UCB.
     shadow_means : sequence of float, length n_arms, optional
-        Means in [0, 1] of that BF-UCB's rewards.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or quotas and means are needed and not given.
+        Means in [0, 1] of that BF-UCB's rewards. Given counts ``bf_ucb`` both are needed.
 
     Notes
     -----
     The BF-UCB whose counts are used is of the same version, box, initialisation, running mean and
-    draw.
-    In the released program its rewards are independent of this policy's too, so that only their
-    distribution matters.
-
-    The probes are those of `BFUCB` with the same names, over all arms instead of within a group.
+    draw. In the released program its rewards are independent of this policy's too, so that only
+    their distribution matters. The probes are those of `BFUCB`, over all arms instead of within a
+    group.
 
     References
     ----------
@@ -136,7 +125,6 @@ class FairXUCB(Grouped):
                     raise ValueError(f"{name} must be given with counts bf_ucb, got None")
 
     def start(self, n_arms: int, horizon: int) -> FairXUCBState:
-        """Return the state before the first round."""
         layout.check_layout(self.groups, n_arms)
         shadow = self.counts == "bf_ucb"
         if shadow:
@@ -174,10 +162,7 @@ class FairXUCB(Grouped):
         )
 
 
-plays_in_lanes(FairXUCBState)
-
-
-@register_jitable(**INLINE)
+@inlined
 def _weigh(state, t):
     """Compute the width and all optimistic means of round t."""
     arms = state.arms
@@ -192,7 +177,7 @@ def _weigh(state, t):
         state.blocks[b] = merits.block_sum(arms.weight, merits.BLOCK * b)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _weigh_one(state, arm):
     """Compute one arm's optimistic mean, with the width unchanged."""
     state.arms.weight[arm] = merits.bound_of(state.arms, arm, state.width[0])

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.policies import groups as layout
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import (
@@ -62,8 +60,7 @@ class GroupOracle(Policy):
     -----
     The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within.
     Groups are compared in exact integers; ties go to the lowest group. There are no initial rounds.
-    The probe ``probability`` sums each arm's probabilities; ``share`` has those within its group, 0
-    before the group is first served.
+    The probes are those of `BFUCB`; ``share`` is 0 before the group is first served.
 
     References
     ----------
@@ -90,7 +87,6 @@ class GroupOracle(Policy):
         layout.check_quotas(self.quotas, self.groups)
 
     def start(self, n_arms: int, horizon: int) -> GroupOracleState:
-        """Return the state before the first round."""
         groups = layout.begin(self.groups, self.quotas, n_arms, horizon)
         checks.length("means", self.means, n_arms)
         means = np.array(self.means)
@@ -120,7 +116,7 @@ class GroupOracle(Policy):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _most_short(groups, t):
     """Return the lowest group of largest floor(beta_g t) - N_g if that is above 0, else -1."""
     group, worst = -1, 0

@@ -5,18 +5,21 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
-from fairbandits.policies.grouped import Grouped
-from fairbandits.policies.merit import learn_arm
-from fairbandits.policies.parameters import Confidence, GroupQuotas, GroupSizes, one_of
-from fairbandits.policies.released import VERSIONS, Version, numbering
+from fairbandits.policies.initial_rounds import Grouped
+from fairbandits.policies.merit import learn_arm, numbering
+from fairbandits.policies.parameters import (
+    VERSIONS,
+    Confidence,
+    GroupQuotas,
+    GroupSizes,
+    Version,
+    one_of,
+)
 from fairbandits.policies.ties import any_of_best, better
 from fairbandits.rationals import Quotas
 
@@ -25,6 +28,7 @@ INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
 TIES = ("lowest", "random", "released")
 
 
+@plays_in_lanes
 class GroupUCBState(NamedTuple):
     """The state of the initial rounds, the groups, and the indices of all arms.
 
@@ -69,22 +73,20 @@ class GroupUCB(Grouped):
         mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta, n
         being the number of arms among which the choice is. Default ucb1 in the paper's version.
     cap : bool, optional
-        Whether indices are cut off at 1. Default as the authors' program does in its version.
+        Whether indices are cut off at 1. Default as the authors' program does in its version. While
+        they tie at 1, the tie rule decides everything.
     ties : {"lowest", "random", "released"}, optional
         Which of several arms of the same index: the lowest, any, or the first one in the released
         program's numbering, where arm 1 is followed by the groups from the second on and the rest
         of the first group is last. Default "lowest" in the paper's version.
-    initialisation, running_mean : {"paper", "released"}, optional
+    initialisation, running_mean, delta
         As in `BFUCB`.
     box : {"upper", "uncut"}
-        Whether the optimistic means of the draws in the initial rounds are cut at 1, as in `BFUCB`.
-    delta : float, optional
-        As in `BFUCB`.
+        Whether the optimistic means of the draws in the initial rounds are cut at 1.
 
     Notes
     -----
-    The pulled arm's group is credited, in every round. While capped indices tie at 1, the tie rule
-    decides everything.
+    The pulled arm's group is credited, in every round.
 
     References
     ----------
@@ -115,7 +117,6 @@ class GroupUCB(Grouped):
     }
 
     def start(self, n_arms: int, horizon: int) -> GroupUCBState:
-        """Return the state before the first round."""
         quotas = Quotas((0,) * len(self.groups)) if self.quotas is None else self.quotas
         groups = layout.begin(self.groups, quotas, n_arms, horizon)
         released = self.version == "released"
@@ -136,10 +137,7 @@ class GroupUCB(Grouped):
         )
 
 
-plays_in_lanes(GroupUCBState)
-
-
-@register_jitable(**INLINE)
+@inlined
 def bonus_of(state, count, t):
     """Return the factor of 1 / sqrt(N_i) in round t, for a choice among `count` arms."""
     if state.kind == UCB1_INDEX:

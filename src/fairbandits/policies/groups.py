@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import fits, plays_in_lanes
+from fairbandits.engine.protocol import fits, inlined, plays_in_lanes
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import Shared, anywhere, where, whole
 from fairbandits.policies.ties import better
@@ -74,19 +72,19 @@ def check_quotas(quotas: Quotas, groups: Sequence[int]) -> None:
         raise ValueError(f"quotas must have one entry per group ({len(groups)}), got {len(quotas)}")
 
 
-@register_jitable(**INLINE)
+@inlined
 def size_of(groups, g):
     """Return the number of arms of group g."""
     return groups.start[g + 1] - groups.start[g]
 
 
-@register_jitable(**INLINE)
+@inlined
 def owed(groups, g, t):
     """Return the numerator of beta_g (t-1) - N_g."""
     return groups.quotas[g] * (t - 1) - groups.denominator * groups.served[g]
 
 
-@register_jitable(**INLINE)
+@inlined
 def most_owed(groups, t):
     """Return the lowest group of largest beta_g (t-1) - N_g if that is above 0, else -1; exact."""
     group, worst = -1, 0
@@ -95,7 +93,7 @@ def most_owed(groups, t):
     return group
 
 
-@register_jitable(**INLINE)
+@inlined
 def served_group(groups, learner, value, t, coin):
     """Return the group that is furthest behind; if none is, the learner's choice."""
     group = most_owed(groups, t)
@@ -105,7 +103,7 @@ def served_group(groups, learner, value, t, coin):
     return group
 
 
-@register_jitable(**INLINE)
+@inlined
 def _optional_group(groups, learner, value, t, coin):
     """Return the group served in a round when none is behind."""
     n_groups = len(groups.served)

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
 from fairbandits.policies.kl import Limits
@@ -40,19 +38,12 @@ class GuaranteeETC(Guaranteed):
 
     Parameters
     ----------
-    targets : sequence of float, length n_arms
+    targets, constant
         As in `GuaranteeKLUCB`.
-    constant : float
-        As in `GuaranteeKLUCB`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or the horizon is missing.
 
     Notes
     -----
-    With horizon T, arm after arm: lambda T / 4 pulls give a first estimate m; then
+    With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
     min(lambda / (6 m), lambda / 2) T pulls a second one, of these pulls alone; then come
     lambda T / m' less both quotas, for the second estimate m'. Quotas are numbers that the pulls
     have to reach, and estimates lie between lambda and 1. Where lambda / m' sum to more than 1, m'
@@ -70,7 +61,6 @@ class GuaranteeETC(Guaranteed):
     constant: Positive = PUBLISHED
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
-        """Return the state before the first round."""
         rounds = float(known(horizon))
         limits, targets, protected = self._begin(n_arms)
         quotas = np.zeros((2, n_arms))
@@ -89,7 +79,7 @@ class GuaranteeETC(Guaranteed):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _short(state, phase):
     """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
     for j in range(state.protected.size):
@@ -99,12 +89,12 @@ def _short(state, phase):
     return -1
 
 
-@register_jitable(**INLINE)
+@inlined
 def _cut(state, k, mean):
     return min(max(mean, state.targets[k]), 1.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _end_first(state):
     """Set the quotas of the second phase."""
     for j in range(state.protected.size):
@@ -115,7 +105,7 @@ def _end_first(state):
     state.phase[0] = SECOND
 
 
-@register_jitable(**INLINE)
+@inlined
 def _end_second(state):
     """Set the estimates of the third phase."""
     for j in range(state.protected.size):
@@ -126,7 +116,7 @@ def _end_second(state):
     state.phase[0] = THIRD
 
 
-@register_jitable(**INLINE)
+@inlined
 def _needed(state, estimate):
     """Return the sum of lambda / estimate."""
     total = 0.0
@@ -136,7 +126,7 @@ def _needed(state, estimate):
     return total
 
 
-@register_jitable(**INLINE)
+@inlined
 def _optimistic(state, clock):
     """Set the upper limits of the second phase's estimates."""
     now = kl.level(state.limits, clock)
@@ -150,7 +140,7 @@ def _optimistic(state, clock):
             state.upper[k] = max(1.0 - math.exp(x), state.targets[k])
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _third(state, clock):
     """Return the arm to pull in the third phase, or -1 at its end."""
     estimate = state.estimate

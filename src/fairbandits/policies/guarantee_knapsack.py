@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from fairbandits import checks
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.policies.guarantees import Guarantees, known
 from fairbandits.policies.parameters import Policy
 from fairbandits.policies.simplex import sample
@@ -42,15 +40,10 @@ class GuaranteeKnapsack(Policy):
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or the horizon is missing.
-
     Notes
     -----
-    With N arms, horizon T and the least positive target m, a round's constraints are
-    g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
+    With N arms, horizon T, which it needs, and the least positive target m, a round's constraints
+    are g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
     sqrt(log N / T) has prices q_i of them, which grow where g_i is negative. The arms' learner is
     EXP3.P with delta = 1 / T, as its authors tune it, and the gain
     (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))), which
@@ -67,7 +60,6 @@ class GuaranteeKnapsack(Policy):
     targets: Guarantees
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeKnapsackState:
-        """Return the state before the first round."""
         checks.length("targets", self.targets, n_arms)
         n, rounds = n_arms, known(horizon)
         targets = np.array(self.targets)
@@ -93,7 +85,7 @@ class GuaranteeKnapsack(Policy):
         )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _price(state, arm, reward):
     """Let the prices learn from a reward; return the constraints' cost at the new ones."""
     prices, weights = state.prices, state.price_weights

@@ -1,17 +1,39 @@
-"""Common parts of the policies for guaranteed reward rates."""
+"""Guaranteed reward rates: by estimates of the means or by what is owed, and KL-UCB with the rest.
 
+All are of D. Baudry, N. Merlis, M. Molina, H. Richard and V. Perchet, "Multi-armed bandits with
+guaranteed revenue per arm", AISTATS 2024, and its published program.
+"""
+
+import math
+from dataclasses import dataclass
 from numbers import Integral
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
+from fairbandits.engine.protocol import implements, inlined, not_inlined
+from fairbandits.engine.streams import unit
 from fairbandits.policies import kl
-from fairbandits.policies.parameters import Means, Policy
+from fairbandits.policies.kl import Limits
+from fairbandits.policies.parameters import Means, Policy, Positive, one_of
+from fairbandits.policies.simplex import sample
 
 #: Guaranteed reward rates, of rewards in [0, 1].
 Guarantees = Means
 #: c in kl(mean, q) = c log t / N, in the published program: 3 (1 + 0.01).
 PUBLISHED = 3.03
+MEAN, UPPER, LOWER = range(3)
+ESTIMATES = {"mean": MEAN, "upper": UPPER, "lower": LOWER}
+EXCESS = ("upper", "normalise")
+OWED, ESTIMATED, FREE = range(3)
+
+
+def known(horizon: int) -> int:
+    """Return the horizon, or raise ValueError if there is none."""
+    if isinstance(horizon, bool) or not isinstance(horizon, Integral) or horizon < 1:
+        raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
+    return int(horizon)
 
 
 class Guaranteed(Policy):
@@ -25,8 +47,306 @@ class Guaranteed(Policy):
         return limits, targets, np.flatnonzero(targets > 0)
 
 
-def known(horizon: int) -> int:
-    """Return the horizon, or raise ValueError if there is none."""
-    if isinstance(horizon, bool) or not isinstance(horizon, Integral) or horizon < 1:
-        raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
-    return int(horizon)
+class GuaranteeBaselineState(NamedTuple):
+    """Limits for KL-UCB, and the guarantees."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+
+
+class GuaranteeKLUCBState(NamedTuple):
+    """Limits for KL-UCB, guarantees, and log(1 - upper), log(lower) of the last limits computed."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+    log_gap: np.ndarray
+    log_lower: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    estimate: int
+    try_upper: bool
+
+
+class GuaranteeAnytimeState(NamedTuple):
+    """Limits for KL-UCB; pulls, sums and the rest lambda / mean - lambda of the second part."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+    pulls: np.ndarray
+    sums: np.ndarray
+    extra: np.ndarray
+    totals: np.ndarray  # of lambda / mean, and of the rests
+    part: np.ndarray
+    owed: float
+
+
+@dataclass(frozen=True)
+class GuaranteeBaseline(Guaranteed):
+    """Pull the arm furthest below its guarantee; if none is below, that of KL-UCB.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `GuaranteeKLUCB`.
+    constant : float
+        c in the limits N kl(mean, q) = c log t; the last program that had this policy had 2, the
+        published one has 3.03.
+
+    Notes
+    -----
+    After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
+    to the lowest arm, also of those with the largest limit. That is 1 for an arm never pulled, and
+    no limit is below lambda_i.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`; the policy is in the program's history, and not in its last version.
+    """
+
+    targets: Guarantees
+    constant: Positive = PUBLISHED
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeBaselineState:
+        return GuaranteeBaselineState(*self._begin(n_arms))
+
+
+@dataclass(frozen=True)
+class GuaranteeKLUCB(Guaranteed):
+    """Give each guaranteed arm the probability lambda / estimate, and the rest to KL-UCB.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        Guaranteed reward rate lambda_i of each arm, in [0, 1]; 0 for those without a guarantee.
+    estimate : {"mean", "upper", "lower"}
+        What stands for an arm's mean: the empirical mean, its upper or its lower KL limit; never
+        less than lambda_i, as the mean cannot be where the guarantee can be kept.
+    constant : float
+        c in the limits N kl(mean, q) = c log t; the published program has 3.03.
+    excess : {"upper", "normalise"}
+        Where the probabilities sum to 1 or more they are divided by their sum: with ``normalise``
+        at once; with ``upper`` only if those of the upper limits do not sum to less, which are
+        taken otherwise.
+
+    Notes
+    -----
+    The arms have one pull each first. The arm of KL-UCB is the lowest of the largest upper limits,
+    which are not below lambda_i either. t is the number of rounds played so far, and a mean
+    outside [0, 1] is taken for the nearer end.
+
+    References
+    ----------
+    D. Baudry, N. Merlis, M. Molina, H. Richard and V. Perchet, "Multi-armed bandits with guaranteed
+    revenue per arm", AISTATS 2024: greedy, UCB and LCB; with excess ``normalise`` their variants
+    without the upper limits.
+    """
+
+    targets: Guarantees
+    estimate: Annotated[str, one_of(*ESTIMATES)] = "mean"
+    constant: Positive = PUBLISHED
+    excess: Annotated[str, one_of(*EXCESS)] = "upper"
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeKLUCBState:
+        return GuaranteeKLUCBState(
+            *self._begin(n_arms),
+            *np.full((2, n_arms), kl.UNKNOWN),
+            *np.zeros((2, n_arms)),
+            ESTIMATES[self.estimate],
+            self.excess == "upper" and self.estimate != "upper",
+        )
+
+
+@dataclass(frozen=True)
+class GuaranteeAnytime(Guaranteed):
+    """Draw an arm by its guarantee, by what its estimate adds to that, or take that of KL-UCB.
+
+    Parameters
+    ----------
+    targets, constant
+        As in `GuaranteeKLUCB`; the targets sum to at most 1.
+
+    Notes
+    -----
+    The three parts: arm i has probability lambda_i; then lambda_i / m_i - lambda_i; what is left is
+    KL-UCB's. m_i is the mean of the pulls in the second part alone, between lambda_i and 1, and
+    lambda_i before the first of them. Where lambda_i / m_i sum to more than 1, the second part is
+    scaled to what the first one leaves, and nothing is left for KL-UCB. That has all pulls; an arm
+    never pulled has the limit 1, no limit is below lambda_i, ties go to the lowest arm. One coin
+    draws the part and the arm.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`; it is the anytime version of `GuaranteeETC`.
+    """
+
+    targets: Guarantees
+    constant: Positive = PUBLISHED
+
+    def __post_init__(self):
+        super().__post_init__()
+        if sum(self.targets) > 1 + checks.SLACK:
+            raise ValueError(
+                "targets must sum to at most 1, which is all that rewards in [0, 1] can give, got "
+                f"{sum(self.targets):.6g}"
+            )
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeAnytimeState:
+        state = GuaranteeAnytimeState(
+            *self._begin(n_arms),
+            np.zeros(n_arms, np.int64),
+            *np.zeros((2, n_arms)),
+            np.zeros(2),
+            np.array([FREE]),
+            sum(self.targets),
+        )
+        _add_up(state)
+        return state
+
+
+@implements("choose", GuaranteeBaselineState)
+def _choose_behind(state, t, coin):
+    sums, targets = state.limits.sums, state.targets
+    arm = -1
+    lowest = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        ahead = sums[k] - targets[k] * (t - 1)
+        if ahead < lowest:
+            lowest = ahead
+            arm = k
+    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+
+
+@implements("learn", GuaranteeBaselineState)
+def _learn_limits(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)
+
+
+@inlined
+def _gap(p, entropy, divergence, known, k):
+    """Return 1 - q for the upper limit q of p, starting from the last round's."""
+    if p >= 1.0:
+        return 0.0
+    if divergence <= 0.0:
+        return 1.0 - p
+    known[k] = kl.log_gap(p, entropy, divergence, known[k])
+    return math.exp(known[k])
+
+
+@inlined
+def _estimate(state, kind, k, level):
+    limits = state.limits
+    mean, entropy = limits.mean[k], limits.entropy[k]
+    estimate = mean
+    if kind == UPPER:
+        estimate = 1.0 - _gap(mean, entropy, level / limits.pulls[k], state.log_gap, k)
+    elif kind == LOWER:
+        estimate = _gap(1.0 - mean, entropy, level / limits.pulls[k], state.log_lower, k)
+    return max(estimate, state.targets[k])
+
+
+@inlined
+def _fill(state, kind, clock, x):
+    """Write the probabilities of the guarantees; return their sum."""
+    level = kl.level(state.limits, clock) if kind != MEAN else 0.0
+    total = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        x[k] = state.targets[k] / _estimate(state, kind, k, level)
+        total += x[k]
+    return total
+
+
+@not_inlined
+def _share(state, clock):
+    """Write the probabilities of the guarantees, at most 1 in sum; return their sum."""
+    total = _fill(state, state.estimate, clock, state.x)
+    if total < 1.0:
+        return total
+    if state.try_upper:
+        least = _fill(state, UPPER, clock, state.y)
+        if least < 1.0:
+            for j in range(state.protected.size):
+                state.x[state.protected[j]] = state.y[state.protected[j]]
+            return least
+    for j in range(state.protected.size):
+        state.x[state.protected[j]] /= total
+    return 1.0
+
+
+@implements("choose", GuaranteeKLUCBState)
+def _choose_share(state, t, coin):
+    arm = kl.first_unpulled(state.limits)
+    if arm >= 0:
+        return arm
+    total = _share(state, t - 1)
+    if total >= 1.0:
+        return sample(state.x, coin)
+    best = kl.largest(state.limits, t - 1)
+    own = state.x[best]
+    state.x[best] = own + (1.0 - total)
+    arm = sample(state.x, coin)
+    state.x[best] = own
+    return arm
+
+
+@implements("learn", GuaranteeKLUCBState)
+def _learn_share(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)
+    state.log_gap[arm] = kl.UNKNOWN
+    state.log_lower[arm] = kl.UNKNOWN
+
+
+@inlined
+def _add_up(state):
+    """Compute the additions of the estimates to the guarantees."""
+    needed = 0.0
+    added = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        target = state.targets[k]
+        mean = state.sums[k] / state.pulls[k] if state.pulls[k] > 0 else 0.0
+        share = target / min(max(mean, target), 1.0)
+        state.extra[k] = share - target
+        needed += share
+        added += share - target
+    state.totals[0] = needed
+    state.totals[1] = added
+
+
+@implements("choose", GuaranteeAnytimeState)
+def _choose_part(state, t, coin):
+    u = unit(coin)
+    cumulated = 0.0
+    if u < state.owed:
+        state.part[0] = OWED
+        return _drawn(state.protected, state.targets, 1.0, cumulated, u)
+    needed, added = state.totals[0], state.totals[1]
+    scale = 1.0 if needed <= 1.0 else (1.0 - state.owed) / added
+    if u < state.owed + scale * added or needed > 1.0:
+        state.part[0] = ESTIMATED
+        return _drawn(state.protected, state.extra, scale, state.owed, u)
+    state.part[0] = FREE
+    return kl.largest(state.limits, t - 1)
+
+
+@inlined
+def _drawn(protected, shares, scale, cumulated, u):
+    """Return the first arm whose cumulated share exceeds the coin, else the last one."""
+    for j in range(protected.size - 1):
+        cumulated += scale * shares[protected[j]]
+        if cumulated > u:
+            return protected[j]
+    return protected[protected.size - 1]
+
+
+@implements("learn", GuaranteeAnytimeState)
+def _learn_part(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)
+    if state.part[0] == ESTIMATED:
+        state.pulls[arm] += 1
+        state.sums[arm] += reward
+        _add_up(state)

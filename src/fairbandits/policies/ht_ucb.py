@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import fits, implements, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, where
 from fairbandits.policies.parameters import ArmQuotas, Policy, Rates, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
@@ -81,7 +80,6 @@ class HTUCB(Policy):
     ties: Annotated[str, one_of(*RULES)] = "lowest"
 
     def start(self, n_arms: int, horizon: int) -> HTUCBState:
-        """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.over(horizon)
         return HTUCBState(

@@ -1,22 +1,30 @@
-"""The initial rounds that BF-UCB and its baselines share, pull for pull."""
+"""What BF-UCB and its baselines share: groups, quotas, switches, and the initial rounds."""
 
-from typing import NamedTuple
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import (
+    choose,
+    implements,
+    inlined,
+    learn,
+    not_inlined,
+    plays_in_lanes,
+)
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import log, sqrt, where, whole
 from fairbandits.policies import merit as merits
-from fairbandits.policies.groups import size_of
+from fairbandits.policies.groups import check_quotas, size_of
+from fairbandits.policies.parameters import VERSIONS, Policy
 
 #: Optimistic means of a draw by merit: cut at 1, or not.
 BOXES = ("upper", "uncut")
 
 
+@plays_in_lanes
 class InitialState(NamedTuple):
     """The arms, the rounds of each group, and the constants of the rounds and of the widths."""
 
@@ -29,20 +37,47 @@ class InitialState(NamedTuple):
     sequential: bool
 
 
-plays_in_lanes(InitialState)
+class Grouped(Policy):
+    """Base of BF-UCB and its baselines."""
+
+    #: Each switch with its values in the paper's and in the released version.
+    switches: ClassVar[Mapping[str, tuple[Any, Any]]]
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.quotas is not None:
+            check_quotas(self.quotas, self.groups)
+        for name, values in self.switches.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, values[VERSIONS.index(self.version)])
+
+    @property
+    def initial_rounds(self) -> int:
+        """Number of rounds m max k_g of the initial phase."""
+        return len(self.groups) * max(self.groups)
+
+    def _delta(self, horizon: int) -> float:
+        """Return delta, at most 1/2; None stands for 1 / sqrt(T)."""
+        return min(0.5, 1.0 / math.sqrt(horizon)) if self.delta is None else float(self.delta)
+
+    def _first(self, horizon: int, outside: bool, rounded: bool) -> InitialState:
+        """Return the state before the initial rounds.
+
+        Delta stands `outside` the logarithm of the width, and draws are by a `rounded` number, in
+        the released program.
+        """
+        delta = self._delta(horizon)
+        return InitialState(
+            merits.begin(self.groups, self.box == "uncut", rounded),
+            np.zeros(len(self.groups), np.int64),
+            self.initial_rounds,
+            max(self.groups),
+            *((4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)),
+            self.initialisation == "released",
+        )
 
 
-def n_rounds(groups: tuple[int, ...]) -> int:
-    """Return the number m max k_g of initial rounds."""
-    return len(groups) * max(groups)
-
-
-def width_factors(delta: float, outside: bool) -> tuple[float, float]:
-    """Return the factors of the logarithm's argument, and of the logarithm, in `group_width`."""
-    return (4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)
-
-
-@register_jitable(**INLINE)
+@inlined
 def turn_of(first, t):
     """Return the group of round t of the initial phase, and the number of its earlier turns."""
     if first.sequential:
@@ -51,7 +86,7 @@ def turn_of(first, t):
     return (t - 1) % n_groups, (t - 1) // n_groups
 
 
-@register_jitable(**INLINE)
+@inlined
 def by_merit(first, t):
     """Return whether round t draws an arm of its group by merit."""
     if t > first.rounds:
@@ -60,7 +95,7 @@ def by_merit(first, t):
     return turn >= size_of(first.arms, g) and not first.sequential
 
 
-@register_jitable(**INLINE)
+@inlined
 def fixed_arm(first, t, coin):
     """Return the arm of a round without merit: the next one of the group, or any of it."""
     arms = first.arms
@@ -75,7 +110,7 @@ def fixed_arm(first, t, coin):
     return arms.start[g] + whole(unit(coin) * size)
 
 
-@register_jitable(**INLINE)
+@inlined
 def group_width(first, count, size):
     """Return the numerator of the widths of a group of this size with this count."""
     return sqrt(first.factor * log(first.log_factor * count * size))
@@ -104,13 +139,13 @@ def _learn(state, t, arm, reward):
 # These rounds are few: inlined, they would slow down all others.
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def choose_early(first, t, coin):
     """Return the arm of one of the initial rounds."""
     return choose(first, t, coin)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def learn_early(first, t, arm, reward):
     """Learn from the reward of one of the initial rounds."""
     learn(first, t, arm, reward)

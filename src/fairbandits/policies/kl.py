@@ -1,4 +1,4 @@
-"""KL confidence limits of means in [0, 1], and the arm of the largest upper one.
+"""KL-UCB, and the KL confidence limits of means in [0, 1] that its kin need, too.
 
 The upper limit of an arm with mean p after N pulls is the q >= p with N kl(p, q) = c log t, where
 kl is the divergence between Bernoulli laws. Solved for x = log(1 - q) the equation is convex and
@@ -10,21 +10,17 @@ of rounds has an `upper` limit of each arm, that of its end, and only an arm who
 the best limit found is looked at. The leader's limit is above a rival's `upper` u if N kl(p, u) <
 c log t, which needs no solution at all. Where no margin far above all rounding decides, limits are
 compared. Equal statistics give equal limits: each is solved for from that of the block's end.
-
-References
-----------
-A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
-2011, Algorithm 1 with c log t in place of log t + c log log t.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
+from fairbandits.engine.protocol import implements, inlined, not_inlined
 from fairbandits.engine.width import nonnegative
+from fairbandits.policies.parameters import Policy, Positive
 
 LEADER, UNTIL, UNPULLED = range(3)
 HIGH, RIVAL = range(2)
@@ -70,7 +66,7 @@ def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = Non
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def negentropy(p):
     """Return p log p + (1 - p) log(1 - p)."""
     if not 0.0 < p < 1.0:
@@ -78,7 +74,7 @@ def negentropy(p):
     return p * math.log(p) + (1.0 - p) * math.log(1.0 - p)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def log_gap(p, entropy, divergence, guess):
     """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0, where 0 <= p < 1.
 
@@ -100,7 +96,7 @@ def log_gap(p, entropy, divergence, guess):
     return x
 
 
-@register_jitable(**INLINE)
+@inlined
 def _near(p, entropy, divergence):
     """Return a number near the root.
 
@@ -114,13 +110,13 @@ def _near(p, entropy, divergence):
     return max(x, math.log(1.0 - q)) if p < q < 1.0 else x
 
 
-@register_jitable(**INLINE)
+@inlined
 def level(limits, clock):
     """Return c log t."""
     return limits.constant * math.log(max(clock, 1))
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def upper_limit(limits, k, level):
     """Return the upper limit of arm k; 1 before its first pull."""
     pulls, p = limits.pulls[k], limits.mean[k]
@@ -134,7 +130,7 @@ def upper_limit(limits, k, level):
     return max(1.0 - math.exp(x), limits.floor[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def _bound(limits, k):
     """Compute an arm's limit at the end of the block."""
     pulls, p, high = limits.pulls[k], limits.mean[k], limits.numbers[HIGH]
@@ -146,7 +142,7 @@ def _bound(limits, k):
     limits.upper[k] = max(1.0 - math.exp(x), limits.floor[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def largest(limits, clock):
     """Return the lowest arm of largest upper limit after `clock` rounds."""
     if clock > limits.marks[UNTIL]:
@@ -157,7 +153,7 @@ def largest(limits, clock):
     return nonnegative(limits.marks[LEADER])
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _begin(limits, clock):
     """Begin a block."""
     until = clock + clock // 256 + 4
@@ -167,7 +163,7 @@ def _begin(limits, clock):
         _bound(limits, k)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _leads(limits, now):
     """Return whether the leader's limit is above all others' for certain."""
     leader = nonnegative(limits.marks[LEADER])
@@ -183,7 +179,7 @@ def _leads(limits, now):
     return limits.mean[leader] < rival and _evidence(limits, leader) < now * (1.0 - 1e-8)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _evidence(limits, k):
     """Return N kl(p, u) of an arm with p < u, where u is `RIVAL`."""
     p, rival = limits.mean[k], limits.numbers[RIVAL]
@@ -191,7 +187,7 @@ def _evidence(limits, k):
     return limits.pulls[k] * (limits.entropy[k] - p * math.log(rival) - rest)
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _compare(limits, now):
     """Compare the limits of all arms that could have the largest."""
     leader = nonnegative(limits.marks[LEADER])
@@ -204,7 +200,7 @@ def _compare(limits, now):
     limits.marks[LEADER] = arm
 
 
-@register_jitable(**INLINE)
+@inlined
 def first_unpulled(limits):
     """Return the lowest arm never pulled, or -1."""
     if limits.marks[UNPULLED] > 0:
@@ -214,7 +210,7 @@ def first_unpulled(limits):
     return -1
 
 
-@register_jitable(**INLINE)
+@inlined
 def learn(limits, arm, reward):
     """Learn from the reward of a pull."""
     pulls = limits.pulls[arm] + 1
@@ -232,3 +228,47 @@ def learn(limits, arm, reward):
         limits.upper[arm] = rival  # it is less, which is enough to know
     else:
         limits.upper[arm] = 1.0  # until it matters
+
+
+class KLUCBState(NamedTuple):
+    """The arms' limits."""
+
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class KLUCB(Policy):
+    """Pull the arm of the largest q with N kl(mean, q) = c log t, after each arm once.
+
+    Parameters
+    ----------
+    constant : float
+        c, above 0; 1 is what its authors recommend in practice.
+
+    Notes
+    -----
+    kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
+    Arms never pulled go first, ties go to the lowest arm. Rewards should lie in [0, 1]; a mean
+    outside is taken for the nearer end.
+
+    References
+    ----------
+    A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
+    2011, Algorithm 1, whose second term c log log t is left out.
+    """
+
+    constant: Positive = 1.0
+
+    def start(self, n_arms: int, horizon: int) -> KLUCBState:
+        return KLUCBState(no_pulls(n_arms, self.constant))
+
+
+@implements("choose", KLUCBState)
+def _choose(state, t, coin):
+    arm = first_unpulled(state.limits)
+    return arm if arm >= 0 else largest(state.limits, t - 1)
+
+
+@implements("learn", KLUCBState)
+def _learn(state, t, arm, reward):
+    learn(state.limits, arm, reward)

@@ -10,11 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE, NOT_INLINED
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements, verb
+from fairbandits.engine.protocol import implements, inlined, not_inlined, plays_in_lanes, verb
 from fairbandits.engine.width import (
     absolute,
     anywhere,
@@ -31,6 +28,7 @@ from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, proje
 ascend, absorb = verb("ascend"), verb("absorb")
 
 
+@plays_in_lanes
 class OGA(NamedTuple):
     """Online gradient ascent with the adaptive step c g / sqrt(sum ||g||^2)."""
 
@@ -58,6 +56,7 @@ class Squint(NamedTuple):
     logs: np.ndarray
 
 
+@plays_in_lanes
 class FTRL(NamedTuple):
     """Scale-free follow-the-regularised-leader with a log barrier and uniform exploration."""
 
@@ -96,6 +95,7 @@ class EXP3P(NamedTuple):
     gamma: float
 
 
+@plays_in_lanes
 class Scaled(NamedTuple):
     """Another learner, which sees all gains times a factor."""
 
@@ -195,12 +195,12 @@ def _adahedge(learner, g):
     _exponential_weights(x, gains, _adahedge_rate(learner))
 
 
-@register_jitable(**INLINE)
+@inlined
 def _adahedge_rate(learner):
     return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
 
 
-@register_jitable(**INLINE)
+@inlined
 def _exponential_weights(x, gains, rate):
     """Make x proportional to exp(rate * gains), at rate = infinity equal for the largest."""
     best = largest(gains)
@@ -215,7 +215,7 @@ def _exponential_weights(x, gains, rate):
         x[k] /= total
 
 
-@register_jitable(**INLINE)
+@inlined
 def _mix(gains, rate):
     """Return (1 / rate) log mean exp(rate * gains), at rate = infinity the maximum."""
     best = largest(gains)
@@ -251,7 +251,7 @@ def _squint(learner, g):
     _exponential_weights(x, learner.logs, 1.0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def _raise_bound(bound, size):
     """Double the range until it holds `size` (start: the first nonzero one); say if it changed."""
     if size <= bound[0]:
@@ -263,7 +263,7 @@ def _raise_bound(bound, size):
     return True
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _log_evidence(regret, variance):
     """Return log of the integral over [0, 1/2] of exp(eta R - eta^2 V) d eta."""
     if variance < 1e-4:  # the differences below would lose digits; the integrand is nearly flat
@@ -284,7 +284,7 @@ def _log_evidence(regret, variance):
     return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
 
 
-@register_jitable(**NOT_INLINED)
+@not_inlined
 def _erfcx(x):
     """Return exp(x^2) erfc(x) for x >= 0."""
     if x < 20.0:
@@ -379,7 +379,3 @@ def _scaled_all(learner, g):
 @implements("absorb", Scaled)
 def _scaled_one(learner, t, arm, g):
     absorb(learner.learner, t, arm, learner.factor * g)
-
-
-for state_class in (OGA, FTRL, Scaled):
-    plays_in_lanes(state_class)

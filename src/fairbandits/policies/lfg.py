@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import fits, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import fits, implements, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, least, where
 from fairbandits.policies.parameters import (
     ArmFractions,
@@ -98,7 +97,6 @@ class LFG(Policy):
             object.__setattr__(self, "eta", 100.0)
 
     def start(self, n_arms: int, horizon: int) -> LFGState:
-        """Return the state before the first round."""
         checks.length("fractions", self.fractions, n_arms)
         weights = (1.0,) * n_arms if self.weights is None else self.weights
         checks.length("weights", weights, n_arms)

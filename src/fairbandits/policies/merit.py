@@ -2,7 +2,8 @@
 
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
 then taken block by block, eight additions side by side instead of one after the other, and a draw
-looks for the block first. The order of all additions is fixed.
+looks for the block first. The order of all additions is fixed, also where the released program of
+BF-UCB's authors adds and divides in its own way, since the last bits decide ties there.
 """
 
 import math
@@ -10,13 +11,24 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes
+from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import Shared, at, greatest, least, nearest, ratio, sqrt, where
-from fairbandits.policies import released
+from fairbandits.engine.width import (
+    Shared,
+    anywhere,
+    at,
+    entry,
+    greatest,
+    lane,
+    lanes_of,
+    least,
+    nearest,
+    put_entry,
+    ratio,
+    sqrt,
+    where,
+)
 from fairbandits.policies.groups import size_of, starts
 
 BLOCK = 8
@@ -27,6 +39,13 @@ POWER, EXPONENTIAL = range(2)
 MERITS = {"power": POWER, "exponential": EXPONENTIAL}
 
 
+def numbering(groups: Sequence[int]) -> np.ndarray:
+    """Return the arms in the order of the released program: the first group's others are last."""
+    arms = np.arange(sum(groups))
+    return np.concatenate([arms[:1], arms[groups[0] :], arms[1 : groups[0]]])
+
+
+@plays_in_lanes
 class Arms(NamedTuple):
     """Statistics of the arms, of which each group has ``columns`` rows."""
 
@@ -40,7 +59,7 @@ class Arms(NamedTuple):
     policy: np.ndarray  # probabilities of the last draw from the group
     probability: np.ndarray  # summed over the rounds
     ends: np.ndarray  # sums of weights up to the end of each block but a group's last
-    order: np.ndarray  # see `released.draw_rounded`
+    order: np.ndarray  # see `draw_rounded`
     arm_of: np.ndarray  # arms by rank
     columns: int
     most_blocks: int
@@ -49,16 +68,12 @@ class Arms(NamedTuple):
     ranked: bool
 
 
-plays_in_lanes(Arms)
-
-
 def begin(
     sizes: Sequence[int], uncut: bool, rounded: bool, numbering: Sequence[int] | None = None
 ) -> Arms:
     """Return the arms of groups before the first round.
 
-    Optimistic means are `uncut` or cut at 1, draws `rounded` as the released program's, with ties
-    in the order of its `numbering` of the arms.
+    Optimistic means are `uncut` or cut at 1, draws `rounded` with ties in the order of `numbering`.
     """
     columns = -(-max(sizes) // BLOCK) * BLOCK
     n_rows = len(sizes) * columns
@@ -86,13 +101,13 @@ def begin(
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def learn_mean(arms, row, reward, as_released):
     """Count a pull of the arm in a row; return its number, and the arm's new mean."""
     n = arms.pulls[row] + 1
     arms.pulls[row] = n
-    if as_released:
-        mean = released.running_mean(arms.mean[row], n, reward)
+    if as_released:  # counting the mean of the initial rewards once too often
+        mean = (n * arms.mean[row] + reward) / (n + 1)
     else:
         total = arms.sums[row] + reward
         arms.sums[row] = total
@@ -101,7 +116,7 @@ def learn_mean(arms, row, reward, as_released):
     return n, mean
 
 
-@register_jitable(**INLINE)
+@inlined
 def learn_arm(arms, row, reward, as_released):
     """Count a pull of the arm in a row; return its new mean and 1 / sqrt(pulls)."""
     n, mean = learn_mean(arms, row, reward, as_released)
@@ -110,7 +125,7 @@ def learn_arm(arms, row, reward, as_released):
     return mean, inverse_root
 
 
-@register_jitable(**INLINE)
+@inlined
 def merit_of(x, kind, c):
     """Return f(x): x ** c (0 ** 0 being 1), or exp(c x)."""
     if kind == EXPONENTIAL:
@@ -126,12 +141,9 @@ def merit_of(x, kind, c):
     return x**c
 
 
-@register_jitable(**INLINE)
+@inlined
 def fair_value(x, size, kind, c):
-    """Return Phi(x) = sum f(x_i) x_i / sum f(x_i) over the first `size` entries, 0 if sum f is 0.
-
-    It is a group's reward per round if its arms have the means x and are drawn by merit.
-    """
+    """Return Phi(x) = sum f(x_i) x_i / sum f(x_i) over `size` entries, 0 if sum f is 0."""
     mass = 0.0
     total = 0.0
     for k in range(size):
@@ -141,21 +153,15 @@ def fair_value(x, size, kind, c):
     return total / mass if mass > 0.0 else 0.0
 
 
-@register_jitable(**INLINE)
+@inlined
 def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
     At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), entry by entry. For f = x**c and
     f = exp(c x) with c >= 0 that function of x_i first falls and then rises, so an end of the
-    interval is best: iterating this (Dinkelbach) climbs to the maximum over all vertices. For
-    f(x) = x the upper end is taken if lower + upper >= lam. Ties go to the upper end: while all
-    intervals are [0, 1] every vertex but 0 has Phi = 1, and the draw stays uniform.
-
-    Arrays have at least `size` entries, 0 <= lower <= upper; `merit_of` explains `kind` and `c`.
-
-    References
-    ----------
-    W. Dinkelbach, "On nonlinear fractional programming", Management Science 13 (1967), 492-498.
+    interval is best: iterating this (Dinkelbach 1967) climbs to the maximum over all vertices. Ties
+    go to the upper end: while all intervals are [0, 1] every vertex but 0 has Phi = 1, and the draw
+    stays uniform. Arrays have at least `size` entries, 0 <= lower <= upper.
     """
     for k in range(size):
         out[k] = upper[k]
@@ -176,7 +182,7 @@ def best_vertex(lower, upper, size, kind, c, out):
     return fair_value(out, size, kind, c)
 
 
-@register_jitable(**INLINE)
+@inlined
 def products(v, w):
     """Return the products of eight values and eight others."""
     (a, b, c, d), (e, f, g, h) = v
@@ -184,14 +190,14 @@ def products(v, w):
     return (a * i, b * j, c * k, d * m), (e * n, f * o, g * p, h * q)
 
 
-@register_jitable(**INLINE)
+@inlined
 def tree(values):
     """Return the sum of eight values."""
     (a, b, c, d), (e, f, g, h) = values
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
-@register_jitable(**INLINE)
+@inlined
 def block_sum(rows, o):
     """Return the sum of the eight rows from `o`."""
     return tree(
@@ -202,12 +208,11 @@ def block_sum(rows, o):
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def weigh(arms, g, width):
     """Write the optimistic means of group g as its weights; return their sum, and that of squares.
 
-    They are mean_i + width / sqrt(N_i), cut off at the cap and at 0. The sums up to the end of each
-    block but the last, which has infinity, go into `ends`.
+    The sums up to the end of each block but the last, which has infinity, go into `ends`.
     """
     total, squares = 0.0, 0.0
     n_blocks = blocks_of(arms, g)
@@ -221,7 +226,7 @@ def weigh(arms, g, width):
     return total, squares
 
 
-@register_jitable(**INLINE)
+@inlined
 def sum_weights(arms, g):
     """Return the sum of the weights of group g, and write those up to the ends of its blocks."""
     total = 0.0
@@ -233,13 +238,13 @@ def sum_weights(arms, g):
     return total
 
 
-@register_jitable(**INLINE)
+@inlined
 def blocks_of(arms, g):
     """Return the number of blocks that hold the arms of group g."""
     return (size_of(arms, g) + BLOCK - 1) // BLOCK
 
 
-@register_jitable(**INLINE)
+@inlined
 def _four(arms, o, width):
     return (
         _weigh_one(arms, o, width),
@@ -249,21 +254,21 @@ def _four(arms, o, width):
     )
 
 
-@register_jitable(**INLINE)
+@inlined
 def _weigh_one(arms, row, width):
     weight = bound_of(arms, row, width)
     arms.weight[row] = weight
     return weight
 
 
-@register_jitable(**INLINE)
+@inlined
 def bound_of(arms, row, width):
     """Return the optimistic mean of the arm in a row."""
     bound = arms.mean[row] + width * arms.inverse_root[row]
     return least(arms.cap, greatest(0.0, bound))
 
 
-@register_jitable(**INLINE)
+@inlined
 def expose(arms, first, size, total, own):
     """Write and add up the probabilities weight / total of the rows where `own` holds."""
     share = ratio(1.0, total)
@@ -275,23 +280,19 @@ def expose(arms, first, size, total, own):
         arms.probability[row] = where(own, before + p, before)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw(arms, group, last, total, coin):
-    """Return the place in its group of the arm that the coin draws by weight, or -1.
-
-    `last` is the place of the last arm, and `total` the sum of the weights.
-    """
+    """Return the place in its group, up to `last`, of the arm drawn by weight, or -1."""
     if arms.rounded:
-        return released.draw_rounded(arms, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
+        return draw_rounded(arms, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
     return draw_by_weight(arms, group, last, unit(coin) * total)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw_by_weight(arms, group, last, target):
     """Return the first place whose cumulated weight exceeds `target`, else the last one.
 
-    Cumulated weights do not decrease, so counting those not above the target finds it without an
-    unpredictable branch: first the block, and then the place in it.
+    Cumulated weights do not decrease: counting those not above it needs no unpredictable branch.
     """
     block = draw_block(arms, group, last, target)
     cumulated = sum_before(arms, group, block)
@@ -303,7 +304,7 @@ def draw_by_weight(arms, group, last, target):
     return least(place, last)
 
 
-@register_jitable(**INLINE)
+@inlined
 def draw_block(arms, group, last, target):
     """Return the block that is drawn from."""
     block, most = 0, 0
@@ -314,8 +315,66 @@ def draw_block(arms, group, last, target):
     return least(block, most)
 
 
-@register_jitable(**INLINE)
+@inlined
 def sum_before(arms, group, block):
     """Return the sum of the weights of a group before a block."""
     before = arms.ends[group * arms.most_blocks + greatest(block - 1, 0)]
     return where(block > 0, before, 0.0)
+
+
+@inlined
+def draw_rounded(arms, group, last, number):
+    """Draw as the released program does; return -1 if its rounded number passes every arm.
+
+    The uniform number is rounded to thousandths, half to even. The arms go by increasing
+    probability, equal ones by their ranks; the first whose cumulated probability is strictly above
+    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
+    `order` has the ranks of each group's arms in the last round's order, which is nearly this
+    one's.
+    """
+    row = group * arms.columns
+    while True:
+        arm, cumulated = -1, 0.0
+        before, behind, wrong = 0.0, -1, 0
+        for j in range(arms.columns):
+            rank = arms.order[j]
+            for g in range(1, len(arms.order) // arms.columns):
+                rank = where(group == g, arms.order[g * arms.columns + j], rank)
+            k = arms.arm_of[rank] if arms.ranked else rank
+            p = arms.policy[row + k]
+            counts = last >= j
+            wrong = where(counts & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
+            before, behind = p, rank
+            cumulated = where(counts, cumulated + p, cumulated)
+            arm = where(counts & (arm < 0) & (number < cumulated), k, arm)
+        if not anywhere(wrong > 0):
+            return arm
+        _sort(arms, row, last, wrong)
+
+
+@not_inlined
+def _sort(arms, row, last, wrong):
+    """Sort by insertion where a group's arms are not in order: nearly all are in place."""
+    for i in range(lanes_of(arms.order)):
+        if lane(wrong, i) > 0:
+            first = int(lane(row, i))
+            for j in range(first + 1, first + int(lane(last, i)) + 1):
+                rank = entry(arms.order, j, i)
+                p = _of_rank(arms, first, rank, i)
+                place = j
+                while place > first:
+                    before = entry(arms.order, place - 1, i)
+                    other = _of_rank(arms, first, before, i)
+                    if other < p or (other == p and before < rank):
+                        break
+                    put_entry(arms.order, place, i, before)
+                    place -= 1
+                put_entry(arms.order, place, i, rank)
+
+
+@inlined
+def _of_rank(arms, first, rank, i):
+    k = int(rank)
+    if arms.ranked:
+        k = int(entry(arms.arm_of, k, i))
+    return entry(arms.policy, first + k, i)

@@ -34,10 +34,8 @@ class Mixture(HasLearner):
     ----------
     quotas : sequence of number or str, length n_arms
         Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
-    learner : str
-        Name of any registered policy with bandit feedback.
-    learner_parameters : mapping of str
-        Its hyper-parameters.
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
 
     Notes
     -----
@@ -57,7 +55,6 @@ class Mixture(HasLearner):
     learner_parameters: LearnerParameters = ()
 
     def start(self, n_arms: int, horizon: int) -> MixtureState:
-        """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.numerators, self.quotas.denominator
         return MixtureState(

@@ -38,6 +38,10 @@ class Policy(Checked):
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
 
+    def start(self, n_arms: int, horizon: int) -> Any:
+        """Return the state before the first round."""
+        raise NotImplementedError
+
 
 @cache
 def checks_of(made: type) -> dict[str, tuple[Check, bool]]:
@@ -255,6 +259,9 @@ Means = Annotated[tuple[float, ...], per_arm(number(at_least=0, at_most=1))]
 GroupSizes = Annotated[tuple[int, ...], several(whole(at_least=1), "group", int)]
 #: One rate for all arms, or one per arm.
 Rates = Annotated[float | tuple[float, ...], _rates]
+#: Two readings of BF-UCB: as printed, and as in its authors' program; a switch between them.
+VERSIONS = ("paper", "released")
+Version = Annotated[str, one_of(*VERSIONS)]
 #: None is 1 / sqrt(T).
 Confidence = Annotated[float | None, number(above=0, below=1)]
 #: Of the horizon: 2**53 to that power is finite.

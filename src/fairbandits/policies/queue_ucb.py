@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.lanes import plays_in_lanes
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, greatest, where
 from fairbandits.policies.banditq import BanditQ, lengthen, surrogate_gain
 from fairbandits.policies.parameters import (
@@ -22,6 +21,7 @@ from fairbandits.policies.ties import better
 from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take
 
 
+@plays_in_lanes
 class QueueUCBState(NamedTuple):
     """Queues, the means of what is observed, and the largest surrogate reward so far."""
 
@@ -78,7 +78,6 @@ class QueueUCB(Policy):
     probes: ClassVar[tuple[str, ...]] = ("queue", "idleness", "queue_max")
 
     def start(self, n_arms: int, horizon: int) -> QueueUCBState:
-        """Return the state before the first round."""
         queues = BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent).start(n_arms, horizon)
         return QueueUCBState(
             queues.targets,
@@ -92,9 +91,6 @@ class QueueUCB(Policy):
             float(self.scale),
             self.index == "max_weight",
         )
-
-
-plays_in_lanes(QueueUCBState)
 
 
 @implements("choose", QueueUCBState)

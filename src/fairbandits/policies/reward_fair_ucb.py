@@ -34,26 +34,21 @@ class RewardFairUCB(Policy):
     targets : sequence of float, length n_arms, optional
         Guaranteed reward rate lambda_i of each arm, in [0, 1]; none by default.
 
-    Raises
-    ------
-    ValueError
-        If a target is out of its range, or the horizon is missing.
-
     Notes
     -----
     The published policy is for several agents, who each get a reward of their own from the arm
-    pulled, and a fraction c of the largest mean reward that they could have. With the horizon T, n
-    agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the limits of every mean are
-    mean -+ sqrt(log(2 n k (T + 1)) / N), cut to [0, 1], and the distribution maximises the agents'
-    sum of upper limits, such that each agent's is at least c times its largest lower limit.
+    pulled, and a fraction c of the largest mean reward that they could have. With the horizon T,
+    which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the limits of
+    every mean are mean -+ sqrt(log(2 n k (T + 1)) / N), cut to [0, 1], and the distribution
+    maximises the agents' sum of upper limits, such that each agent's is at least c times its
+    largest lower limit.
 
     With one agent, which is this policy without targets, the arm of the largest upper limit is the
-    solution whatever c is: the guarantee never binds, and only the exploration differs from UCB.
-    With targets each arm has an agent of its own, to whom the other arms pay nothing, and lambda_i
-    stands in place of c times the lower limit, as the guarantee is known here: arm i has the
-    probability lambda_i / U_i, and the arm of the largest U_i what is left. That form is ours.
-    Where those probabilities sum to more than 1, which the programme calls infeasible, they are
-    divided by their sum. Ties go to the lowest arm; U_i is never below lambda_i.
+    solution whatever c is. With targets each arm has an agent of its own, to whom the other arms
+    pay nothing, and lambda_i stands in place of c times the lower limit: arm i has the probability
+    lambda_i / U_i, and the arm of the largest U_i what is left. That form is ours. Where those
+    probabilities sum to more than 1, which the programme calls infeasible, they are divided by
+    their sum. Ties go to the lowest arm; U_i is never below lambda_i.
 
     References
     ----------
@@ -64,7 +59,6 @@ class RewardFairUCB(Policy):
     targets: Guarantees | None = None
 
     def start(self, n_arms: int, horizon: int) -> RewardFairUCBState:
-        """Return the state before the first round."""
         rounds = known(horizon)
         targets = (0.0,) * n_arms if self.targets is None else self.targets
         checks.length("targets", targets, n_arms)

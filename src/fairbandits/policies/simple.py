@@ -1,6 +1,7 @@
-"""Policies that learn nothing: the extremes that a fairness guarantee must survive."""
+"""Policies that learn nothing: the extremes that a guarantee must survive, and benchmarks."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -8,7 +9,18 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
-from fairbandits.policies.parameters import ArmQuotas, Policy, not_zero, whole
+from fairbandits.policies.parameters import (
+    ArmNumbers,
+    ArmQuotas,
+    Policy,
+    Rates,
+    exact,
+    not_zero,
+    several,
+    whole,
+)
+from fairbandits.policies.simplex import sample
+from fairbandits.rationals import rational
 
 
 class UniformState(NamedTuple):
@@ -23,8 +35,22 @@ class ConstantState(NamedTuple):
     arm: int
 
 
+class StaticState(NamedTuple):
+    """The distribution."""
+
+    x: np.ndarray
+
+
 class SmallestDeficitState(NamedTuple):
     """The deficits r_i (t-1) - N_i as exact numerators over `denominator`."""
+
+    quotas: np.ndarray
+    deficit: np.ndarray
+    denominator: int
+
+
+class ProphetState(NamedTuple):
+    """Planned pulls over the horizon, and how far behind it each arm is, in the same form."""
 
     quotas: np.ndarray
     deficit: np.ndarray
@@ -36,7 +62,6 @@ class Uniform(Policy):
     """Pull an arm drawn uniformly."""
 
     def start(self, n_arms: int, horizon: int) -> UniformState:
-        """Return the state before the first round."""
         return UniformState(n_arms)
 
 
@@ -48,20 +73,41 @@ class Constant(Policy):
     ----------
     arm : int
         Counted from 1; a negative one from the last, which is -1.
-
-    Raises
-    ------
-    ValueError
-        If there is no such arm.
     """
 
     arm: Annotated[int, not_zero(whole(), "a whole number")] = 1
 
     def start(self, n_arms: int, horizon: int) -> ConstantState:
-        """Return the state before the first round."""
         if abs(self.arm) > n_arms:
             raise ValueError(f"arm must lie in 1..{n_arms} or -{n_arms}..-1, got {self.arm}")
         return ConstantState(self.arm - 1 if self.arm > 0 else n_arms + self.arm)
+
+
+@dataclass(frozen=True)
+class Static(Policy):
+    """Sample every round's arm from the same distribution.
+
+    Parameters
+    ----------
+    distribution : sequence of number or str, length n_arms
+        Probabilities, exact: 0.25, "1/6"; they sum to 1.
+    """
+
+    distribution: Annotated[tuple, several(exact(at_least=0), "arm", None)]
+
+    def __post_init__(self):
+        super().__post_init__()
+        total = sum(self._fractions)
+        if total != 1:
+            raise ValueError(f"distribution must sum to 1, got {total}")
+
+    @property
+    def _fractions(self) -> list[Fraction]:
+        return [rational("distribution", p) for p in self.distribution]
+
+    def start(self, n_arms: int, horizon: int) -> StaticState:
+        checks.length("distribution", self.distribution, n_arms)
+        return StaticState(np.array([float(p) for p in self._fractions]))
 
 
 @dataclass(frozen=True)
@@ -73,11 +119,6 @@ class SmallestDeficit(Policy):
     quotas : sequence of number or str, length n_arms
         Fractions r_i >= 0, exact, that sum to less than 1.
 
-    Raises
-    ------
-    ValueError
-        If a quota is out of its range.
-
     Notes
     -----
     In round t the deficit is r_i (t-1) - N_i(t-1); ties go to the lowest index.
@@ -86,12 +127,83 @@ class SmallestDeficit(Policy):
     quotas: ArmQuotas
 
     def start(self, n_arms: int, horizon: int) -> SmallestDeficitState:
-        """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.over(horizon)
-        return SmallestDeficitState(
-            np.array(numerators, np.int64), np.zeros(n_arms, np.int64), denominator
-        )
+        quotas = np.array(numerators, np.int64)
+        return SmallestDeficitState(quotas, np.zeros(n_arms, np.int64), denominator)
+
+
+@dataclass(frozen=True)
+class Prophet(Policy):
+    """Pull every arm as often as the best division of the horizon into whole pulls says.
+
+    It knows the means; no policy has less penalised regret at the horizon.
+
+    Parameters
+    ----------
+    means : sequence of number or str, length n_arms
+        The true mean rewards mu_k, exact.
+    quotas : sequence of number or str, length n_arms
+        Required fraction of pulls tau_k >= 0 of each arm, exact. They sum to less than 1.
+    penalties : float or sequence of float, length n_arms
+        Penalty rate A_k >= 0 of each arm; one number is for all arms.
+
+    Notes
+    -----
+    Its regret is below the sum of the A_k of arms with A_k >= Delta_k, whatever the horizon: it is
+    what rounding costs. Round t is for the arm furthest behind its plan, by plan t / T - N, ties to
+    the lowest index, so that the shares are about right in every round and exact in the last one.
+
+    References
+    ----------
+    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
+    Eqs 7-8.
+
+    Examples
+    --------
+    >>> Prophet((0.9, 0.8, 0.1), quotas=("1/10", "1/5", "1/20"), penalties=0.5).plan(107)
+    array([85, 22,  0])
+    """
+
+    means: ArmNumbers
+    quotas: ArmQuotas
+    penalties: Rates
+
+    def __post_init__(self):
+        super().__post_init__()
+        checks.length("means", self.means, len(self.quotas))
+
+    def plan(self, horizon: int) -> np.ndarray:
+        """Return the numbers of pulls that lose least, shape (n_arms,), int64.
+
+        An arm's loss Delta N + A (tau T - N)+ is convex in N, so pulls are best handed out by their
+        gain over one of the best arm: A - Delta while the quota lacks a whole pull, then A times
+        the lacking part less Delta. The rest goes to the lowest of the best arms.
+        """
+        means = [rational("means", mean) for mean in self.means]
+        rates = checks.per_arm("penalties", self.penalties, len(means))
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
+        best = max(means)
+        offers = []
+        for k, (mean, rate, numerator) in enumerate(zip(means, rates, numerators, strict=True)):
+            gap, penalty = best - mean, rational("penalties", rate)
+            whole, rest = divmod(numerator * horizon, denominator)
+            if penalty >= gap:
+                offers.append((penalty - gap, k, whole))
+            if penalty * rest > gap * denominator:
+                offers.append((penalty * rest / denominator - gap, k, 1))
+        plan = np.zeros(len(means), np.int64)
+        left = horizon
+        for _, k, pulls in sorted(offers, key=lambda offer: offer[0], reverse=True):
+            plan[k] += min(pulls, left)
+            left -= min(pulls, left)
+        plan[means.index(best)] += left
+        return plan
+
+    def start(self, n_arms: int, horizon: int) -> ProphetState:
+        checks.length("quotas", self.quotas, n_arms)
+        plan = self.plan(horizon)
+        return ProphetState(plan, plan.copy(), horizon)
 
 
 @implements("choose", UniformState)
@@ -104,6 +216,16 @@ def _choose_constant(state, t, coin):
     return state.arm
 
 
+@implements("choose", StaticState)
+def _choose_static(state, t, coin):
+    return sample(state.x, coin)
+
+
+@implements("learn", UniformState, ConstantState, StaticState)
+def _learn_nothing(state, t, arm, reward):
+    pass
+
+
 @implements("choose", SmallestDeficitState)
 def _choose_smallest(state, t, coin):
     arm = 0
@@ -113,16 +235,17 @@ def _choose_smallest(state, t, coin):
     return arm
 
 
-@implements("learn", SmallestDeficitState)
+@implements("choose", ProphetState)
+def _choose_largest(state, t, coin):
+    arm = 0
+    for k in range(1, state.deficit.size):
+        if state.deficit[k] > state.deficit[arm]:
+            arm = k
+    return arm
+
+
+@implements("learn", SmallestDeficitState, ProphetState)
 def _learn_deficit(state, t, arm, reward):
     for k in range(state.deficit.size):
         state.deficit[k] += state.quotas[k]
     state.deficit[arm] -= state.denominator
-
-
-def _learn_nothing(state, t, arm, reward):
-    pass
-
-
-implements("learn", UniformState)(_learn_nothing)
-implements("learn", ConstantState)(_learn_nothing)

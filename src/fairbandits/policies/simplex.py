@@ -2,14 +2,12 @@
 
 import math
 
-from numba.extending import register_jitable
-
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import inlined
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import absolute, anywhere, greatest, least, log, no, where
 
 
-@register_jitable(**INLINE)
+@inlined
 def sample(x, coin):
     """Return the first index whose cumulated probability exceeds the coin, else the last one."""
     u = unit(coin)
@@ -20,7 +18,7 @@ def sample(x, coin):
     return arm
 
 
-@register_jitable(**INLINE)
+@inlined
 def project_step(x, rate, g, threshold, moves, y):
     """Move `x` to the point of the simplex nearest to x + rate * g, in place, where it `moves`.
 
@@ -55,7 +53,7 @@ def project_step(x, rate, g, threshold, moves, y):
         x[k] = where(moves, after, x[k])
 
 
-@register_jitable(**INLINE)
+@inlined
 def log_barrier_shift(gaps, shift, tolerance):
     """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
 
@@ -84,7 +82,7 @@ def log_barrier_shift(gaps, shift, tolerance):
     return shift
 
 
-@register_jitable(**INLINE)
+@inlined
 def mass_and_logs(gaps, shift, p):
     """Return sum_i 1 / (gaps_i + shift), and sum_i log((gaps_i + shift) p_i) with few logarithms.
 

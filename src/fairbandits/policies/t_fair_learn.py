@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.lanes import may_ask, plays_in_lanes
-from fairbandits.engine.protocol import choose, implements, learn
+from fairbandits.engine.protocol import choose, implements, learn, may_ask, plays_in_lanes
 from fairbandits.engine.width import anywhere, no, where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, one_of
@@ -34,10 +33,8 @@ class TFairLearn(HasLearner):
     ----------
     quotas : sequence of number or str, length n_arms
         Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
-    learner : str
-        Name of any registered policy with bandit feedback.
-    learner_parameters : mapping of str
-        Its hyper-parameters.
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
     order : {"round_robin", "sequential"}
         Of the first phase: the arm pulled least of those that still owe, or one arm after the
         other.
@@ -49,8 +46,7 @@ class TFairLearn(HasLearner):
 
     References
     ----------
-    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-    bandit problem", App. C, Algorithm 2.
+    As in `FairLearn`, App. C, Algorithm 2.
     """
 
     quotas: ArmQuotas
@@ -59,7 +55,6 @@ class TFairLearn(HasLearner):
     order: Annotated[str, one_of("round_robin", "sequential")] = "round_robin"
 
     def start(self, n_arms: int, horizon: int) -> TFairLearnState:
-        """Return the state before the first round."""
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.numerators, self.quotas.denominator
         owed = [-(-numerator * horizon // denominator) for numerator in numerators]

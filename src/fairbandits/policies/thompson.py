@@ -44,8 +44,6 @@ class Thompson(Policy):
     )
 
     def start(self, n_arms: int, horizon: int) -> ThompsonState:
-        """Return the state before the first round."""
-        del horizon  # Thompson sampling is anytime
         return ThompsonState(*(np.full(n_arms, value) for value in self.prior))
 
 

@@ -1,22 +1,20 @@
 """The arm of largest index, and the choice among several that share it."""
 
-from numba.extending import register_jitable
-
-from fairbandits.engine.inlining import INLINE
+from fairbandits.engine.protocol import inlined
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import where
 
 RULES = ("lowest", "random")
 
 
-@register_jitable(**INLINE)
+@inlined
 def better(k, index, arm, best):
     """Return arm k and its index if that is larger than the best so far, else these."""
     higher = index > best
     return where(higher, k, arm), where(higher, index, best)
 
 
-@register_jitable(**INLINE)
+@inlined
 def any_of_best(indices, best, coin):
     """Return one of the arms whose index is `best`, each with the same probability."""
     tied = 0

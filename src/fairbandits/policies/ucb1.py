@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairbandits.engine.inlining import INLINE
-from fairbandits.engine.lanes import plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import anywhere, log, sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
@@ -18,6 +15,7 @@ ROUND, PREVIOUS, OWN = range(3)
 CLOCKS = {"round": ROUND, "previous": PREVIOUS, "own": OWN}
 
 
+@plays_in_lanes
 class Means(NamedTuple):
     """Statistics for each arm's index, and the number of arms never pulled."""
 
@@ -28,6 +26,7 @@ class Means(NamedTuple):
     unpulled: np.ndarray
 
 
+@plays_in_lanes
 class UCB1State(NamedTuple):
     """The means, and how often the policy was asked; the indices, where ties are random."""
 
@@ -68,7 +67,6 @@ class UCB1(Policy):
     ties: Annotated[str, one_of(*RULES)] = "lowest"
 
     def start(self, n_arms: int, horizon: int) -> UCB1State:
-        """Return the state before the first round."""
         return UCB1State(
             no_pulls(n_arms),
             np.zeros(1, np.int64),
@@ -84,7 +82,7 @@ def no_pulls(n_arms: int) -> Means:
     return Means(np.zeros(n_arms, np.int64), *np.zeros((3, n_arms)), np.array([n_arms]))
 
 
-@register_jitable(**INLINE)
+@inlined
 def take(means, arm, reward):
     """Learn from the reward of a pull."""
     pulls = means.pulls[arm] + 1
@@ -96,7 +94,7 @@ def take(means, arm, reward):
     means.unpulled[0] = means.unpulled[0] - where(pulls == 1, 1, 0)
 
 
-@register_jitable(**INLINE)
+@inlined
 def never_pulled_first(means, arm):
     """Return the lowest arm never pulled if there is one, else `arm`."""
     waiting = means.unpulled[0] > 0
@@ -106,14 +104,12 @@ def never_pulled_first(means, arm):
     return arm
 
 
-@register_jitable(**INLINE)
+@inlined
 def bonus_of(clock):
     """Return sqrt(2 log t); before the first round ends no arm has an index yet."""
     return sqrt(2.0 * log(clock))
 
 
-for state_class in (Means, UCB1State):
-    plays_in_lanes(state_class)
 unchanged_when_asked(UCB1State, lambda state: state.clock != OWN)
 
 

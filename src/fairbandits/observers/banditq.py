@@ -1,4 +1,4 @@
-"""The inequalities in the proofs of BanditQ that hold on every path, in every round."""
+"""BanditQ's queues: their squares, and the inequalities of its proofs, which hold on every path."""
 
 import math
 from dataclasses import dataclass
@@ -7,21 +7,29 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements
+from fairbandits.engine.protocol import implements, inlined
 from fairbandits.engine.width import assign, fill, largest
-from fairbandits.observers.common import refuse
+from fairbandits.observers.common import Observer, refuse, report_columns, reports_columns
 from fairbandits.policies import banditq, learners
-from fairbandits.policies.parameters import Checked, Means
+from fairbandits.policies.parameters import Means
 
 #: Places in `totals`.
 EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)
-#: Places in `excess`.
-EQ8, EQ11, EQ12, EQ13, FLOOR = range(5)
+#: Columns.
+EQ6, EQ8, EQ11, EQ12, EQ13, QUEUE, FLOOR = range(7)
+
+
+@reports_columns
+class SquaresState(NamedTuple):
+    """Sum of each queue's squares."""
+
+    columns: np.ndarray
 
 
 class InequalitiesState(NamedTuple):
-    """Sums over the rounds so far, and the largest left minus right side so far."""
+    """The largest left minus right side so far, and sums over the rounds so far."""
 
+    columns: np.ndarray
     means: np.ndarray
     benchmark: np.ndarray  # x*
     factor: float  # of the root in Theorem 1
@@ -30,24 +38,38 @@ class InequalitiesState(NamedTuple):
     ceiling: np.ndarray
     gains: np.ndarray
     totals: np.ndarray
-    excess: np.ndarray
-    rate_excess: np.ndarray
-    queue_excess: np.ndarray
 
 
 @dataclass(frozen=True)
-class BanditQInequalities(Checked):
+class QueueSquares(Observer):
+    """The sum over the rounds so far of Q_i(t)^2, of BanditQ with either feedback.
+
+    Columns
+    -------
+    squares : reward squared
+        Sum of Q_k(s)^2 over rounds s = 1..t. Range: at least 0. Never falls.
+
+    References
+    ----------
+    "BanditQ: fair bandits with guaranteed rewards", Eq. 14.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("squares",)
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SquaresState:
+        if not isinstance(state, banditq.FullState | banditq.BanditState):
+            refuse(self, policy, "BanditQ")
+        return SquaresState(np.zeros((1, n_arms)))
+
+
+@dataclass(frozen=True)
+class BanditQInequalities(Observer):
     """The inequalities in the proofs of BanditQ with full information and gradient ascent.
 
     Parameters
     ----------
     means : sequence of float, length n_arms
-        True means in [0, 1]; they give the benchmark x*.
-
-    Raises
-    ------
-    ValueError
-        If a mean is out of its range, or the targets cannot be met.
+        True means in [0, 1]; they give the benchmark x*. ValueError if the targets cannot be met.
 
     Notes
     -----
@@ -103,30 +125,22 @@ class BanditQInequalities(Checked):
 
     means: Means
     probes: ClassVar[tuple[str, ...]] = (
-        "eq6_excess",
-        "eq8_excess",
-        "eq11_excess",
-        "eq12_excess",
-        "eq13_excess",
-        "queue_excess",
-        "floor_excess",
+        *("eq6_excess", "eq8_excess", "eq11_excess", "eq12_excess", "eq13_excess"),
+        *("queue_excess", "floor_excess"),
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> InequalitiesState:
-        """Return the state before the first round."""
         if not (isinstance(state, banditq.FullState) and isinstance(state.learner, learners.OGA)):
             refuse(self, policy, "BanditQ with full information and gradient ascent on its gains")
         checks.length("means", self.means, n_arms)
-        means = np.array(self.means)
-        step = state.learner.step
+        means, step = np.array(self.means), state.learner.step
         return InequalitiesState(
+            np.full((7, n_arms), -np.inf),
             means,
             _benchmark(means, state.targets),
             1.0 / step + step,
             *np.zeros((4, n_arms)),
             np.zeros(6),
-            np.full(5, -np.inf),
-            *np.full((2, n_arms), -np.inf),
         )
 
 
@@ -146,9 +160,15 @@ def _benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return x
 
 
+@implements("watch", SquaresState)
+def _watch_squares(observer, state, t, action, reward):
+    for k in range(len(state.queue)):
+        observer.columns[0][k] += state.queue[k] * state.queue[k]
+
+
 @implements("watch", InequalitiesState)
-def _watch(observer, state, t, x, reward):
-    before, totals, excess = observer.before, observer.totals, observer.excess
+def _watch_inequalities(observer, state, t, x, reward):
+    before, totals, excess = observer.before, observer.totals, observer.columns
     n = x.size
     drift = 0.0
     drift_bound = 2.0
@@ -168,8 +188,8 @@ def _watch(observer, state, t, x, reward):
         drift_bound += 2.0 * before[k] * (target - served)
         observer.missed[k] = observer.missed[k] + target - served
         observer.ceiling[k] += target
-        observer.rate_excess[k] = max(observer.rate_excess[k], observer.missed[k] - queue)
-        observer.queue_excess[k] = max(observer.queue_excess[k], queue - observer.ceiling[k])
+        excess[EQ6, k] = max(excess[EQ6, k], observer.missed[k] - queue)
+        excess[QUEUE, k] = max(excess[QUEUE, k], queue - observer.ceiling[k])
     totals[QUEUES] += squared_queues
 
     regret = largest(observer.gains) - totals[EARNED]
@@ -177,20 +197,18 @@ def _watch(observer, state, t, x, reward):
     root += 2.0 * state.penalty * math.sqrt(2.0 * n * t)
     left = squared_queues + 2.0 * state.penalty * totals[REALISED]
     right = 2.0 * t + 2.0 * totals[WEIGHTED] + 2.0 * regret
-    excess[EQ8] = max(excess[EQ8], drift - drift_bound)
-    excess[EQ11] = max(excess[EQ11], regret - observer.factor * math.sqrt(totals[SQUARES]))
-    excess[EQ12] = max(excess[EQ12], regret - root)
-    excess[EQ13] = max(excess[EQ13], left - right)
-    excess[FLOOR] = max(excess[FLOOR], -t - totals[REGRET])
+    _raise(excess, EQ8, drift - drift_bound)
+    _raise(excess, EQ11, regret - observer.factor * math.sqrt(totals[SQUARES]))
+    _raise(excess, EQ12, regret - root)
+    _raise(excess, EQ13, left - right)
+    _raise(excess, FLOOR, -t - totals[REGRET])
     assign(before, state.queue)
 
 
-@implements("report", InequalitiesState)
-def _report(observer, state, out):
-    assign(out[0], observer.rate_excess)
-    fill(out[1], observer.excess[EQ8])
-    fill(out[2], observer.excess[EQ11])
-    fill(out[3], observer.excess[EQ12])
-    fill(out[4], observer.excess[EQ13])
-    assign(out[5], observer.queue_excess)
-    fill(out[6], observer.excess[FLOOR])
+@inlined
+def _raise(excess, column, value):
+    if value > excess[column, 0]:
+        fill(excess[column], value)
+
+
+implements("report", InequalitiesState)(report_columns)

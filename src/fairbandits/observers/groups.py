@@ -1,0 +1,159 @@
+"""What BF-UCB and its baselines give to groups of arms."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.loops import NEVER
+from fairbandits.engine.protocol import implements, plays_in_lanes
+from fairbandits.engine.width import greatest, where, whole_part
+from fairbandits.observers.common import Observer, refuse, reports_columns
+from fairbandits.policies.groups import Groups, owed
+
+
+@plays_in_lanes
+class DeficitsState(NamedTuple):
+    """The numerator of each group's largest deficit right before it was served."""
+
+    worst: np.ndarray
+
+
+@reports_columns
+class PhaseState(NamedTuple):
+    """The pulls and rewards of each arm in the initial rounds so far."""
+
+    columns: np.ndarray
+    rounds: int
+
+
+@reports_columns
+class OptionalState(NamedTuple):
+    """The optional pulls of each arm so far."""
+
+    columns: np.ndarray
+    rounds: int  # of the initial phase
+
+
+@dataclass(frozen=True)
+class GroupDeficits(Observer):
+    """The rounds that each group was served, and by how many it was behind at most, exactly.
+
+    Columns
+    -------
+    group_plays : pulls
+        Rounds 1..t in which the arm's group was served. Range: whole number, 0 to t. One value for
+        each replicate, round and group; the same at every arm of the group.
+    group_deficit_sup : pulls
+        Largest floor(beta_g s) - N_g(s) of the arm's group in rounds s <= t, beta_g its quota.
+        Range: whole number. One value for each replicate, round and group; the same at every arm of
+        the group.
+
+    References
+    ----------
+    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
+    bandits", AAMAS 2024, Definition 2, Theorem 2.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("group_plays", "group_deficit_sup")
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> DeficitsState:
+        if not isinstance(getattr(state, "groups", None), Groups):
+            refuse(self, policy, "BF-UCB, GEF, UCB over groups and their oracles")
+        return DeficitsState(np.full(state.groups.served.size, NEVER))
+
+
+@dataclass(frozen=True)
+class InitialPhase(Observer):
+    """The pulls and the rewards of the initial rounds, which some measures leave out.
+
+    The policy has an attribute `initial_rounds`, as BF-UCB and its baselines have.
+
+    Columns
+    -------
+    initial_plays : pulls
+        Pulls of the arm in those of rounds 1..t that are initial rounds. Range: whole number, 0 to
+        `plays`.
+    initial_reward : reward
+        Reward of the arm in those of rounds 1..t that are initial rounds. Range: at least 0.
+
+    References
+    ----------
+    As in `GroupDeficits`, Algorithm 1.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> PhaseState:
+        if policy.feedback != "bandit" or not hasattr(policy, "initial_rounds"):
+            refuse(self, policy, "BF-UCB, GEF, UCB over groups and MF")
+        return PhaseState(np.zeros((2, n_arms)), policy.initial_rounds)
+
+
+@dataclass(frozen=True)
+class OptionalPulls(Observer):
+    """The pulls of each arm after the initial rounds when no group is behind its quota.
+
+    A group is behind in round t if beta_g (t-1) - N_g is above 0.
+
+    Columns
+    -------
+    optional : pulls
+        Pulls of the arm after the initial rounds, in rounds when no group was behind its quota.
+        Range: whole number, 0 to `plays`.
+
+    References
+    ----------
+    As in `GroupDeficits`, Algorithm 1.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("optional",)
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> OptionalState:
+        in_groups = isinstance(getattr(state, "groups", None), Groups)
+        if not (in_groups and hasattr(policy, "initial_rounds")):
+            refuse(self, policy, "BF-UCB, GEF and UCB over groups")
+        return OptionalState(np.zeros((1, n_arms)), policy.initial_rounds)
+
+
+@implements("watch", DeficitsState)
+def _watch_deficits(observer, state, t, arm, reward):
+    if t > 1:  # a group is furthest behind right before it is served
+        groups = state.groups
+        for g in range(len(observer.worst)):
+            behind = owed(groups, g, t) + groups.denominator
+            worst = observer.worst[g]
+            observer.worst[g] = where((groups.now[0] == g) & (behind > worst), behind, worst)
+
+
+@implements("report", DeficitsState)
+def _report_deficits(observer, state, out):
+    # The loop calls this at the end of a round, which is the one its counts add up to.
+    groups = state.groups
+    t = 0
+    for g in range(len(groups.served)):
+        t = t + groups.served[g]
+    for g in range(len(groups.served)):
+        most = greatest(observer.worst[g], owed(groups, g, t + 1))
+        behind = whole_part(most, groups.denominator)
+        for arm in range(groups.start[g], groups.start[g + 1]):
+            out[0][arm] = groups.served[g]
+            out[1][arm] = behind
+
+
+@implements("watch", PhaseState)
+def _watch_phase(observer, state, t, arm, reward):
+    if t <= observer.rounds:
+        observer.columns[0][arm] += 1
+        observer.columns[1][arm] += reward
+
+
+@implements("watch", OptionalState)
+def _watch_optional(observer, state, t, arm, reward):
+    if t > observer.rounds:
+        groups = state.groups
+        optional = 1
+        for g in range(len(groups.served)):
+            before = owed(groups, g, t) + where(groups.now[0] == g, groups.denominator, 0)
+            optional = where(before > 0, 0, optional)
+        observer.columns[0][arm] += optional

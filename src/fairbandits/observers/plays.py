@@ -1,0 +1,91 @@
+"""What the plays of any policy add up to."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.protocol import implements
+from fairbandits.engine.width import greatest, where
+from fairbandits.observers.common import Observer, part, reports_columns
+
+#: An arm with a probability of at most this is starved in the round.
+RARE = 0.01
+
+
+@reports_columns
+class PlaysState(NamedTuple):
+    """The column, and the pulls of each arm so far, or summed probabilities."""
+
+    columns: np.ndarray
+    plays: np.ndarray
+
+
+@reports_columns
+class StarvationState(NamedTuple):
+    """The column, and the rounds since each arm was last played."""
+
+    columns: np.ndarray
+    run: np.ndarray
+
+
+@dataclass(frozen=True)
+class PlaysSum(Observer):
+    """The sum over the rounds so far of the plays of each arm up to that round.
+
+    It gives the regret averaged over the rounds, b* (t + 1) / 2 - sum_i mu_i plays_sum_i / t for a
+    benchmark of b* a round.
+
+    Columns
+    -------
+    plays_sum : pulls x rounds
+        Sum of N_k(s) over rounds s = 1..t. Range: at least 0. Never falls.
+
+    References
+    ----------
+    "BanditQ: fair bandits with guaranteed rewards", Prop. 4.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("plays_sum",)
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> PlaysState:
+        return PlaysState(np.zeros((1, n_arms)), np.zeros(n_arms))
+
+
+@dataclass(frozen=True)
+class Starvation(Observer):
+    """The longest run of rounds so far, the present one included, in which an arm is starved.
+
+    Under bandit feedback it is starved in rounds without a pull of it, with full information in
+    those with x_i(t) <= 0.01.
+
+    Columns
+    -------
+    starvation : rounds
+        Longest run of rounds up to t without a pull of the arm; with full information, of rounds in
+        which its probability is at most 0.01. Range: whole number, 0 to t. Never falls.
+
+    References
+    ----------
+    "BanditQ: fair bandits with guaranteed rewards", remark after Eq. 4.
+    """
+
+    probes: ClassVar[tuple[str, ...]] = ("starvation",)
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> StarvationState:
+        return StarvationState(np.zeros((1, n_arms)), np.zeros(n_arms))
+
+
+@implements("watch", PlaysState)
+def _watch_plays(observer, state, t, action, reward):
+    for k in range(len(observer.plays)):
+        observer.plays[k] += part(action, k)
+        observer.columns[0][k] += observer.plays[k]
+
+
+@implements("watch", StarvationState)
+def _watch_runs(observer, state, t, action, reward):
+    for k in range(len(observer.run)):
+        run = where(part(action, k) <= RARE, observer.run[k] + 1.0, 0.0)
+        observer.run[k] = run
+        observer.columns[0][k] = greatest(observer.columns[0][k], run)

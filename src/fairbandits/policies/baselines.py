@@ -1,0 +1,300 @@
+"""Learners without a guarantee, beside UCB1, KL-UCB and Thompson sampling."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from fairbandits.engine.protocol import implements, inlined
+from fairbandits.engine.streams import unit
+from fairbandits.policies.parameters import Policy, Positive, number
+from fairbandits.policies.simplex import sample
+
+
+class Sums(NamedTuple):
+    """Pulls and sums of rewards and of their squares, of each arm."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+
+
+class EpsilonGreedyState(NamedTuple):
+    """The sums, and means, of which those of arms never pulled are infinite."""
+
+    arms: Sums
+    mean: np.ndarray
+    epsilon: float
+
+
+class EXP3State(NamedTuple):
+    """The weights and their distribution."""
+
+    x: np.ndarray
+    weights: np.ndarray
+    gamma: float
+    scale: float
+
+
+class MOSSState(NamedTuple):
+    """The sums, and the rounds of an arm's share."""
+
+    arms: Sums
+    share: float
+
+
+class UCBVState(NamedTuple):
+    """The sums, and the two constants."""
+
+    arms: Sums
+    exploration: float
+    constant: float
+
+
+class IMEDState(NamedTuple):
+    """The sums."""
+
+    arms: Sums
+
+
+def _nothing(n_arms: int) -> Sums:
+    return Sums(np.zeros(n_arms, np.int64), *np.zeros((2, n_arms)))
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(Policy):
+    """Pull the arm with the largest mean, or with probability epsilon one drawn uniformly.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [0, 1].
+
+    Notes
+    -----
+    Arms never pulled go first where the policy is greedy; ties go to the lowest index.
+    """
+
+    epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
+
+    def start(self, n_arms: int, horizon: int) -> EpsilonGreedyState:
+        means = np.full(n_arms, np.inf)
+        return EpsilonGreedyState(_nothing(n_arms), means, float(self.epsilon))
+
+
+@dataclass(frozen=True)
+class EXP3(Policy):
+    """Exponential weights on importance-weighted rewards, mixed with uniform exploration.
+
+    Parameters
+    ----------
+    scale : float
+        Rewards are divided by this, so that they lie in [0, 1].
+    gamma : float, optional
+        Exploration rate in (0, 1]; default min(1, sqrt(N log N / ((e - 1) T))).
+
+    References
+    ----------
+    P. Auer, N. Cesa-Bianchi, Y. Freund and R. Schapire, "The nonstochastic multiarmed bandit
+    problem", SIAM Journal on Computing 32 (2002), Corollary 3.2.
+    """
+
+    scale: Positive = 1.0
+    gamma: Annotated[float | None, number(above=0, at_most=1)] = None
+
+    def start(self, n_arms: int, horizon: int) -> EXP3State:
+        gamma = self.gamma
+        if gamma is None:
+            gamma = min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * horizon)))
+        uniform = np.full(n_arms, 1.0 / n_arms)
+        return EXP3State(uniform, np.ones(n_arms), float(gamma), float(self.scale))
+
+
+@dataclass(frozen=True)
+class MOSS(Policy):
+    """Pull the arm of the largest mean + sqrt(max(0, log(T / (K N))) / N), after each arm once.
+
+    Notes
+    -----
+    T is the horizon, K the number of arms and N the arm's pulls. Ties go to the lowest arm.
+
+    References
+    ----------
+    J.-Y. Audibert and S. Bubeck, "Minimax policies for adversarial and stochastic bandits", COLT
+    2009, Section 2.
+    """
+
+    def start(self, n_arms: int, horizon: int) -> MOSSState:
+        return MOSSState(_nothing(n_arms), horizon / n_arms)
+
+
+@dataclass(frozen=True)
+class UCBV(Policy):
+    """Pull the arm of the largest mean + sqrt(2 V E / N) + 3 c E / N, after each arm once.
+
+    Parameters
+    ----------
+    exploration : float
+        zeta in E = zeta log t, above 0; its authors ask for more than 1.
+    constant : float
+        c, above 0.
+
+    Notes
+    -----
+    V is the variance of the arm's N rewards, which should lie in [0, 1], and t the round. Ties go
+    to the lowest arm.
+
+    References
+    ----------
+    J.-Y. Audibert, R. Munos and C. Szepesvári, "Exploration-exploitation tradeoff using variance
+    estimates in multi-armed bandits", Theoretical Computer Science 410, 2009, Eq. 2.
+    """
+
+    exploration: Positive = 1.2
+    constant: Positive = 1.0
+
+    def start(self, n_arms: int, horizon: int) -> UCBVState:
+        return UCBVState(_nothing(n_arms), float(self.exploration), float(self.constant))
+
+
+@dataclass(frozen=True)
+class IMED(Policy):
+    """Pull the arm of the least N kl(mean, largest mean) + log N, after each arm once.
+
+    Notes
+    -----
+    kl is the divergence between Bernoulli laws and N the arm's pulls; rewards should lie in [0, 1],
+    and a mean outside is taken for the nearer end. Ties go to the lowest arm.
+
+    References
+    ----------
+    J. Honda and A. Takemura, "Non-asymptotic analysis of a new bandit algorithm for semi-bounded
+    rewards", Journal of Machine Learning Research 16, 2015, Algorithm 1.
+    """
+
+    def start(self, n_arms: int, horizon: int) -> IMEDState:
+        return IMEDState(_nothing(n_arms))
+
+
+@inlined
+def _add(sums, arm, reward):
+    sums.pulls[arm] += 1
+    sums.sums[arm] += reward
+    sums.squares[arm] += reward * reward
+
+
+@implements("learn", MOSSState, UCBVState, IMEDState)
+def _learn_sums(state, t, arm, reward):
+    _add(state.arms, arm, reward)
+
+
+@inlined
+def _unpulled(sums):
+    """Return the lowest arm never pulled, -1 without one."""
+    for k in range(sums.pulls.size):
+        if sums.pulls[k] == 0:
+            return k
+    return -1
+
+
+@implements("choose", EpsilonGreedyState)
+def _choose_greedy(state, t, coin):
+    n_arms = state.mean.size
+    u = unit(coin)
+    if u < state.epsilon:
+        return min(int(u / state.epsilon * n_arms), n_arms - 1)
+    arm = 0
+    for k in range(1, n_arms):
+        if state.mean[k] > state.mean[arm]:
+            arm = k
+    return arm
+
+
+@implements("learn", EpsilonGreedyState)
+def _learn_mean(state, t, arm, reward):
+    _add(state.arms, arm, reward)
+    state.mean[arm] = state.arms.sums[arm] / state.arms.pulls[arm]
+
+
+@implements("choose", EXP3State)
+def _choose_exp3(state, t, coin):
+    return sample(state.x, coin)
+
+
+@implements("learn", EXP3State)
+def _learn_exp3(state, t, arm, reward):
+    x, weights, gamma = state.x, state.weights, state.gamma
+    n = x.size
+    weights[arm] *= math.exp(gamma / n * (reward / state.scale / x[arm]))
+    total = 0.0
+    for k in range(n):
+        total += weights[k]
+    for k in range(n):
+        x[k] = (1.0 - gamma) * (weights[k] / total) + gamma / n
+    if total > 1e100:
+        for k in range(n):
+            weights[k] /= total
+
+
+@implements("choose", MOSSState)
+def _choose_moss(state, t, coin):
+    arms = state.arms
+    best, highest = _unpulled(arms), -math.inf
+    if best >= 0:
+        return best
+    for k in range(arms.pulls.size):
+        n = arms.pulls[k]
+        index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
+        if index > highest:
+            best, highest = k, index
+    return best
+
+
+@implements("choose", UCBVState)
+def _choose_ucbv(state, t, coin):
+    arms = state.arms
+    best, highest = _unpulled(arms), -math.inf
+    if best >= 0:
+        return best
+    level = state.exploration * math.log(t)
+    for k in range(arms.pulls.size):
+        n = arms.pulls[k]
+        mean = arms.sums[k] / n
+        variance = max(0.0, arms.squares[k] / n - mean * mean)
+        index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
+        if index > highest:
+            best, highest = k, index
+    return best
+
+
+@inlined
+def _mean(arms, k):
+    return min(1.0, max(0.0, arms.sums[k] / arms.pulls[k]))
+
+
+@inlined
+def _divergence(p, q):
+    """Return kl(p, q) of Bernoulli laws, 0 <= p <= q <= 1."""
+    if p >= q:
+        return 0.0
+    above = 0.0 if p == 0.0 else p * math.log(p / q)
+    return above + (math.inf if q >= 1.0 else (1.0 - p) * math.log((1.0 - p) / (1.0 - q)))
+
+
+@implements("choose", IMEDState)
+def _choose_imed(state, t, coin):
+    arms = state.arms
+    best, least = _unpulled(arms), math.inf
+    if best >= 0:
+        return best
+    top = 0.0
+    for k in range(arms.pulls.size):
+        top = max(top, _mean(arms, k))
+    best = 0
+    for k in range(arms.pulls.size):
+        n = arms.pulls[k]
+        index = n * _divergence(_mean(arms, k), top) + math.log(n)
+        if index < least:
+            best, least = k, index
+    return best

@@ -1,0 +1,220 @@
+"""A registered policy with bandit feedback as the learner of another one."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from fairbandits import checks
+from fairbandits.engine.protocol import (
+    choose,
+    implements,
+    inlined,
+    learn,
+    plays_in_lanes,
+    probe,
+)
+from fairbandits.engine.streams import inner, unit
+from fairbandits.engine.width import where
+from fairbandits.policies.learner import HasLearner
+from fairbandits.policies.parameters import Learner, LearnerParameters, Targets
+
+#: Number of the further word of the round's coin that `Resampled` throws; the learner may use all
+#: before.
+WORD = 2**33
+
+
+@plays_in_lanes
+class OwnRewardState(NamedTuple):
+    """The learner, and the arm of the round being played."""
+
+    learner: NamedTuple
+    arm: np.ndarray
+
+
+class PlugInState(NamedTuple):
+    """The learner; targets, quotas as last renewed, pulls and reward sums."""
+
+    learner: NamedTuple
+    targets: np.ndarray
+    quotas: np.ndarray
+    pulls: np.ndarray
+    sums: np.ndarray
+
+
+class ResampledState(NamedTuple):
+    """The learner, and the coin of the round being played."""
+
+    learner: NamedTuple
+    coin: np.ndarray
+
+
+@dataclass(frozen=True)
+class OwnReward(HasLearner):
+    """A learner that draws an arm in the full-information loop and sees that arm's reward only.
+
+    The rewards of the other arms are for observers, which measure them unseen by the learner.
+
+    Parameters
+    ----------
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
+
+    Notes
+    -----
+    The probes are those of the learner. The t-th reward of an arm is that of round t, where the
+    learner by itself would meet that of its t-th pull.
+    """
+
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+    feedback: ClassVar[str] = "full"
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        return self.make_learner().probes
+
+    def start(self, n_arms: int, horizon: int) -> OwnRewardState:
+        return OwnRewardState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.int64))
+
+
+@dataclass(frozen=True)
+class PlugIn(HasLearner):
+    """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
+
+    It is our translation of `FairLearn`, whose quotas are of pulls, to targets of reward when the
+    means are not known. No paper has it.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        Target reward rate lambda_i of each arm, 0 for the unprotected.
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
+
+    Notes
+    -----
+    Round n <= n_arms is arm n's. Quotas are renewed in the round after, and in each round that is a
+    power of two: min(1, lambda_i N_i / S_i), or 1 for an arm without any reward; if their sum is
+    above 1 they are divided by it. In round t the deficit is r_i (t-1) - N_i(t-1), compared
+    strictly with 0; ties go to the lowest index.
+
+    Examples
+    --------
+    >>> from fairbandits import Instance, run
+    >>> arms = Instance((0.9, 0.5), law="deterministic")
+    >>> run(PlugIn((0, 0.2)), arms, 1000, checkpoints=[1000]).plays[0, 0].tolist()
+    [600, 400]
+    """
+
+    targets: Targets
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+
+    def start(self, n_arms: int, horizon: int) -> PlugInState:
+        checks.length("targets", self.targets, n_arms)
+        learner = self.make_learner().start(n_arms, horizon)
+        return PlugInState(learner, np.array(self.targets), *np.zeros((3, n_arms)))
+
+
+@dataclass(frozen=True)
+class Resampled(HasLearner):
+    """Show the learner, in place of a reward, a coin that is 1 with the reward as probability.
+
+    These coins are Bernoulli with the mean of the rewards. The recorded rewards are the real ones.
+
+    Parameters
+    ----------
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
+
+    Notes
+    -----
+    The coin is 1 where the 2**33-th further word of the round's coin, as a number in [0, 1), is
+    below the reward: one of 1 or more always shows as 1, and one of 0 or less as 0.
+
+    References
+    ----------
+    S. Agrawal and N. Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem",
+    COLT 2012, Algorithm 2; section 2.1 of the paper of `FairLearn`, which reduces all rewards to
+    it.
+    """
+
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+
+    def start(self, n_arms: int, horizon: int) -> ResampledState:
+        return ResampledState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.uint64))
+
+
+@implements("distribute", OwnRewardState)
+def _distribute_own(state, t, coin, out):
+    arm = choose(state.learner, t, coin)
+    state.arm[0] = arm
+    for k in range(len(out)):
+        out[k] = where(arm == k, 1.0, 0.0)
+
+
+@implements("learn", OwnRewardState)
+def _learn_own(state, t, x, reward):
+    arm = state.arm[0]
+    learn(state.learner, t, arm, reward[arm])
+
+
+@implements("probe", OwnRewardState)
+def _probe_own(state, out):
+    probe(state.learner, out)
+
+
+@inlined
+def _renew(state):
+    total = 0.0
+    for k in range(state.targets.size):
+        quota = 0.0
+        if state.targets[k] > 0.0:
+            quota = 1.0
+            if state.sums[k] > 0.0:
+                quota = min(1.0, state.targets[k] * state.pulls[k] / state.sums[k])
+        state.quotas[k] = quota
+        total += quota
+    if total > 1.0:
+        for k in range(state.targets.size):
+            state.quotas[k] /= total
+
+
+@implements("choose", PlugInState)
+def _choose_plug_in(state, t, coin):
+    n_arms = state.targets.size
+    if t <= n_arms:
+        return t - 1
+    if t == n_arms + 1 or t & (t - 1) == 0:
+        _renew(state)
+    arm = 0
+    worst = 0.0
+    for k in range(n_arms):
+        deficit = state.quotas[k] * (t - 1) - state.pulls[k]
+        if deficit > worst:
+            arm = k
+            worst = deficit
+    if worst > 0.0:
+        return arm
+    return choose(state.learner, t, coin)
+
+
+@implements("learn", PlugInState)
+def _learn_plug_in(state, t, arm, reward):
+    state.pulls[arm] += 1.0
+    state.sums[arm] += reward
+    learn(state.learner, t, arm, reward)
+
+
+@implements("choose", ResampledState)
+def _choose_resampled(state, t, coin):
+    state.coin[0] = coin
+    return choose(state.learner, t, coin)
+
+
+@implements("learn", ResampledState)
+def _learn_resampled(state, t, arm, reward):
+    shown = 1.0 if unit(inner(state.coin[0], WORD)) < reward else 0.0
+    learn(state.learner, t, arm, shown)
