@@ -24,6 +24,8 @@ from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_ya
 FEW = 6
 #: Pages that say what the library has, and simulate by themselves.
 LIBRARY_PAGES = ("library", "your_own_policy")
+#: One of them compiles for half a minute: a small run leaves it to the tests of the pages.
+COMPILING = "your_own_policy"
 #: How figures are drawn.
 IMAGES = ("svg", "png")
 #: Tables of the audit.
@@ -80,8 +82,10 @@ class Plan:
         self.arena = None if self.variant else arena_config(settings, "configuration", root=root)
         self.papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         audited = ["audit", "across"] if self.ledgers else []
+        small = self.config.scale_name == "smoke"
+        library = [one for one in LIBRARY_PAGES if not (small and one == COMPILING)]
         #: Pages of a notebook each, the first one first.
-        self.pages = ["index", *audited, "arena", *LIBRARY_PAGES, *self.papers]
+        self.pages = ["index", *audited, "arena", *library, *self.papers]
         bundles = [(one, bundles_of(one)) for one in (self.config, self.arena) if one]
         self.simulations = [job for one in bundles for job in simulations(*one)]
         self.collections = [job for one in bundles for job in collections(*one)]
@@ -234,7 +238,7 @@ class Plan:
         A page that reads less is executed again for nothing, in a second or two.
         """
         if wildcards.page in LIBRARY_PAGES:
-            return self.arena_datasets() if wildcards.page == "your_own_policy" else []
+            return self.arena_datasets() if wildcards.page == COMPILING else []
         shown = [one.dataset for one in self.config.experiments if not one.audit]
         shown += [one.table for one in self.config.replays]
         tables = [f"<results>/{file}" for file in shown] + self.drawn() + self.arena_tables()
