@@ -40,7 +40,8 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        PLAN.figures(),
+        PLAN.images(),
+        PLAN.drawn(),
         PLAN.verdicts(),
         PLAN.arena_tables(),
         [] if PLAN.variant else PLAN.site(),
@@ -48,7 +49,8 @@ rule all:
 
 rule figures:
     input:
-        PLAN.figures(),
+        PLAN.images(),
+        PLAN.drawn(),
 
 
 rule datasets:

@@ -17,10 +17,11 @@ import numba
 import numpy as np
 from bench import ROOT, history
 from bench.cases import CASES
-from bench.measure import first_runs, load, machine, measure
+from bench.measure import first_runs, load, machine, measure, plain_c
 from bench.peers import measure_peers
 from bench.table import as_markdown, as_text
 from bench.ways import compile_c
+from stages import whole_run
 
 import fairbandits as fb
 from fairbandits.data.store import replacing
@@ -96,6 +97,7 @@ def main(
     with tempfile.TemporaryDirectory() as folder:
         compiler = compile_c(Path(folder))
         report["compiler"] = compiler.description
+        report["plain_c"] = None if quick else plain_c(compiler.library)
         rows, loops = [], {}
         for index, case in chosen.items():
             if quick:
@@ -119,6 +121,8 @@ def main(
         raise click.ClickException("the implementations disagree")
     if any(peer["same_pulls"] is False for peer in report["peers"]):
         raise click.ClickException("a peer pulls other arms")
+    if line := whole_run(ROOT / "logs" / "benchmarks", report["plain_c"]):
+        click.echo(f"\n{line}", err=markdown)
     now = history.rows_of(report)
     if not quick:
         click.echo("\n" + history.comparison(earlier, now), err=markdown)

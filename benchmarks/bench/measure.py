@@ -81,6 +81,19 @@ def check(case: Case, library: ctypes.CDLL | None) -> dict[str, Any]:
     return gaps
 
 
+def plain_c(library: ctypes.CDLL | None) -> float | None:
+    """Return the nanoseconds of a round of UCB1 with ten arms in plain C, a measure of the machine.
+
+    Processor time differs by half between machines, and between hours of one: what is divided by
+    this compares.
+    """
+    (case,) = (case for case in CASES if case.name == "UCB1, N=10")
+    if library is None:
+        return None
+    times = [nanoseconds(partial(play_c, library), case, case.rounds) for _ in range(5)]
+    return statistics.median(times)
+
+
 def ratio(of: dict | None, to: dict | None) -> float | None:
     """Return the ratio of two medians, None without one of them."""
     return of["median"] / to["median"] if of and to else None

@@ -2,22 +2,15 @@
 
 import dataclasses
 import json
-import math
 import os
-import random
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import run
-from bench import cases, history, measure, notebook, peers, table, ways
-from click.testing import CliRunner
+from bench import cases, history, measure, notebook, peers, ways
 from numba import config
-
-import naive_bf_ucb
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -39,13 +32,6 @@ def quick_run(folder, *options, **environment):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(path.read_text(encoding="utf-8")), done.stdout
-
-
-def refused(folder, *options):
-    """Run the benchmark in this process; return its exit code and what it complains of."""
-    path = folder / "bench.json"
-    done = CliRunner().invoke(run.main, ["--quick", "--no-cold", "--json", str(path), *options])
-    return done.exit_code, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -92,30 +78,6 @@ def test_c_agrees(quick):
             assert row["difference"]["lazy_is_exact"] is True
             assert row["c_over_lazy"] == ns["c"]["median"] / ns["c_lazy"]["median"]
     assert "-O3 -ffp-contract=off" in report["compiler"]
-
-
-def test_without_a_compiler_the_columns_are_left_out(tmp_path):
-    report, printed = quick_run(tmp_path, "--no-cold", "--only", "UCB1", PATH="", CC="")
-    assert report["cases"]
-    for row in report["cases"]:
-        assert row["ns"]["c"] is row["ns"]["c_lazy"] is None
-        assert row["agree"]
-    assert "no C compiler found" in printed
-
-
-def test_different_outcomes_are_told_apart():
-    ours = {"pulls": np.array([3, 4]), "queue": np.array([0.0, 1e6])}
-    assert ways.difference(ours, {"queue": np.array([0.0, 1e6 + 1])}) == pytest.approx(1e-6)
-    assert ways.difference(ours, {"pulls": np.array([4, 3])}) == math.inf
-    assert math.isnan(ways.difference(ours, {**ours, "queue": np.array([0.0, math.nan])}))
-    assert ways.difference(ours, {**ours, "rewards": np.ones(2)}) == 0
-
-
-def test_same_bits_are_told_from_nearly_the_same():
-    one = {"pulls": np.array([3, 4]), "rewards": np.array([1.0, 2.0])}
-    assert ways.same_bits([one], [{name: values.copy() for name, values in one.items()}])
-    assert not ways.same_bits([one], [one | {"rewards": np.array([1.0, np.nextafter(2, 3)])}])
-    assert not ways.same_bits([one], [one | {"pulls": np.array([4, 3])}])
 
 
 @needs_c
@@ -169,71 +131,10 @@ def test_the_released_loop_agrees_where_optimistic_means_are_below_1():
     assert differ == ["MF"]
 
 
-def test_the_released_loop_draws_its_curves():
-    rng = random.Random("curves")
-    means, quotas = (0.7, 0.8, 0.3, 0.6, 0.9), (0.25, 0.5)
-
-    def win(_policy, _t, arm, _n):
-        return float(rng.random() < means[arm])
-
-    groups = [[0, 1, 2], [3, 4]]
-    tallies, curves = notebook.play(
-        groups, quotas, means, 0.5, 2000, lambda _policy, _t: rng.random(), win
-    )
-    optimum = naive_bf_ucb.fair_optimum(1999, means, (3, 2), quotas, naive_bf_ucb.power(1))
-    for name, tally in tallies.items():
-        assert tally.pulls.sum() == 2000
-        assert tally.rewards.sum() - 6 <= tally.earned <= tally.rewards.sum()
-        assert len(curves[name]) == 2
-        assert curves[name][-1] == pytest.approx(optimum - tally.earned)
-    fair = naive_bf_ucb.fair_policy(means, (3, 2), naive_bf_ucb.power(1))
-    for g, arms in enumerate(groups):
-        share = tallies["BF-UCB"].share
-        assert curves[g][-1] == pytest.approx(sum(abs(share[arm] - fair[arm]) for arm in arms))
-
-
 # Targets and tables.
 
 
-@pytest.mark.parametrize(
-    ("target", "faster", "c_over_ours", "verdict"),
-    [
-        (8, 4, 4.0, True),
-        (8, 4, 3.9, False),
-        (7.9, 4, 4.0, False),
-        (8, None, None, True),
-        (8, 4, None, None),
-        (7, 4, None, False),
-        (None, None, 4.0, None),
-    ],
-)
-def test_targets_are_met_or_missed(target, faster, c_over_ours, verdict):
-    case = dataclasses.replace(case_named("UCB1, N=10"), target=target, faster=faster)
-    assert measure.met(case, 8.0, c_over_ours) is verdict
-
-
-def test_spread_and_markdown(quick):
-    report = json.loads(json.dumps(quick[0]))
-    report["cases"][4]["ns"]["ours"] = measure.spread([26.0, 24.0, 31.0])
-    lines = table.as_markdown(report).splitlines()
-    head = [cell.strip() for cell in lines[0].strip("|").split("|")]
-    (row,) = (line for line in lines if line.startswith("| UCB1, N=10 |"))
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert dict(zip(head, cells, strict=True))["ours"] == "26 (24–31)"
-    assert "target" not in head  # a quick run has none, and the column is left out
-
-
 # Peers.
-
-
-@pytest.mark.parametrize(
-    ("interpreter", "reason"),
-    [(sys.executable, "not installed"), ("/no/python", "cannot be run: No such file")],
-)
-def test_an_interpreter_without_the_libraries_is_no_error(interpreter, reason):
-    rows = peers.measure_ucb1(interpreter, 50, 1)
-    assert [row["name"] for row in rows] == ["SMPyBandits", "MABWiser"]
-    assert all(reason in row["absent"] for row in rows)
 
 
 def checkout_of(folder, choice):
@@ -265,17 +166,6 @@ def test_another_banditq_is_checked_arm_by_arm(tmp_path):
     assert len(row["us"]["all"]) == len(row["ours_us"]["all"]) == 2
 
 
-def test_another_banditq_that_differs_is_told(tmp_path):
-    folder = checkout_of(tmp_path, "self.policy.x[::-1]")
-    options = ("--only", "BanditQ, bandit, N=5", "--revenue-guaranteeing", str(folder))
-    assert refused(tmp_path, *options) == (1, "Error: a peer pulls other arms\n")
-
-
-def test_a_folder_that_is_no_checkout_is_told(tmp_path):
-    row = peers.measure_banditq(tmp_path, 10, 1)
-    assert "algo.py" in row["absent"]
-
-
 # History.
 
 
@@ -299,28 +189,6 @@ def test_history_is_appended_and_read_back(tmp_path):
         ("abc1234", "LFG, N=10"),
     ]
     assert list(rows[0]) == list(history.COLUMNS)
-
-
-def test_a_second_run_of_a_commit_replaces_its_row(tmp_path):
-    file = tmp_path / "history.csv"
-    history.append(file, [past(), past(case="LFG, N=10")])
-    history.append(file, [past(median=31.0), past(machine="other")])
-    rows = history.read(file)
-    assert [(row["case"], row["machine"], row["ours_median"]) for row in rows] == [
-        ("LFG, N=10", "this", "30"),
-        ("UCB1, N=10", "this", "31"),
-        ("UCB1, N=10", "other", "30"),
-    ]
-
-
-def test_history_is_written_whole_or_not_at_all(tmp_path):
-    file = tmp_path / "history.csv"
-    history.append(file, [past()])
-    before = file.read_bytes()
-    with pytest.raises(ValueError, match="fields not in fieldnames"):
-        history.append(file, [past(commit="def5678"), past(commit="def5678", colour="red")])
-    assert file.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize("value", ["", "fast", "-3", "nan", "inf"])

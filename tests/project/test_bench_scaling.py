@@ -17,46 +17,9 @@ def test_starting_costs_once_for_the_run_and_once_for_each_task():
     assert makespan(CHAIN, 2, 10.0, 0.5) == 10.0 + 5.0 + 2 * 0.5
 
 
-def test_the_highest_priority_comes_first():
-    long, short = Task("long", 4.0, frozenset()), Task("short", 1.0, frozenset(), 5.0)
-    last = Task("last", 4.0, frozenset({"short"}))
-    assert makespan([long, short, last], 1, 0.0, 0.0) == 9.0
-    assert makespan([long, short, last], 2, 0.0, 0.0) == 5.0
-    other = Task("other", 4.0, frozenset())
-    assert makespan([long, other, short, last], 2, 0.0, 0.0) == 8.0
-
-
 def test_a_task_that_waits_for_nothing_there_is_refused():
     with pytest.raises(ValueError, match="wait for what there is not: nowhere"):
         makespan([Task("a", 1.0, frozenset({"nowhere"}))], 1, 0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("wall", "processor", "seconds"),
-    [
-        (10.0, None, 10.0),
-        (10.0, 8.0, 8.0),
-        (44.0, 12.0, 44.0 * 12 / 15),  # read after 15 seconds, and not again
-        (50.0, 30.0, 50.0 * 30 / 45),
-        (10.0, 15.0, 10.0),  # several threads: no core of its own would do
-    ],
-)
-def test_a_share_of_a_core_is_taken_for_the_whole(wall, processor, seconds):
-    assert scaling.processor_seconds(wall, processor) == pytest.approx(seconds)
-
-
-def test_of_forks_the_clock_counts(tmp_path):
-    for job in ("simulate/simulate_a", "banditq/replay_b", "banditq/fig2", "audit/banditq"):
-        file = tmp_path / f"{job}.tsv"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("s\tmax_rss\tcpu_time\n8.0\t300.0\t2.0\n", encoding="utf-8")
-    seconds = {job: one["seconds"] for job, one in scaling.read_benchmarks(tmp_path).items()}
-    assert seconds == {
-        "simulate/simulate_a": 2.0,
-        "banditq/replay_b": 2.0,
-        "banditq/fig2": 8.0,
-        "audit/banditq": 8.0,
-    }
 
 
 @pytest.fixture(scope="module")
@@ -70,16 +33,6 @@ def test_what_is_recorded_is_the_workflow_as_configured(config):
     assert {task.name for task in tasks} == seconds.keys(), "record a run: scaling.py --record"
     with pytest.raises(ValueError, match="how long these jobs took: site"):
         scaling.workflow(config, {key: one for key, one in seconds.items() if key != "site"})
-
-
-def test_jobs_of_an_earlier_cut_are_not_recorded(config, tmp_path, monkeypatch):
-    seconds = scaling.read_jobs()
-    monkeypatch.setattr(scaling, "JOBS", tmp_path / "jobs.csv")
-    measured = {
-        name: {"wall": 2.0, "seconds": own, "megabytes": 3} for name, own in seconds.items()
-    }
-    scaling.write_jobs(config, measured | {"simulate/simulate_gone": measured["site"]})
-    assert scaling.read_jobs() == seconds
 
 
 def test_another_cut_has_the_same_work(config):

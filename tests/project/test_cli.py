@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -16,7 +15,7 @@ from fairbandits.cli import launch, replicate
 from fairbandits.cli.main import FILES, main
 from fairbandits.data.store import read_footer
 from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import ROOT, ConfigError
+from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.spec import RunSpec
 
 SEED = 20240720
@@ -172,19 +171,6 @@ def test_completion_in_the_shell(monkeypatch, capsys, words, found):
     assert sorted(completions(monkeypatch, capsys, *words)) == found
 
 
-def test_completion_of_figures(monkeypatch, capsys):
-    figures = SimpleNamespace(figures=[("banditq", "fig1"), ("banditq", "fig2")])
-    monkeypatch.setattr(replicate, "load_config", lambda files: figures)
-    words = ["replicate", "banditq_f"]
-    assert completions(monkeypatch, capsys, *words) == ["banditq_fig1", "banditq_fig2"]
-
-    def broken(files):
-        raise ConfigError("it is broken")
-
-    monkeypatch.setattr(replicate, "load_config", broken)
-    assert completions(monkeypatch, capsys, *words) == []
-
-
 # ------------------------------------------------------------------------------------ replicate
 
 
@@ -315,18 +301,6 @@ def test_plan_with_something_else_in_a_place(tmp_path, spec, change, text, plan)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_plan_nested_too_deep(plan):
-    assert " cannot be read as a plan: " in failure("simulate", plan("[" * 10**5))
-
-
-def test_plan_for_something_else(tmp_path, spec, plan):
-    file = plan(seed=SEED, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
-    line = failure("collect", file)
-    assert line == (
-        f"{file} is no plan: it needs datasets, each with seed, experiment, ledger, chunks, out"
-    )
-
-
 def test_plan_that_is_not_there(tmp_path):
     line = failure("simulate", tmp_path / "plan.json")
     assert line == f"{tmp_path / 'plan.json'} does not exist; the workflow writes it"
@@ -347,19 +321,6 @@ def test_one_chunk_of_a_plan(tmp_path, spec, plan):
     assert line == f"{file} has no chunk of the replicates 2-2"
     line = failure("simulate", file, "--replicates", "two")
     assert line == "--replicates: replicates must be a range such as 0-49, got 'two'"
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"stage": "ucb1"}, "a run's specification has no key 'stage'"),
-        ({"policy": None}, "a run's specification needs the key 'policy'"),
-    ],
-)
-def test_specification_with_other_keys(tmp_path, spec, change, text, plan):
-    content = {key: value for key, value in (spec.to_json() | change).items() if value is not None}
-    file = plan(seed=SEED, chunks=[chunk(content, "0-1", tmp_path / "out.parquet")])
-    assert failure("simulate", file) == f"{file}: {text}"
 
 
 @pytest.mark.parametrize(
@@ -405,33 +366,6 @@ def test_collect_of_a_wrong_file(tmp_path, content, plan):
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_collect_keeps_experiments_apart(tmp_path, plan):
-    """Several are collected in one process, each from its own chunks alone."""
-    whole = small_experiment()
-    entries = []
-    for name in ("one", "two"):
-        runs = [
-            replace(run, experiment=name, spec=replace(run.spec, stream=name)) for run in whole.runs
-        ]
-        instance = replace(whole, name=f"suite_{name}", suite="suite", runs=tuple(runs))
-        chunks = [
-            chunk(run.spec, replicates, tmp_path / run.chunk_file(replicates))
-            for run in instance.runs
-            for replicates in run.chunks()
-        ]
-        succeed("simulate", plan(seed=SEED, chunks=chunks))
-        entries.append(dataset(instance, chunks, tmp_path / f"{name}.parquet"))
-    succeed("collect", plan(seed=SEED, datasets=entries))
-    for name in ("one", "two"):
-        file = tmp_path / f"{name}.parquet"
-        assert read_footer(file)["instance"] == name
-        file.unlink()
-    entries[1]["chunks"] = entries[0]["chunks"]
-    line = failure("collect", plan(seed=SEED, datasets=entries))
-    assert line.startswith(f"{entries[0]['chunks'][0]} does not belong here: its run is ")
-    assert not (tmp_path / "two.parquet").exists()
-
-
 def test_figure_of_a_wrong_file(tmp_path):
     files = [word for kind in ("svg", "png", "table") for word in (f"--{kind}", tmp_path / kind)]
     line = failure("figure", "banditq", "fig1", tmp_path / "none", *files)
@@ -453,21 +387,6 @@ def test_wrong_configuration(tmp_path, name):
     file.write_text("sede: 3")
     line = failure(name, "--config", base, "--config", file)
     assert line == f"{base} + {file}: unknown key 'sede'; did you mean 'seed'?"
-
-
-def test_later_configuration_files_win(tmp_path):
-    """The lock of another seed is refused before any result is looked at."""
-    mine, lock = tmp_path / "mine.yaml", tmp_path / "results.lock"
-    mine.write_text(yaml.safe_dump({"seed": 5}))
-    base = ROOT / "config" / "config.yaml"
-    lock.write_text(json.dumps({"seed": 4, "runs": {}}))
-    configs = ["--config", base, "--config", mine, "--lock", lock]
-    result = invoke("verify", *configs, "--sample-seed", "3")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines() == [
-        "results.lock was made with seed 4, the configuration has 5",
-        "Error: 1 problems; --sample-seed 3 chooses the same replicates again",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit.measures import AXES, measures
 from fairbandits.audit.records import COMMITTED, SCHEMAS
 from fairbandits.cli.main import main
 from fairbandits.data import dictionary
 from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, Column, column_of
-from fairbandits.data.provenance import AUDIT, READING, RUNNING, WITHOUT, used_by
 from fairbandits.data.store import StoreError, read_table, table_hash, write_table
-from fairbandits.figures import PAPERS
 from fairbandits.report.describing import describe, page
 from fairbandits.settings.schemas import ROOT
 
@@ -81,26 +78,6 @@ def test_every_column_of_the_audit_is_in_it():
     assert names == JUDGED.keys()
 
 
-def test_units_are_those_of_the_audit():
-    for name, one in measures().items():
-        if one.columns == (name,) and one.unit and name in RECORDED:
-            assert RECORDED[name].unit.startswith(one.unit), name
-            assert one.axes == AXES or RECORDED[name].per, name
-
-
-def test_mean_has_two_meanings():
-    drawn = column_of("figure", "mean", PAPERS["banditq"]["fig2"]._asdict())
-    assert column_of("dataset", "mean", {}).meaning.startswith("True mean reward")
-    assert drawn.meaning.startswith("Mean over the replicates of the arm's queue length")
-    assert drawn.unit == "reward"
-
-
-def test_counting_is_said():
-    for kind, name, first in (("dataset", "arm", 1), ("dataset", "replicate", 0)):
-        assert f"counted from {first}" in column_of(kind, name, {}).range
-    assert f"counted from {1}" in column_of("figure", "group", {}).range
-
-
 def test_the_page_is_in_the_documents():
     text = (ROOT / "docs" / "data-dictionary.md").read_text(encoding="utf-8")
     assert page() == text, "fairbandits describe > docs/data-dictionary.md"
@@ -142,19 +119,6 @@ def test_files_carry_it_and_their_content_stays(tmp_path):
     assert table_hash(read_table(file)) == table_hash(table)
 
 
-def test_its_words_make_nothing_stale():
-    closures = [used_by(*READING, *AUDIT, without=tuple(set(WITHOUT) - set(READING)))]
-    closures.append(used_by(*RUNNING))
-    assert not any("data/dictionary.py" in files for files in closures)
-
-
-@pytest.mark.parametrize("name", ["verdicts", "findings"])
-def test_committed_tables_are_described(name):
-    said = describe(ROOT / "audit" / f"{name}.csv")
-    assert "statistic (text)\n    The number that is judged" in said
-    assert "Not in the data dictionary" not in said
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -169,10 +133,3 @@ def test_another_file_is_refused(name, message):
         describe(ROOT / name)
     assert str(Path(name)) in str(error.value)
     assert "delete" not in str(error.value)  # it was only looked at
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path):
-    file = tmp_path / "one.parquet"
-    write_table(file, pa.table({"a": [1]}), {"kind": "diary"})
-    with pytest.raises(StoreError, match="no kind that the data dictionary has: 'diary'"):
-        describe(file)

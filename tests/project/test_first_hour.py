@@ -74,12 +74,6 @@ def test_the_example_of_the_readme_compares(folder, capsys):
     assert (folder / "comparison.png").stat().st_size > 10_000
 
 
-def test_the_table_of_a_notebook_has_the_caption():
-    compared = fb.compare([fb.UCB1()], fb.RandomInstance(3), 50, replicates=2, metrics="regret")
-    words = "<caption>3 arms, bernoulli, means drawn for each replicate<br>At round T = 50, n = 2"
-    assert words in compared._repr_html_()
-
-
 def test_the_same_file_goes_to_the_arena(folder, tmp_path_factory):
     results = str(small.small_arena(tmp_path_factory))
     words = ["arena", "my_policies.py:FairGreedy", "--instances", "fair_ucb_2", "--jobs", "1"]
@@ -87,11 +81,6 @@ def test_the_same_file_goes_to_the_arena(folder, tmp_path_factory):
     found = CliRunner().invoke(main, words)
     assert found.exit_code == 0, found.output
     assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", found.output)
-
-
-def test_the_same_file_is_judged(folder):
-    assert "2 claims" in judged("--check").output
-    assert "own: 2 claims" in judged().stdout
 
 
 # quotas are numbers
@@ -199,20 +188,6 @@ def test_of_a_constant_the_exact_rule_is_written_out(folder):
     content["claims"]["mine-alone"]["tests"] = more["claims"]["mine-alone"]["tests"]
     Path("my_claims.yaml").write_text(yaml.safe_dump(content))
     assert "1 reproduced" in judged().stdout
-
-
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("unfairness @ T", r"'unfairness' is 'total\(lack\)' in a ledger"),
-        ("target_regret @ T", "'target_regret' is 'pseudo_regret' in a ledger"),
-        ("violatoin @ T", "'violatoin'; did you mean 'violation'"),
-    ],
-)
-def test_other_names_of_the_library_are_told(folder, asked, answer):
-    with_claim(asked, 1)
-    with pytest.raises(ConfigError, match=answer):
-        load_rules(Path("my_claims.yaml"))
 
 
 def test_a_number_in_quotes_is_told(folder):
@@ -375,10 +350,3 @@ def test_chance_of_the_coin_comes_again():
     one, other = (fb.run(OfTheCoin(), ARMS, 60, 2).plays for _ in range(2))
     assert one.tolist() == other.tolist()
     assert (one[:, -1] > 0).all()
-
-
-def test_full_information_goes_without_quotas_as_the_message_says():
-    without = fb.Instance(ARMS.means, ARMS.law, ARMS.spread)
-    for settings in ({"instance": without, "metrics": "regret"}, {"targets": (0.1, 0.1, 0.1)}):
-        given = {"instance": ARMS, "replicates": 2} | settings
-        assert len(fb.compare([fb.Hedge()], horizon=60, **given).table)

@@ -67,18 +67,6 @@ def test_the_command_is_found_after_what_set_up_and_readme_say():
     assert done.stdout.startswith("fairbandits, version ")
 
 
-def test_set_up_says_the_size_that_it_has():
-    script = (ROOT / "workflow" / "setup.sh").read_text(encoding="utf-8")
-    (size,) = map(float, re.findall(r"^size=([\d.]+) # GB", script, flags=re.MULTILINE))
-    assert f"{size} GB" in README
-    folders = [ROOT / ".venv", ROOT / ".tools"]
-    if not all(folder.is_dir() for folder in folders):
-        pytest.skip("set up in another way")
-    done = subprocess.run(["du", "-sm", *folders], capture_output=True, text=True, check=True)
-    found = sum(int(line.split()[0]) for line in done.stdout.splitlines()) / 1000
-    assert 0.7 * size < found < 1.3 * size
-
-
 def test_commands_of_the_pages_can_be_typed():
     lines = [
         line.partition(" # ")[0].strip()
@@ -136,24 +124,6 @@ def test_a_look_ahead_writes_nothing(tmp_path):
 # ------------------------------------------------------------------------------------- claims
 
 
-def test_numbers_have_units_and_differences_a_direction():
-    lines = said("claims", "htucb-expC-good-under-penalty", "--anyway").splitlines()
-    assert any(
-        line.split()[:2] == ["of", "what"] and "UCB1 minus that of HT-UCB, in reward" in line
-        for line in lines
-    )
-    assert any("p < 0.0001" in line for line in lines)
-    assert not any(re.search(r"e-\d\d", line) for line in lines)
-    assert "  again     fairbandits replicate audit" in lines
-
-
-def test_a_list_says_how_many_rows_it_has_and_how_many_count():
-    text = said("claims", "--paper", "banditq", "--verdict", "inconclusive", "--anyway")
-    head = next(line for line in text.splitlines() if line.startswith("banditq: "))
-    rows = [line for line in text.splitlines() if line.startswith("  banditq-")]
-    assert head.startswith(f"banditq: {len(rows)} below; 1 claim that the audited text makes, ")
-
-
 def test_a_verdict_that_there_is_not():
     line = said("claims", "--verdict", "irreproducible", code=1)
     assert line.startswith("no verdict 'irreproducible'; there are: reproduced, not reproduced, ")
@@ -207,17 +177,6 @@ def test_a_new_claim_is_judged_on_the_data_at_hand_as_exploratory(project):
     first, *lines = project.run("audit", "banditq", "--only", "banditq-new").splitlines()
     assert first.startswith("Exploratory: the data have seed ")
     assert sum("  reproduced  " in line for line in lines) == 2
-
-
-@pytest.mark.slow
-def test_a_new_claim_refuses_no_other_papers_claims(project):
-    assert "fairucb-thm2-bound" in project.run("claims", "--paper", "fair_ucb")
-    assert project.run("claims", "fairucb-thm2-bound").startswith("fairucb-thm2-bound  (")
-    text = project.run("claims")
-    assert "banditq is left out: " in text
-    assert "  htucb-" in text
-    line = project.run("claims", "banditq-new", code=1)
-    assert "`fairbandits audit banditq --only banditq-new` judges it on the data at hand" in line
 
 
 @pytest.mark.slow

@@ -61,12 +61,6 @@ def test_a_policy_beside_published_ones_takes_few_lines():
     assert "quotas" in own_policy.CLASS
 
 
-def test_there_is_one_policy_of_ones_own():
-    shown = [LIBRARY, README, *(path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md"))]
-    named = {one for text in shown for one in re.findall(r"\bmy_polic\w+(?:\.py)?:\w+", text)}
-    assert named == {"my_policies.py:FairGreedy", "my_policies:FairGreedy", "my_policies:fast"}
-
-
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "library"}

@@ -4,8 +4,6 @@ import ast
 import subprocess
 import sys
 
-import pytest
-
 from fairbandits.data.provenance import PACKAGE
 
 #: Rooms from the ground up. A room imports only from those before it; rooms of one line know
@@ -144,49 +142,6 @@ print(*(name for name in ("numba", "fairbandits.engine", "fairbandits.policies.b
 """
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (found.stdout.split(), found.stderr) == ([], "")
-
-
-@pytest.fixture
-def toy(tmp_path):
-    """Return a function that writes a package of these files and returns its arrows."""
-
-    def write(files):
-        for place, text in files.items():
-            path = tmp_path / "fairbandits" / place
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        return arrows(tmp_path / "fairbandits")
-
-    return write
-
-
-def test_what_runs_up_or_across_is_found(toy):
-    found = toy(
-        {
-            "engine/loops.py": "def f():\n    from fairbandits.library import run\n",
-            "library/run.py": "from fairbandits.engine.loops import f\n",
-            "audit/judge.py": "import fairbandits.figures.draw\n",
-            "figures/draw.py": "import sys\n",
-        }
-    )
-    assert arrows_up(found) == [
-        "fairbandits.audit.judge, line 1: fairbandits.figures.draw",
-        "fairbandits.engine.loops, line 2: fairbandits.library.run",
-    ]
-    assert circles(found) == [
-        "fairbandits.engine.loops -> fairbandits.library.run -> fairbandits.engine.loops"
-    ]
-
-
-def test_circles_of_any_length_are_found(toy):
-    files = {
-        "audit/a.py": "from fairbandits.audit import b\n",
-        "audit/b.py": "from fairbandits.audit.c import x\n",
-        "audit/c.py": "def f():\n    import fairbandits.audit.a\n",
-        "audit/d.py": "from fairbandits.audit import a, b\n",
-    }
-    assert len(circles(toy(files))) == 1
-    assert arrows_up(toy(files)) == []
 
 
 def test_no_module_of_pythons_is_hidden():

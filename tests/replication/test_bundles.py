@@ -10,8 +10,6 @@ import pytest
 import real
 import shrunk
 from fairbandits.engine.vectors import LANES
-from fairbandits.observers import OBSERVERS
-from fairbandits.policies import POLICIES
 from fairbandits.replication.bundles import (
     bundles_of,
     collections,
@@ -20,7 +18,7 @@ from fairbandits.replication.bundles import (
     write_plans,
 )
 from fairbandits.settings.config import build_config, load_config
-from fairbandits.settings.costs import BLOCK, COSTS, MOST, OBSERVING, fitting_chunk
+from fairbandits.settings.costs import BLOCK, MOST, fitting_chunk
 from fairbandits.settings.schemas import ROOT
 
 FILES = {"paper": ["config.yaml"], "smoke": ["config.yaml", "smoke.yaml"]}
@@ -59,26 +57,11 @@ def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
     assert sorted(file for job in jobs for file in job.inputs) == sorted(files)
 
 
-def test_names_of_jobs_are_their_own(config):
-    bundles = bundles_of(config)
-    names = [job.name for job in simulations(config, bundles) + collections(config, bundles)]
-    assert len(names) == len(set(names))
-
-
 def test_a_job_is_of_one_paper_and_of_what_figures_show_or_of_all_else(config):
     for bundle in bundles_of(config):
         assert {one.paper for one in bundle.experiments} == {bundle.paper}
         shown = {bool(one.figures or one.companion_to) for one in bundle.experiments}
         assert shown == {bundle.shown}
-
-
-def test_suites_are_collected_whole(config):
-    home = {(one.paper, one.suite): set() for one in config.experiments if one.suite}
-    for bundle in bundles_of(config):
-        for one in bundle.experiments:
-            if one.suite:
-                home[one.paper, one.suite].add(bundle.name)
-    assert {len(names) for names in home.values()} == {1}
 
 
 def test_jobs_take_about_a_minute():
@@ -114,12 +97,6 @@ def test_files_hold_whole_blocks_of_replicates(chunk, replicates, seconds, fits)
     assert BLOCK == LANES
 
 
-def test_a_small_run_is_a_job_or_two_for_each_paper(smoke):
-    jobs = simulations(smoke, bundles_of(smoke))
-    papers = {one.paper for one in smoke.experiments}
-    assert len(jobs) <= 2 * len(papers)
-
-
 def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
     key = "banditq/oracle_lfg/lfg-uniform02"
     other = changed(config, key, parameters={"eta": 3})
@@ -130,13 +107,6 @@ def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
         assert before.keys() == after.keys()
         differ = [name for name in before if before[name] != after[name]]
         assert len(differ) == 1
-
-
-def test_a_seed_changes_every_plan(smoke):
-    other = replace(smoke, seed=7)
-    for made in (simulations, collections):
-        plans = [{job.plan for job in made(one, bundles_of(one))} for one in (smoke, other)]
-        assert plans[0].isdisjoint(plans[1])
 
 
 def test_long_runs_are_cut_into_chunks(smoke):
@@ -184,11 +154,6 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
             assert (one["seed"], one["ledger"]) == (config.seed_of(known), config.ledger_of(known))
             assert one["experiment"] == json.loads(json.dumps(wanted))
             assert list(one["experiment"]["runs"]) == list(wanted["runs"])  # also their order
-
-
-def test_costs_are_of_policies_that_exist():
-    assert {name.partition(",")[0] for name in COSTS} <= POLICIES.keys()
-    assert OBSERVING.keys() <= OBSERVERS.keys()
 
 
 def test_plans_of_figures_have_one_seed():

@@ -10,9 +10,9 @@ import pytest
 import real
 import shrunk
 from fairbandits.data import provenance
-from fairbandits.data.provenance import RUNNING, joint, used_by
+from fairbandits.data.provenance import RUNNING, used_by
 from fairbandits.replication import code
-from fairbandits.replication.code import code_of, code_of_all
+from fairbandits.replication.code import code_of
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
@@ -134,20 +134,6 @@ def test_words_about_the_code_make_nothing_stale(copied):
     assert all_codes() == before
 
 
-def test_a_registry_counts_but_for_its_table(copied):
-    assert changed(copied, "policies/__init__.py") == EVERY
-    line = '"ht_ucb": "ht_ucb:HTUCB"'
-    found = changed(copied, "policies/__init__.py", line, '"ht_ucb": "ht_ucb:Other"')
-    assert found == runs_with("ht_ucb")
-
-
-@pytest.mark.parametrize(
-    "file", ["data/store.py", "data/provenance.py", "cli/main.py", "audit/judge.py"]
-)
-def test_what_no_number_depends_on(copied, file):
-    assert changed(copied, file) == set()
-
-
 def test_the_learner_that_is_not_named_counts(copied):
     spec = RunSpec(
         stream="s", policy="mixture", parameters={}, law="beta", horizon=9, checkpoints={}
@@ -176,38 +162,6 @@ def test_a_policy_of_ones_own_goes_by_all_policies(copied):
     (copied / "policies" / "another.py").write_text("A = 1\n")
     forget()
     assert code_of(spec) != before
-
-
-def test_what_is_not_registered_is_refused():
-    spec = RunSpec(stream="s", policy="none", parameters={}, law="beta", horizon=9, checkpoints={})
-    with pytest.raises(ValueError, match=r"policies/__init__\.py registers no 'none'; it has"):
-        code_of(spec)
-
-
-def test_relative_imports_are_refused(copied):
-    (copied / "policies" / "mixture.py").write_text("from . import checks\n")
-    forget()
-    with pytest.raises(ValueError, match=r"mixture\.py, line 1: an import inside .* absolute"):
-        used_by("policies/mixture.py")
-
-
-def test_imports_are_followed_in_every_form(copied):
-    (copied / "one.py").write_text(
-        "import fairbandits.rationals\n"
-        "def f():\n    from fairbandits.policies import UCB1; from fairbandits import checks\n"
-        "    from fairbandits.engine.laws import inner\n"
-    )
-    forget()
-    found = used_by("one.py")
-    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(found)
-    assert "policies/bf_ucb.py" not in found
-
-
-def test_one_code_for_several_runs():
-    one, other = CONFIG.runs[0].spec, CONFIG.runs[-1].spec
-    assert code_of_all([one, one]) == code_of(one)
-    assert code_of_all([one, other]) == code_of_all([other, one, one]) != code_of(one)
-    assert joint([]) == ""
 
 
 def kinds():

@@ -12,10 +12,8 @@ import pytest
 import shrunk
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.data.store import StoreError, read_footer
-from fairbandits.replication import datasets
 from fairbandits.replication.code import code_of, code_of_all
 from fairbandits.replication.datasets import COMMON, collect, guard, load_dataset
-from fairbandits.replication.recorded import runs_of
 from fairbandits.replication.simulate import simulate_chunk, write_chunk
 from fairbandits.replication.verify import replicate_hashes
 from fairbandits.settings.spec import RunSpec
@@ -118,16 +116,6 @@ def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path
         assert load_dataset(other)[0].select(table.column_names).equals(table)
 
 
-def test_arms_and_rounds_start_at_one(made, facts, tmp_path):
-    collect(made("plain"), facts, SEED, tmp_path / "data.parquet")
-    table, _ = load_dataset(tmp_path / "data.parquet", ["replicate", "round", "arm"])
-    assert table.column_names == ["replicate", "round", "arm"]
-    values = {name: np.unique(table[name].to_numpy()) for name in table.column_names}
-    assert values["arm"].tolist() == [1, 2, 3, 4, 5]
-    assert values["replicate"].tolist() == list(range(REPLICATES))
-    assert values["round"][[0, -1]].tolist() == [1, HORIZON]
-
-
 def test_probes_that_only_some_policies_have_are_null_elsewhere(made, tmp_path):
     experiment = experiment_of("probes of some")
     collect(made("probes of some"), experiment.facts(), SEED, tmp_path / "data.parquet")
@@ -139,22 +127,6 @@ def test_probes_that_only_some_policies_have_are_null_elsewhere(made, tmp_path):
     assert missing["banditq-uniform02"] == set()
     assert missing["lfg-uniform02"] == {"idleness", "queue_max", "probability"}
     assert missing["static-uniform02"] == {"queue", "idleness", "queue_max", "probability"}
-
-
-def test_rows_can_be_left_out(made, tmp_path):
-    experiment, out = experiment_of("horizons apart"), tmp_path / "data.parquet"
-    collect(made("horizons apart"), experiment.facts(), SEED, out)
-    last = load_dataset(out, rows=lambda _: pc.field("round") == pc.field("horizon"))
-    found = list(runs_of(*last))
-    assert [one.rounds.tolist() for one in found] == [[one.cell["horizon"]] for one in found]
-    assert {one.values["plays"].shape for one in found} == {(REPLICATES, 1, 5)}
-    wanted = load_dataset(out, ["run", "round", "horizon", "reward"])
-    sizes = [one.rounds.size for one in runs_of(*load_dataset(out))]
-    assert [one.rounds.size for one in runs_of(*wanted)] == sizes
-    assert len(set(sizes)) > 1  # even parts would be wrong
-    blind = load_dataset(out, ["run", "round", "reward"])
-    with pytest.raises(ValueError, match="need the column horizon, got run, round, reward"):
-        list(runs_of(*blind))
 
 
 # --------------------------------------------------------------------------------- refused files
@@ -182,12 +154,6 @@ def test_other_block(chunks, facts, tmp_path, key, value):
     text = refusal(chunks, facts, tmp_path / "data.parquet")
     assert text.startswith(f"{chunks[0]} does not belong here: its run is")
     assert repr(value) in text
-
-
-def test_dataset_in_place_of_a_chunk(chunks, facts, tmp_path):
-    shrunk.rewritten(chunks[0], kind="dataset")
-    text = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert text == f"{chunks[0]} does not belong here: its kind is 'dataset', wanted 'chunk'"
 
 
 def test_chunk_of_other_code(chunks, facts, tmp_path):
@@ -448,20 +414,6 @@ def test_guard_finds_what_falls(key):
 
 
 # -------------------------------------------------------------------------------- loading datasets
-
-
-def test_stale_dataset(made, facts, tmp_path, monkeypatch):
-    dataset = tmp_path / "data.parquet"
-    collect(made("plain"), facts, SEED, dataset)
-    load_dataset(dataset)
-    footer = read_footer(dataset)
-    monkeypatch.setattr(datasets, "code_of", lambda spec: "f" * 16)
-    with pytest.raises(StoreError) as error:
-        load_dataset(dataset)
-    text = str(error.value)
-    run, code = next(iter(footer["codes"].items()))
-    assert text.startswith(f"{dataset} is stale: code {code} made {run}, this is {'f' * 16}; ")
-    assert "\n" not in text
 
 
 def test_what_is_no_dataset(chunks, tmp_path):

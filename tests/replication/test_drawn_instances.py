@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import naive
-import real
 import shrunk
 from fairbandits import (
     HTUCB,
@@ -20,14 +19,12 @@ from fairbandits import (
 )
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import joined, runs_of
-from fairbandits.replication.simulate import instance_of, simulate_chunk
-from fairbandits.settings.schemas import ROOT
+from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
 SEED = 20240911
 REPLICATES = 3
 HORIZON = 1200
-FILE = ROOT / "papers" / "ht_ucb" / "experiments.yaml"
 QUOTAS = ("1/25",) * 5
 #: Experiments of each kind: fixed means and three laws; drawn ones, with horizons; both.
 REGRET, FRONTIER, PULLS = "regret_5_02", "frontier_5_02", "non_critical_1"
@@ -59,12 +56,6 @@ def test_means_come_from_the_documented_stream(law):
         assert (drawn.law, drawn.spread) == (law, Instance((0.5, 0.5), law).spread)
     between = RandomInstance(4, 2, 5, law="gaussian").draw(SEED, "mine", 7)
     assert list(between.means) == [2 + 3 * u for u in drawn_naively("mine", 7, 4)]
-
-
-def test_means_differ_between_replicates_streams_and_seeds():
-    arms = RandomInstance(3)
-    draws = [arms.draw(*one).means for one in [(1, "a", 0), (1, "a", 1), (1, "b", 0), (2, "a", 0)]]
-    assert len({mean for means in draws for mean in means}) == 12
 
 
 def test_means_are_uniform():
@@ -109,13 +100,6 @@ def test_a_run_meets_the_instance_of_each_replicate():
         assert "mean" not in alone.columns()
 
 
-def test_column_has_true_means():
-    arms = RandomInstance(3, 0, 1, law="uniform02_clipped")
-    result = run(UCB1(), arms, 10, 2, seed=SEED, stream="s", checkpoints=[10])
-    for k in range(2):
-        assert result.means[k].tolist() == arms.draw(SEED, "s", k).true_means.tolist()
-
-
 # ------------------------------------------------------------------------------------- penalties
 
 
@@ -148,27 +132,7 @@ def test_policies_have_the_penalties_and_means_of_their_replicate(name):
         assert alone.plays[0, -1].tolist() == plays[place].tolist()
 
 
-def test_fixed_means_have_the_penalties_of_the_experiment():
-    spec = run_of(experiment_of(PULLS), "ht_ucb-bernoulli").spec
-    columns = simulate_chunk(spec, SEED, [1])
-    arms = Instance(spec.means, "bernoulli")
-    policy = HTUCB(spec.quotas, 0.45)
-    alone = run(policy, arms, HORIZON, [1], seed=SEED, stream=spec.stream)
-    assert columns["plays"].tolist() == alone.plays[0, -1].tolist()
-    assert "mean" not in columns
-
-
 # --------------------------------------------------------------------------- spreads and horizons
-
-
-def test_spread_is_that_of_the_law():
-    specs = {one.name: one.spec for one in experiment_of(FRONTIER).runs}
-    assert specs["ht_ucb-gaussian"].spread == "1/5"
-    assert instance_of(specs["ht_ucb-gaussian"]).spread == 0.2
-    assert instance_of(specs["flearn-beta"]).spread == 1
-    assert specs["lfg-bernoulli"].spread is None
-    fixed = run_of(experiment_of(PULLS), "ht_ucb-gaussian").spec
-    assert instance_of(fixed).spread == 1 / 9
 
 
 def test_each_horizon_is_a_run_of_its_own():
@@ -190,17 +154,6 @@ def test_each_horizon_is_a_run_of_its_own():
         assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}
 
 
-def test_weight_of_lfg_from_the_horizon():
-    for exponent, weight in ((0.5, 900**0.5), (1, 900), (0, 1), (0.25, 900.0**0.25)):
-        by_rule = LFG(QUOTAS, eta_exponent=exponent).start(5, 900).weights
-        assert by_rule.tolist() == LFG(QUOTAS, eta=weight).start(5, 900).weights.tolist()
-    assert LFG(QUOTAS).start(5, 900).weights.tolist() == [100] * 5
-    with pytest.raises(ValueError, match="only one of eta and eta_exponent can be given, got 3"):
-        LFG(QUOTAS, eta=3, eta_exponent=1)
-    with pytest.raises(ValueError, match=r"eta_exponent must lie in \[-10, 10\], got inf"):
-        LFG(QUOTAS, eta_exponent=float("inf"))
-
-
 @pytest.mark.parametrize(
     ("limit", "kept"),
     [
@@ -217,13 +170,6 @@ def test_small_runs_cut_horizons_and_listed_rounds(limit, kept):
     for one in experiment.runs:
         assert one.spec.checkpoints == {"at": kept}
         assert one.spec.horizons in ((), tuple(kept))
-
-
-def test_published_number_of_replicates_is_known():
-    facts = real.config().experiment("ht_ucb", REGRET).facts()
-    assert facts["replicates"] > facts["published_replicates"] == 50
-    assert experiment_of(REGRET).facts()["published_replicates"] == REPLICATES
-    assert "published_replicates" not in experiment_of("regret_long_5_02").facts()
 
 
 # -------------------------------------------------------------------------------------- datasets
@@ -250,12 +196,6 @@ def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
         assert one.rounds.tolist() == [500, 1000, 1200]
         assert one.values["mean"].shape == one.values["plays"].shape == (REPLICATES, 3, 5)
         assert (one.values["plays"].sum(axis=2) == one.rounds).all()
-
-
-def test_laws_share_the_means():
-    experiment = experiment_of(FRONTIER, horizon=60)
-    means = [simulate_chunk(one.spec, SEED, [0, 1])["mean"][:10] for one in experiment.runs]
-    assert all(np.array_equal(one, means[0]) for one in means)
 
 
 # ------------------------------------------------------------------------ refused configurations
@@ -396,10 +336,3 @@ def test_configuration_is_refused(name, tmp_path):
     message = refused(tmp_path, change, REGRET)
     assert words in message
     assert message.startswith("papers/ht_ucb/experiments.yaml: experiments.regret_5_02")
-
-
-def test_beta_needs_some_spread(tmp_path):
-    message = refused(
-        tmp_path, lambda block: block["spread"].update(beta=sourced("1/20")), FRONTIER
-    )
-    assert message.endswith("spread.beta must be at least 0.1, got 1/20")

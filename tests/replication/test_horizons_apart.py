@@ -1,27 +1,21 @@
 """Horizons apart, shares of the first arms: from configuration to dataset, and refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-import real
 import shrunk
 from fairbandits import BanditQ, Instance, run
 from fairbandits.audit.evidence import Evidence
 from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of
-from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import build_config
-from fairbandits.settings.schemas import ROOT
 from shrunk import sourced
 
 SEED = 20240930
 REPLICATES = 3
 HORIZONS = [6300, 6901]
 GRID = {"linear": 6, "log": 4}
-FILE = ROOT / "papers" / "banditq" / "audit.yaml"
 
 
 def experiment_of(name, horizon=HORIZONS[-1], chunk=2):
@@ -72,31 +66,6 @@ def test_evidence_asks_for_the_horizon(made):
 
 
 # ----------------------------------------------------------------------------- configurations
-
-
-def test_horizons_without_apart_meet_the_same_rewards():
-    spec = experiment_of("trade_off").runs[0].spec
-    together = replace(spec, apart=False)
-    columns = simulate_chunk(together, SEED, [0])
-    assert columns["round"].size == len(HORIZONS) * 3 * 5
-    alone = run(
-        BanditQ((0.1676, 0.0677, 0, 0, 0), "full", V_exponent=0),
-        Instance(spec.means, "uniform02"),
-        HORIZONS[0],
-        1,
-        seed=SEED,
-        stream="banditq/trade_off",
-        checkpoints=[HORIZONS[0]],
-    )
-    assert np.array_equal(columns["plays"][:5], alone.plays[0, 0])
-
-
-def test_shares_of_the_first_arms():
-    config = real.config()
-    arms = config.experiment("banditq", "arms_low_50")
-    assert arms.targets[:2] == pytest.approx([arms.means[0] / 2, arms.means[1] / 3], rel=1e-15)
-    assert not any(arms.targets[2:])
-    assert arms.runs[0].spec.target_shares == ("1/2", "1/3")
 
 
 def test_small_runs_have_a_round_for_each_arm():

@@ -5,29 +5,24 @@ import re
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 
 import naive
-import real
 from fairbandits import (
     BanditQ,
     BanditQInequalities,
     FairLearn,
     Instance,
     RandomInstance,
-    SmallestDeficit,
     run,
 )
-from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.library.instance import draw_quotas
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of
 from fairbandits.replication.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ConfigError
-from fairbandits.settings.spec import depends_on_instance, filled
 from shrunk import sourced
 
 SEED = 20241121
@@ -133,11 +128,6 @@ def test_instances_can_share_their_rewards(configured):
     assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
 
 
-def test_the_audit_can_share_the_rewards_of_the_paper(configured):
-    config = configured({"one": experiment(same_instances_as="main")})
-    assert one(config).runs[0].stream == "fair_ucb/main"
-
-
 # ------------------------------------------------------------------- means and quotas by a rule
 
 
@@ -156,13 +146,6 @@ def test_means_by_a_rule(form, means, configured):
     assert found.means == pytest.approx(means)
     assert found.runs[0].spec.means == found.means
     assert found.quotas == (str(Fraction(1, 2 * len(means))),) * len(means)
-
-
-def test_policies_can_have_a_part_of_the_equal_share(configured):
-    fair = policy(quotas={"of_equal_share": 0.9}, learner="ucb1")
-    found = one(configured({"one": experiment(policies={"fair": fair})}))
-    assert found.runs[0].spec.parameters["quotas"] == ["3/10"] * 3
-    assert found.quotas == ("1/5", "1/10", "1/20")
 
 
 @pytest.mark.parametrize(
@@ -219,13 +202,6 @@ def test_drawn_quotas_come_from_the_documented_stream():
         words = [naive.draw(SEED, "mine", replicate, "quotas", 0, n) for n in range(1, 5)]
         drawn = draw_quotas(4, "kth", 1001, SEED, "mine", replicate)
         assert drawn == [word % 251 for word in words]  # 250/1001 is the last below 1/4
-
-
-@pytest.mark.parametrize("span", ["kth", "wider", "beyond"])
-def test_drawn_quotas_differ(span):
-    addresses = [(1, "a", 0), (1, "a", 1), (1, "b", 0), (2, "a", 0)]
-    draws = [tuple(draw_quotas(5, span, 10**6, *address)) for address in addresses]
-    assert len(set(draws)) == 4
 
 
 def test_drawn_quotas_fill_their_range():
@@ -323,54 +299,11 @@ def test_drawn_instances_become_a_dataset(configured, tmp_path):
 # ---------------------------------------------------------------------- what the instance gives
 
 
-def test_learners_can_have_parameters_of_the_instance():
-    known = {"quotas": [0, 0.5], "means": [1, 2]}
-    nested = {
-        "quotas": "instance",
-        "learner_parameters": {"arm": 1, "learner_parameters": {"means": "instance"}},
-    }
-    assert depends_on_instance(nested)
-    assert depends_on_instance({"learner_parameters": {"quotas": "instance"}})
-    assert not depends_on_instance(
-        {"quotas": [0], "learner": "ucb1", "learner_parameters": {"clock": "own"}}
-    )
-    assert filled(nested, known) == {
-        "quotas": [0, 0.5],
-        "learner_parameters": {"arm": 1, "learner_parameters": {"means": [1, 2]}},
-    }
-
-
-def test_learner_with_fixed_quotas_of_the_instance(configured):
-    inside = {"quotas": "instance"}
-    adversary = policy(quotas=[0, 0, "1/9"], learner="smallest_deficit", learner_parameters=inside)
-    spec = one(configured({"one": experiment(policies={"fair": adversary})})).runs[0].spec
-    columns = simulate_chunk(spec, SEED, [0])
-    quotas = ("1/5", "1/10", "1/20")
-    alone = run(
-        FairLearn((0, 0, "1/9"), 0, "smallest_deficit", {"quotas": quotas}),
-        Instance((0.9, 0.5, 0.1)),
-        *(200, [0]),
-        seed=SEED,
-        stream="fair_ucb/one",
-        checkpoints=[10, 200],
-    )
-    assert columns["plays"].tolist() == alone.plays.reshape(-1).tolist()
-    other = run(SmallestDeficit(quotas), Instance((0.9, 0.5, 0.1)), 200, checkpoints=[10, 200])
-    assert other.plays.tolist() != alone.plays.tolist()
-
-
 # ------------------------------------------------------------------------------- target shares
 
 
 def banditq(**changes):
     return experiment(quotas=None, policies={"q": policy("banditq", targets="instance")}, **changes)
-
-
-def test_target_shares(configured):
-    found = one(configured({"one": banditq(target_shares=sourced(["1/2", 0.25]))}))
-    assert found.targets == (0.45, 0.125, 0)
-    spec = found.runs[0].spec
-    assert spec.targets_for([0.2, 0.4, 0.6]) == [0.1, 0.1, 0]
 
 
 # ---------------------------------------------------------------------------- what is recorded
@@ -434,32 +367,6 @@ def test_observers_have_parameters_of_the_instance(drawn, configured):
         for name, values in alone.probes.items():
             ours = columns[name].reshape(2, -1)[place]
             assert ours.tobytes() == values.tobytes(), name
-
-
-@pytest.mark.parametrize("name", DEFICITS)
-@pytest.mark.parametrize("drawn", [False, True], ids=["fixed", "drawn"])
-def test_each_deficit_is_checked_by_itself(name, drawn, configured, tmp_path):
-    if drawn:
-        found, spec = drawn_spec(configured, record=[name])
-    else:
-        found = one(configured({"one": experiment(record=[name])}))
-        spec = found.runs[0].spec
-    file = tmp_path / "fair-bernoulli" / "0-2.parquet"
-    write_chunk(spec, SEED, range(3), file)
-    collect([file], found.facts(), SEED, tmp_path / "one.parquet")
-    table = read_table(file)
-    columns = {key: table[key].to_numpy().copy() for key in table.column_names}
-    columns[name][-1] -= 50
-    write_table(file, pa.table(columns), read_footer(file))
-    with pytest.raises(StoreError) as error:
-        collect([file], found.facts(), SEED, tmp_path / "one.parquet")
-    says = {
-        "deficit": "that deficit = quota * t - plays",
-        "floor_deficit": "that floor_deficit = floor(quota * t) - plays",
-        "deficit_sup": "that deficit_sup never falls",
-        "floor_deficit_sup": "that floor_deficit_sup is at least floor_deficit",
-    }[name]
-    assert f"{says} fails first in replicate 2, round 200" in str(error.value)
 
 
 # ---------------------------------------------------------------------------- what is refused
@@ -700,17 +607,3 @@ def test_experiment_named_as_a_suite_of_the_paper(refused):
 
 
 # --------------------------------------------------------------------------- the real suites
-
-
-def test_the_audit_draws_no_figure_and_writes_little():
-    config = real.config()
-    audit = [found for found in config.experiments if found.audit]
-    assert audit
-    for found in audit:
-        assert (found.figures, found.companion_to) == ((), ()), found.name
-        if found.paper == "fair_ucb":
-            rows = sum(
-                len(one.spec.cells) * len(one.spec.checkpoints["at"]) * one.spec.n_arms
-                for one in found.runs
-            )
-            assert rows * found.replicates < 500_000, found.name

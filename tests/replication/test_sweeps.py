@@ -9,14 +9,11 @@ from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of
 from fairbandits.replication.simulate import simulate_chunk
-from fairbandits.settings.schemas import ROOT
-from fairbandits.settings.spec import cells_of_sweep, swept
 from shrunk import sourced
 
 SEED = 20240802
 REPLICATES = 3
 HORIZON = 120
-FILE = ROOT / "papers" / "fair_ucb" / "experiments.yaml"
 
 
 def experiment_of(name, chunk=2):
@@ -24,12 +21,6 @@ def experiment_of(name, chunk=2):
 
 
 # ---------------------------------------------------------------------------------- what is run
-
-
-def test_cells():
-    assert cells_of_sweep({}) == [{}]
-    assert cells_of_sweep({"tolerance": [0, 0.5]}) == [{"tolerance": 0}, {"tolerance": 0.5}]
-    assert [swept(value) for value in (3, 0.5, "1/4")] == [3.0, 0.5, 0.25]
 
 
 def test_each_cell_is_the_run_with_that_value():
@@ -140,12 +131,3 @@ def test_configuration_is_refused(name, tmp_path):
         tmp_path, "fair_ucb", "experiments", lambda all_: change(all_["fairness"]), horizon=HORIZON
     )
     assert words in message
-
-
-def test_quotas_need_pulls():
-    from fairbandits import Hedge
-
-    with pytest.raises(ValueError, match="quotas count pulls"):
-        run(Hedge(), Instance((0.5, 0.25)), 10, quotas=("1/3", "1/3"))
-    with pytest.raises(ValueError, match=r"quotas must have one entry per arm \(2\), got 1"):
-        run(FairLearn((0, 0)), Instance((0.5, 0.25)), 10, quotas=("1/3",))

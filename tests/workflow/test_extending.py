@@ -178,17 +178,3 @@ def test_they_are_run_drawn_and_judged(extended):
     assert "last_pull (double, rounds)\n    Last round up to t in which" in found["observed"]
     notebook = json.loads((extended.folder / "notebooks/toy.ipynb").read_text(encoding="utf-8"))
     assert "fig2" in notebook["cells"][-1]["source"][-1]
-
-
-PLAYED = f"""
-import os, sys
-os.environ["NUMBA_DISABLE_JIT"] = "1"
-sys.path[:0] = [{str(ROOT / "tests")!r}, {str(ROOT / "tests" / "policies")!r}]
-from test_forms import test_one_form
-test_one_form("explore_first")
-"""
-
-
-def test_the_tests_play_an_example_of_it(extended):
-    """Nothing but its file and its line is needed."""
-    extended.run("-c", PLAYED)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import own_policy
-from fairbandits.cli.main import main
 from fairbandits.data.provenance import CHECKOUT
 from fairbandits.data.store import read_footer
 from small import SEED, small_config
@@ -89,14 +88,6 @@ def installed(tmp_path_factory):
     return Installed(tmp_path_factory.mktemp("installed"))
 
 
-def test_it_is_the_wheel_that_is_tested(installed):
-    home = installed.python("import fairbandits; print(fairbandits.__file__)")
-    assert Path(home).parent == installed.packages / "fairbandits"
-    for file in (CHECKOUT / "src" / "fairbandits").rglob("*"):
-        if file.is_file() and "__pycache__" not in file.parts:
-            assert (installed.packages / file.relative_to(CHECKOUT / "src")).is_file()
-
-
 def test_own_and_published_policies_run(installed):
     example = own_policy.SOURCE.replace("10_000", "200")
     _, caption, header, *lines = installed.python(example).splitlines()
@@ -115,12 +106,6 @@ def test_a_run_gives_the_numbers_of_the_checkout(installed):
         check=True,
     )
     assert installed.python(HASH) == here.stdout.strip()
-
-
-def test_every_command_has_help(installed):
-    assert installed.run("fairbandits", "--version").stdout.startswith("fairbandits, version ")
-    text = installed.run("fairbandits", "--help").stdout
-    assert all(f"  {name} " in text for name in main.commands)
 
 
 @pytest.mark.slow
@@ -160,21 +145,6 @@ def test_what_needs_a_checkout_says_so(installed, command):
         "clone the repository and run this inside it"
     )
     assert not (installed.home / ".snakemake").exists()
-
-
-@pytest.mark.slow
-def test_a_notebook_away_from_its_checkout_says_so(installed):
-    shutil.copy(CHECKOUT / "notebooks" / "banditq.ipynb", installed.home)
-    line = installed.refused("notebook", "banditq.ipynb", "out.ipynb")
-    assert "ConfigError: this needs a checkout of the project" in line
-    assert not (installed.home / "out.ipynb").exists()
-
-
-def test_a_folder_that_is_gone_is_in_no_checkout(installed):
-    code = "import os; os.rmdir('../gone'); import fairbandits.settings.schemas as s; s.checkout()"
-    (installed.home.parent / "gone").mkdir()
-    done = installed.run("python", "-c", code, folder=installed.home.parent / "gone", code=1)
-    assert "ConfigError: this needs a checkout of the project" in done.stderr
 
 
 @pytest.fixture

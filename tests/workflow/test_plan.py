@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from fairbandits.cli import workflow
-from fairbandits.cli.workflow import FEW, LIBRARY_PAGES, Plan
+from fairbandits.cli.workflow import FEW, Plan
 from fairbandits.replication.progress import PROGRESS, Progress
 from fairbandits.settings.schemas import ROOT, ConfigError, merge, read_yaml
 
@@ -59,28 +59,6 @@ def test_each_page_has_a_notebook_and_reads_files_that_are_there(plan):
         assert [file for file in files if not (ROOT / file).is_file()] == []
     files = plan.site_settings() + plan.audit_settings(paper("banditq"))
     assert [file for file in files if not (ROOT / file).is_file()] == []
-
-
-def test_pages_show_what_is_theirs(plan):
-    tables = {name: plan.page_tables(page(name)) for name in plan.pages}
-    images = {name: plan.page_images(page(name)) for name in plan.pages}
-    assert tables["arena"] == plan.arena_tables()
-    assert tables["your_own_policy"] == plan.arena_datasets()
-    assert tables["library"] == tables["audit"] == images["audit"] == []
-    assert tables["index"][-len(plan.arena_tables()) :] == plan.arena_tables()
-    assert images["index"] == plan.images() == [file for one in plan.papers for file in images[one]]
-    for one in plan.papers:
-        assert all(f"/{one}/" in file for file in tables[one] + images[one])
-        assert set(tables[one]) < set(tables["index"])
-    shown = [name for name in plan.pages if plan.page_verdicts(page(name))]
-    assert shown == ["index", "audit", "across", *plan.papers]
-
-
-def test_code_of_pages(plan):
-    codes = {name: plan.page_code(page(name)) for name in plan.pages}
-    library = {codes.pop(name) for name in LIBRARY_PAGES}
-    assert len(library) == len(set(codes.values())) == 1
-    assert len({*library, *codes.values(), plan.site_code}) == 3
 
 
 def test_claims_read_their_papers_datasets_and_replays(plan):

@@ -107,12 +107,6 @@ def printed(capsys, handler):
     return of
 
 
-@pytest.mark.parametrize("event", [LogEvent.GROUP_ERROR, LogEvent.ERROR])
-def test_errors_are_printed(event, printed):
-    assert printed("it failed", logging.ERROR, event=event) == "it failed\n"
-    assert printed("it failed", event=event) == "it failed\n"
-
-
 def test_a_failed_job_says_why_once(printed, tmp_path):
     printed("", event=LogEvent.RUN_INFO, stats={"audit_paper": 2, "verdicts": 1, "total": 3})
     info = {"rule_name": "audit_paper", "wildcards": {"paper": "banditq"}}
@@ -147,25 +141,6 @@ def test_a_look_ahead_says_what_would_be_made(printed, handler):
         "  figures: 1 (a_fig1)",
     ]
     assert printed("", event=LogEvent.JOB_INFO, jobid=3, rule_name="a_fig1") == ""
-
-
-def test_warnings_and_errors_without_an_event_are_printed(printed):
-    assert printed("locked", logging.ERROR) == "locked\n"
-    assert printed("careful", logging.WARNING) == "careful\n"
-    assert printed("Nothing to be done (all is there).") == "Nothing to be done (all is there).\n"
-
-
-def test_the_course_of_things_is_left_out(printed):
-    assert printed("Select jobs to execute...") == ""
-    assert printed("Execute 1 jobs...", event=LogEvent.JOB_STARTED, jobs=[1]) == ""
-    assert printed(None, event=LogEvent.PROGRESS, done=1, total=2) == ""
-
-
-def test_a_finished_job_is_a_line(printed):
-    assert printed("", event=LogEvent.RUN_INFO, stats={"a_fig1": 1, "total": 1}) == "1 jobs to do\n"
-    assert printed("", event=LogEvent.JOB_INFO, jobid=3, rule_name="a_fig1") == ""
-    line = printed("", event=LogEvent.JOB_FINISHED, job_id=3)
-    assert line == "[1 of 1] figures 1 of 1, almost done (a_fig1, 0 s)\n"
 
 
 def test_a_cluster_is_asked_for_what_was_measured(tmp_path):

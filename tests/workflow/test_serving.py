@@ -75,12 +75,6 @@ def test_it_is_the_server_that_does_it(served):
     assert b"Build the report site" in process.communicate(timeout=60)[0]
 
 
-def test_without_its_server_a_step_works(served):
-    served.kill()
-    served.wait()
-    assert run(*STEP).returncode == 0
-
-
 def waiting(tmp_path):
     """Start a step that waits for what it is to read."""
     os.mkfifo(tmp_path / "plan.json")

@@ -128,14 +128,6 @@ def test_another_is_taken_where_that_does_not_fit(system, unfit):
     assert system.setup()[-1] == taken(system.bin / "python3.12")
 
 
-def test_one_without_wheels_for_all_comes_last(system):
-    for minor in (11, 14):
-        system.python(f"python3.{minor}", f"CPython 3.{minor}.0")
-    assert system.setup()[-1] == taken(system.bin / "python3.11")
-    (system.bin / "python3.11").unlink()
-    assert system.setup()[-1] == taken(system.bin / "python3.14")
-
-
 def test_an_environment_keeps_its_python_as_long_as_that_fits(system):
     system.python("python3", "CPython 3.13.0")
     system.python(".venv/bin/python", "CPython 3.12.0")
@@ -183,12 +175,6 @@ def test_where_none_fits_one_is_fetched_and_said_so(system):
     assert system.setup()[-1] == taken(Path(fetched).relative_to(system.folder))
 
 
-def test_what_to_do_where_none_can_be_fetched(system):
-    system.python("python3", "CPython 3.9.2")
-    system.write(UV, PRINTING_UV.format(code=2))
-    assert system.setup(code=1)[-1] == "  make setup PYTHON=/path/to/python3"
-
-
 def test_what_to_do_where_a_package_cannot_be_built(system):
     system.write(UV, PRINTING_UV.format(code=2))
     system.python("python3", "CPython 3.14.0")
@@ -215,13 +201,6 @@ def test_uv_is_installed_by_venv_or_pip(system, venv, pip, by, version):
     assert not {*lines[1:3]} & {*system.setup()}
 
 
-def test_uv_is_installed_by_another_python_if_the_one_that_fits_cannot(system):
-    shutil.rmtree(system.folder / ".tools")
-    python = system.python("python3.12", "CPython 3.12.0", venv=False, pip=False)
-    system.python("python", "CPython 3.9.0")
-    assert system.setup()[-1] == taken(python)
-
-
 def test_what_to_do_where_uv_cannot_be_installed(system):
     shutil.rmtree(system.folder / ".tools")
     advice = "       Debian, Ubuntu: apt install python3 python3-venv"
@@ -246,12 +225,6 @@ def test_without_a_network_one_line_says_so(system, venv):
     assert not (system.folder / UV).exists()
     system.write(UV, PRINTING_UV.format(code=2))
     assert system.setup(code=1)[-1].endswith("fetched, as said above: is there a network?")
-
-
-def test_what_is_set_up_needs_nothing(system):
-    system.python("python3", "CPython 3.13.0")
-    system.write(".venv/bin/fairbandits", "")
-    assert NEEDS not in system.setup()
 
 
 def test_a_folder_that_was_moved_gets_a_new_environment(system):

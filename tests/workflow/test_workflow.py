@@ -422,16 +422,6 @@ def test_a_mistake_in_the_configuration_stops_at_once(fresh, file, old, new, mes
 
 
 @pytest.mark.parametrize(
-    ("scale", "target"),
-    [("arena_large", "arena"), ("cluster", "figures"), ("large", "figures")],
-)
-def test_each_scale_can_be_planned(fresh, scale, target):
-    files = ("config/config.yaml", f"config/{scale}.yaml")
-    output = fresh.run("snakemake", "-n", target, "--configfile", *files)
-    assert re.search(r"^total +\d+$", output, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
     "file", sorted(ROOT.glob("workflow/rules/*.smk")), ids=lambda path: path.stem
 )
 def test_every_rule_says_what_it_did_and_how_long_it_took(file):

@@ -15,6 +15,7 @@ rule audit_paper:
         "<benchmarks>/audit/{paper}.tsv"
     wildcard_constraints:
         paper="|".join(PLAN.ledgers) or "(?!)",
+    priority: AUDIT_FIRST
     localrule: True
     conda:
         "../../environment.yml"

@@ -18,8 +18,10 @@ except ConfigError as error:
 
 PLAN.expect(workflow.cores or 1)
 CONFIG = PLAN.config
-#: Figures are drawn as soon as they can be; what they wait for comes before all else.
-SOON = 2 * SHOWN
+#: Figures are drawn as soon as they can be; what they wait for comes before all else. In a small
+#: run the audit comes first, since the last jobs wait for it, and figures fill what is idle.
+SMALL = CONFIG.scale_name == "smoke"
+FIGURES_FIRST, AUDIT_FIRST = (0, 2 * SHOWN) if SMALL else (2 * SHOWN, 0)
 # A job that simulates or collects has the fingerprint of its own runs besides (`Job.code`).
 COLLECT_CODE = collect_code()
 AUDIT_CODE = audit_code()
@@ -29,6 +31,11 @@ ARENA_CODE = arena_code()
 
 wildcard_constraints:
     paper="[a-z_]+",
+
+
+def priority_of(job):
+    """The priority of a job that simulates or collects."""
+    return job.priority % SHOWN if SMALL else job.priority
 
 
 def published_option(wildcards, input):

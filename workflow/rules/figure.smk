@@ -20,7 +20,7 @@ for one in PLAN.drawings():
             f"<logs>/{one.place}.log",
         benchmark:
             f"<benchmarks>/{one.place}.tsv"
-        priority: SOON
+        priority: FIGURES_FIRST
         localrule: True
         conda:
             "../../environment.yml"

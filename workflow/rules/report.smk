@@ -4,10 +4,7 @@
 rule notebook:
     input:
         source="notebooks/{page}.ipynb",
-        images=PLAN.page_images,
-        tables=PLAN.page_tables,
-        verdicts=PLAN.page_verdicts,
-        settings=PLAN.page_settings,
+        shown=PLAN.page_files,
     output:
         "<results>/notebooks/{page}.ipynb",
     log:

@@ -11,7 +11,7 @@ for job in PLAN.simulations:
             f"<logs>/simulate/{job.name}.log",
         benchmark:
             f"<benchmarks>/simulate/{job.name}.tsv"
-        priority: job.priority
+        priority: priority_of(job)
         conda:
             "../../environment.yml"
         threads: 1
@@ -37,7 +37,7 @@ for job in PLAN.collections:
             f"<logs>/collect/{job.name}.log",
         benchmark:
             f"<benchmarks>/collect/{job.name}.tsv"
-        priority: job.priority
+        priority: priority_of(job)
         localrule: True
         conda:
             "../../environment.yml"

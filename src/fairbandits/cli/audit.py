@@ -1,10 +1,39 @@
-"""The commands that put the ledgers' questions to the data, and write what they find."""
+"""The commands of the audit: judging claims, their verdicts and history, and their ledgers."""
 
+import os
+import sys
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from click import ClickException, UsageError, argument, echo, option
+import yaml
+from click import ClickException, IntRange, UsageError, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, VERDICT, command, of_a_paper, writing
+from fairbandits.cli.options import (
+    CLAIM,
+    CONFIGS,
+    CORES,
+    DEFAULT_CONFIG,
+    FILE,
+    FOLDER,
+    RESULTS,
+    VERDICT,
+    command,
+    of_a_paper,
+    paper_option,
+    set_option,
+    writing,
+)
+from fairbandits.settings.config import load_config
+from fairbandits.settings.schemas import ROOT, checkout
+
+
+def _seeded(configs, seed, salt):
+    """Return the configuration with the seeds that are asked for, and the ledgers."""
+    from fairbandits.audit import run
+
+    config, ledgers = run.load(configs)
+    return replace(config, seed=config.seed if seed is None else seed, salt=salt), ledgers
 
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
@@ -21,8 +50,7 @@ def audit(configs, paper, results, seed, salt, only, out):
 
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
-    config, ledgers = run.load(configs)
-    config = replace(config, seed=config.seed if seed is None else seed, salt=salt)
+    config, ledgers = _seeded(configs, seed, salt)
     found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
         if made.exploratory:
@@ -91,8 +119,144 @@ def power(configs, paper, results, seed, salt, only, verdict):
     """
     from fairbandits.audit import run
 
-    config, ledgers = run.load(configs)
-    config = replace(config, seed=config.seed if seed is None else seed, salt=salt)
     if only and verdict:
         raise UsageError("give --only or --verdict")
+    config, ledgers = _seeded(configs, seed, salt)
     echo(run.power_words(config, ledgers, paper, results, only, verdict))
+
+
+@command(
+    "claims",
+    "claims --paper fair_ucb --verdict inconclusive",
+    "claims fairucb-thm2-bound",
+    "claims banditq-prop2-violation --set margin=0.05",
+    "claims --paper banditq --criteria",
+    "claims --json",
+)
+@CONFIGS
+@CLAIM
+@set_option(
+    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE is of one test; can"
+    " be given several times. Nothing is written."
+)
+@paper_option("Only claims of this paper.")
+@VERDICT
+@option("--json", "as_json", is_flag=True, help="As JSON.")
+@option("--criteria", is_flag=True, help="Rates by several criteria of success, side by side.")
+@RESULTS
+@option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
+def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
+    """List the claims with their verdicts, or explain one CLAIM.
+
+    Verdicts are those of the results on disk or, without them, the committed ones. Those of a paper
+    are refused when they are of other rules or data than are there now.
+    """
+    from fairbandits.audit import run, whatif
+
+    if claim and (paper or verdict):
+        raise UsageError("give CLAIM, or --paper and --verdict")
+    if criteria:
+        if claim or verdict or changes or as_json or anyway:
+            raise UsageError("--criteria goes with --paper and --results alone")
+        echo(run.criteria_words(configs, paper, results))
+        return
+    if changes:
+        if not claim or as_json or anyway:
+            raise UsageError("--set is for one CLAIM, without --json and --anyway")
+        echo(whatif.answer(*run.load(configs), claim, changes, results))
+        return
+    echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
+
+
+@command("deviations --paper banditq")
+@CONFIGS
+@paper_option("Only the changes of this paper.")
+def deviations(configs, paper):
+    """List what changed in the audit since it was first written down, in true order."""
+    from fairbandits.audit import run
+
+    echo(run.deviations_words(configs, paper))
+
+
+@command("check-claims", "check-claims papers/banditq/claims.yaml")
+@CONFIGS
+@argument("files", type=FILE, nargs=-1)
+def check_claims(configs, files):
+    """Check the ledgers FILES, papers/PAPER/claims.yaml; all by default.
+
+    What is wrong is said with file, record, key and what is allowed.
+    """
+    from fairbandits.audit.checking import checked
+
+    wrong = 0
+    for line, sound in checked(load_config(configs), files):
+        wrong += not sound
+        echo(line, err=not sound)
+    if wrong:
+        sys.exit(1)
+
+
+@command("vocabulary > docs/words-of-the-ledgers.md")
+def vocabulary():
+    """Print the page of all that the expressions of a ledger can name, as Markdown."""
+    from fairbandits.audit.vocabulary import page
+
+    echo(page(), nl=False)
+
+
+@command('rejudge --paper ht_ucb --salt "any words"', "rejudge --paper banditq --salts 8 --record")
+@paper_option("The paper whose claims are judged again.")
+@option("--salt", "words", multiple=True, help="Words that the data follow from; any number.")
+@option("--salts", type=IntRange(1, 1000), help="This many salts, named 1, 2, ...")
+@option("--record", is_flag=True, help="Keep what comes of it in audit/agreement.csv.")
+@option("--smoke", is_flag=True, help="A small run, to try it: these are no results.")
+@CORES
+def rejudge(paper, words, salts, record, smoke, cores):
+    """Draw all data of a PAPER anew, judge its claims, and say which verdicts come again.
+
+    Each salt has a folder of its own, results/rejudge/PAPER/...: a run that was stopped goes on
+    where it was.
+    """
+    from fairbandits.audit import rejudge as again
+    from fairbandits.audit.records import read
+    from fairbandits.audit.run import load
+
+    if paper is None:
+        raise UsageError("--paper says whose claims are judged again")
+    if not words and not salts:
+        raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
+    if smoke and record:
+        raise UsageError("--record needs the published scale; leave out --smoke")
+    root = checkout()
+    before = again.committed_verdicts(root / "audit")
+    scale = [ROOT / "config" / "smoke.yaml"] if smoke else []
+    base = [*DEFAULT_CONFIG, *scale]
+    home = load_config(base).folders["results"]
+    for salt in [*words, *map(str, range(1, (salts or 0) + 1))]:
+        settings = again.settings_of(paper, salt, home)
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "rejudge.yaml"
+            file.write_text(yaml.safe_dump(settings), encoding="utf-8")
+            files = [*scale, file]
+            target = f"{settings['pathvars']['results']}/audit/verdicts.parquet"
+            if code := _launched([target], cores, files, root):
+                raise ClickException(f"the run under the salt {salt!r} ended with {code}")
+            _, ledgers = load([*base, file])
+            rows = read(root / target, ledgers).rows
+        found = again.compared(rows, before)
+        echo("\n".join(again.summary(salt, found)))
+        if record:
+            again.record(paper, salt, found)
+
+
+def _launched(targets, cores, files, root) -> int:
+    """Run snakemake in a process of its own, since `launch` becomes it; return its exit code."""
+    from fairbandits.cli import launch
+
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(launch.launch(targets, cores, files, root))
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

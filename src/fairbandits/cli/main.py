@@ -28,12 +28,11 @@ SECTIONS = {
 }
 #: File -> the commands that it has.
 FILES = {
-    "arena": ("arena", "standings"),
-    "audit": ("audit", "verdicts", "record", "power"),
-    "claims": ("claims", "deviations", "check-claims", "vocabulary"),
-    "demo": ("demo",),
-    "judge": ("judge",),
-    "rejudge": ("rejudge",),
+    "audit": (
+        *("audit", "verdicts", "record", "power", "claims", "deviations", "check-claims"),
+        *("vocabulary", "rejudge"),
+    ),
+    "own": ("demo", "arena", "standings", "judge"),
     "replicate": ("replicate",),
     "report": ("describe", "notebook", "site", "numbers", "export", "article", "rulegraph"),
     "steps": ("simulate", "collect", "figure", "replay"),

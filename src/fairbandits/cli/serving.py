@@ -27,14 +27,9 @@ STEPS = {
     "collect": ("fairbandits.replication.datasets",),
     "figure": ("fairbandits.figures.draw",),
     "notebook": (
-        *(
-            "fairbandits.report.build",
-            "fairbandits.report.kernels",
-            "papermill",
-            "ipykernel.kernelapp",
-        ),
-        *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),
-        *("fairbandits.audit.run", "scipy.stats"),
+        *("fairbandits.report.build", "fairbandits.report.kernels", "papermill"),
+        *("ipykernel.kernelapp", "fairbandits.figures.draw", "fairbandits.report.across"),
+        *("fairbandits.report.landing", "fairbandits.audit.run", "scipy.stats"),
     ),
     "record": ("fairbandits.audit.run",),
     "site": ("fairbandits.report.build", "sphinx.application"),
@@ -112,109 +107,80 @@ def start() -> None:
 _started: list = []
 
 
-class Server:
-    """What listens for steps and forks for each, until the descriptor `life` ends with the run."""
+def serve(listening: socket.socket, life: int) -> None:
+    """Fork for each step that asks, until the descriptor `life` ends with the run."""
+    import importlib
+    import select
+    import signal
 
-    def __init__(self, listening: socket.socket, life: int) -> None:
-        import selectors
+    importlib.import_module("fairbandits.cli.main")
+    sources = _sources()
+    forks: dict[int, socket.socket] = {}
+    interrupted: set[int] = set()
+    wake, waker = socket.socketpair()
+    waker.setblocking(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake says what is to end
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waker.fileno())
+    while True:
+        steps = [step for fork, step in forks.items() if fork not in interrupted]
+        ready, _, _ = select.select([life, wake, listening, *steps], [], [])
+        if life in ready:
+            for fork in forks:
+                _end(fork, signal.SIGTERM)
+            os._exit(0)
+        if wake in ready:
+            wake.recv(4096)
+        for fork, step in list(forks.items()):
+            ended, status = os.waitpid(fork, os.WNOHANG)
+            if ended:
+                code = os.waitstatus_to_exitcode(status)
+                with suppress(OSError), forks.pop(fork):
+                    # as a shell says it of a process that was killed
+                    step.sendall(bytes([code if code >= 0 else 128 - code]))
+            elif step in ready:  # it says nothing more: it was killed
+                _end(fork, signal.SIGINT)
+                interrupted.add(fork)
+        if listening in ready:
+            step, _ = listening.accept()
+            if fork := take(step, sources):
+                forks[fork] = step
 
-        self._listening, self._life = listening, life
-        self._steps: dict[int, socket.socket] = {}
-        self._sources = _sources()
-        self._known = selectors.DefaultSelector()
-        self._known.register(life, selectors.EVENT_READ, self._end)
-        self._known.register(listening, selectors.EVENT_READ, self._take)
-        self._wake, wake = socket.socketpair()
-        for one in (self._wake, wake):
-            one.setblocking(False)
-        self._wake_fd = wake  # kept, or it would be closed
-        self._known.register(self._wake, selectors.EVENT_READ, self._reap)
 
-    def serve(self) -> None:
-        """Serve until the run ends."""
-        import importlib
-        import signal
+def take(step: socket.socket, sources: dict[str, tuple[int, int]]) -> int | None:
+    """Fork for a step, and return the fork, unless a fresh process would do something else."""
+    import importlib
 
-        importlib.import_module("fairbandits.cli.main")
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake says what is to end
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wake_fd.fileno())
-        while True:
-            for key, _ in self._known.select():
-                key.data()
-
-    def _end(self) -> None:
-        """End with the run, and what it has begun with it."""
-        import signal
-
-        for process in self._steps:
-            _end_fork(process, signal.SIGTERM)
-        os._exit(0)
-
-    def _take(self) -> None:
-        """Fork for a step, unless a fresh process would do something else."""
-        import importlib
-        import selectors
-        import signal
-
+    step.settimeout(10)
+    streams: list[int] = []
+    try:
+        streams, words = _received(step)
+        if sources != _sources():
+            raise ValueError("the code is no longer what was imported")
         from fairbandits.cli.main import FILE_OF
 
-        connection, _ = self._listening.accept()
-        connection.settimeout(10)
-        streams: list[int] = []
-        try:
-            streams, words = _received(connection)
-            if self._sources != _sources():
-                raise ValueError("the code is no longer what was imported")
-            step = words["argv"][1]
-            for name in (*STEPS[step], f"fairbandits.cli.{FILE_OF[step]}"):
-                importlib.import_module(name)
-            connection.sendall(b"y")
-            process = os.fork()
-        except Exception:  # the step does the work itself, and says what is wrong
-            connection.close()
-            process = None
-        if process == 0:
-            for one in (self._listening, self._known, connection, *self._steps.values()):
-                one.close()
-            _work(streams, words)
-        for one in streams:
-            os.close(one)
-        if process is None:
-            return
-        self._steps[process] = connection
-
-        def gone() -> None:
-            # a step says nothing more: it was killed
-            self._known.unregister(connection)
-            _end_fork(process, signal.SIGINT)
-
-        self._known.register(connection, selectors.EVENT_READ, gone)
-
-    def _reap(self) -> None:
-        """Tell the steps whose forks have ended how they did."""
-        self._wake.recv(4096)
-        with suppress(ChildProcessError):
-            while True:
-                process, status = os.waitpid(-1, os.WNOHANG)
-                if not process:
-                    return
-                code = os.waitstatus_to_exitcode(status)
-                connection = self._steps.pop(process)
-                with suppress(KeyError):
-                    self._known.unregister(connection)
-                with suppress(OSError), connection:
-                    # as a shell says it of a process that was killed
-                    connection.sendall(bytes([code if code >= 0 else 128 - code]))
+        name = words["argv"][1]
+        for module in (*STEPS[name], f"fairbandits.cli.{FILE_OF[name]}"):
+            importlib.import_module(module)
+        step.sendall(b"y")
+        fork = os.fork()
+    except Exception:  # the step does the work itself, and says what is wrong
+        step.close()
+        fork = None
+    if fork == 0:
+        _work(streams, words)
+    for stream in streams:
+        os.close(stream)
+    return fork
 
 
-def _received(connection: socket.socket) -> tuple[list[int], dict]:
+def _received(step: socket.socket) -> tuple[list[int], dict]:
     """Return the standard streams of a step, and its words."""
-    _, ancillary, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(3 * array("i").itemsize))
+    _, ancillary, _, _ = step.recvmsg(1, socket.CMSG_SPACE(3 * array("i").itemsize))
     streams = array("i")
     for _, _, data in ancillary:
         streams.frombytes(data)
-    with connection.makefile("rb") as lines:
+    with step.makefile("rb") as lines:
         return list(streams), json.loads(lines.readline(MOST))
 
 
@@ -229,8 +195,9 @@ def _work(streams: list[int], words: dict) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setpgid(0, 0)  # what it starts ends with it
-        for number, one in enumerate(streams):
-            os.dup2(one, number)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # the server's own
         os.chdir(words["cwd"])
         os.environ.clear()
         os.environ.update(words["environ"])
@@ -263,24 +230,21 @@ def _exit_code() -> int:
     return 0
 
 
-def _end_fork(process: int, how: int) -> None:
+def _end(fork: int, how: int) -> None:
     """Send a signal to a fork and to what it has started."""
     try:
-        os.killpg(process, how)
+        os.killpg(fork, how)
     except OSError:  # it has no group yet, or has ended
         with suppress(ProcessLookupError):
-            os.kill(process, how)
+            os.kill(fork, how)
 
 
 def _sources() -> dict[str, tuple[int, int]]:
     """Return what tells the package's files from others: an edit is no longer what was imported."""
     folder = Path(__file__).resolve().parents[1]
-    found = {}
-    for place in folder.rglob("*.py"):
-        stat = place.stat()
-        found[str(place)] = stat.st_mtime_ns, stat.st_size
-    return found
+    stats = {str(place): place.stat() for place in folder.rglob("*.py")}
+    return {place: (stat.st_mtime_ns, stat.st_size) for place, stat in stats.items()}
 
 
 if __name__ == "__main__":
-    Server(socket.socket(fileno=int(sys.argv[1])), sys.stdin.fileno()).serve()
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.stdin.fileno())

@@ -24,6 +24,10 @@ from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_ya
 FEW = 6
 #: Pages that say what the library has, and simulate by themselves.
 LIBRARY_PAGES = ("library", "your_own_policy")
+#: One of them compiles for half a minute: a small run leaves it to the tests of the pages.
+COMPILING = "your_own_policy"
+#: How figures are drawn.
+IMAGES = ("svg", "png")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
 #: What makes the pages of papers and claims, with its docstrings, since pages show them.
@@ -44,6 +48,8 @@ LIBRARY_PARTS = (
     *("library/instances.py", "observers", "policies", "report/arena.py", "report/library.py"),
     "data/store.py",
 )
+#: Files of a paper that pages and claims show.
+SHOWN_OF_A_PAPER = ("experiments", "audit", "claims", "glossary", "published", "numbers")
 
 
 class Drawing(NamedTuple):
@@ -76,10 +82,11 @@ class Plan:
         self.arena = None if self.variant else arena_config(settings, "configuration", root=root)
         self.papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         audited = ["audit", "across"] if self.ledgers else []
+        small = self.config.scale_name == "smoke"
+        library = [one for one in LIBRARY_PAGES if not (small and one == COMPILING)]
         #: Pages of a notebook each, the first one first.
-        self.pages = ["index", *audited, "arena", *LIBRARY_PAGES, *self.papers]
-        runs = [one for one in (self.config, self.arena) if one]
-        bundles = [(one, bundles_of(one)) for one in runs]
+        self.pages = ["index", *audited, "arena", *library, *self.papers]
+        bundles = [(one, bundles_of(one)) for one in (self.config, self.arena) if one]
         self.simulations = [job for one in bundles for job in simulations(*one)]
         self.collections = [job for one in bundles for job in collections(*one)]
 
@@ -106,9 +113,12 @@ class Plan:
         return self._needs_of_replay(wildcards)["runtime"]
 
     def rounds_replayed(self, wildcards) -> str:
-        """Return the option that ends a replay early: a whole one of many arms takes minutes."""
+        """Return the option that ends a replay early: a whole one of many arms takes minutes.
+
+        The limit is of rounds with a thousand arms; those with fewer arms are cheaper.
+        """
         most = self.limits.get("replay")
-        return f"--rounds {most}" if most and int(wildcards.arms) > 100 else ""
+        return f"--rounds {most * 1000 // int(wildcards.arms)}" if most else ""
 
     def _needs_of_replay(self, wildcards) -> dict[str, int]:
         name = f"banditq/replay_{wildcards.arms}_{wildcards.feedback}"
@@ -123,19 +133,14 @@ class Plan:
         """Return the datasets of all configured experiments."""
         return _datasets(self.config.experiments)
 
-    def figures(self) -> list[str]:
-        """Return the figures as SVG and PNG, and what they show: a fresh clone lacks that."""
-        return [
-            place
-            for paper, figure in self.config.figures
-            for place in (*_images(paper, figure), f"<results>/{paper}/{figure}.parquet")
-        ]
+    def images(self) -> list[str]:
+        """Return the figures as SVG and PNG."""
+        figures = self.config.figures
+        return [f"<figures>/{paper}/{name}.{end}" for paper, name in figures for end in IMAGES]
 
-    def images(self, papers=None) -> list[str]:
-        """Return the figures of some papers, by default of all, as SVG and PNG."""
-        known = self.papers if papers is None else papers
-        shown = [one for one in self.config.figures if one[0] in known]
-        return [place for one in shown for place in _images(*one)]
+    def drawn(self) -> list[str]:
+        """Return the tables of what the figures show."""
+        return [f"<results>/{paper}/{figure}.parquet" for paper, figure in self.config.figures]
 
     def drawings(self) -> list[Drawing]:
         """Return what the rule of each figure says."""
@@ -187,8 +192,7 @@ class Plan:
 
     def audit_settings(self, wildcards) -> list[str]:
         """Return a paper's ledger, and the published numbers that its claims are laid beside."""
-        names = ("claims", "published")
-        return self._there(f"papers/{wildcards.paper}/{name}.yaml" for name in names)
+        return self._there([wildcards.paper], ("claims", "published"))
 
     def arena_datasets(self) -> list[str]:
         """Return the runs of the arena, one dataset for each instance."""
@@ -206,14 +210,16 @@ class Plan:
         return [f"<results>/site/{page}.html" for page in (*self.pages, *generated)]
 
     def site_verdicts(self) -> list[str]:
-        """Return the verdicts on the pages of the claims."""
+        """Return the verdicts on the pages."""
         return [f"<results>/audit/{name}.parquet" for name in AUDITED] if self.ledgers else []
 
     def site_settings(self) -> list[str]:
-        """Return what the pages of the claims say of words, symbols and settings."""
-        names = ("claims", "glossary", "experiments", "audit")
-        own = [f"papers/{one}/{name}.yaml" for one in self.ledgers for name in names]
-        return self._there([*own, "CITATION.cff", "audit/agreement.csv"] if own else [])
+        """Return what pages say of words, symbols, settings and published numbers."""
+        shared = ("across", "findings", "arena/experiments", "arena/arena")
+        files = ["config/config.yaml", "CITATION.cff", "audit/agreement.csv"]
+        files += [f"papers/{name}.yaml" for name in shared]
+        files = [file for file in files if (self.root / file).is_file()]
+        return files + self._there(self.papers, SHOWN_OF_A_PAPER)
 
     @property
     def site_code(self) -> str:
@@ -226,52 +232,21 @@ class Plan:
         parts = used_by(*LIBRARY_PARTS, without=()) if of_library else PAGE_PARTS
         return fingerprint_of_text(*parts)
 
-    def page_papers(self, page: str) -> list[str]:
-        """Return the papers whose figures and datasets a page shows."""
-        if page == "index":
-            return self.papers
-        return [] if page in ("audit", "across", "arena", *LIBRARY_PAGES) else [page]
+    def page_files(self, wildcards) -> list[str]:
+        """Return all that a page can show; those of the library are made before there are results.
 
-    def page_verdicts(self, wildcards) -> list[str]:
-        """Return the verdicts on a page."""
-        shown = wildcards.page in ("index", "audit", "across", *self.ledgers)
-        return self.site_verdicts() if shown else []
+        A page that reads less is executed again for nothing, in a second or two.
+        """
+        if wildcards.page in LIBRARY_PAGES:
+            return self.arena_datasets() if wildcards.page == COMPILING else []
+        shown = [one.dataset for one in self.config.experiments if not one.audit]
+        shown += [one.table for one in self.config.replays]
+        tables = [f"<results>/{file}" for file in shown] + self.drawn() + self.arena_tables()
+        return [*self.images(), *tables, *self.site_verdicts(), *self.site_settings()]
 
-    def page_images(self, wildcards) -> list[str]:
-        """Return the figures on a page."""
-        return self.images(self.page_papers(wildcards.page))
-
-    def page_tables(self, wildcards) -> list[str]:
-        """Return the datasets and drawn curves on a page."""
-        if wildcards.page in ("arena", "your_own_policy"):
-            return self.arena_tables() if wildcards.page == "arena" else self.arena_datasets()
-        papers = self.page_papers(wildcards.page)
-        names = [
-            *((one.paper, one.name) for one in self.config.experiments if not one.audit),
-            *self.config.figures,
-            *((one.paper, one.name) for one in self.config.replays),
-        ]
-        shown = [f"<results>/{paper}/{name}.parquet" for paper, name in names if paper in papers]
-        # a finding is about the arena
-        return shown + (self.arena_tables() if wildcards.page == "index" else [])
-
-    def page_settings(self, wildcards) -> list[str]:
-        """Return the configuration that a page shows, published numbers, what papers share."""
-        page, papers = wildcards.page, self.page_papers(wildcards.page)
-        kinds = ("experiments", "glossary") if page == "index" else ("experiments",)
-        own = self._there(f"papers/{one}/{kind}.yaml" for one in papers for kind in kinds)
-        own += self._there(f"papers/{one}/published.yaml" for one in papers if one == page)
-        if page == "across":
-            own.append("papers/across.yaml")
-        if page == "arena":
-            own += [f"papers/arena/{name}.yaml" for name in ("experiments", "arena")]
-        if page == "index":
-            numbers = self.root.glob("papers/*/numbers.yaml")
-            files = [self.root / "papers" / "findings.yaml", *numbers]
-            own += sorted(str(file.relative_to(self.root)) for file in files)
-        return ["config/config.yaml", *own]
-
-    def _there(self, files) -> list[str]:
+    def _there(self, papers, parts) -> list[str]:
+        """Return those of the papers' files that are there."""
+        files = [f"papers/{paper}/{part}.yaml" for paper in papers for part in parts]
         return [file for file in files if (self.root / file).is_file()]
 
     # --------------------------------------------------------------------------- what is said last
@@ -279,8 +254,8 @@ class Plan:
     def closing_lines(self) -> str:
         """Return what a finished run has made, and where; without our logger, all that is there."""
         made, config = PROGRESS.made, self.config
+        figures, results = Path(config.folders["figures"]), Path(config.folders["results"])
         places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
-        figures = Path(config.folders["figures"])
         drawn = [
             place
             for rule, place in places.items()
@@ -289,10 +264,10 @@ class Plan:
         lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
         lines = lines or [f"Figure: {figures / place}" for place in drawn]
         lines += self._verdict_lines() if "audit" in made or not made else []
-        index = Path(config.folders["results"]) / "site" / "index.html"
+        index = results / "site" / "index.html"
         if "site" in made or (not made and index.is_file()):
             lines.append(f"Report: {index}")
-        lines = lines or [f"Made in {config.folders['results']}"]
+        lines = lines or [f"Made in {results}"]
         if said := SCALES.get(config.scale_name):
             lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {said}")
         return "\n".join(lines)
@@ -315,7 +290,3 @@ class Plan:
 
 def _datasets(experiments) -> list[str]:
     return [f"<results>/{one.dataset}" for one in experiments]
-
-
-def _images(paper: str, figure: str) -> list[str]:
-    return [f"<figures>/{paper}/{figure}.{kind}" for kind in ("svg", "png")]

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import content_hash, write_table
+from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import TapeSource
 from fairbandits.policies import BanditQ
@@ -51,14 +52,8 @@ def published_rounds(figures: Mapping[str, Mapping[str, Any]], horizon: int) -> 
 
     `figures` are those of papers/banditq/published.yaml; figures of another `horizon` are ignored.
     """
-    found = {
-        one["round"]
-        for figure in figures.values()
-        if figure["horizon"] == horizon
-        for one in figure["values"]
-        if one["quantity"] == "value"
-    }
-    return sorted(found)
+    shown = (figure["values"] for figure in figures.values() if figure["horizon"] == horizon)
+    return sorted({one["round"] for some in shown for one in some if one["quantity"] == "value"})
 
 
 def replay(
@@ -69,13 +64,12 @@ def replay(
     also: Iterable[int] = (),
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, np.ndarray]:
-    """Run the released program again.
+    """Return regret, queues and rates of the released program, run again.
 
     `arms` (5 or 1000) and `feedback` ("full" or "bandit") choose its instance and program. `rounds`
     stops it early, with V still that of the whole horizon; `also` are rounds to record besides 2000
-    even ones, up to the last; `progress` is called with the rounds done. Returns ``round``,
-    ``regret`` (of the reward received, against the static benchmark), ``queue_1``, ``queue_2``,
-    ``rate_1``, ``rate_2``; ValueError for other choices.
+    even ones; `progress` is called with the rounds done. The regret is that of the reward received,
+    against the static benchmark.
     """
     if arms not in HORIZONS:
         raise ValueError(f"arms must be one of {', '.join(map(str, HORIZONS))}, got {arms!r}")
@@ -108,7 +102,8 @@ def replay(
             coins = np.zeros(stop - start, np.uint64)
         uniforms = np.ascontiguousarray(drawn[:, coins_per_round:])
         source = TapeSource(start, uniforms, 2.0 * means, coins)
-        LOOPS[feedback](state, source, record, start, stop)
+        loop = kinds.chosen(LOOPS[feedback], state, source, record, stop - start, None)
+        loop(state, source, record, start, stop)
         progress(stop)
 
     benchmark = static_benchmark(means, targets).reward

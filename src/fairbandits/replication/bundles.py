@@ -22,6 +22,11 @@ from fairbandits.settings.spec import RunSpec
 
 #: Priority of jobs that figures wait for.
 SHOWN = 1000
+#: What the entries of a plan say of chunks, and of datasets.
+KEYS = {
+    "chunks": ("seed", "name", "run", "replicates", "out"),
+    "datasets": ("seed", "experiment", "ledger", "chunks", "out"),
+}
 
 Item = TypeVar("Item")
 
@@ -64,7 +69,7 @@ def bundles_of(config: Config) -> list[Bundle]:
         shown = bool(one.figures or one.companion_to)
         kind = units.setdefault((one.paper, shown), {})
         kind.setdefault(one.suite or one.name, []).append(one)
-    found = []
+    bundles = []
     for (paper, shown), kind in units.items():
         short = []
         for name, unit in kind.items():
@@ -77,13 +82,13 @@ def bundles_of(config: Config) -> list[Bundle]:
                 for together in _packed(runs, _seconds, most)
                 for part in _packed(chain(*together), lambda chunk: chunk.seconds, most)
             ]
-            found.append(Bundle(paper, name, unit, shown, parts))
+            bundles.append(Bundle(paper, name, unit, shown, parts))
         packed = _packed(short, lambda unit: sum(map(_seconds, _runs(unit))), most)
         for number, together in enumerate(packed, 1):
             name = f"{'figures' if shown else 'evidence'}_{number}"
             unit = [*chain(*together)]
-            found.append(Bundle(paper, name, unit, shown, [[*chain(*_runs(unit))]]))
-    return found
+            bundles.append(Bundle(paper, name, unit, shown, [[*chain(*_runs(unit))]]))
+    return bundles
 
 
 def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
@@ -109,11 +114,10 @@ def _packed(
 
 def _chunks(run: Run) -> list[Chunk]:
     one = seconds_of_replicate(run.spec, run.cost)
-    chunks = []
-    for replicates in run.chunks():
-        first, last = map(int, replicates.split("-"))
-        chunks.append(Chunk(run, replicates, (last - first + 1) * one + WRITTEN))
-    return chunks
+    return [
+        Chunk(run, replicates, len(range_of(replicates)) * one + WRITTEN)
+        for replicates in run.chunks()
+    ]
 
 
 def _seconds(chunks: Iterable[Chunk]) -> float:
@@ -132,9 +136,14 @@ class Job:
     outputs: list[str]
     shown: bool  # whether figures wait for it
     seconds: float  # expected
-    plan: str  # path of its plan; the name has a hash of `content`
     content: str  # the plan, as JSON
     code: str  # fingerprint of the code that its runs use
+
+    @property
+    def plan(self) -> str:
+        """Path of its plan in the folder of results; the name has a hash of the content."""
+        digest = hashlib.blake2b(self.content.encode(), digest_size=8).hexdigest()
+        return f"cache/plans/{self.name}-{digest}.json"
 
     @property
     def priority(self) -> int:
@@ -151,8 +160,9 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
             name = f"simulate_{bundle.paper}_{bundle.name}"
             if len(bundle.parts) > 1:
                 name += f"_{number}"
-            tasks = [
+            entries = [
                 {
+                    "seed": config.seed_of(config.experiment_of(chunk.run)),
                     "name": chunk.run.key,
                     "run": chunk.run.spec.to_json(),
                     "replicates": chunk.replicates,
@@ -161,10 +171,9 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
                 for chunk in chunks
             ]
             outputs = [chunk.file for chunk in chunks]
-            seeds = [config.seed_of(config.experiment_of(chunk.run)) for chunk in chunks]
-            content = json.dumps(_with_seeds(seeds, "chunks", tasks), sort_keys=True)
+            content = json.dumps(_plan("chunks", entries), sort_keys=True)
             code = code_of_all(chunk.run.spec for chunk in chunks)
-            jobs.append(_job(name, [], outputs, bundle.shown, _seconds(chunks), content, code))
+            jobs.append(Job(name, [], outputs, bundle.shown, _seconds(chunks), content, code))
     return jobs
 
 
@@ -173,51 +182,29 @@ def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
     results = config.folders["results"]
     jobs = []
     for bundle in bundles:
-        inputs = {
-            one.name: [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
-            for one in bundle.experiments
-        }
-        datasets = [
-            {
-                "experiment": one.facts(),
-                "ledger": config.ledger_of(one),
-                "chunks": [f"{results}/{file}" for file in inputs[one.name]],
-                "out": f"{results}/{one.dataset}",
-            }
-            for one in bundle.experiments
-        ]
+        files, entries = [], []
+        for one in bundle.experiments:
+            chunks = [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
+            files += chunks
+            entry = {"experiment": one.facts(), "ledger": config.ledger_of(one)}
+            entry |= {"chunks": [f"{results}/{file}" for file in chunks]}
+            place = {"out": f"{results}/{one.dataset}", "seed": config.seed_of(one)}
+            entries.append(entry | place)
         name = f"collect_{bundle.paper}_{bundle.name}"
-        files = [file for some in inputs.values() for file in some]
         outputs = [one.dataset for one in bundle.experiments]
-        seeds = [config.seed_of(one) for one in bundle.experiments]
-        # the order of the runs is that of the configuration
-        content = json.dumps(_with_seeds(seeds, "datasets", datasets))
+        content = json.dumps(_plan("datasets", entries))  # runs in the order of the configuration
         code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
-        jobs.append(_job(name, files, outputs, bundle.shown, 0.05 * len(files), content, code))
+        jobs.append(Job(name, files, outputs, bundle.shown, 0.05 * len(files), content, code))
     return jobs
 
 
-def _with_seeds(
-    seeds: Sequence[int], what: str, entries: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _plan(what: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a plan, whose entries have a seed each, or all the plan's."""
-    if len(set(seeds)) == 1:
-        return {"seed": seeds[0], what: entries}
-    return {what: [one | {"seed": seed} for seed, one in zip(seeds, entries, strict=True)]}
-
-
-def _job(
-    name: str,
-    inputs: list[str],
-    outputs: list[str],
-    shown: bool,
-    seconds: float,
-    content: str,
-    code: str,
-) -> Job:
-    digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    plan = f"cache/plans/{name}-{digest}.json"
-    return Job(name, inputs, outputs, shown, seconds, plan, content, code)
+    seeds = {entry["seed"] for entry in entries}
+    if len(seeds) > 1:
+        return {what: entries}
+    shared = [{key: entry[key] for key in entry if key != "seed"} for entry in entries]
+    return {"seed": seeds.pop(), what: shared}
 
 
 def write_plans(config: Config, jobs: Iterable[Job]) -> None:
@@ -233,70 +220,69 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
 
 def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
     """Return a plan's ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
-    keys = {
-        "chunks": ("seed", "name", "run", "replicates", "out"),
-        "datasets": ("seed", "experiment", "ledger", "chunks", "out"),
-    }
     try:
         plan = json.loads(file.read_text(encoding="utf-8"))
         shared = {"seed": plan["seed"]} if "seed" in plan else {}
-        entries = [{key: (shared | one)[key] for key in keys[what]} for one in plan[what]]
+        entries = [{key: (shared | one)[key] for key in KEYS[what]} for one in plan[what]]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file} cannot be read as a plan: {error}") from error
     except (KeyError, TypeError):
-        needed = f"{what}, each with {', '.join(keys[what])}"
+        needed = f"{what}, each with {', '.join(KEYS[what])}"
         raise ConfigError(f"{file} is no plan: it needs {needed}") from None
-    for entry in entries:
-        seed = entry["seed"]
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise ConfigError(f"{file}: seed must be a whole number of at least 0, got {seed!r}")
-        entry["out"] = _path(entry["out"], file)
-        if what == "datasets":
-            if not isinstance(given := entry["chunks"], list):
-                raise ConfigError(f"{file}: chunks must be a list of files, got {given!r}")
-            entry["chunks"] = [_path(chunk, file) for chunk in given]
-            continue
-        if not isinstance(entry["name"], str):
-            raise ConfigError(f"{file}: name must be a text, got {entry['name']!r}")
-        entry["replicates"] = _range(entry["replicates"], file)
-        if not isinstance(entry["run"], dict):
-            raise ConfigError(f"{file}: run must be a JSON object, got {entry['run']!r}")
-        try:
-            entry["run"] = RunSpec.from_json(entry["run"])
-        except ValueError as error:
-            raise ConfigError(f"{file}: {error}") from None
-        policy = entry["run"].policy
-        if not isinstance(policy, str) or not (is_own(policy) or policy in HOMES):
-            raise ConfigError(f"{file}: no policy {policy!r}{meant(str(policy), list(HOMES))}")
-    return entries
+    try:
+        return [_task(entry) if what == "chunks" else _placed(entry) for entry in entries]
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from None
 
 
-def _path(place: Any, file: Path) -> Path:
-    if not isinstance(place, str):
-        raise ConfigError(f"{file}: a file must be named by a text, got {place!r}")
-    return Path(place)
+def _placed(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry with paths for its files; ValueError where something is of another kind."""
+    seed, chunks = entry["seed"], entry.get("chunks", [])
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
+    if not isinstance(chunks, list):
+        raise ValueError(f"chunks must be a list of files, got {chunks!r}")
+    for file in (entry["out"], *chunks):
+        if not isinstance(file, str):
+            raise ValueError(f"a file must be named by a text, got {file!r}")
+    return entry | {"out": Path(entry["out"]), "chunks": [*map(Path, chunks)]}
+
+
+def _task(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return what is to be simulated; ValueError where something is of another kind."""
+    entry = _placed(entry)
+    if not isinstance(entry["name"], str):
+        raise ValueError(f"name must be a text, got {entry['name']!r}")
+    if not isinstance(entry["run"], dict):
+        raise ValueError(f"run must be a JSON object, got {entry['run']!r}")
+    run, replicates = RunSpec.from_json(entry["run"]), range_of(entry["replicates"])
+    if not isinstance(run.policy, str) or not (is_own(run.policy) or run.policy in HOMES):
+        raise ValueError(f"no policy {run.policy!r}{meant(str(run.policy), list(HOMES))}")
+    return entry | {"run": run, "replicates": replicates}
 
 
 def chosen(
     chunks: list[dict[str, Any]], file: Path, name: str | None, replicates: str | None
 ) -> list[dict[str, Any]]:
     """Return a plan's chunks, of one run or some replicates if given; ConfigError if none."""
-    wanted = None if replicates is None else _range(replicates, "--replicates")
+    try:
+        wanted = None if replicates is None else range_of(replicates)
+    except ValueError as error:
+        raise ConfigError(f"--replicates: {error}") from None
     known = {one["name"]: None for one in chunks}
     if name is not None and name not in known:
         raise ConfigError(f"{file} has no run {name!r}{meant(name, list(known))}")
-    found = [
-        one for one in chunks if name in (None, one["name"]) and wanted in (None, one["replicates"])
-    ]
-    if not found:
+    of_run = [one for one in chunks if name in (None, one["name"])]
+    if not (some := [one for one in of_run if wanted in (None, one["replicates"])]):
         raise ConfigError(f"{file} has no chunk of the replicates {replicates}")
-    return found
+    return some
 
 
-def _range(text: str, file: Path | str) -> range:
+def range_of(text: str) -> range:
+    """Return the replicates ``first-last``; ValueError for another text."""
     first, _, last = str(text).partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise ConfigError(f"{file}: replicates must be a range such as 0-49, got {text!r}")
+        raise ValueError(f"replicates must be a range such as 0-49, got {text!r}")
     return range(int(first), int(last) + 1)

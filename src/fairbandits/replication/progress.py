@@ -18,8 +18,6 @@ START = 1.5
 #: Request to a cluster: megabytes if never measured (the largest simulation at the published scale
 #: took 640), least megabytes, and least minutes.
 MEMORY, LEAST_MEMORY, LEAST_MINUTES = 1500, 500, 10
-
-
 #: Beginning of a rule's name -> what a dry run calls its jobs.
 KINDS = {
     "simulate": "to simulate",
@@ -29,6 +27,9 @@ KINDS = {
     "notebook": "to make pages",
     "site": "to make pages",
 }
+#: Seconds that count as foreseen and taken from the start, so that the first jobs do not decide
+#: alone how fast this machine is.
+BEFORE = 30.0
 #: The total, and rules that only name targets.
 _NAMES_ALONE = ("total", "all", "figures", "datasets", "report")
 
@@ -42,9 +43,9 @@ class Progress:
         self.cores = 1
         self._left: Counter[str] = Counter()
         self._all: Counter[str] = Counter()
-        self._running: dict[int, tuple[str, str, float]] = {}
+        self._running: dict[int, tuple[str, str, float]] = {}  # job -> rule, name, start
         self._begin = 0.0
-        self._foreseen = self._taken = 30.0  # so that the first jobs do not decide alone
+        self._foreseen = self._taken = BEFORE
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
         """Record the number of jobs of each rule before the first starts; return a message."""
@@ -59,8 +60,7 @@ class Progress:
         figures = [rule for rule in counts if _is_figure(rule)]
         kinds: Counter[str] = Counter()
         for rule, n in counts.items():
-            kind = rule.partition("_")[0]
-            kinds[KINDS.get(kind, rule)] += 0 if rule in figures else n
+            kinds[KINDS.get(rule.partition("_")[0], rule)] += 0 if rule in figures else n
         seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
         time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
         cores = f"{self.cores} core" + "s" * (self.cores > 1)
@@ -102,14 +102,11 @@ class Progress:
 
     def _standing(self, now: float) -> str:
         """Return how many jobs and figures are done, and the time left."""
-        total = self._all.total()
-        done = f"[{total - self._left.total():{len(str(total))}} of {total}]"
-        figures, drawn = (
-            sum(n for rule, n in counter.items() if _is_figure(rule))
-            for counter in (self._all, self.made)
-        )
+        total, made = self._all.total(), self.made
+        figures = sum(n for rule, n in self._all.items() if _is_figure(rule))
+        drawn = sum(n for rule, n in made.items() if _is_figure(rule))
         shown = f" figures {drawn} of {figures}," if figures else ""
-        return f"{done}{shown} {_words(self._still(now))}"
+        return f"[{made.total():{len(str(total))}} of {total}]{shown} {_words(self._still(now))}"
 
     def _runs(self, now: float | None = None) -> str:
         """Return the running jobs, with their times so far if `now` is given."""
@@ -126,19 +123,16 @@ class Progress:
         return next((s for name, s in EXPECTED.items() if name in rule), OTHERS)
 
     def _still(self, now: float) -> float:
-        """Return the seconds left."""
+        """Return the seconds left, at the pace and with as many jobs at once as until now."""
         running = [
             (self._seconds(rule), now - start) for rule, _, start in list(self._running.values())
         ]
         late = [(expected, took) for expected, took in running if took > expected]
-        foreseen, taken = (
-            sum(one) for one in zip((self._foreseen, self._taken), *late, strict=True)
-        )
+        foreseen, taken = map(sum, zip((self._foreseen, self._taken), *late, strict=True))
         pace = taken / foreseen
         work = sum(n * pace * self._seconds(rule) for rule, n in self._left.items())
         begun = sum(min(took, pace * expected) for expected, took in running)
-        # parallelism as observed so far
-        busy = self._taken - 30.0 + sum(took for _, took in running)
+        busy = self._taken - BEFORE + sum(took for _, took in running)
         at_once = max(1.0, busy / max(now - self._begin, 1e-9))
         return max(work - begun, 0.0) / at_once
 

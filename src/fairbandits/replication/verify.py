@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,13 @@ from fairbandits.data.store import (
 )
 from fairbandits.engine.streams import RULE
 from fairbandits.replication.code import code_of_all
-from fairbandits.replication.datasets import (
-    expect,
-    expect_all_rows,
-    load_dataset,
-    read_chunk,
-)
+from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset, read_chunk
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import LEDGER, Config, Experiment, Run
 from fairbandits.settings.schemas import ConfigError
+
+#: Most listed problems of one kind, and most kinds.
+LISTED, KINDS = 5, 8
 
 
 def chunk_path(config: Config, run: Run, chunk: str) -> Path:
@@ -69,15 +67,15 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
 
 def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
     footer, table = read_chunk(file, run.spec, seed=seed, seed_rule=RULE)
-    found = replicate_hashes(_columns(table))
+    hashes = replicate_hashes(_columns(table))
     said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
-    for replicate, value in found.items():
+    for replicate, value in hashes.items():
         if said.get(replicate) != value:
             raise StoreError(
                 f"{file}: replicate {replicate} has content hash {value}, the footer says "
                 f"{said.get(replicate, 'none')}"
             )
-    return found
+    return hashes
 
 
 @contextmanager
@@ -97,8 +95,8 @@ def write_lock(config: Config, file: Path) -> None:
     runs = {}
     for run in config.runs:
         hashes, problems = _check_run(config, run)
-        for problem in problems:
-            raise StoreError(problem)
+        if problems:
+            raise StoreError(problems[0])
         runs[run.key] = " ".join(hashes.values())
     content: dict[str, Any] = {"seed": config.seed, "runs": runs}
     if not config.exploratory:
@@ -125,30 +123,27 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
 
     `sample` randomly chosen replicates are simulated again; `seed` chooses them.
     """
-    if problems := _of_other_seed(config, lock):
+    if problems := _other_seed(config, lock):
         return problems
     for run in config.runs:
-        found, wrong = _check_run(config, run)
+        hashes, wrong = _check_run(config, run)
         problems += wrong
-        problems += _compare(run.key, found, lock)
+        problems += _compare(run.key, hashes, lock)
         locked = len(lock["runs"].get(run.key, "").split())
         if locked > run.replicates:
             problems.append(
                 f"{run.key}: {lock['name']} has {locked} replicates, the configuration "
                 f"{run.replicates}"
             )
-    problems += [
-        f"{key} is in {lock['name']} but not in the configuration"
-        for key in lock["runs"]
-        if key not in {run.key for run in config.runs}
-    ]
+    known = {run.key for run in config.runs}
+    extra = (key for key in lock["runs"] if key not in known)
+    problems += [f"{key} is in {lock['name']} but not in the configuration" for key in extra]
     problems += verify_tables(config, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
         replicate = int(generator.integers(run.replicates))
-        seed = config.seed_of(config.experiment_of(run))
-        columns = simulate_chunk(run.spec, seed, [replicate])
+        columns = simulate_chunk(run.spec, config.seed_of(config.experiment_of(run)), [replicate])
         again = replicate_hashes(columns)
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems
@@ -156,51 +151,47 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
 
 def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
     """Return the problems of datasets, drawn curves and replays on disk, with or without chunks."""
-    if problems := _of_other_seed(config, lock):
+    if problems := _other_seed(config, lock):
         return problems
     for experiment in config.experiments:
         problems += _check_dataset(config, experiment, lock)
     return problems + _check_tables(config)
 
 
-def _of_other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
+def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
+    """Return a line where the lock is of another seed, or for each experiment of other rules."""
     if lock["seed"] != config.seed:
         return [
             f"{lock['name']} was made with seed {lock['seed']}, the configuration has {config.seed}"
         ]
-    return [] if config.exploratory else list(_other_rules(config, lock))
+    if config.exploratory:
+        return []
+    own, locked = _digests(config), lock["ledgers"]
+    return [
+        f"{lock['name']} was made under other rules of {name}: what decides the claims that read "
+        f"it has digest {own.get(name, 'none')}, the lock {locked.get(name, 'none')}"
+        for name in dict.fromkeys((*own, *locked))
+        if own.get(name) != locked.get(name)
+    ]
 
 
 def _digests(config: Config) -> dict[str, str]:
     """Return the digests that seeds follow from, by experiment or suite."""
-    found = {}
-    for one in config.experiments:
-        if digest := config.ledger_of(one):
-            found[f"{one.paper}/{one.suite or one.name}"] = digest
-    return found
-
-
-def _other_rules(config: Config, lock: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each experiment whose seed follows from other rules than the locked one."""
-    own = _digests(config)
-    for name in dict.fromkeys((*own, *lock["ledgers"])):
-        was, now = lock["ledgers"].get(name, "none"), own.get(name, "none")
-        if was != now:
-            yield (
-                f"{lock['name']} was made under other rules of {name}: what decides the claims "
-                f"that read it has digest {now}, the lock {was}"
-            )
+    return {
+        f"{one.paper}/{one.suite or one.name}": digest
+        for one in config.experiments
+        if (digest := config.ledger_of(one))
+    }
 
 
 def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
     file = Path(config.folders["results"]) / experiment.dataset
     if not file.exists():  # collecting the chunks makes it
         return []
+    own = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
     try:
         with _named(file):
             table, footer = load_dataset(file)
-            own = {"seed": config.seed_of(experiment)}
-            own["ledger"] = config.ledger_of(experiment)
             expect(footer, experiment.facts() | own, file)
             expect_all_rows(file)
     except StoreError as error:
@@ -208,8 +199,7 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
     problems = []
     for run in experiment.runs:
         rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
-        empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
-        rows = rows.drop(empty)
+        rows = rows.select([one for one in rows.column_names if rows[one].null_count < len(rows)])
         schema = _schema_of(config, run)
         if schema and sorted(rows.column_names) != sorted(schema.names):
             problems.append(
@@ -219,11 +209,11 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
             continue
         for types in [schema] if schema else _possible(rows):
             ordered = pa.schema([types.field(name) for name in rows.column_names])
-            found = replicate_hashes(_columns(rows.cast(ordered)))
-            other = _compare(f"{file}, {run.name}", found, lock, run.key)
+            hashes = replicate_hashes(_columns(rows.cast(ordered)))
+            other = _compare(f"{file}, {run.name}", hashes, lock, run.key)
             if not other:
                 break
-        content, said = content_of_run(found.values()), footer["content"].get(run.name, "none")
+        content, said = content_of_run(hashes.values()), footer["content"].get(run.name, "none")
         if not other and content != said:
             other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
         problems += other
@@ -291,21 +281,18 @@ def other_versions(config: Config) -> list[str]:
 
     That is no problem in itself: the lock decides on their content.
     """
-    found: Counter[tuple[str, str]] = Counter()
+    now = package_versions()
+    written: Counter[tuple[str, str]] = Counter()
     for run in config.runs:
         for chunk in run.chunks():
             with suppress(StoreError):
                 packages = read_footer(chunk_path(config, run, chunk)).get("packages", {})
-                found.update((name, packages.get(name, "none")) for name in package_versions())
+                written.update((name, packages.get(name, "none")) for name in now)
     return [
-        f"{count} files were written with {name} {version}, here is {package_versions()[name]}"
-        for (name, version), count in found.items()
-        if version != package_versions()[name]
+        f"{count} files were written with {name} {version}, here is {now[name]}"
+        for (name, version), count in written.items()
+        if version != now[name]
     ]
-
-
-#: Most listed problems of one kind, and most kinds.
-LISTED, KINDS = 5, 8
 
 
 def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
@@ -316,8 +303,7 @@ def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
     """
     kinds: dict[tuple[str, ...], list[str]] = {}
     for problem in problems:
-        words = problem.split()
-        kind = tuple(word for word in words if not re.search(r"[\d/_-]", word))
+        kind = tuple(word for word in problem.split() if not re.search(r"[\d/_-]", word))
         kinds.setdefault(kind, []).append(problem)
     groups = list(kinds.values())
     for some in groups[:KINDS]:
@@ -330,21 +316,20 @@ def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
 
 
 def _compare(
-    what: str, found: dict[int, str], lock: dict[str, Any], key: str | None = None
+    what: str, hashes: Mapping[int, str], lock: dict[str, Any], key: str | None = None
 ) -> list[str]:
-    locked = lock["runs"].get(key or what)
-    if locked is None:
+    """Return a line on the replicates whose hashes are not those of the lock, if any."""
+    if (line := lock["runs"].get(key or what)) is None:
         return [f"{what} is not in {lock['name']}"]
-    hashes = dict(enumerate(locked.split()))
-    other = [replicate for replicate, value in found.items() if hashes.get(replicate) != value]
+    locked = dict(enumerate(line.split()))
+    other = [replicate for replicate, value in hashes.items() if locked.get(replicate) != value]
     if not other:
         return []
-    first = other[0]
+    first, *rest = other
+    more = f"; {len(rest)} more of its {len(hashes)} replicates differ" if rest else ""
     return [
-        f"{what}: replicate {first} has content hash {found[first]}, {lock['name']} has "
-        f"{hashes.get(first, 'none')}"
-        + f"; {len(other) - 1} more of its {len(found)} replicates differ"
-        * (len(other) > 1)
+        f"{what}: replicate {first} has content hash {hashes[first]}, {lock['name']} has "
+        f"{locked.get(first, 'none')}{more}"
     ]
 
 

@@ -1,0 +1,159 @@
+"""The commands for policies of one's own: a comparison, the arena, and claims about them."""
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from click import ClickException, IntRange, UsageError, argument, echo, option
+
+from fairbandits.arena.settings import SLUG, TABLES
+from fairbandits.cli.options import (
+    CONFIGS,
+    CORES,
+    FILE,
+    FOLDER,
+    RESULTS,
+    arena_of,
+    command,
+    completing,
+    writing,
+)
+from fairbandits.settings.config import LEDGER
+
+
+@command("demo", "demo --out demo.png")
+@option("--rounds", type=IntRange(min=100), default=10_000, help="Rounds of each run.")
+@option("--replicates", type=IntRange(min=2), default=20, help="Runs of each policy.")
+@option("--out", type=FILE, default=Path("fairbandits-demo.png"), help="Picture to draw.")
+def demo(rounds, replicates, out):
+    """Compare three policies on three arms with quotas: a table, and a picture.
+
+    UCB1 knows no quotas, Fair-UCB keeps them in every round, LFG in the long run.
+    """
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import fairbandits as fb
+
+    arms = fb.instances.fair_ucb(2)
+    policies = [fb.UCB1(), fb.FairUCB(arms.quotas), fb.LFG(arms.quotas, eta=100)]
+    comparison = fb.compare(policies, arms, horizon=rounds, replicates=replicates)
+    echo(comparison)
+    comparison.plot().savefig(out)
+    echo(out)
+
+
+def _contracts() -> list[str]:
+    from fairbandits.library.contracts import CONTRACTS
+
+    return list(CONTRACTS)
+
+
+def _instances() -> list[str]:
+    return [one.instance for one in arena_of().experiments]
+
+
+@command(
+    "arena my_policies.py:FairGreedy",
+    "arena my_policies.py:FairGreedy --contract minimum_pulls --instances fair_ucb_1",
+    "arena my_policies.py:FairGreedy --compiled --out my_policies.html",
+)
+@CONFIGS
+@RESULTS
+@argument("policy", metavar="FILE.py:CLASS")
+@option(
+    "--contract",
+    "contracts",
+    multiple=True,
+    shell_complete=completing(_contracts),
+    help="Only this contract; can be given several times.",
+)
+@option(
+    "--instances",
+    shell_complete=completing(_instances),
+    help="Only these instances, separated by commas.",
+)
+@option("--compiled", is_flag=True, help="Compile the policy, and run as much as is stored.")
+@option("--replicates", type=IntRange(min=2), help="Fewer, or more, replicates.")
+@option("--jobs", type=IntRange(min=1), help="Processes; default all processors.")
+@option("--out", type=FILE, help="HTML page to write; default CLASS.html.")
+def arena(configs, results, policy, contracts, instances, compiled, replicates, jobs, out):
+    """Run your own policy in the arena, beside the stored ones, on the same rewards.
+
+    The class can ask for quotas, targets and groups, by the names of its parameters. It prints a
+    table and writes one HTML page. `fairbandits replicate arena` makes what is stored.
+    """
+    from fairbandits.arena import entrant, report
+    from fairbandits.arena.roles import load_arena
+
+    found = entrant.load_entrant(policy, compiled)
+    place = load_arena(arena_of(configs, results))
+    names = [one for one in (instances or "").split(",") if one]
+    say = partial(echo, err=True)
+    outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
+    for line in entrant.lines(place, outcome):
+        echo(line)
+    if outcome.tables:
+        out = out or Path(f"{found.name}.html")
+        with writing(out):
+            report.write(place, outcome, out)
+        echo(f"{out}: a page with all of it")
+    if outcome.failures:
+        raise ClickException(
+            f"{found.name} failed on {len(outcome.failures)} instances; the others are shown"
+        )
+
+
+@command("standings", "standings --results results/smoke")
+@CONFIGS
+@RESULTS
+def standings(configs, results):
+    """Write the tables of the arena from its datasets, into RESULTS/arena."""
+    from fairbandits.arena.standings import write
+
+    config = arena_of(configs, results)
+    out = Path(config.folders["results"]) / SLUG
+    with writing(*(out / f"{name}.parquet" for name in TABLES)):
+        write(config, out)
+
+
+@command(
+    "judge my_claims.yaml --check",
+    "judge my_claims.yaml",
+    "judge my_claims.yaml --cores 2 --out build/my_claims --json",
+)
+@option("--check", is_flag=True, help="Only check FILE; nothing is frozen or written.")
+@option("--out", type=FOLDER, help="Folder for what is made; default FILE without .yaml.")
+@CORES
+@option(
+    "--seed",
+    type=IntRange(min=0),
+    help="Seed in place of the one that follows from the rules; all of it is then exploratory.",
+)
+@option("--long", is_flag=True, help="Also when plain Python takes very long.")
+@option("--json", "as_json", is_flag=True, help="Verdicts as JSON.")
+@argument("file", type=FILE)
+def judge(check, out, cores, seed, long, as_json, file):
+    """Judge the claims of FILE about policies of your own, as those of the papers are.
+
+    FILE has instances, policies, number of rounds and of replicates, and a ledger of claims
+    (docs/your-own-claims.md). Its rules are frozen first: the seed is a hash of them and of the
+    policies' files, so that other rules draw new data. Every look at data is listed in the report.
+    """
+    from fairbandits.audit.judging import run
+
+    how = {
+        "seed": LEDGER if seed is None else seed,
+        "cores": cores or os.cpu_count() or 1,
+        "long": long,
+    }
+    if check:
+        echo(run.checked_words(run.check(file, **how)))
+        return
+    folder = out or file.with_suffix("")
+    if folder == file:
+        raise UsageError(f"{file} has no ending, so that --out must name another folder")
+    say = partial(echo, err=True)
+    progress = sys.stderr.isatty()
+    echo(run.judged(file, folder, **how, json=as_json, say=say, progress=progress))
