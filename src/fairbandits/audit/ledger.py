@@ -188,6 +188,11 @@ class Ledger:
         """The paper's title up to its first colon."""
         return self.title.partition(":")[0]
 
+    def test(self, claim: str, name: str) -> Test | None:
+        """Return the test of a claim with this name, if there is one."""
+        tests = self.claims[claim].tests if claim in self.claims else ()
+        return next((test for test in tests if test.name == name), None)
+
     def reading(self, name: str) -> str:
         """Return a short name of a reading: its description up to the first pause."""
         said = PAUSE.split(plain(" ".join(self.readings.get(name, name).split())), maxsplit=1)[0]

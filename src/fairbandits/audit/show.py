@@ -5,7 +5,6 @@ What there is to say of one claim is a list of sections (`fairbandits.audit.view
 """
 
 import json
-import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import quantity, unit
-from fairbandits.audit.records import NUMBERS, Row, finding_row
+from fairbandits.audit.records import NUMBERS, Row, finding_row, finite
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.audit.view import interval, number, stands_for, test_of
 from fairbandits.settings.config import Config
@@ -220,19 +219,16 @@ def as_json(
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
     ledgers: Mapping[str, Ledger],
-    source: str,
-    scale: str,
-    made: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> str:
     """Return claims with their verdicts as JSON (`VerdictsOutput` of settings/records.py).
 
     `wanted` are the headlines of the claims, `rows` all verdicts, `findings` all findings, or None
-    if missing; `made` says whether they are ``exploratory``, and why they are ``stale``.
+    if missing; `facts` are about all of them.
     """
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
     found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]
-    content = {"source": source, "scale": scale} | dict(made) | {"claims": found}
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps({**facts, "claims": found}, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _claim_json(
@@ -262,10 +258,3 @@ def _row_json(row: Row) -> dict[str, Any]:
     names += ("data_hash", "code", "rules", "audit_code", "message")
     values = {name: finite(row.get(name)) for name in names}
     return {name: None if value == "" else value for name, value in values.items()}
-
-
-def finite(value: Any) -> Any:
-    """Return a value with NaN and infinity as None, since JSON has neither."""
-    if isinstance(value, Mapping):
-        return {key: finite(one) for key, one in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -130,12 +130,10 @@ def of_other_content(
     A row has one hash for all datasets of a verdict; it is compared only if all are known.
     """
     was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
-    said = set()
+    rows: dict[tuple[str, ...], Row] = {}
     for row in verdicts.rows:
-        data = tuple(row["data"])
-        if data in said:
-            continue
-        said.add(data)
+        rows.setdefault(tuple(row["data"]), row)
+    for data, row in rows.items():
         now = {place: content(place) or was.get(place, "") for place in written_out(data)}
         hashed = hash_of(now)
         if hashed and hashed != row["data_hash"]:
@@ -163,8 +161,7 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
 
     `lock` is the lock of results (`fairbandits.replication.verify.read_lock`).
     """
-    ledgers = load_ledgers(config)
-    results = Path(config.folders["results"])
+    ledgers, results = load_ledgers(config), Path(config.folders["results"])
     found: list[str] = []
     if not ledgers:
         return found

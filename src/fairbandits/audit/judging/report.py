@@ -9,8 +9,8 @@ from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judging.history import Frozen, changes, others
 from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.audit.ledger import Claim
-from fairbandits.audit.records import NUMBERS, Row
-from fairbandits.audit.show import finite, tally
+from fairbandits.audit.records import NUMBERS, Row, finite
+from fairbandits.audit.show import tally
 from fairbandits.audit.view import (
     as_markdown,
     count,
