@@ -1,11 +1,8 @@
 """From the cells of recorded runs to the values that a procedure judges.
 
-The cells that a test reads are one table, with a row for each. The record's plan
-(`fairbandits.audit.plans`) is asked of it: `cells` and `where` choose rows, `reading` repeats them
-under readings, `each` groups them to cases, `with` finds each row's companions, `over` sorts the
-rows of a case. Each input of the procedure is an expression, evaluated in the case (`CaseScope`);
-`questions` yields the values. What the procedure makes of them is a finding
-(`fairbandits.audit.judge`). No paper is known here.
+The cells that a test reads are one table. `cells` and `where` of a record choose rows, `reading`
+repeats them under readings, `each` groups them to cases, `with` finds each row's companions, `over`
+sorts the rows of a case. Each input of the procedure is an expression, evaluated in the case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairbandits.audit import measures
-from fairbandits.audit.cells import COORDINATES, Cell
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import COORDINATES, Cell, Evidence
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.audit.plans import Plan, Selection, is_literal
 from fairbandits.rationals import rational
@@ -38,34 +34,24 @@ APART = ("growth_exponent", "logarithmic_growth", "proportionality")
 
 @dataclass(frozen=True)
 class Question:
-    """One question that a test puts to its procedure, with the data that answer it.
-
-    `each` names, for reading, the item that the test is repeated for; `coordinates` tell the test's
-    questions apart. A question with an empty `reading` counts under all readings of its claim.
-    `control` has the same data of the control's cells, if there is one.
-    """
+    """One question that a test puts to its procedure, with the data that answer it."""
 
     data: Mapping[str, Any]
-    each: str = ""
-    reading: str = ""
-    coordinates: tuple[tuple[str, str], ...] = ()
-    control: Mapping[str, Any] | None = None
+    each: str = ""  # the item that the test is repeated for
+    reading: str = ""  # empty under all readings of the claim
+    coordinates: tuple[tuple[str, str], ...] = ()  # that tell the test's questions apart
+    control: Mapping[str, Any] | None = None  # the same data of the control's cells
 
 
 @dataclass(frozen=True)
 class CaseScope:
-    """Values of the names in one case's expressions (`fairbandits.audit.expressions.Scope`).
-
-    `cell` is None where no run is read. `known` holds coordinates that no cell has, and arm, round
-    and reading; `find` returns a cell's companion by name; `group` holds the scopes of all stacked
-    cells.
-    """
+    """Values of the names in one case's expressions (`fairbandits.audit.expressions.Scope`)."""
 
     evidence: Evidence
-    cell: Cell | None
-    known: Mapping[str, Any]
-    find: Callable[[Cell, str], Cell] | None = None
-    group: tuple["CaseScope", ...] = ()
+    cell: Cell | None  # None where no run is read
+    known: Mapping[str, Any]  # coordinates that no cell has: arm, round, reading, given ones
+    find: Callable[[Cell, str], Cell] | None = None  # a cell's companion by name
+    group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
 
     def value(self, name: str) -> Any:
         """Return the value of a name."""
@@ -131,10 +117,7 @@ def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterat
 
 
 class Cases:
-    """The cells that a plan reads, as a table: the cell, and its coordinates that tell cases apart.
-
-    A plan without cells has one row, with None in place of a cell.
-    """
+    """The cells that a plan reads, as a table; without cells it has one row, with None in it."""
 
     def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
@@ -203,10 +186,7 @@ class Cases:
         return replace(other, replicates=both) if self.plan.paired else other
 
     def controls(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Return the controls that stand for the cells of a case: for each the one that is like it.
-
-        Where cells are stacked, and the control is swept over something else, all of it is stacked.
-        """
+        """Return the controls of a case's cells; of a control swept over more, all is stacked."""
         found = [self._like(cell) for cell in cells]
         if self.plan.over and all(found) and any(len(some) > 1 for some in found):
             pairs = zip(found, cells, strict=True)

@@ -1,9 +1,8 @@
 """Findings and verdicts as rows, and tables of rows as files.
 
-A row is a mapping with the columns of `SCHEMAS`. A Parquet file has all of them; its footer has the
-scale, the digests of the ledgers, the seed and the datasets that it was made from. The table that
-is committed, a CSV file, has the columns `COMMITTED`, its numbers with six digits, so that no
-difference between versions of a library shows; the ledgers complete it. Both are read by `read`.
+A row is a mapping with the columns of `SCHEMAS`. A Parquet file has all of them, its footer what it
+was made from. A committed table, a CSV file, has the columns `COMMITTED`, its numbers with six
+digits, so that no difference between versions of a library shows; the ledgers complete it.
 """
 
 import csv
@@ -93,13 +92,10 @@ ANEW = "`fairbandits replicate audit` makes it anew"
 
 @dataclass(frozen=True)
 class Made:
-    """Seed, as configured, and datasets that findings were made from.
-
-    `sources` maps each dataset, relative to the folder of results, to its ``content`` hash and to
-    ``code``, the fingerprint of the code that simulated it.
-    """
+    """Seed, as configured, and datasets that findings were made from."""
 
     seed: int | str | None = None
+    #: dataset -> its ``content`` hash, and ``code``, the fingerprint of what simulated it
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
@@ -159,10 +155,7 @@ def claims_of(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
 
 
 def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
-    """Return the claims of the committed tables: those with the same verdict on all machines.
-
-    A finished run then leaves the tables as they were.
-    """
+    """Return the claims with the same verdict on all machines, so that a run changes no table."""
     claims = claims_of(ledgers)
     return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
 
@@ -292,10 +285,9 @@ def read(
 ) -> Table:
     """Return the rows of a table of ``verdicts`` or ``findings``, of all papers or one.
 
-    What is prose in verdicts, and the fields that totals need (`fairbandits.audit.totals.standing`)
-    come from the ledgers. StoreError for a file that is missing, damaged, foreign, or not made by
-    the present code and rules; with `anyway` stale rows are read too, without claims and tests that
-    no longer exist.
+    Prose comes from the ledgers. StoreError for a file that is missing, damaged, foreign, or not
+    made by the present code and rules; with `anyway` stale rows are read too, without claims and
+    tests that no longer exist.
     """
     if not anyway and (problem := next(stale(path, ledgers, kind, paper), None)):
         raise StoreError(f"{problem}; {ANEW}")
@@ -526,10 +518,7 @@ def _completed(
 def _of_paper(
     lines: list[dict[str, str]], ledgers: Mapping[str, Ledger], paper: str
 ) -> list[dict[str, str]]:
-    """Return a paper's lines of a committed table; all lines if `paper` is empty.
-
-    A claim that no ledger has belongs to the paper whose other lines have the same ``rules``.
-    """
+    """Return the lines of a paper, or all; one of no known claim is of the paper of its rules."""
     papers = {key: claim.paper for key, claim in claims_of(ledgers).items()}
     of_rules = {one["rules"]: papers[_claim(one)] for one in lines if _claim(one) in papers}
 
@@ -542,10 +531,7 @@ def _of_paper(
 def _other_claims(
     lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
 ) -> str:
-    """Return the first claim and reading, or test, that differs from the ledgers', if one does.
-
-    A claim has its headline and, of several readings, one line for each of these.
-    """
+    """Return the first claim and reading, or test, that differs from the ledgers', if one does."""
     of_line = "reading" if kind == "verdicts" else "test"
     there = dict.fromkeys((_claim(line), line[of_line]) for line in lines)
     claims, wanted = committed(ledgers), {}

@@ -1,7 +1,4 @@
-"""Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again.
-
-audit/agreement.csv has a line for each claim and salt. Lines of other rules do not count.
-"""
+"""Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judge import answers, judge
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.records import csv_rows, csv_text, write_text
@@ -47,11 +44,7 @@ def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
 
 
 def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:
-    """Return a ledger with the claims that are judged again: all, or what primary ones need.
-
-    These are the primary claims, those that judge them or that they stand for, and all that are
-    corrected together with these.
-    """
+    """Return a ledger with the claims that are judged again: all, or what primary ones need."""
     if not primary:
         return ledger
     claims = ledger.claims

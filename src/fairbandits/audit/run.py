@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit import criteria, runs, show, view
 from fairbandits.audit.cases import Question
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
 from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
@@ -62,10 +62,7 @@ def find(
     results: Path | None = None,
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
-    """Return the findings of a paper's tests, the scale of its datasets, and their hashes.
-
-    `config` must have the seed of the datasets; `only` restricts this to some claims.
-    """
+    """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
     ledger = _ledger(ledgers, paper, only)
     results = results or ROOT / config.folders["results"]
     evidence = Evidence(config, paper, results)
@@ -102,8 +99,7 @@ def write_verdicts(
 ) -> tuple[list[str], bool]:
     """Judge the claims of all papers; return a line for each failed claim, and whether it wrote.
 
-    `files` have the findings of a paper each. At the published scale nothing is written if a claim
-    failed.
+    At the published scale nothing is written if a claim failed.
     """
     tables = [read(file, ledgers, "findings") for file in files]
     papers = [paper for file in files for paper in read_footer(file)["ledgers"]]
@@ -147,15 +143,11 @@ def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: P
 
 
 class Needed(NamedTuple):
-    """Number of replicates that a question has, and that would decide it.
-
-    `replicates` is infinite if no number decides it (`why` says why), None if the procedure does
-    not average replicates, or has found nothing.
-    """
+    """Number of replicates that a question has, and that would decide it."""
 
     answer: Answer
-    replicates: float | None
-    why: str = ""
+    replicates: float | None  # infinite if no number decides it, None if it has no such number
+    why: str = ""  # no number decides it
 
 
 def needed(
@@ -167,11 +159,7 @@ def needed(
     power: float = POWER,
     ask: Asking = asked,
 ) -> Iterator[Needed]:
-    """Yield for each question of a paper's deciding tests how many replicates it needs.
-
-    `power` is the wanted probability of the verdict that the estimate points to; `ask` returns the
-    questions of a claim's test.
-    """
+    """Yield how many replicates each question of deciding tests needs for this power."""
     ledger = _ledger(ledgers, paper, only)
     deciding = {
         key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
@@ -205,10 +193,7 @@ def power_words(
     only: Sequence[str] = (),
     verdict: str | None = None,
 ) -> str:
-    """Return a table of the replicates that a paper's tests have and need.
-
-    It covers all claims, those of `only`, or those with a `verdict`.
-    """
+    """Return a table of the replicates that tests need: of all claims, some, or one verdict's."""
     if verdict is not None:
         verdicts = _fresh(config, ledgers, results, paper, verdict)
         claims = (row["claim"] for row in show.chosen(verdicts.rows, None, paper, verdict))

@@ -1,8 +1,4 @@
-"""Verdicts as text for the terminal, and as JSON.
-
-Rows are those of `fairbandits.audit.records`: a mapping per claim and reading, or per question.
-What there is to say of one claim is a list of sections (`fairbandits.audit.view`).
-"""
+"""Verdicts as text for the terminal, and as JSON."""
 
 import json
 import textwrap
@@ -64,10 +60,7 @@ def _typed(verdict: str) -> str:
 
 
 def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {}) -> str:
-    """Return claims as lines of at most `width` columns, with as many of their facts as fit.
-
-    Numbers have units where the ledgers are given.
-    """
+    """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
@@ -121,11 +114,7 @@ def explanation(
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return the full text about one claim; its headline is the first of `rows`.
-
-    `config` gives the places of figures and data; `findings` are those of all claims, None if
-    missing.
-    """
+    """Return the full text about one claim from its verdicts, headline first, and all findings."""
     sections = view.sections(claim, ledgers, rows, findings)
     return view.as_text([*sections, view.Section("", _where(claim, config))], width)
 
@@ -166,10 +155,7 @@ def what_if(
     before: Sequence[Row],
     after: Sequence[Row],
 ) -> str:
-    """Return the verdicts on a claim with its own settings, and with changed ones, side by side.
-
-    `changes` are the changed settings in words.
-    """
+    """Return verdicts on a claim with its own settings, and with changed ones, side by side."""
     rows = [row for pair in zip(before, after, strict=True) for row in pair]
     statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
     name = statistics.pop() if len(statistics) == 1 else "number"
@@ -192,10 +178,7 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
 
 
 def power_table(rows: Iterable[Any]) -> str:
-    """Return a table of the replicates that each question needs (`fairbandits.audit.run.Needed`).
-
-    Undecided questions come first. Where there is no number, the table says why.
-    """
+    """Return a table of the replicates that each question needs, or why there is no number."""
     table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
     for one in sorted(rows, key=_is_closed):
         answer, finding = one.answer, one.answer.finding
@@ -221,11 +204,7 @@ def as_json(
     ledgers: Mapping[str, Ledger],
     facts: Mapping[str, Any],
 ) -> str:
-    """Return claims with their verdicts as JSON (`VerdictsOutput` of settings/records.py).
-
-    `wanted` are the headlines of the claims, `rows` all verdicts, `findings` all findings, or None
-    if missing; `facts` are about all of them.
-    """
+    """Return claims, from their headlines, as JSON (`VerdictsOutput` of settings/records.py)."""
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
     found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]
     return json.dumps({**facts, "claims": found}, indent=2, ensure_ascii=False, allow_nan=False)

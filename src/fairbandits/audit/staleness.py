@@ -26,15 +26,12 @@ from fairbandits.settings.schemas import ROOT
 
 
 class Verdicts(NamedTuple):
-    """Rows of verdicts, the file that they come from, and the scale of their datasets.
-
-    `problems` maps each paper to the reasons why its verdicts are stale.
-    """
+    """Rows of verdicts, the file that they come from, and the scale of their datasets."""
 
     rows: list[dict[str, Any]]
     source: Path
     scale: str
-    problems: dict[str, list[str]]
+    problems: dict[str, list[str]]  # paper -> why its verdicts are stale
 
     @property
     def place(self) -> str:
@@ -62,11 +59,7 @@ def chosen_seed(rows: Iterable[Row]) -> str:
 def latest_verdicts(
     config: Config, ledgers: Mapping[str, Ledger], results: Path | None = None
 ) -> Verdicts:
-    """Return the verdicts of the results on disk or, where there are none, the committed ones.
-
-    They are stale if the ledgers have other rules, or the datasets on disk other data, or other
-    code made them. Raises StoreError if there are no verdicts.
-    """
+    """Return the verdicts of the results on disk or, where there are none, the committed ones."""
     results = results or ROOT / config.folders["results"]
     source = results / "audit" / "verdicts.parquet"
     recorded = source.is_file()
@@ -124,11 +117,7 @@ def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]
 def of_other_content(
     source: Path, verdicts: Table, content: Callable[[str], str], where: str
 ) -> Iterator[str]:
-    """Yield the datasets that have other content than verdicts were made from.
-
-    `content` gives the hash of a dataset's content in a place called `where`, empty if it has none.
-    A row has one hash for all datasets of a verdict; it is compared only if all are known.
-    """
+    """Yield the datasets that have other content than verdicts were made from."""
     was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
     rows: dict[tuple[str, ...], Row] = {}
     for row in verdicts.rows:
@@ -148,19 +137,13 @@ def of_other_content(
 def of_other_lock(
     source: Path, verdicts: Table, config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the datasets whose locked content is not that behind the committed verdicts.
-
-    Recorded runs of released programs are in no lock and not compared.
-    """
+    """Yield the datasets whose locked content is not that behind the committed verdicts."""
     contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
     return of_other_content(source, verdicts, lambda place: contents.get(place, ""), "results.lock")
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
-    """Return the problems of the verdicts on disk, and of the committed ones.
-
-    `lock` is the lock of results (`fairbandits.replication.verify.read_lock`).
-    """
+    """Return the problems of the verdicts on disk, and of the committed ones."""
     ledgers, results = load_ledgers(config), Path(config.folders["results"])
     found: list[str] = []
     if not ledgers:
