@@ -8,12 +8,7 @@ import yaml
 
 import real
 from fairbandits.arena.settings import arena_config
-from fairbandits.settings.canonical import (
-    UNJUDGED_SEED,
-    canonical,
-    rules_digest,
-    seed_of_digest,
-)
+from fairbandits.settings.canonical import UNJUDGED_SEED, canonical, rules_digest, seed_of_digest
 from fairbandits.settings.config import build_config
 from fairbandits.settings.deciding import digests_of
 from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml

@@ -147,10 +147,7 @@ def test_a_list_of_expressions_is_points(evidence):
         evidence,
         cells={"experiments": ["suite"], "law": "beta", "T": 1000},
         procedure="shape",
-        inputs={
-            "samples": ["total(plays) @ (T / 10)", "total(plays) @ T"],
-            "contrasts": [[-1, 1]],
-        },
+        inputs={"samples": ["total(plays) @ (T / 10)", "total(plays) @ T"], "contrasts": [[-1, 1]]},
     )
     np.testing.assert_array_equal(found.data["samples"][0], [600, 6000])
     assert found.data["contrasts"] == [[-1, 1]]

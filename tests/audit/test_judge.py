@@ -29,14 +29,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.judge import answers, asked, judge
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.audit.records import (
-    Made,
-    answer_of,
-    read,
-    verdict_row,
-    write,
-    write_findings,
-)
+from fairbandits.audit.records import Made, answer_of, read, verdict_row, write, write_findings
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 
 SEED = 20240801
@@ -303,10 +296,7 @@ def test_readings_are_apart_in_a_family(judged):
 
 
 def test_aliases_carry_the_verdicts_of_their_targets(judged):
-    claims = {
-        "t-same": without_tests(alias_of="t-a"),
-        "t-a": claim(readings=["one", "two"]),
-    }
+    claims = {"t-same": without_tests(alias_of="t-a"), "t-a": claim(readings=["one", "two"])}
     rows = judged(claims, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
     for reading in ("", "one", "two"):
         same, own = rows["t-same", reading], rows["t-a", reading]

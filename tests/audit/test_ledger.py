@@ -8,11 +8,7 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit.ledger import (
-    LedgerError,
-    check_references,
-    load_ledgers,
-)
+from fairbandits.audit.ledger import LedgerError, check_references, load_ledgers
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 
@@ -99,13 +95,7 @@ def small():
         "title": "A test",
         "readings": {"post": "after", "pre": "before"},
         "families": {"single": {"what": "all", "level": 0.99, "correction": "none"}},
-        "rules": {
-            "at_most": {
-                "version": 1,
-                "procedure": "bound",
-                "settings": {"level": 0.99},
-            }
-        },
+        "rules": {"at_most": {"version": 1, "procedure": "bound", "settings": {"level": 0.99}}},
         "claims": {
             "t-bound": {
                 "place": "Theorem 1",
@@ -323,10 +313,7 @@ def test_a_claim_rests_on_others(tmp_path):
     [
         ({"t_bound": ["t-clsh"]}, "t-bound.rests_on: 't-clsh' is unknown; did you mean 't-clash'?"),
         ({"t_bound": ["t-bound"]}, "t-bound.rests_on: 't-bound' cannot rest on itself"),
-        (
-            {"t_bound": ["t-clash"], "t_clash": ["t-bound"]},
-            "rests_on: a circle: 't-",
-        ),
+        ({"t_bound": ["t-clash"], "t_clash": ["t-bound"]}, "rests_on: a circle: 't-"),
         (
             {"t_bound": ["t-same"]},  # an alias of it
             "t-bound.rests_on: a circle: 't-bound' rests on 't-same' rests on 't-bound'",

@@ -160,28 +160,24 @@ class Cases:
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one row that is like it; a control has its cell's."""
-        selection = self.plan.companions[name]
-        if cell.stands_for:
-            if name not in self.plan.control.companions:
-                other = self._companion(cell.stands_for, name)
-                both = min(cell.n_replicates, other.n_replicates)
-                return replace(other, replicates=both) if self.plan.paired else other
-            selection = self.plan.control.companions[name]
-        if (name, cell.stands_for is None) not in self._others:
-            self._others[name, cell.stands_for is None] = self._companions(name, selection)
-        alike, others = self._others[name, cell.stands_for is None]
+        own = self.plan.control.companions if cell.stands_for else self.plan.companions
+        if name not in own:
+            return self._paired(cell, self._companion(cell.stands_for, name))
+        key = name, cell.stands_for is None
+        if key not in self._others:
+            self._others[key] = self._companions(name, own[name])
+        alike, others = self._others[key]
         values = {one: cell.coordinate(one) for one in alike}
         for one, value in values.items():
             # compared one by one: None is None, and a list is one value
             others = others[np.array([found == value for found in others[one]], bool)]
         if len(others) != 1:
             given = ", ".join(f"{one} = {value}" for one, value in values.items())
-            raise ValueError(
-                f"companion {name!r} must be one cell"
-                + (f" for {given}" if given else "")
-                + f", got {len(others)}"
-            )
-        (other,) = others["cell"]
+            words = f"companion {name!r} must be one cell" + f" for {given}" * bool(given)
+            raise ValueError(f"{words}, got {len(others)}")
+        return self._paired(cell, *others["cell"])
+
+    def _paired(self, cell: Cell, other: Cell) -> Cell:
         both = min(cell.n_replicates, other.n_replicates)
         return replace(other, replicates=both) if self.plan.paired else other
 

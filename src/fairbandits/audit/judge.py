@@ -26,7 +26,7 @@ from fairbandits.audit.finding import (
     Finding,
 )
 from fairbandits.audit.grades import weakest, weighed
-from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against
@@ -193,7 +193,7 @@ class _Of(Finding):
 _UNKNOWN = _Of(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 
-def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdict]:
+def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
     """Return the verdicts on all claims in the ledgers' order, a claim's headline first."""
     of_claim: dict[str, list[Answer]] = {}
     for one in found:

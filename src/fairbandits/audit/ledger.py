@@ -173,6 +173,10 @@ class Ledger:
         return said.rstrip(".")
 
 
+#: The ledgers of several papers, by paper.
+Ledgers = Mapping[str, Ledger]
+
+
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
     files = {one.paper: paper_file(one.paper, "claims", root) for one in config.experiments}

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
-from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.totals import standing
 from fairbandits.data.provenance import audit_code, joint
@@ -149,18 +149,18 @@ def hash_of(contents: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-def claims_of(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
+def claims_of(ledgers: Ledgers) -> dict[str, Claim]:
     """Return the claims of all ledgers by their ids."""
     return {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
 
 
-def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
+def committed(ledgers: Ledgers) -> dict[str, Claim]:
     """Return the claims with the same verdict on all machines, so that a run changes no table."""
     claims = claims_of(ledgers)
     return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
 
 
-def judging(claim: str, ledgers: Mapping[str, Ledger]) -> Ledger:
+def judging(claim: str, ledgers: Ledgers) -> Ledger:
     """Return the ledger with a claim's tests; for an alias, that of the claim it stands for."""
     own = next(ledger for ledger in ledgers.values() if claim in ledger.claims)
     other = own.claims[claim].alias_of
@@ -182,7 +182,7 @@ def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, A
     }
 
 
-def verdict_row(ledgers: Mapping[str, Ledger], one: Verdict, made: Made) -> dict[str, Any]:
+def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
     """Return a verdict as a row."""
     claim, ledger = one.claim, judging(one.claim.id, ledgers)
     return {
@@ -244,12 +244,7 @@ def answers_of(path: Path, ledger: Ledger) -> list[Answer]:
 
 
 def write(
-    path: Path,
-    kind: str,
-    rows: Iterable[Row],
-    ledgers: Mapping[str, Ledger],
-    scale: str,
-    made: Made = Made(),
+    path: Path, kind: str, rows: Iterable[Row], ledgers: Ledgers, scale: str, made: Made = Made()
 ) -> None:
     """Write rows of ``findings`` or ``verdicts`` as Parquet, in the order given."""
     table = pa.Table.from_pylist([_packed(row) for row in rows], SCHEMAS[kind])
@@ -276,12 +271,7 @@ def write_findings(
 
 
 def read(
-    path: Path,
-    ledgers: Mapping[str, Ledger],
-    kind: str = "verdicts",
-    *,
-    paper: str = "",
-    anyway: bool = False,
+    path: Path, ledgers: Ledgers, kind: str = "verdicts", *, paper: str = "", anyway: bool = False
 ) -> Table:
     """Return the rows of a table of ``verdicts`` or ``findings``, of all papers or one.
 
@@ -328,9 +318,7 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def stale(
-    path: Path, ledgers: Mapping[str, Ledger], kind: str = "verdicts", paper: str = ""
-) -> Iterator[str]:
+def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
     """Yield why a table does not match the code, and the claims and rules of all papers or one."""
     if path.suffix == ".csv":
         rows = _of_paper(lines_of(path, kind), ledgers, paper)
@@ -489,7 +477,7 @@ def _claim(line: Mapping[str, str]) -> str:
 
 
 def _completed(
-    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers, paper: str
 ) -> Iterator[dict[str, Any]]:
     """Yield lines of a committed table as rows, without claims and tests that no longer exist."""
     claims, before = claims_of(ledgers), ""
@@ -515,9 +503,7 @@ def _completed(
         yield row
 
 
-def _of_paper(
-    lines: list[dict[str, str]], ledgers: Mapping[str, Ledger], paper: str
-) -> list[dict[str, str]]:
+def _of_paper(lines: list[dict[str, str]], ledgers: Ledgers, paper: str) -> list[dict[str, str]]:
     """Return the lines of a paper, or all; one of no known claim is of the paper of its rules."""
     papers = {key: claim.paper for key, claim in claims_of(ledgers).items()}
     of_rules = {one["rules"]: papers[_claim(one)] for one in lines if _claim(one) in papers}
@@ -529,7 +515,7 @@ def _of_paper(
 
 
 def _other_claims(
-    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers, paper: str
 ) -> str:
     """Return the first claim and reading, or test, that differs from the ledgers', if one does."""
     of_line = "reading" if kind == "verdicts" else "test"

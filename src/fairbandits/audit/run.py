@@ -12,7 +12,7 @@ from fairbandits.audit.cases import Question
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
-from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test, load_ledgers
 from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,
@@ -46,7 +46,7 @@ def width() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-def load(configs: Sequence[Path]) -> tuple[Config, dict[str, Ledger]]:
+def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
     """Return the configuration and the ledgers of the papers that have one."""
     config = load_config(configs)
     return config, load_ledgers(config)
@@ -57,7 +57,7 @@ def load(configs: Sequence[Path]) -> tuple[Config, dict[str, Ledger]]:
 
 def find(
     config: Config,
-    ledgers: dict[str, Ledger],
+    ledgers: Ledgers,
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
@@ -72,7 +72,7 @@ def find(
     return found, scale, Made.of(seed, results, found)
 
 
-def _ledger(ledgers: Mapping[str, Ledger], paper: str, only: Sequence[str]) -> Ledger:
+def _ledger(ledgers: Ledgers, paper: str, only: Sequence[str]) -> Ledger:
     """Return a paper's ledger, if it has these claims."""
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
@@ -95,7 +95,7 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
 
 
 def write_verdicts(
-    files: Sequence[Path], ledgers: dict[str, Ledger], joint: Path, out: Path
+    files: Sequence[Path], ledgers: Ledgers, joint: Path, out: Path
 ) -> tuple[list[str], bool]:
     """Judge the claims of all papers; return a line for each failed claim, and whether it wrote.
 
@@ -125,7 +125,7 @@ def write_verdicts(
     return failed, True
 
 
-def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: Path) -> None:
+def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> None:
     """Write the committed tables from the full ones, both or neither, and note the run."""
     table, found = read(verdicts, ledgers), read(findings, ledgers, "findings")
     kept = committed(ledgers)
@@ -152,7 +152,7 @@ class Needed(NamedTuple):
 
 def needed(
     config: Config,
-    ledgers: Mapping[str, Ledger],
+    ledgers: Ledgers,
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
@@ -187,7 +187,7 @@ def needed(
 
 def power_words(
     config: Config,
-    ledgers: Mapping[str, Ledger],
+    ledgers: Ledgers,
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
@@ -275,7 +275,7 @@ def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | N
 
 def _fresh(
     config: Config,
-    ledgers: Mapping[str, Ledger],
+    ledgers: Ledgers,
     results: Path | None,
     paper: str | None,
     verdict: str | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 from fairbandits.audit import view, words
 from fairbandits.audit.finding import INCONCLUSIVE, OUTCOMES
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Ledger
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import quantity, unit
@@ -59,7 +59,7 @@ def _typed(verdict: str) -> str:
     return verdict.replace("-", " ").replace("_", " ").lower()
 
 
-def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {}) -> str:
+def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> str:
     """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
@@ -74,11 +74,11 @@ def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {})
         }
         for title, part in parts.items():
             if part:
-                lines += [*filter(None, [title]), *_table(part, width, ledgers), ""]
+                lines += [*filter(None, [title]), *_table(part, width, ledgers or {}), ""]
     return "\n".join(lines).rstrip() or "no claim"
 
 
-def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> list[str]:
+def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
         values = (row["claim"], row["verdict"], row["grade"])
@@ -98,7 +98,7 @@ def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> li
     return view.aligned(kept_cells, right=("number", "n"))
 
 
-def _unit(row: Row, ledgers: Mapping[str, Ledger]) -> str:
+def _unit(row: Row, ledgers: Ledgers) -> str:
     """Return the unit of a row's number; empty if it has none, or an unknown one."""
     if row["statistic"] is None or row["paper"] not in ledgers:
         return ""
@@ -108,7 +108,7 @@ def _unit(row: Row, ledgers: Mapping[str, Ledger]) -> str:
 
 def explanation(
     claim: Claim,
-    ledgers: Mapping[str, Ledger],
+    ledgers: Ledgers,
     config: Config,
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
@@ -201,7 +201,7 @@ def as_json(
     wanted: Sequence[Row],
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
-    ledgers: Mapping[str, Ledger],
+    ledgers: Ledgers,
     facts: Mapping[str, Any],
 ) -> str:
     """Return claims, from their headlines, as JSON (`VerdictsOutput` of settings/records.py)."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.ledger import Ledgers, load_ledgers
 from fairbandits.audit.records import (
     ANEW,
     FINDINGS_TABLE,
@@ -38,7 +38,7 @@ class Verdicts(NamedTuple):
         """The file as it is called inside the project."""
         return shown(self.source)
 
-    def findings(self, ledgers: Mapping[str, Ledger]) -> list[dict[str, Any]] | None:
+    def findings(self, ledgers: Ledgers) -> list[dict[str, Any]] | None:
         """Return the findings that they rest on, from the file beside them; None without it."""
         recorded = self.source.suffix == ".parquet"
         file = self.source.with_name("findings.parquet" if recorded else FINDINGS_TABLE)
@@ -56,9 +56,7 @@ def chosen_seed(rows: Iterable[Row]) -> str:
     return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
 
 
-def latest_verdicts(
-    config: Config, ledgers: Mapping[str, Ledger], results: Path | None = None
-) -> Verdicts:
+def latest_verdicts(config: Config, ledgers: Ledgers, results: Path | None = None) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones."""
     results = results or ROOT / config.folders["results"]
     source = results / "audit" / "verdicts.parquet"
@@ -78,7 +76,7 @@ def latest_verdicts(
 
 
 def of_other_findings(
-    source: Path, verdicts: Table, ledgers: Mapping[str, Ledger], paper: str = ""
+    source: Path, verdicts: Table, ledgers: Ledgers, paper: str = ""
 ) -> Iterator[str]:
     """Yield the defects of the committed findings; a missing table is none."""
     table = source.with_name(FINDINGS_TABLE)

@@ -2,12 +2,12 @@
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fairbandits.audit import words
 from fairbandits.audit.finding import GRADES, OF_INCONSISTENCY, TAGS
-from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.ledger import Claim, Ledgers, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity
 from fairbandits.audit.records import Row, claims_of
@@ -56,7 +56,7 @@ def count(row: Row) -> str:
     return "" if row["n"] is None else str(row["n"])
 
 
-def stands_for(claim: Claim, ledgers: Mapping[str, Ledger]) -> Claim:
+def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
     """Return the claim itself or, for an alias, the claim that it stands for."""
     return claims_of(ledgers)[claim.alias_of] if claim.alias_of else claim
 
@@ -71,10 +71,7 @@ def test_of(row: Row, tested: Claim) -> Test | None:
 
 
 def sections(
-    claim: Claim,
-    ledgers: Mapping[str, Ledger],
-    rows: Sequence[Row],
-    findings: Sequence[Row] | None,
+    claim: Claim, ledgers: Ledgers, rows: Sequence[Row], findings: Sequence[Row] | None
 ) -> list[Section]:
     """Return all about one claim from its verdicts, headline first, and all findings, if there."""
     ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
@@ -140,7 +137,7 @@ def _head(claim: Claim) -> Section:
     return Section(title, _given(facts))
 
 
-def _verdict(row: Row, claim: Claim, ledgers: Mapping[str, Ledger]) -> Iterator[tuple[str, str]]:
+def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, str]]:
     """Yield what a verdict rests on; empty texts say nothing."""
     tested = stands_for(claim, ledgers)
     ledger = ledgers[tested.paper]

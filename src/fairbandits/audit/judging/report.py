@@ -11,14 +11,7 @@ from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.audit.ledger import Claim
 from fairbandits.audit.records import NUMBERS, Row, finite
 from fairbandits.audit.show import tally
-from fairbandits.audit.view import (
-    as_markdown,
-    count,
-    interval,
-    markdown_table,
-    number,
-    sections,
-)
+from fairbandits.audit.view import as_markdown, count, interval, markdown_table, number, sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.settings.config import LEDGER
 
