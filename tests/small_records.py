@@ -6,8 +6,7 @@ import numpy as np
 
 import real
 from fairbandits.audit import cases
-from fairbandits.audit.cells import Cell
-from fairbandits.audit.evidence import Recorded
+from fairbandits.audit.cells import Cell, Recorded
 from fairbandits.audit.expressions import parse
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import RunData

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairbandits.audit.cases import questions
-from fairbandits.audit.evidence import Recorded
+from fairbandits.audit.cells import Recorded
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.plans import Plan, Selection
 from fairbandits.replication.recorded import RunData

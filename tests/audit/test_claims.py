@@ -115,14 +115,6 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     ) in text
 
 
-def test_failed_claims_say_why(results, rows):
-    text = said("claims", "--results", results, "--verdict", FAILED, columns=300)
-    failed = [row for row in rows if row["headline"] and row["verdict"] == FAILED]
-    assert failed
-    for row in failed:
-        assert row["message"] in text
-
-
 def test_json_follows_its_schema(results, rows):
     content = json.loads(said("claims", "--results", results, "--json"))
     check(content, "verdicts", "the output")
@@ -196,11 +188,6 @@ def test_explains_each_question(results):
     for reading in claim.readings:
         for each in ("one thing", "another"):
             assert any(line.startswith(f"  {reading} ") and f"  {each} " in line for line in lines)
-
-
-def test_says_what_makes_a_dataset(results):
-    text = said("claims", "banditq-fig1-targets-met", "--results", results)
-    assert "fairbandits replicate results/banditq/full_information.parquet" in text
 
 
 # --------------------------------------------------------------------------- the committed table

@@ -148,7 +148,7 @@ def test_the_code_behind_a_name(tmp_path):
         "used in two.py",
     ]
     assert list(behind([("one.py", "top")], ["two.py"], Path(package))) == [
-        *("LIMIT in one.py", "top in one.py"),
+        *("LIMIT in one.py", "top in one.py")
     ]
 
 

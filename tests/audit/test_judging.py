@@ -127,10 +127,7 @@ def _difference_by_hand(rules, results):
     table = read_table(results / "own" / "instances" / "three_arms.parquet").to_pandas()
     last = table[table["round"] == 500]
     quotas, regrets = (0.2,) * 3, {}
-    for name, policy in {
-        "greedy": FairGreedy(quotas),
-        "fair_ucb": fb.FairUCB(quotas),
-    }.items():
+    for name, policy in {"greedy": FairGreedy(quotas), "fair_ucb": fb.FairUCB(quotas)}.items():
         plays = last.loc[last["run"] == f"{name}-bernoulli", "plays"].to_numpy().reshape(30, 3)
         again = fb.run(
             *(policy, fb.Instance((0.5, 0.4, 0.3)), 500, [0, 29]),

@@ -8,12 +8,7 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit.ledger import (
-    LedgerError,
-    check_references,
-    load_ledger,
-    load_ledgers,
-)
+from fairbandits.audit.ledger import LedgerError, check_references, load_ledgers
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 
@@ -33,10 +28,6 @@ def text_of(paper):
 
 
 # ------------------------------------------------------------------------------ the real ledgers
-
-
-def test_every_ledger_is_read():
-    assert sorted(real.ledgers()) == list(PAPERS)
 
 
 def test_every_claim_is_judged_or_says_why_not():
@@ -94,16 +85,6 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
     assert names - read <= {"r_regret_long", "r_regret_long_other_gaps"}
 
 
-def test_records_are_data():
-    claim = real.ledgers()["fair_ucb"].claims["fairucb-fig4-fairucb-uniform"]
-    assert (claim.kind, claim.primary, claim.family) == ("invariant", True, "primary")
-    test = claim.tests[0]
-    assert (test.rule, test.procedure, test.decides) == ("exact", "invariant", True)
-    assert test.settings == {"exact": True, "tolerance": 0, "small": "inconclusive"}
-    with pytest.raises(AttributeError):
-        claim.primary = False
-
-
 # --------------------------------------------------------------------------------------- refused
 
 
@@ -114,13 +95,7 @@ def small():
         "title": "A test",
         "readings": {"post": "after", "pre": "before"},
         "families": {"single": {"what": "all", "level": 0.99, "correction": "none"}},
-        "rules": {
-            "at_most": {
-                "version": 1,
-                "procedure": "bound",
-                "settings": {"level": 0.99},
-            }
-        },
+        "rules": {"at_most": {"version": 1, "procedure": "bound", "settings": {"level": 0.99}}},
         "claims": {
             "t-bound": {
                 "place": "Theorem 1",
@@ -242,11 +217,9 @@ WRONG = [
     ),
     ((*EXPLICIT, "inputs", "sample"), "regrt @ T", f"{PLACE}: no measure or coordinate 'regrt'; d"),
     ((*EXPLICIT, "inputs", "limit"), "plays @ T", "sample and limit: units do not fit: pulls and"),
-    ((*EXPLICIT, "inputs", "sample"), "regret.max()", f"{PLACE}: 'regret.max()': a call is name"),
     ((*EXPLICIT, "inputs", "sample"), "regret @ T / 2", "needs parentheses before '/'"),
     ((*EXPLICIT, "cells"), {"policy": "banditk"}, "policy of full_information, fair_ucb/r_regret"),
     ((*EXPLICIT, "cells"), {"law": "bernouli"}, "'bernouli' is unknown; did you mean 'bernoulli'"),
-    ((*EXPLICIT, "cells"), {"etta": 1}, f"{PLACE}: no measure or coordinate 'etta'; did you mean"),
     ((*EXPLICIT, "reading"), {"pots": "T > 1"}, f"{PLACE}.reading: 'pots' is unknown; did you"),
     ((*EXPLICIT, "reading"), "law", f"{PLACE}.reading: nobody runs it: 'post' is unknown; known"),
     ((*EXPLICIT, "each"), ["lawn"], f"{PLACE}: no measure or coordinate 'lawn'; did you mean"),
@@ -257,16 +230,12 @@ WRONG = [
         "policy of full_information, fair_ucb/r_regret",
     ),
     ((*EXPLICIT, "control"), {"experiments": ["r_regret"]}, "experiments: 'r_regret' is unknown"),
-    ((*EXPLICIT, "control"), "uniform", f"{PLACE}.control should be a valid dictionary"),
-    ((*BOUND, "about"), "extension", "claims.t-bound.about"),
     ((*EXPLICIT, "over"), "horizn", f"{PLACE}: no measure or coordinate 'horizn'"),
     ((*BOUND, "basis"), "lost", "t-bound: a claim that is not printed, and no other, says what"),
-    ((*BOUND, "basis"), "printd", "got 'printd'; did you mean 'printed'"),
     ((*BOUND, "figure"), "fig99", "t-bound.figure: 'fig99' is unknown; did you mean"),
     ((*BOUND, "readings"), ["pots"], "t-bound.readings: 'pots' is unknown; did you mean 'post'?"),
     ((*BOUND, "family"), "singlle", "t-bound.family: 'singlle' is unknown; did you mean 'single'?"),
     ((*BOUND, "kind"), "bond", "got 'bond'; did you mean 'bound'?"),
-    ((*BOUND, "primary"), None, "claims.t-bound: 'primary' is a required property"),
     ((*BOUND, "family"), None, "claims.t-bound: 'family' is a required property beside 'tests'"),
     ((*BOUND, "untestable"), "it is not", "exactly one of tests, alias_of, judged_by, untestable"),
     ((*BOUND, "untestable"), "it is not", "is needed, got tests and untestable"),
@@ -280,9 +249,7 @@ WRONG = [
     (("claims", "t-clash", "judged_by"), ["t-same"], "'t-same' has no tests of its own"),
     (("claims", "t-same", "alias_of"), "t-bond", "t-same.alias_of: 't-bond' is unknown; did you"),
     (("claims", "t-same", "alias_of"), "t-same", "alias_of: 't-same' is an alias itself"),
-    (("claims", "Bound!"), {}, "claims must be a text that matches"),
     (("paper",), "bandit", "paper must be 'banditq', got 'bandit'"),
-    (("families", "single", "level"), 1, "families.single.level"),
 ]
 
 
@@ -295,14 +262,6 @@ def test_wrong_ledger(path, value, words, tmp_path):
     text = refusal(tmp_path, banditq=content)
     assert text.startswith("papers/banditq/claims.yaml: ")
     assert words in text
-
-
-def test_changed_rules_say_why(tmp_path):
-    content = small()
-    changes = [{"version": 2, "reason": "the paper was read wrongly"}]
-    content["rules"]["at_most"] |= {"version": 2, "changes": changes}
-    (ledger,) = load(tmp_path, banditq=content).values()
-    assert ledger.claims["t-bound"].tests[0].version == 2
 
 
 def test_id_twice_in_a_file(tmp_path):
@@ -322,12 +281,6 @@ def test_id_in_two_files(tmp_path):
         "papers/fair_ucb/claims.yaml: claims.t-bound: this id is already in "
         "papers/banditq/claims.yaml"
     )
-
-
-def test_alias_across_papers(tmp_path):
-    other = copy.deepcopy(small()) | {"paper": "fair_ucb"}
-    other["claims"] = {"u-same": other["claims"]["t-same"]}
-    assert "u-same" in load(tmp_path, banditq=small(), fair_ucb=other)["fair_ucb"].claims
 
 
 # ------------------------------------------------------------------------- what a claim rests on
@@ -360,10 +313,7 @@ def test_a_claim_rests_on_others(tmp_path):
     [
         ({"t_bound": ["t-clsh"]}, "t-bound.rests_on: 't-clsh' is unknown; did you mean 't-clash'?"),
         ({"t_bound": ["t-bound"]}, "t-bound.rests_on: 't-bound' cannot rest on itself"),
-        (
-            {"t_bound": ["t-clash"], "t_clash": ["t-bound"]},
-            "rests_on: a circle: 't-",
-        ),
+        ({"t_bound": ["t-clash"], "t_clash": ["t-bound"]}, "rests_on: a circle: 't-"),
         (
             {"t_bound": ["t-same"]},  # an alias of it
             "t-bound.rests_on: a circle: 't-bound' rests on 't-same' rests on 't-bound'",
@@ -405,44 +355,35 @@ def test_real_claims_rest_on_what_exists():
         assert not set(claim.rests_on) & {*claim.judged_by, claim.alias_of}, claim.id
 
 
-def test_ledger_errors_are_configuration_errors(tmp_path):
-    with pytest.raises(ConfigError, match="does not exist"):
-        load_ledger(tmp_path / "banditq.yaml", real.config())
-    assert issubclass(LedgerError, ConfigError)
-
-
 # -------------------------------------------------------------------------- what records can ask
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("of_record", "of_test", "message"),
     [
         (
-            {"reading": {"pst": True}},
-            f"{PLACE}.reading: 'pst' is unknown; did you mean 'post'?",
-        ),
-        (
             {"readings": ["post", "pre"], "reading": {"post": "T > 1"}},
+            {},
             "claims.t-bound: no test decides under reading 'pre'",
         ),
         (
+            {},
             {"inputs": {"sample": "worst(cells(reward)) @ T", "limit": 1}},
             f"{PLACE}: cells(x) needs cells that are stacked: say `over` what",
         ),
         (
+            {},
             {"control": {"policy": "lfg"}, "uncontrolled": "none"},
             f"{PLACE}: a test has a control, or says why there is none, not both",
         ),
-        ({"over": "largest(gapp)"}, f"{PLACE}: no measure or coordinate 'gapp'; did you mean 'gap"),
     ],
 )
-def test_questions_that_cannot_be_put(changes, message, tmp_path):
+def test_questions_that_cannot_be_put(of_record, of_test, message, tmp_path):
     content = small()
     record = content["claims"]["t-bound"]
     record["cells"] = {"experiments": ["full_information"]}
     record["tests"]["explicit"]["inputs"] = {"sample": "total(reward) @ T", "limit": 1}
     load(tmp_path, banditq=content)
-    for name in ("inputs", "control", "uncontrolled"):
-        if name in changes:
-            record["tests"]["explicit"][name] = changes.pop(name)
-    assert message in refusal(tmp_path, banditq=content | {"claims": {"t-bound": record | changes}})
+    record |= of_record
+    record["tests"]["explicit"] |= of_test
+    assert message in refusal(tmp_path, banditq=content)

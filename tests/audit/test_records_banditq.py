@@ -11,7 +11,7 @@ import yaml
 
 import real
 from fairbandits.audit import cases
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import Evidence
 from fairbandits.audit.expressions import parse
 from fairbandits.audit.mathematics import (
     adversary,

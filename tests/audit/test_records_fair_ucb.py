@@ -11,7 +11,7 @@ import pytest
 
 import real
 from fairbandits.audit import cases
-from fairbandits.audit.evidence import Recorded
+from fairbandits.audit.cells import Recorded
 from fairbandits.audit.mathematics import counterexamples, fair_counts
 from fairbandits.replication.simulate import recorded_rounds
 from fairbandits.theory import bounds_fair_ucb as bounds

@@ -172,7 +172,7 @@ def test_a_row_says_what_decided_it(results):
     assert read(source, LEDGERS).made.sources == {PLACE: {"content": content, "code": code}}
     for row in read(source, LEDGERS).rows:
         assert row["rules"] == records.judging(row["claim"], LEDGERS).digest
-        assert row["audit_code"] == records.current_code()
+        assert row["audit_code"] == records.audit_code()
         assert row["seed"] == str(SEED)
         wanted = (records.hash_of({PLACE: content}), code) if row["data"] else ("", "")
         assert (row["data_hash"], row["code"]) == wanted
@@ -240,8 +240,8 @@ def test_other_rules(results, ledgers):
 
 
 def test_other_audit_code(results, monkeypatch):
-    was = records.current_code()
-    monkeypatch.setattr(records, "current_code", lambda: "0" * 16)
+    was = records.audit_code()
+    monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
     stale_and_anyway(
         f"{results}/audit/verdicts.parquet is stale: audit code {was} made it, this is {'0' * 16}",
         *("--results", results),
@@ -319,7 +319,7 @@ def test_a_claim_that_is_new_or_gone_leaves_other_papers_alone(committed, tmp_pa
 
 
 def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, monkeypatch):
-    monkeypatch.setattr(records, "current_code", lambda: "0" * 16)
+    monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
     assert "Stale" not in said(*committed)
 
 

@@ -92,15 +92,6 @@ def found(test, statistic, verdict=NOT_REPRODUCED, **more):
     } | more
 
 
-def test_one_case_is_one_sentence():
-    claim, test = qualified()
-    start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
-    start = start[0].upper() + start[1:]
-    others = [found(one, 7.0) for one in claim.tests if one.decides]
-    (said,) = qualifying(claim, [found(test, 0.25), *others], number)
-    assert said == f"{start}: not reproduced (share 0.25, 0.15 to 0.35, n = 100)."
-
-
 def test_several_cases_are_one_sentence_with_the_weakest():
     claim, test = qualified()
     rows = [

@@ -5,7 +5,7 @@ import pytest
 
 import shrunk
 from fairbandits import BanditQ, Instance, run
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import Evidence
 from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of

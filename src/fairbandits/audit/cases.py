@@ -1,11 +1,8 @@
 """From the cells of recorded runs to the values that a procedure judges.
 
-The cells that a test reads are one table, with a row for each. The record's plan
-(`fairbandits.audit.plans`) is asked of it: `cells` and `where` choose rows, `reading` repeats them
-under readings, `each` groups them to cases, `with` finds each row's companions, `over` sorts the
-rows of a case. Each input of the procedure is an expression, evaluated in the case (`CaseScope`);
-`questions` yields the values. What the procedure makes of them is a finding
-(`fairbandits.audit.judge`). No paper is known here.
+The cells that a test reads are one table. `cells` and `where` of a record choose rows, `reading`
+repeats them under readings, `each` groups them to cases, `with` finds each row's companions, `over`
+sorts the rows of a case. Each input of the procedure is an expression, evaluated in the case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairbandits.audit import measures
-from fairbandits.audit.cells import COORDINATES, Cell
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import COORDINATES, Cell, Evidence
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.audit.plans import Plan, Selection, is_literal
 from fairbandits.rationals import rational
@@ -31,34 +27,24 @@ OF_POLICY = ("policy", "label", "feedback")
 
 @dataclass(frozen=True)
 class Question:
-    """One question that a test puts to its procedure, with the data that answer it.
-
-    `each` names, for reading, the item that the test is repeated for; `coordinates` tell the test's
-    questions apart. A question with an empty `reading` counts under all readings of its claim.
-    `control` has the same data of the control's cells, if there is one.
-    """
+    """One question that a test puts to its procedure, with the data that answer it."""
 
     data: Mapping[str, Any]
-    each: str = ""
-    reading: str = ""
-    coordinates: tuple[tuple[str, str], ...] = ()
-    control: Mapping[str, Any] | None = None
+    each: str = ""  # the item that the test is repeated for
+    reading: str = ""  # empty under all readings of the claim
+    coordinates: tuple[tuple[str, str], ...] = ()  # that tell the test's questions apart
+    control: Mapping[str, Any] | None = None  # the same data of the control's cells
 
 
 @dataclass(frozen=True)
 class CaseScope:
-    """Values of the names in one case's expressions (`fairbandits.audit.expressions.Scope`).
-
-    `cell` is None where no run is read. `known` holds coordinates that no cell has, and arm, round
-    and reading; `find` returns a cell's companion by name; `group` holds the scopes of all stacked
-    cells.
-    """
+    """Values of the names in one case's expressions (`fairbandits.audit.expressions.Scope`)."""
 
     evidence: Evidence
-    cell: Cell | None
-    known: Mapping[str, Any]
-    find: Callable[[Cell, str], Cell] | None = None
-    group: tuple["CaseScope", ...] = ()
+    cell: Cell | None  # None where no run is read
+    known: Mapping[str, Any]  # coordinates that no cell has: arm, round, reading, given ones
+    find: Callable[[Cell, str], Cell] | None = None  # a cell's companion by name
+    group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
 
     def value(self, name: str) -> Any:
         """Return the value of a name."""
@@ -124,10 +110,7 @@ def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterat
 
 
 class Cases:
-    """The cells that a plan reads, as a table: the cell, and its coordinates that tell cases apart.
-
-    A plan without cells has one row, with None in place of a cell.
-    """
+    """The cells that a plan reads, as a table; without cells it has one row, with None in it."""
 
     def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
@@ -170,36 +153,29 @@ class Cases:
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one row that is like it; a control has its cell's."""
-        selection = self.plan.companions[name]
-        if cell.stands_for:
-            if name not in self.plan.control.companions:
-                other = self._companion(cell.stands_for, name)
-                both = min(cell.n_replicates, other.n_replicates)
-                return replace(other, replicates=both) if self.plan.paired else other
-            selection = self.plan.control.companions[name]
-        if (name, cell.stands_for is None) not in self._others:
-            self._others[name, cell.stands_for is None] = self._companions(name, selection)
-        alike, others = self._others[name, cell.stands_for is None]
+        own = self.plan.control.companions if cell.stands_for else self.plan.companions
+        if name not in own:
+            return self._paired(cell, self._companion(cell.stands_for, name))
+        key = name, cell.stands_for is None
+        if key not in self._others:
+            self._others[key] = self._companions(name, own[name])
+        alike, others = self._others[key]
         values = {one: cell.coordinate(one) for one in alike}
         for one, value in values.items():
             # compared one by one: None is None, and a list is one value
             others = others[np.array([found == value for found in others[one]], bool)]
         if len(others) != 1:
             given = ", ".join(f"{one} = {value}" for one, value in values.items())
-            raise ValueError(
-                f"companion {name!r} must be one cell"
-                + (f" for {given}" if given else "")
-                + f", got {len(others)}"
-            )
-        (other,) = others["cell"]
+            words = f"companion {name!r} must be one cell" + f" for {given}" * bool(given)
+            raise ValueError(f"{words}, got {len(others)}")
+        return self._paired(cell, *others["cell"])
+
+    def _paired(self, cell: Cell, other: Cell) -> Cell:
         both = min(cell.n_replicates, other.n_replicates)
         return replace(other, replicates=both) if self.plan.paired else other
 
     def controls(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Return the controls that stand for the cells of a case: for each the one that is like it.
-
-        Where cells are stacked, and the control is swept over something else, all of it is stacked.
-        """
+        """Return the controls of a case's cells; of a control swept over more, all is stacked."""
         found = [self._like(cell) for cell in cells]
         if self.plan.over and all(found) and any(len(some) > 1 for some in found):
             pairs = zip(found, cells, strict=True)

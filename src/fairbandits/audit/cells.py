@@ -1,23 +1,33 @@
-"""The cells of recorded runs: what measures are functions of, and what coordinates tell apart."""
+"""Recorded runs as the audit reads them, and their cells, which measures are functions of."""
 
 import ast
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from fairbandits.audit.evidence import Evidence, Recorded
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.policies.own import is_own
 from fairbandits.rationals import quota_numerators, rational
-from fairbandits.replication.recorded import RunData
+from fairbandits.replication.datasets import (
+    expect,
+    expect_experiment,
+    guard_dataset,
+    load_dataset,
+    shrunk,
+)
+from fairbandits.replication.recorded import RunData, runs_of
+from fairbandits.settings.config import Config, Experiment
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
 #: Coordinates of a cell that are no policy's parameters -> description.
@@ -38,17 +48,87 @@ COORDINATES = {
 }
 
 
+class Recorded(NamedTuple):
+    """One experiment's dataset, its runs in the order of the configuration."""
+
+    experiment: Experiment  # as configured
+    footer: dict[str, Any]  # what was run, which is less at the smoke scale
+    runs: list[RunData]
+
+
+class Evidence:
+    """The datasets of one paper, checked as they are read, and a list of the files read."""
+
+    def __init__(self, config: Config, paper: str, results: Path) -> None:
+        self.config = config
+        self.seed = config.seed_of_judging(paper)  # of numbers drawn while claims are judged
+        self.paper = paper
+        self.results = results
+        self.read: list[Path] = []  # each file once since it was last emptied
+        self.replays: set[Path] = set()  # those of released programs
+        self.small = False  # whether a dataset has fewer rounds or replicates than configured
+        self.older: int | None = None  # seed of one drawn under other rules, judged all the same
+        self._problems: dict[Path, str] = {}
+
+    def files(self, name: str) -> list[Path]:
+        """Return the files of the experiment or suite of this name."""
+        return [self.results / one.dataset for one in self.config.named(self.paper, name)]
+
+    def check(self, name: str) -> None:
+        """Check all rows of the datasets of this name, each file once."""
+        for one in self.config.named(self.paper, name):
+            file = self.results / one.dataset
+            if file not in self._problems:
+                self._problems[file] = self._problem(one, file)
+            if self._problems[file]:
+                raise StoreError(self._problems[file])
+
+    def _problem(self, experiment: Experiment, file: Path) -> str:
+        try:
+            footer = read_footer(file)
+            expect_experiment(footer, experiment, file)
+            seed = self.config.seed_of(experiment)
+            follows = not self.config.exploratory and not self.config.salt
+            if follows and footer.get("ledger") and footer["seed"] != seed:
+                self.older = footer["seed"]
+            else:
+                expect(footer, {"seed": seed}, file)
+            self.small |= shrunk(footer, experiment)
+            guard_dataset(file)
+        except StoreError as error:
+            return str(error)
+        return ""
+
+    def recorded(self, name: str, columns: Sequence[str] | None = None) -> Iterator[Recorded]:
+        """Yield the experiment, or each instance of the suite, of this name, or ``PAPER/NAME``."""
+        for one in self.config.named(self.paper, name):
+            file = self._noted(self.results / one.dataset)
+            wanted = None if columns is None else ["run", "round", "horizon", *columns]
+            table, footer = load_dataset(file, wanted)
+            yield Recorded(one, footer, list(runs_of(table, footer)))
+
+    def replay(self, name: str) -> pa.Table:
+        """Return the recorded output of a released program, and note its file as read."""
+        file = self.results / self.paper / f"{name}.parquet"
+        expect(read_footer(file), {"code": replay_code()}, file)
+        self.replays.add(file)
+        return read_table(self._noted(file))
+
+    def _noted(self, file: Path) -> Path:
+        """Return a file, noted as read."""
+        if file not in self.read:
+            self.read.append(file)
+        return file
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a run; `replicates` limits it to the first so many (default: all).
-
-    A control `stands_for` another cell, and has that cell's parameters where it lacks one.
-    """
+    """One cell of a run; a control has the parameters that it lacks from whom it stands for."""
 
     evidence: Evidence
     recorded: Recorded
     run: RunData
-    replicates: int | None = None
+    replicates: int | None = None  # the first so many; default all
     stands_for: "Cell | None" = None
 
     @property

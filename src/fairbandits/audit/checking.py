@@ -11,11 +11,7 @@ from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
 def checked(
     config: Config, files: Sequence[Path] = (), root: Path = ROOT
 ) -> Iterator[tuple[str, bool]]:
-    """Yield for each ledger a line (its claims and tests, or its error), and whether it is sound.
-
-    `files` are ledgers named PAPER/claims.yaml; by default those of all configured papers are
-    checked.
-    """
+    """Yield a line for each ledger, its size or its error, and whether it is sound."""
     ledgers: dict[str, Ledger] = {}
     places: dict[str, Path] = {}
     problem, sound = "", True

@@ -1,7 +1,6 @@
 """Rates of success by several criteria side by side, so that no single rule makes the rate.
 
-Each criterion counts claims of the audited text to which it applies, from findings that exist. It
-is met by a claim when all deciding cases meet it.
+A criterion is met by a claim that it applies to when all deciding cases meet it.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -8,14 +8,12 @@ them. ``x @ r`` takes the last recorded round at or before r, of one round or of
 """
 
 import ast
-import io
 import operator
-import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -60,36 +58,9 @@ class ExpressionError(ValueError):
     """An expression that is not allowed, or names what does not exist."""
 
 
-class Scope(Protocol):
-    """Source of names' values: a cell, or functions alone."""
-
-    def value(self, name: str) -> Any:
-        """Return a measure's or coordinate's value."""
-
-    def companion(self, name: str) -> "Scope":
-        """Return the scope of a companion."""
-
-    def stacked(self) -> Iterable["Scope"]:
-        """Return the scopes of all cells that are stacked, in their order."""
-
-    def at(self, value: np.ndarray, rounds: Any) -> np.ndarray:
-        """Return a value at one or several rounds."""
-
-    def call(self, name: str, arguments: list[Any]) -> Any:
-        """Return a function's value."""
-
-
-class Vocabulary(Protocol):
-    """The names that an expression can use."""
-
-    def check_name(self, name: str) -> str:
-        """Return the unit of a name, empty if it has none, or raise ExpressionError."""
-
-    def check_call(self, name: str, n_arguments: int) -> None:
-        """Raise ExpressionError unless the function exists and takes so many arguments."""
-
-    def check_companion(self, name: str) -> None:
-        """Raise ExpressionError unless there is such a companion."""
+#: Where names' values come from, `fairbandits.audit.cases.CaseScope`, and the names that there are,
+#: `fairbandits.audit.plans.Words`; this module knows no word.
+Scope = Vocabulary = Any
 
 
 @dataclass(frozen=True)
@@ -127,51 +98,35 @@ class Expression:
 
 @cache
 def parse(text: str) -> Expression:
-    """Return an expression.
+    """Return an expression, or raise ExpressionError.
 
-    Raises
-    ------
-    ExpressionError
-        If it is no expression, or has parts that are not allowed.
-
-    Examples
-    --------
     >>> sorted(parse("0.05 * target - (regret[lfg] @ T) / T").names())
     [('T', ''), ('T', ''), ('regret', 'lfg'), ('target', '')]
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-        _check_at(text)
-    except (SyntaxError, tokenize.TokenError) as error:
-        reason = getattr(error, "msg", error)
-        raise ExpressionError(f"{text!r} is no expression: {reason}") from None
+    except SyntaxError as error:
+        raise ExpressionError(f"{text!r} is no expression: {error.msg}") from None
     _check_nodes(tree, text)
     return Expression(text, tree)
 
 
-def _check_at(text: str) -> None:
+def _check_at(node: ast.BinOp, text: str) -> None:
     """Refuse ``x @ T / 10``: a reader takes it for x at T / 10, and Python for (x at T) / 10."""
-    skipped = (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
-    tokens = [
-        one.string
-        for one in tokenize.generate_tokens(io.StringIO(text.strip()).readline)
-        if one.type not in skipped
-    ]
-    for place, token in enumerate(tokens):
-        if token != "@":
-            continue
-        depth, end = 0, place + 1
-        while end < len(tokens):
-            depth += (tokens[end] in "([") - (tokens[end] in ")]")
-            end += 1
-            follows = tokens[end] if end < len(tokens) else ""
-            if depth <= 0 and follows not in ("(", "["):
-                break
-        if end < len(tokens) and tokens[end] in ("*", "/", "**"):
-            raise ExpressionError(
-                f"{text!r}: what is at a round needs parentheses before {tokens[end]!r}: "
-                "write x @ (T / 10), or (x @ T) / 10"
-            )
+    left, right = node.left, node.right
+    at_left = isinstance(left, ast.BinOp) and isinstance(left.op, ast.MatMult)
+    # what is in parentheses begins, or ends, before they do
+    begins = (left.lineno, left.col_offset) == (node.lineno, node.col_offset)
+    ends = (right.end_lineno, right.end_col_offset) == (node.end_lineno, node.end_col_offset)
+    power = isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow)
+    bare = node.op if at_left and begins else None
+    if isinstance(node.op, ast.MatMult) and power and ends:
+        bare = right.op
+    if sign := {ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}.get(type(bare)):
+        raise ExpressionError(
+            f"{text!r}: what is at a round needs parentheses before {sign!r}: "
+            "write x @ (T / 10), or (x @ T) / 10"
+        )
 
 
 def _check_nodes(node: ast.AST, text: str) -> None:
@@ -185,6 +140,7 @@ def _check_nodes(node: ast.AST, text: str) -> None:
         case ast.BinOp(op=op):
             if type(op) not in BINARY and not isinstance(op, ast.MatMult):
                 raise _not_allowed(op, text)
+            _check_at(node, text)
         case ast.UnaryOp(op=op):
             if not isinstance(op, ast.USub | ast.Not):
                 raise _not_allowed(op, text)

@@ -1,8 +1,7 @@
 """From the ledger and the recorded runs to findings, and from findings to verdicts.
 
 Both steps are pure functions, and no procedure draws random numbers. A claim fails where a
-dataset is missing, a test breaks or a procedure refuses its data: that is no verdict, and leaves
-the other claims alone.
+dataset is missing, a test breaks or a procedure refuses its data; other claims are left alone.
 """
 
 import traceback
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fairbandits.audit.cases import Question, questions
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -24,12 +23,12 @@ from fairbandits.audit.finding import (
     Finding,
 )
 from fairbandits.audit.grades import weakest, weighed
-from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.power import NEEDED, replicates_needed
-from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
+from fairbandits.audit.procedures import PROCEDURES, judged_against
 from fairbandits.data.store import StoreError
-from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.schemas import ConfigError
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
 
@@ -38,45 +37,35 @@ Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
 
 @dataclass(frozen=True)
 class Answer:
-    """A test's finding on one question, or the reason why there is none.
-
-    `test` is empty where the claim fails before any test. `against` holds the reference values of
-    the statistic, the main one first; `data` the datasets read, relative to the folder of results.
-    """
+    """A test's finding on one question, or the reason why there is none."""
 
     claim: str
-    test: str = ""
+    test: str = ""  # empty where the claim fails before any
     reading: str = ""
     each: str = ""
     finding: Finding | None = None
-    against: Mapping[str, float] = field(default_factory=dict)
-    data: tuple[str, ...] = ()
+    against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
+    data: tuple[str, ...] = ()  # datasets read, relative to the folder of results
     message: str = ""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on a claim under one reading.
-
-    `reading` is empty for a claim without readings, and for the joint verdict of several;
-    `headline` says whether this verdict stands for the claim. `finding`, of `test` and `each`,
-    decides it, after the correction for its family; it is None where other claims judge, or nothing
-    can. `grade` is the weakest of those that it needs. `data` are the datasets of the deciding
-    tests; `message` says why the claim failed.
-    """
+    """Verdict on a claim under one reading."""
 
     claim: Claim
-    reading: str
-    headline: bool
+    reading: str  # empty without readings, and for the joint verdict of several
+    headline: bool  # whether it stands for the claim
     outcome: str
     tags: tuple[str, ...] = ()
+    #: what decides it after the correction for its family; None where others judge, or nothing can
     finding: Finding | None = None
     test: str = ""
     each: str = ""
     against: Mapping[str, float] = field(default_factory=dict)
-    data: tuple[str, ...] = ()
-    message: str = ""
-    grade: str = ""
+    data: tuple[str, ...] = ()  # datasets of the deciding tests
+    message: str = ""  # why the claim failed
+    grade: str = ""  # the weakest of those that it needs
 
 
 # ---------------------------------------------------------------------------- from data to findings
@@ -90,10 +79,7 @@ def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
 def answers(
     ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
 ) -> Iterator[Answer]:
-    """Yield the findings of each test of a paper's claims, in the order of the ledger.
-
-    `only` restricts this to some claims; `ask` returns the questions of a claim's test.
-    """
+    """Yield the findings on a paper's claims, or on some, in the order of the ledger."""
     for claim in ledger.claims.values():
         if not claim.tests or (only and claim.id not in only):
             continue
@@ -112,7 +98,11 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
     found: list[Answer] = []
     try:
         for question in ask(claim, test, evidence):
-            _check_question(claim, test, question, found)
+            if any((one.reading, one.each) == (question.reading, question.each) for one in found):
+                raise ValueError(
+                    f"there are two questions with reading {question.reading!r} and each "
+                    f"{question.each!r}"
+                )
             found.append(_answer(claim, test, question))
         _check_all(claim, test, found, evidence)
     except Exception as error:  # a failing test leaves the other claims alone
@@ -141,30 +131,9 @@ def _answer(claim: Claim, test: Test, question: Question) -> Answer:
     return replace(answer, finding=finding, against=against)
 
 
-def _check_question(claim: Claim, test: Test, question: Question, found: list[Answer]) -> None:
-    """Raise ValueError unless a question is one that the ledger plans, and not yet answered."""
-    reading, each = question.reading, question.each
-    if reading and reading not in claim.readings:
-        known = meant(reading, claim.readings) if claim.readings else ""
-        raise ValueError(f"{reading!r} is not a reading of the claim{known}")
-    if bool(each) != bool(test.each):
-        planned = f"for each {test.each}" if test.each else "not repeated"
-        raise ValueError(f"the ledger says that it is {planned}, got each = {each!r}")
-    if any((one.reading, one.each) == (reading, each) for one in found):
-        raise ValueError(f"there are two questions with reading {reading!r} and each {each!r}")
-    takes = parameters_of(test.procedure)
-    for name in question.data:
-        if name not in (*takes.data, *takes.optional_data):
-            raise ValueError(f"{test.procedure} has no data {name!r}{meant(name, takes.data)}")
-    if missing := [name for name in takes.data if name not in question.data]:
-        raise ValueError(f"{test.procedure} needs {', '.join(missing)}")
-
-
 def _check_all(claim: Claim, test: Test, found: list[Answer], evidence: Evidence) -> None:
-    """Raise ValueError unless a test was asked, if it decides under each reading, of named data."""
+    """Raise ValueError unless a deciding test was asked under each reading, of named data."""
     asked_under = {one.reading for one in found}
-    if not found:
-        raise ValueError("nothing was asked")
     missing = [one for one in test.under(claim.readings) if not asked_under & {one, ""}]
     if test.decides and missing:
         raise ValueError(f"nothing was asked under reading {missing[0]!r}")
@@ -202,12 +171,12 @@ class _Of(Finding):
         return self.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(self.tags)
 
 
-def judge(ledgers: Mapping[str, Ledger], found: Iterable[Answer]) -> list[Verdict]:
-    """Return the verdicts on all claims in the ledgers' order, each claim's headline first.
+#: A claim that failed still counts in its family: the others must not gain by it.
+_UNKNOWN = _Of(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
-    The verdicts under its readings follow, in the order of its record. Answers may come in any
-    order.
-    """
+
+def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
+    """Return the verdicts on all claims in the ledgers' order, a claim's headline first."""
     of_claim: dict[str, list[Answer]] = {}
     for one in found:
         of_claim.setdefault(one.claim, []).append(one)
@@ -232,36 +201,24 @@ def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[st
     """Return the verdicts on the claims of one ledger that have tests."""
     claims = [claim for claim in ledger.claims.values() if claim.tests]
     failures = {claim.id: _failure(claim, of_claim.get(claim.id, ())) for claim in claims}
-    decided: dict[tuple[str, str], _Of] = {}
-    for claim in (claim for claim in claims if not failures[claim.id]):
-        level = ledger.families[claim.family].level
+    decided: dict[str, dict[tuple[str, str], _Of]] = {name: {} for name in ledger.families}
+    for claim in claims:
         for reading in claim.readings or ("",):
-            decided[claim.id, reading] = _decided(claim, reading, of_claim[claim.id], level)
+            found, level = of_claim.get(claim.id, ()), ledger.families[claim.family].level
+            one = _UNKNOWN if failures[claim.id] else _decided(claim, reading, found, level)
+            decided[claim.family][claim.id, reading] = one
     for name, family in ledger.families.items():
-        own = {
-            (claim.id, reading): decided.get((claim.id, reading), _UNKNOWN)
-            for claim in claims
-            if claim.family == name
-            for reading in claim.readings or ("",)
-        }
-        if own and family.correction == "holm":
-            corrected = within_family(own, level=family.level)
-            decided |= {key: one for key, one in corrected.items() if key in decided}
-    return {
-        claim.id: _headed(
-            [
-                _under(claim, reading, decided[claim.id, reading], of_claim[claim.id])
-                if not failures[claim.id]
-                else Verdict(claim, reading, False, FAILED, message=failures[claim.id])
-                for reading in claim.readings or ("",)
-            ]
+        if decided[name] and family.correction == "holm":
+            decided[name] = within_family(decided[name], level=family.level)
+    rows: dict[str, list[Verdict]] = {}
+    for (key, reading), one in (pair for own in decided.values() for pair in own.items()):
+        claim, failure = ledger.claims[key], failures[key]
+        rows.setdefault(key, []).append(
+            Verdict(claim, reading, False, FAILED, message=failure)
+            if failure
+            else _under(claim, reading, one, of_claim[key])
         )
-        for claim in claims
-    }
-
-
-#: A claim that failed still counts in its family: the others must not gain by it.
-_UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
+    return {key: _headed(own) for key, own in rows.items()}
 
 
 def _failure(claim: Claim, found: Sequence[Answer]) -> str:
@@ -278,10 +235,7 @@ def _failure(claim: Claim, found: Sequence[Answer]) -> str:
 
 
 def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Of:
-    """Return the finding that decides a claim under a reading.
-
-    Empty evidence is set aside, if there is other.
-    """
+    """Return what decides a claim under a reading; empty evidence only where there is no other."""
     tests, empty = [], []
     for test in claim.tests:
         if test.decides and (not reading or test.under([reading])):
@@ -343,19 +297,10 @@ def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) ->
     decides = {test.name for test in claim.tests if test.decides}
     read = (one for one in found if one.test in decides and one.reading in ("", reading))
     answer = finding.answer
-    return Verdict(
-        claim,
-        reading,
-        False,
-        finding.verdict,
-        tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags))),
-        finding,
-        answer.test,
-        answer.each,
-        answer.against,
-        _data_of(read),
-        grade=finding.grade if finding.verdict in DECIDED else "",
-    )
+    tags = tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags)))
+    grade = finding.grade if finding.verdict in DECIDED else ""
+    case = (answer.test, answer.each, answer.against, _data_of(read))
+    return Verdict(claim, reading, False, finding.verdict, tags, finding, *case, grade=grade)
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
@@ -368,8 +313,7 @@ def _headed(rows: list[Verdict]) -> list[Verdict]:
     """Return the verdicts under a claim's readings, with the joint verdict before them.
 
     Where one reading is reproduced and another not, the claim stays open: only the paper can say
-    which one it means, and the order in the ledger means nothing. Where some are merely undecided,
-    so is the claim. Where they agree, the deciding case of all stands for the claim.
+    which one it means. Where some are merely undecided, so is the claim.
     """
     first, outcomes = rows[0], {row.outcome for row in rows}
     if len(rows) == 1:

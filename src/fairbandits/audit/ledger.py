@@ -1,7 +1,7 @@
 """The ledger: every claim of a paper with the rule that judges it, fixed before the data.
 
-A file papers/SLUG/claims.yaml holds one record per claim. settings/records.py says
-what a record may hold; this module checks that rules are complete and names exist.
+settings/records.py says what a record of papers/SLUG/claims.yaml may hold; this module checks that
+rules are complete and names exist.
 """
 
 import inspect
@@ -18,7 +18,7 @@ from fairbandits.audit.plans import Control, Plan, Selection, check_plan
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import check
+from fairbandits.settings.records import FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -51,35 +51,20 @@ class LedgerError(ConfigError):
 
 
 @dataclass(frozen=True)
-class Family:
-    """Claims that are corrected together; see the schema."""
-
-    what: str
-    level: float
-    correction: str
-
-
-@dataclass(frozen=True)
 class Test:
-    """One test of a claim, complete with all margins and levels.
-
-    `version` is the version of its `rule`. `inputs` has an expression for each data parameter of
-    the procedure, and `asks` the data as the record states them; `plan` is the same, ready to
-    evaluate, with the control's cells. A test that does not decide has a `meaning`: what it asks,
-    in words; `uncontrolled` says why a test has no control.
-    """
+    """One test of a claim, complete with all margins and levels."""
 
     name: str
     rule: str
-    version: int
+    version: int  # of the rule
     procedure: str
     settings: Mapping[str, Any]
-    inputs: Mapping[str, Any]
-    asks: Mapping[str, Any]
-    plan: Plan
+    inputs: Mapping[str, Any]  # an expression for each data parameter of the procedure
+    asks: Mapping[str, Any]  # the data as the record states them
+    plan: Plan  # the same, ready to evaluate
     decides: bool = True
-    meaning: str = ""
-    uncontrolled: str = ""
+    meaning: str = ""  # of a test that does not decide: what it asks, in words
+    uncontrolled: str = ""  # why it has no control
 
     @property
     def each(self) -> str:
@@ -144,10 +129,7 @@ class Claim:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """Claims that this one rests on, is judged by, or is an alias of.
-
-        An inconsistency has only those that it names, since it is no claim of the paper.
-        """
+        """Claims that this one, if it is the paper's, rests on, is judged by, or is an alias of."""
         if self.kind == "inconsistency":
             return self.rests_on
         named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
@@ -156,39 +138,31 @@ class Claim:
 
 @dataclass(frozen=True)
 class Change:
-    """A recorded change of rules, data or code; it decides nothing.
-
-    `what` is rule, margin, replicates, experiment, claim, seed or statistics. `where` names claims,
-    experiments, suites and rules, `ALL_CLAIMS`, or names after `FORMERLY`. `version` is that of the
-    new rules or records, 0 if they kept theirs.
-    """
+    """A recorded change of rules, data or code; it decides nothing."""
 
     when: str
     what: str
-    where: tuple[str, ...]
+    where: tuple[str, ...]  # claims, experiments and rules, `ALL_CLAIMS`, or after `FORMERLY`
     before: str
     after: str
     why: str
     verdict_before: str = "no verdict yet"
     verdict_after: str = "no verdict yet"
-    version: int = 0
+    version: int = 0  # of the new rules or records, 0 if they kept theirs
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one paper.
-
-    `digest` is a hash of all that decides its verdicts; `labels` has the name of each policy, by
-    experiment or suite.
-    """
+    """The ledger of one paper."""
 
     paper: str
     title: str
     readings: Mapping[str, str]
-    families: Mapping[str, Family]
+    families: Mapping[str, FamilyBlock]
     claims: Mapping[str, Claim] = field(default_factory=dict)
-    digest: str = ""
+    digest: str = ""  # hash of all that decides its verdicts
     changes: tuple[Change, ...] = ()
+    #: experiment or suite -> policy -> its name in figures
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
@@ -196,10 +170,19 @@ class Ledger:
         """The paper's title up to its first colon."""
         return self.title.partition(":")[0]
 
+    def test(self, claim: str, name: str) -> Test | None:
+        """Return the test of a claim with this name, if there is one."""
+        tests = self.claims[claim].tests if claim in self.claims else ()
+        return next((test for test in tests if test.name == name), None)
+
     def reading(self, name: str) -> str:
         """Return a short name of a reading: its description up to the first pause."""
         said = PAUSE.split(plain(" ".join(self.readings.get(name, name).split())), maxsplit=1)[0]
         return said.rstrip(".")
+
+
+#: The ledgers of several papers, by paper.
+Ledgers = Mapping[str, Ledger]
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
@@ -229,15 +212,10 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         key: _claim(key, record, content, f"{where}: claims.{key}")
         for key, record in content["claims"].items()
     }
-    ledger = Ledger(
-        content["paper"],
-        content["title"],
-        content["readings"],
-        {name: Family(**block) for name, block in content["families"].items()},
-        claims,
-        config.rules.get(content["paper"], ""),
-        labels=_labels(content["paper"], config),
-    )
+    families = {name: FamilyBlock(**block) for name, block in content["families"].items()}
+    paper, title, readings = content["paper"], content["title"], content["readings"]
+    digest, labels = config.rules.get(paper, ""), _labels(paper, config)
+    ledger = Ledger(paper, title, readings, families, claims, digest, labels=labels)
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")
     if not history.is_file():
@@ -310,13 +288,17 @@ def _test(
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
     takes = parameters_of(procedure)
-    _check_known(inputs, takes.data, takes.optional_data, procedure, "data", "inputs", place)
+    known = (*takes.data, *takes.optional_data)
+    _check_known(inputs, takes.data, known, procedure, "inputs", place)
     asks = _asks(record, block)
-    _check_control(asks, block, place)
+    if "control" in block and "uncontrolled" in block:
+        raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
+    if "control" in block and "cells" not in asks:
+        raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
+    said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
+    plan = _plan(asks, inputs, procedure, settings)
     return Test(
-        *(name, block["rule"], rule["version"], procedure, settings, inputs, asks),
-        *(_plan(asks, inputs, procedure, settings), block.get("decides", True)),
-        *(block.get("meaning", ""), block.get("uncontrolled", "")),
+        name, block["rule"], rule["version"], procedure, settings, inputs, asks, plan, **said
     )
 
 
@@ -332,43 +314,37 @@ def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asks.items() if value}
 
 
-def _check_control(asks: Mapping[str, Any], block: Mapping[str, Any], place: str) -> None:
-    if "control" in block and "uncontrolled" in block:
-        raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
-    if "control" in block and "cells" not in asks:
-        raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
-
-
 def _plan(
     asks: dict[str, Any], inputs: dict[str, Any], procedure: str, settings: dict[str, Any]
 ) -> Plan:
     each = asks.get("each", {})
-    plain = {name: asks.get(name, "") for name in ("over", "arms", "rounds", "keep", "reading")}
+    names = ("over", "arms", "rounds", "keep", "reading")
+    more = {name: asks[name] for name in names if name in asks}
+    if "control" in asks:
+        block = dict(asks["control"])
+        own = _companions(block.pop("with", {}))
+        more["control"] = Control(Selection.of(block), own)
     return Plan(
-        cells=Selection.of(asks["cells"]) if "cells" in asks else None,
-        inputs=inputs,
-        procedure=procedure,
-        companions={name: Selection.of(one) for name, one in asks.get("with", {}).items()},
-        each=dict.fromkeys(each, ()) if isinstance(each, list) else each,
+        Selection.of(asks["cells"]) if "cells" in asks else None,
+        inputs,
+        procedure,
+        _companions(asks.get("with", {})),
+        dict.fromkeys(each, ()) if isinstance(each, list) else each,
         paired=settings.get("paired", True),
-        control=_control(asks.get("control")),
-        **plain,
+        **more,
     )
 
 
-def _control(block: Mapping[str, Any] | None) -> Control | None:
-    if block is None:
-        return None
-    own = {name: Selection.of(one) for name, one in block.get("with", {}).items()}
-    return Control(Selection.of({k: v for k, v in block.items() if k != "with"}), own)
+def _companions(blocks: Mapping[str, Any]) -> dict[str, Selection]:
+    return {name: Selection.of(one) for name, one in blocks.items()}
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
     _entry(PROCEDURES, procedure, f"{place}: procedure")
     takes = parameters_of(procedure)
     needed = takes.settings if complete else ()
-    optional = (*takes.settings, *takes.optional_settings)
-    _check_known(settings, needed, optional, procedure, "setting", "settings", place)
+    known = (*takes.settings, *takes.optional_settings)
+    _check_known(settings, needed, known, procedure, "settings", place)
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
         _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
@@ -377,16 +353,15 @@ def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complet
 def _check_known(
     given: Mapping[str, Any],
     needed: Sequence[str],
-    optional: Sequence[str],
+    known: Sequence[str],
     procedure: str,
-    what: str,
     key: str,
     place: str,
 ) -> None:
     """Raise LedgerError for a name that a procedure does not take, or one that it lacks."""
-    known = tuple(dict.fromkeys((*needed, *optional)))
     for name in given:
         if name not in known:
+            what = {"settings": "setting", "inputs": "data"}[key]
             raise LedgerError(
                 f"{place}.{key}: {procedure} has no {what} {name!r}{meant(name, known)}"
             )
@@ -513,11 +488,7 @@ def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
 
 
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
-    """Check ids across papers, aliases, and the claims that others rest on.
-
-    An alias must end at a record of its own, and no claim may rest on itself, even by way of
-    others. Claims may rest on those of a paper that is not configured.
-    """
+    """Check ids across papers, aliases, and the claims that others rest on."""
     claims: dict[str, Claim] = {}
     for paper, ledger in ledgers.items():
         for key, claim in ledger.claims.items():

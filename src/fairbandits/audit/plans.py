@@ -1,8 +1,4 @@
-"""The plan of a test, from its record: cells, repetitions, inputs.
-
-The ledger makes plans and checks every name and unit in them; `fairbandits.audit.cases` asks them
-of recorded runs.
-"""
+"""The plan of a test: cells, repetitions, inputs, with every name and unit checked."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,16 +24,13 @@ LIKE = (("values", "against"), ("values", "printed"))
 
 @dataclass(frozen=True)
 class Selection:
-    """Cells of some experiments or suites, selected by coordinates.
-
-    `wanted` has a value, or a list of values, for each coordinate; ``arm`` selects one of their
-    arms. `where` is an expression that has to hold, if not empty. `match` lists the coordinates
-    that a companion shares with its cell; by default those that the test is repeated for.
-    """
+    """Cells of some experiments or suites, selected by coordinates."""
 
     experiments: tuple[str, ...] = ()
+    #: coordinate -> its value, or a list of them; ``arm`` selects an arm of the cells
     wanted: Mapping[str, Any] = field(default_factory=dict)
-    where: str = ""
+    where: str = ""  # an expression that has to hold
+    #: what a companion shares with its cell; by default what the test is repeated for
     match: tuple[str, ...] | None = None
 
     @classmethod
@@ -59,29 +52,21 @@ class Control:
 
 @dataclass(frozen=True)
 class Plan:
-    """A test's question, from its record.
+    """A test's question, from its record."""
 
-    `cells` is None for a test that reads no recorded run; `companions` go with each cell, by the
-    name used in expressions. The test is repeated for `each` coordinate, with its values where no
-    cell has them, and for the rounds and arms that the expressions `rounds` and `arms` give. By the
-    value of the expression `over` cells are stacked as points; by `keep` replicates count.
-    `reading` names coordinates, or has an expression for each reading; it is empty if the cells
-    belong to all of them. `inputs` has a number, an expression, or a list of these for each data
-    parameter of the procedure. `paired` says whether replicates of a cell and its companions belong
-    together; `control` what the same is asked of once more.
-    """
-
-    cells: Selection | None
-    inputs: Mapping[str, Any]
+    cells: Selection | None  # None for a test that reads no recorded run
+    inputs: Mapping[str, Any]  # data parameter -> number, expression, or a list of these
     procedure: str
-    companions: Mapping[str, Selection] = field(default_factory=dict)
+    companions: Mapping[str, Selection] = field(default_factory=dict)  # by their names
+    #: coordinates that it is repeated for, with their values where no cell has them
     each: Mapping[str, Sequence] = field(default_factory=dict)
-    over: str = ""
-    arms: str = ""
+    over: str = ""  # expression by which cells are stacked as points
+    arms: str = ""  # expressions for the arms and rounds that it is repeated for
     rounds: str = ""
-    keep: str = ""
+    keep: str = ""  # expression for the replicates that count
+    #: coordinates, or an expression for each reading; empty if cells belong to all of them
     reading: str | Sequence[str] | Mapping[str, Any] = ""
-    paired: bool = True
+    paired: bool = True  # whether replicates of a cell and its companions belong together
     control: Control | None = None
 
     @property

@@ -1,7 +1,4 @@
-"""The number of a finding in words: whose, of what, in which unit, and which way is more.
-
-The words follow by rule from the test's record, for pages and terminal alike.
-"""
+"""The number of a finding in words: whose, of what, in which unit, and which way is more."""
 
 import ast
 from collections.abc import Mapping
@@ -103,15 +100,11 @@ THE_CASE, BY = "the case", " divided by "
 
 
 class Quantity(NamedTuple):
-    """Name and unit of a finding's number.
+    """Name and unit of a finding's number."""
 
-    A name is like ``penalised regret of UCB1 minus that of HT-UCB``; `above`, like ``UCB1 has
-    more``, says what a number above its reference means.
-    """
-
-    name: str
+    name: str  # like ``penalised regret of UCB1 minus that of HT-UCB``
     unit: str
-    above: str
+    above: str  # like ``UCB1 has more``, what a number above its reference means
 
     def __str__(self) -> str:
         return f"{self.name}, in {self.unit}" if self.unit else self.name
@@ -175,10 +168,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
 
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
-    """Return name and unit of the number in a row of verdicts or findings; None if it has none.
-
-    `tested` is the claim whose tests the row is of: for an alias the claim that it stands for.
-    """
+    """Return name and unit of the number in a row of a claim's tests; None if it has none."""
     test = next((one for one in tested.tests if one.name == row["test"]), None)
     return None if test is None or row["statistic"] is None else quantity(test, ledger)
 

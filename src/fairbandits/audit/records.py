@@ -1,9 +1,8 @@
 """Findings and verdicts as rows, and tables of rows as files.
 
-A row is a mapping with the columns of `SCHEMAS`. A Parquet file has all of them; its footer has the
-scale, the digests of the ledgers, the seed and the datasets that it was made from. The table that
-is committed, a CSV file, has the columns `COMMITTED`, its numbers with six digits, so that no
-difference between versions of a library shows; the ledgers complete it. Both are read by `read`.
+A row is a mapping with the columns of `SCHEMAS`. A Parquet file has all of them, its footer what it
+was made from. A committed table, a CSV file, has the columns `COMMITTED`, its numbers with six
+digits, so that no difference between versions of a library shows; the ledgers complete it.
 """
 
 import csv
@@ -14,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
-from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.totals import standing
 from fairbandits.data.provenance import audit_code, joint
@@ -50,22 +50,8 @@ FLAGS = ("headline", "decides", "primary", "exploratory")
 #: datasets and the hash of their content, the code that simulated them, their seed (or "ledger"),
 #: the digest of the ledger's rules, and the audit's code.
 RULE = ("test", "each", "rule", "rule_version", "procedure", "settings")
-FOUND = (
-    *(
-        "grade",
-        "control",
-        "tags",
-        *NUMBERS,
-        "reference",
-        "against",
-        "also",
-        "data",
-        "data_hash",
-        "code",
-        "seed",
-    ),
-    *("rules", "audit_code", "message"),
-)
+ORIGIN = ("data", "data_hash", "code", "seed", "rules", "audit_code")
+FOUND = ("grade", "control", "tags", *NUMBERS, "reference", "against", "also", *ORIGIN, "message")
 #: What a verdict's row has of its claim.
 OF_CLAIM = ("place", "statement", "kind", "primary", "about", "exploratory", "figure")
 TYPES = {
@@ -93,10 +79,7 @@ PARTS_TABLE, OF_PARTS = "deciding.csv", ("paper", "part", "digest")
 NAMED = 5
 #: Columns of the committed tables; `what` names the statistic.
 COMMITTED = {
-    "verdicts": (
-        *("id", "reading", "verdict", "grade", "tags", *NUMBERS),
-        *("rule", "data", "data_hash", "code", "seed", "rules", "audit_code"),
-    ),
+    "verdicts": ("id", "reading", "verdict", "grade", "tags", *NUMBERS, "rule", *ORIGIN),
     "findings": (
         *("claim", "test", "reading", "each", "decides", "verdict", "grade", "control", "tags"),
         *("what", *NUMBERS, "against", "tightness", "rule", "rules"),
@@ -109,13 +92,10 @@ ANEW = "`fairbandits replicate audit` makes it anew"
 
 @dataclass(frozen=True)
 class Made:
-    """Seed and datasets that findings were made from.
-
-    `seed` is as configured; `sources` maps each dataset, relative to the folder of results, to its
-    ``content`` hash and to ``code``, the fingerprint of the code that simulated it.
-    """
+    """Seed, as configured, and datasets that findings were made from."""
 
     seed: int | str | None = None
+    #: dataset -> its ``content`` hash, and ``code``, the fingerprint of what simulated it
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
@@ -169,30 +149,22 @@ def hash_of(contents: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-def claims_of(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
+def claims_of(ledgers: Ledgers) -> dict[str, Claim]:
     """Return the claims of all ledgers by their ids."""
     return {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
 
 
-def committed(ledgers: Mapping[str, Ledger]) -> dict[str, Claim]:
-    """Return the claims of the committed tables: those with the same verdict on all machines.
-
-    A finished run then leaves the tables as they were.
-    """
+def committed(ledgers: Ledgers) -> dict[str, Claim]:
+    """Return the claims with the same verdict on all machines, so that a run changes no table."""
     claims = claims_of(ledgers)
     return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
 
 
-def judging(claim: str, ledgers: Mapping[str, Ledger]) -> Ledger:
+def judging(claim: str, ledgers: Ledgers) -> Ledger:
     """Return the ledger with a claim's tests; for an alias, that of the claim it stands for."""
     own = next(ledger for ledger in ledgers.values() if claim in ledger.claims)
     other = own.claims[claim].alias_of
     return judging(other, ledgers) if other else own
-
-
-def current_code() -> str:
-    """Return the fingerprint of the code that judges."""
-    return audit_code()
 
 
 # ------------------------------------------------------------------------------------ rows
@@ -200,7 +172,7 @@ def current_code() -> str:
 
 def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
     """Return a finding as a row."""
-    test = _test(ledger, one.claim, one.test)
+    test = ledger.test(one.claim, one.test)
     return {
         "paper": ledger.paper,
         "claim": one.claim,
@@ -210,7 +182,7 @@ def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, A
     }
 
 
-def verdict_row(ledgers: Mapping[str, Ledger], one: Verdict, made: Made) -> dict[str, Any]:
+def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
     """Return a verdict as a row."""
     claim, ledger = one.claim, judging(one.claim.id, ledgers)
     return {
@@ -218,15 +190,10 @@ def verdict_row(ledgers: Mapping[str, Ledger], one: Verdict, made: Made) -> dict
         "headline": one.headline,
         "verdict": one.outcome,
         **{name: getattr(claim, name) for name in ("paper", *OF_CLAIM)},
-        **_judged(one, _test(ledger, claim.alias_of or claim.id, one.test), ledger, made),
+        **_judged(one, ledger.test(claim.alias_of or claim.id, one.test), ledger, made),
         "tags": list(one.tags),
         "grade": one.grade,
     }
-
-
-def _test(ledger: Ledger, claim: str, name: str) -> Test | None:
-    tests = ledger.claims[claim].tests if claim in ledger.claims else ()
-    return next((test for test in tests if test.name == name), None)
 
 
 def _judged(one: Answer | Verdict, test: Test | None, ledger: Ledger, made: Made) -> dict[str, Any]:
@@ -250,7 +217,7 @@ def _judged(one: Answer | Verdict, test: Test | None, ledger: Ledger, made: Made
         "data": list(one.data),
         **made.columns(one.data),
         "rules": ledger.digest,
-        "audit_code": current_code(),
+        "audit_code": audit_code(),
         "message": one.message,
     }
 
@@ -270,19 +237,14 @@ def answer_of(row: Row) -> Answer:
 def answers_of(path: Path, ledger: Ledger) -> list[Answer]:
     """Return a file's findings of a paper's present tests, whatever rules the file has."""
     rows = read(path, {ledger.paper: ledger}, "findings", anyway=True).rows
-    return [answer_of(row) for row in rows if _test(ledger, row["claim"], row["test"])]
+    return [answer_of(row) for row in rows if ledger.test(row["claim"], row["test"])]
 
 
-# ----------------------------------------------------------------------------- Parquet files
+# ------------------------------------------------------------------- Parquet files, any table
 
 
 def write(
-    path: Path,
-    kind: str,
-    rows: Iterable[Row],
-    ledgers: Mapping[str, Ledger],
-    scale: str,
-    made: Made = Made(),
+    path: Path, kind: str, rows: Iterable[Row], ledgers: Ledgers, scale: str, made: Made = Made()
 ) -> None:
     """Write rows of ``findings`` or ``verdicts`` as Parquet, in the order given."""
     table = pa.Table.from_pylist([_packed(row) for row in rows], SCHEMAS[kind])
@@ -295,7 +257,7 @@ def write(
         "seed": made.seed,
         "exploratory": made.exploratory,
         "sources": dict(made.sources),
-        "audit_code": current_code(),
+        "audit_code": audit_code(),
     }
     write_table(path, table, footer)
 
@@ -308,34 +270,16 @@ def write_findings(
     write(path, "findings", rows, {ledger.paper: ledger}, scale, made)
 
 
-def write_verdicts(
-    path: Path,
-    ledgers: Mapping[str, Ledger],
-    verdicts: Iterable[Verdict],
-    scale: str,
-    made: Mapping[str, Made],
-) -> None:
-    """Write the verdicts on the claims of all papers; `made` has one entry for each paper."""
-    rows = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
-    write(path, "verdicts", rows, ledgers, scale, Made.joined(made.values()))
-
-
 def read(
-    path: Path,
-    ledgers: Mapping[str, Ledger],
-    kind: str = "verdicts",
-    *,
-    paper: str = "",
-    anyway: bool = False,
+    path: Path, ledgers: Ledgers, kind: str = "verdicts", *, paper: str = "", anyway: bool = False
 ) -> Table:
     """Return the rows of a table of ``verdicts`` or ``findings``, of all papers or one.
 
-    What is prose in verdicts, and the fields that totals need (`fairbandits.audit.totals.standing`)
-    come from the ledgers. StoreError for a file that is missing, damaged, foreign, or not made by
-    the present code and rules; with `anyway` stale rows are read too, without claims and tests that
-    no longer exist.
+    Prose comes from the ledgers. StoreError for a file that is missing, damaged, foreign, or not
+    made by the present code and rules; with `anyway` stale rows are read too, without claims and
+    tests that no longer exist.
     """
-    if problem := next(stale(path, ledgers, kind, paper), None) if not anyway else None:
+    if not anyway and (problem := next(stale(path, ledgers, kind, paper), None)):
         raise StoreError(f"{problem}; {ANEW}")
     if path.suffix == ".csv":
         return Table(list(_completed(lines_of(path, kind), kind, ledgers, paper)), "paper", Made())
@@ -356,17 +300,10 @@ def _footer(path: Path, kind: str) -> dict[str, Any]:
 
 
 def _packed(row: Row) -> dict[str, Any]:
+    """Return a row with lists as text and objects as JSON, NaN and infinity as null."""
     lists = {name: ", ".join(row[name]) for name in LISTS}
-    return dict(row) | lists | {name: _json(row[name]) for name in OBJECTS}
-
-
-def _json(values: Mapping[str, Any]) -> str:
-    """Return JSON in the given order, with NaN and infinity as null."""
-    plain = {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in values.items()
-    }
-    return json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    objects = {name: json.dumps(finite(row[name]), ensure_ascii=False) for name in OBJECTS}
+    return dict(row) | lists | objects
 
 
 def _unpacked(row: Row) -> dict[str, Any]:
@@ -374,22 +311,29 @@ def _unpacked(row: Row) -> dict[str, Any]:
     return dict(row) | lists | {name: json.loads(row[name]) for name in OBJECTS}
 
 
-def stale(
-    path: Path, ledgers: Mapping[str, Ledger], kind: str = "verdicts", paper: str = ""
-) -> Iterator[str]:
+def finite(value: Any) -> Any:
+    """Return a value with NaN and infinity as None, since JSON has neither."""
+    if isinstance(value, Mapping):
+        return {key: finite(one) for key, one in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
     """Yield why a table does not match the code, and the claims and rules of all papers or one."""
     if path.suffix == ".csv":
-        rows = rows_of(lines_of(path, kind), kind, ledgers, paper)
+        rows = _of_paper(lines_of(path, kind), ledgers, paper)
         if other := _other_claims(rows, kind, ledgers, paper):
             yield f"{path} has other claims, readings or tests than the ledgers: {other}"
             return
         digests = {(judging(_claim(row), ledgers).paper, row["rules"]) for row in rows}
-        parts = _parts_beside(path)
+        parts: dict[str, dict[str, str]] = {}
+        for row in csv_rows(path.with_name(PARTS_TABLE)):
+            parts.setdefault(row["paper"], {})[row["part"]] = row["digest"]
     else:
         footer = _footer(path, kind)
-        if footer["audit_code"] != current_code():
-            was = footer["audit_code"]
-            yield f"{path} is stale: audit code {was} made it, this is {current_code()}"
+        was, now = footer["audit_code"], audit_code()
+        if was != now:
+            yield f"{path} is stale: audit code {was} made it, this is {now}"
         digests = {one for one in footer["ledgers"].items() if paper in ("", one[0])}
         parts = footer.get("parts", {})
     for one, digest in sorted(digests):
@@ -429,6 +373,27 @@ def _names(was: Mapping[str, str], digest: str, ledger: Ledger) -> str:
 # ---------------------------------------------------------------------- the committed tables
 
 
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV, the same on every machine."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file by their columns; none without a file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_committed(
     folder: Path, verdicts: Iterable[Row], findings: Iterable[Row], scale: str
 ) -> None:
@@ -450,40 +415,11 @@ def write_committed(
         of_findings.write_text(csv_of(findings, "findings"), encoding="utf-8")
 
 
-def write_parts(folder: Path, ledgers: Mapping[str, Ledger]) -> None:
-    """Write the parts behind the digests of the committed tables."""
-    lines = (
-        (paper, name, digest)
-        for paper, ledger in ledgers.items()
-        for name, digest in parts_of(ledger).items()
-    )
-    with (
-        replacing(folder / PARTS_TABLE) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        csv.writer(file, lineterminator="\n").writerows([OF_PARTS, *lines])
-
-
-def _parts_beside(table: Path) -> dict[str, dict[str, str]]:
-    """Return the parts, by paper, that were written with a committed table."""
-    found: dict[str, dict[str, str]] = {}
-    file = table.with_name(PARTS_TABLE)
-    if file.is_file():
-        with file.open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                found.setdefault(row["paper"], {})[row["part"]] = row["digest"]
-    return found
-
-
 def csv_of(rows: Iterable[Row], kind: str) -> str:
-    """Return rows as a committed table, the same on every machine."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COMMITTED[kind])
-    for row in rows:
-        texts = (AS_TEXT.get(name, lambda row, name=name: row[name]) for name in COMMITTED[kind])
-        writer.writerow([text_of(row) for text_of in texts])
-    return text.getvalue()
+    """Return rows as a committed table."""
+    columns = COMMITTED[kind]
+    as_text = {name: AS_TEXT.get(name, itemgetter(name)) for name in columns}
+    return csv_text([columns, *([as_text[name](row) for name in columns] for row in rows)])
 
 
 def short(value: float | None) -> str:
@@ -494,9 +430,8 @@ def short(value: float | None) -> str:
 
 
 def _against(values: Mapping[str, float | None]) -> str:
-    return "; ".join(
-        f"{name} {NONE if value is None else short(float(value))}" for name, value in values.items()
-    )
+    texts = {name: NONE if one is None else short(float(one)) for name, one in values.items()}
+    return "; ".join(f"{name} {text}" for name, text in texts.items())
 
 
 def _against_from(text: str) -> dict[str, float | None]:
@@ -527,12 +462,11 @@ FROM_TEXT: dict[str, Callable[[str], Any]] = {
 
 def lines_of(path: Path, kind: str) -> list[dict[str, str]]:
     """Return the lines of a committed table; StoreError for other columns."""
+    if not path.is_file():
+        raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it")
     columns = list(COMMITTED[kind])
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *lines = list(csv.reader(file)) or [[]]
-    except FileNotFoundError:
-        raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it") from None
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *lines = list(csv.reader(file)) or [[]]
     if header != columns or any(len(line) != len(columns) for line in lines):
         raise StoreError(f"{path} is not a table of {kind}; {ANEW}")
     return [dict(zip(columns, line, strict=True)) for line in lines]
@@ -543,7 +477,7 @@ def _claim(line: Mapping[str, str]) -> str:
 
 
 def _completed(
-    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers, paper: str
 ) -> Iterator[dict[str, Any]]:
     """Yield lines of a committed table as rows, without claims and tests that no longer exist."""
     claims, before = claims_of(ledgers), ""
@@ -559,42 +493,31 @@ def _completed(
             row |= {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
             row |= {"headline": claim.id != before, "reference": None}
             before = claim.id
-        else:
-            test = next((test for test in claim.tests if test.name == row["test"]), None)
-            if test is None:
-                continue
+        elif test := ledgers[claim.paper].test(claim.id, row["test"]):
             tightness = row.pop("tightness")
             row |= {"procedure": test.procedure, "settings": dict(test.settings), "data": []}
             row["also"] = {} if tightness is None else {"tightness": tightness}
             row["reference"] = next(iter(row["against"].values()), None)
+        else:
+            continue
         yield row
 
 
-def rows_of(
-    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
-) -> list[Mapping[str, str]]:
-    """Return a paper's lines of a committed table; all lines if `paper` is empty.
-
-    A claim that no ledger has belongs to the paper whose other lines have the same ``rules``.
-    """
-    lines = list(lines)
+def _of_paper(lines: list[dict[str, str]], ledgers: Ledgers, paper: str) -> list[dict[str, str]]:
+    """Return the lines of a paper, or all; one of no known claim is of the paper of its rules."""
     papers = {key: claim.paper for key, claim in claims_of(ledgers).items()}
-    known = [line for line in lines if _claim(line) in papers]
-    of_rules = {line["rules"]: papers[_claim(line)] for line in known}
-    return [
-        line
-        for line in lines
-        if paper in ("", papers.get(_claim(line)) or of_rules.get(line["rules"], paper))
-    ]
+    of_rules = {one["rules"]: papers[_claim(one)] for one in lines if _claim(one) in papers}
+
+    def home(line: Mapping[str, str]) -> str:
+        return papers.get(_claim(line)) or of_rules.get(line["rules"], paper)
+
+    return [line for line in lines if paper in ("", home(line))]
 
 
 def _other_claims(
-    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Mapping[str, Ledger], paper: str
+    lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers, paper: str
 ) -> str:
-    """Return the first claim and reading, or test, that differs from the ledgers', if one does.
-
-    A claim has its headline and, of several readings, one line for each of these.
-    """
+    """Return the first claim and reading, or test, that differs from the ledgers', if one does."""
     of_line = "reading" if kind == "verdicts" else "test"
     there = dict.fromkeys((_claim(line), line[of_line]) for line in lines)
     claims, wanted = committed(ledgers), {}
@@ -628,8 +551,6 @@ def apart(verdicts: Iterable[Row], findings: Iterable[Row]) -> Iterator[str]:
 def in_short(files: Iterable[str]) -> list[str]:
     """Return paths of files, those in one folder joined with braces, as shells write it.
 
-    Examples
-    --------
     >>> in_short(["banditq/arms/5.parquet", "banditq/arms/10.parquet", "banditq/one.parquet"])
     ['banditq/arms/{5,10}.parquet', 'banditq/one.parquet']
     """
@@ -644,13 +565,7 @@ def in_short(files: Iterable[str]) -> list[str]:
 
 
 def written_out(places: Iterable[str]) -> list[str]:
-    """Return the files that `in_short` names.
-
-    Examples
-    --------
-    >>> written_out(["banditq/arms/{5,10}.parquet", "banditq/one.parquet"])
-    ['banditq/arms/5.parquet', 'banditq/arms/10.parquet', 'banditq/one.parquet']
-    """
+    """Return the files that `in_short` names."""
     found = []
     for place in places:
         before, _, rest = place.partition("{")

@@ -1,17 +1,17 @@
-"""Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again.
+"""Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
-audit/agreement.csv has a line for each claim and salt. Lines of other rules do not count.
-"""
-
-import csv
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairbandits.audit.cells import Evidence
+from fairbandits.audit.judge import answers, judge
 from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.data.store import replacing
+from fairbandits.audit.records import csv_rows, csv_text, write_text
 from fairbandits.settings.canonical import digest_of
+from fairbandits.settings.config import Config
 from fairbandits.settings.deciding import deciding
 from fairbandits.settings.schemas import ROOT, paper_file
 
@@ -43,22 +43,44 @@ def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
     return {"salt": salt, "papers": [paper], "pathvars": folders}
 
 
-def compared(rows: Iterable[Mapping[str, Any]], before: Mapping[str, str]) -> list[Again]:
-    """Return the headlines of a run under a salt beside the committed verdicts of these claims."""
+def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:
+    """Return a ledger with the claims that are judged again: all, or what primary ones need."""
+    if not primary:
+        return ledger
+    claims = ledger.claims
+    wanted = {key for key, one in claims.items() if one.primary}
+    wanted |= {key for name in wanted for key in (claims[name].alias_of, *claims[name].judged_by)}
+    families = {claims[key].family for key in wanted if key in claims}
+    together = {name for name in families if name and ledger.families[name].correction == "holm"}
+    kept = {key: one for key, one in claims.items() if key in wanted or one.family in together}
+    return replace(ledger, claims=kept)
+
+
+def data_of(ledger: Ledger, config: Config) -> list[str]:
+    """Return the datasets that a ledger's claims read, relative to the folder of results."""
+    tests = [test for one in ledger.claims.values() for test in one.tests]
+    names = dict.fromkeys(name for test in tests for name in test.plan.experiments)
+    read = [one.dataset for name in names for one in config.named(ledger.paper, name)]
+    calls = {call for test in tests for one in test.plan.expressions for call in one.calls()}
+    replays = [one.table for one in config.replays if one.paper == ledger.paper]
+    return [*dict.fromkeys(read), *(replays if calls & {"replayed", "replayed_at"} else ())]
+
+
+def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
+    """Return the claims' verdicts by the data in a folder beside the committed ones."""
+    before = committed_verdicts(ROOT / "audit")
+    found = judge({ledger.paper: ledger}, answers(ledger, Evidence(config, ledger.paper, results)))
     return [
-        Again(row["claim"], row["primary"], before[row["claim"]], row["verdict"])
-        for row in rows
-        if row["headline"] and row["claim"] in before
+        Again(one.claim.id, one.claim.primary, before[one.claim.id], one.outcome)
+        for one in found
+        if one.headline and one.claim.id in before
     ]
 
 
 def committed_verdicts(folder: Path) -> dict[str, str]:
     """Return the verdict of each claim's headline in the committed table."""
-    with (folder / "verdicts.csv").open(encoding="utf-8", newline="") as file:
-        found: dict[str, str] = {}
-        for row in csv.DictReader(file):
-            found.setdefault(row["id"], row["verdict"])
-    return found
+    rows = csv_rows(folder / "verdicts.csv")
+    return {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
 
 
 def summary(salt: str, found: Sequence[Again]) -> list[str]:
@@ -76,26 +98,13 @@ def summary(salt: str, found: Sequence[Again]) -> list[str]:
 def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -> None:
     """Write the agreement of a paper's primary claims under a salt, in place of an earlier one."""
     digests = deciding(paper).claims
-    own = {one.claim: one for one in found if one.primary and one.claim in digests}
-    kept = [row for row in _rows(table) if row["salt"] != salt or row["claim"] not in digests]
-    new = [
-        dict(
-            zip(
-                COLUMNS,
-                (
-                    *(one.claim, salt, digests[one.claim], one.verdict, one.found),
-                    "yes" if one.agrees else "no",
-                ),
-                strict=True,
-            )
-        )
-        for one in own.values()
-    ]
-    rows = sorted([*kept, *new], key=lambda row: (row["claim"], row["salt"]))
-    with replacing(table) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    rows = [row for row in csv_rows(table) if row["salt"] != salt or row["claim"] not in digests]
+    lines = [[row[name] for name in COLUMNS] for row in rows]
+    for one in found:
+        if one.primary and one.claim in digests:
+            again = "yes" if one.agrees else "no"
+            lines.append([one.claim, salt, digests[one.claim], one.verdict, one.found, again])
+    write_text(table, csv_text([COLUMNS, *sorted(lines)]))
     _of_claims.cache_clear()
 
 
@@ -121,13 +130,6 @@ def _digests(paper: str, digest: str) -> Mapping[str, str]:
 @cache
 def _of_claims(table: Path) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = {}
-    for row in _rows(table):
+    for row in csv_rows(table):
         found.setdefault(row["claim"], []).append(row)
     return found
-
-
-def _rows(table: Path) -> list[dict[str, str]]:
-    if not table.is_file():
-        return []
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

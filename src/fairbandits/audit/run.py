@@ -1,32 +1,35 @@
 """The audit's commands: their input, their order, their output."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fairbandits.audit import criteria, runs, show
-from fairbandits.audit.cases import Question
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit import criteria, runs, show, view
+from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
-from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
+from fairbandits.audit.ledger import Ledger, Ledgers, load_ledgers
 from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,
+    OF_PARTS,
+    PARTS_TABLE,
     Made,
     answer_of,
     claims_of,
     committed,
+    csv_text,
+    parts_of,
     read,
+    verdict_row,
     write,
     write_committed,
-    write_parts,
+    write_text,
 )
-from fairbandits.audit.records import write_verdicts as write_verdict_table
-from fairbandits.audit.staleness import chosen_seed, latest_verdicts
+from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
@@ -37,110 +40,45 @@ POWER = 0.9
 WIDTH = 120
 
 
-def load(configs: Sequence[Path]) -> tuple[Config, dict[str, Ledger]]:
+def width() -> int:
+    """Return the columns of the terminal."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
     """Return the configuration and the ledgers of the papers that have one."""
     config = load_config(configs)
     return config, load_ledgers(config)
 
 
+# --------------------------------------------------------------------- findings and verdicts
+
+
 def find(
     config: Config,
-    ledgers: dict[str, Ledger],
+    ledgers: Ledgers,
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
-    """Return the findings of a paper's tests, the scale of its datasets, and their hashes.
-
-    `config` must have the seed of the datasets; `only` restricts this to some claims.
-    """
+    """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
     ledger = _ledger(ledgers, paper, only)
     results = results or ROOT / config.folders["results"]
     evidence = Evidence(config, paper, results)
     found = list(answers(ledger, evidence, only))
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
-    made = config.seed if evidence.older is None else evidence.older
-    return found, scale, Made.of(made, results, found)
+    seed = config.seed if evidence.older is None else evidence.older
+    return found, scale, Made.of(seed, results, found)
 
 
-def _ledger(ledgers: Mapping[str, Ledger], paper: str, only: Sequence[str]) -> Ledger:
+def _ledger(ledgers: Ledgers, paper: str, only: Sequence[str]) -> Ledger:
     """Return a paper's ledger, if it has these claims."""
-    if paper not in ledgers:
-        raise ConfigError(f"no claims of paper {paper!r}{meant(paper, list(ledgers))}")
+    show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
     return ledger
-
-
-class Needed(NamedTuple):
-    """Number of replicates that a question has, and that would decide it.
-
-    `replicates` is infinite if no number decides it (`why` says why), None if the procedure does
-    not average replicates, or has found nothing.
-    """
-
-    answer: Answer
-    replicates: float | None
-    why: str = ""
-
-
-def needed(
-    config: Config,
-    ledgers: Mapping[str, Ledger],
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
-    power: float = POWER,
-    ask: Asking = asked,
-) -> Iterator[Needed]:
-    """Yield for each question of a paper's deciding tests how many replicates it needs.
-
-    `power` is the wanted probability of the verdict that the estimate points to; `ask` returns the
-    questions of a claim's test.
-    """
-    ledger = _ledger(ledgers, paper, only)
-    deciding = {
-        key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
-        for key, claim in ledger.claims.items()
-    }
-    results = results or ROOT / config.folders["results"]
-    evidence = Evidence(config, paper, results)
-    for one in answers(replace(ledger, claims=deciding), evidence, only, ask):
-        count, why = None, ""
-        if one.finding is not None:
-            tests = deciding[one.claim].tests
-            test = next(test for test in tests if test.name == one.test)
-            question = test.procedure, test.settings, one.finding
-            count = replicates_needed(*question, power)
-            why = "" if count is not None and isfinite(count) else why_none(*question)
-        yield Needed(one, count, why)
-
-
-def power_words(
-    config: Config,
-    ledgers: Mapping[str, Ledger],
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
-    verdict: str | None = None,
-) -> str:
-    """Return a table of the replicates that a paper's tests have and need.
-
-    It covers all claims, those of `only`, or those with a `verdict`.
-    """
-    if verdict is not None:
-        show.check_choice(list(ledgers), paper, verdict)
-        latest = latest_verdicts(config, ledgers, results)
-        if reasons := latest.problems[paper]:
-            raise StoreError(_refusal(reasons))
-        claims = (row["claim"] for row in show.chosen(latest.rows, None, paper, verdict))
-        only = [claim for claim in claims if ledgers[paper].claims[claim].tests]
-        if not only:
-            return f"{paper} has no claim with tests of its own that is {verdict}."
-    table = show.power_table(needed(config, ledgers, paper, results, only))
-    return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -156,12 +94,11 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
 
 
 def write_verdicts(
-    files: Sequence[Path], ledgers: dict[str, Ledger], joint: Path, out: Path
+    files: Sequence[Path], ledgers: Ledgers, joint: Path, out: Path
 ) -> tuple[list[str], bool]:
     """Judge the claims of all papers; return a line for each failed claim, and whether it wrote.
 
-    `files` have the findings of a paper each. At the published scale nothing is written if a claim
-    failed.
+    At the published scale nothing is written if a claim failed.
     """
     tables = [read(file, ledgers, "findings") for file in files]
     papers = [paper for file in files for paper in read_footer(file)["ledgers"]]
@@ -180,24 +117,85 @@ def write_verdicts(
     ]
     if failed and scale == "paper":
         return failed, False
-    write(joint, "findings", rows, ledgers, scale, Made.joined(made.values()))
-    write_verdict_table(out, ledgers, verdicts, scale, made)
+    origin = Made.joined(made.values())
+    write(joint, "findings", rows, ledgers, scale, origin)
+    judged = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
+    write(out, "verdicts", judged, ledgers, scale, origin)
     return failed, True
 
 
-def record(verdicts: Path, findings: Path, ledgers: dict[str, Ledger], folder: Path) -> None:
+def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> None:
     """Write the committed tables from the full ones, both or neither, and note the run."""
-    tables = read(verdicts, ledgers), read(findings, ledgers, "findings")
+    table, found = read(verdicts, ledgers), read(findings, ledgers, "findings")
     kept = committed(ledgers)
-    rows = ([row for row in table.rows if row["claim"] in kept] for table in tables)
-    write_committed(folder, *rows, tables[0].scale)
-    write_parts(folder, ledgers)
+    rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
+    write_committed(folder, *rows, table.scale)
+    parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
+    lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
+    write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
     for paper, ledger in ledgers.items():
-        own = [row for row in tables[0].rows if row["paper"] == paper]
-        runs.add(
-            *(folder, paper, ledger.digest, chosen_seed(own) or LEDGER, ""),
-            [row for row in own if row["headline"]],
-        )
+        heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
+        runs.add(folder, paper, ledger.digest, chosen_seed(heads) or LEDGER, "", heads)
+
+
+# ---------------------------------------------------------------------------------- replicates
+
+
+class Needed(NamedTuple):
+    """Number of replicates that a question has, and that would decide it."""
+
+    answer: Answer
+    replicates: float | None  # infinite if no number decides it, None if it has no such number
+    why: str = ""  # no number decides it
+
+
+def needed(
+    config: Config,
+    ledgers: Ledgers,
+    paper: str,
+    results: Path | None = None,
+    only: Sequence[str] = (),
+    power: float = POWER,
+    ask: Asking = asked,
+) -> Iterator[Needed]:
+    """Yield how many replicates each question of deciding tests needs for this power."""
+    ledger = _ledger(ledgers, paper, only)
+    deciding = {
+        key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
+        for key, claim in ledger.claims.items()
+    }
+    ledger = replace(ledger, claims=deciding)
+    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    for one in answers(ledger, evidence, only, ask):
+        count, why = None, ""
+        if one.finding is not None:
+            test = ledger.test(one.claim, one.test)
+            question = test.procedure, test.settings, one.finding
+            count = replicates_needed(*question, power)
+            why = "" if count is not None and isfinite(count) else why_none(*question)
+        yield Needed(one, count, why)
+
+
+def power_words(
+    config: Config,
+    ledgers: Ledgers,
+    paper: str,
+    results: Path | None = None,
+    only: Sequence[str] = (),
+    verdict: str | None = None,
+) -> str:
+    """Return a table of the replicates that tests need: of all claims, some, or one verdict's."""
+    if verdict is not None:
+        verdicts = _fresh(config, ledgers, results, paper, verdict)
+        claims = (row["claim"] for row in show.chosen(verdicts.rows, None, paper, verdict))
+        only = [claim for claim in claims if ledgers[paper].claims[claim].tests]
+        if not only:
+            return f"{paper} has no claim with tests of its own that is {verdict}."
+    table = show.power_table(needed(config, ledgers, paper, results, only))
+    return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
+
+
+# ------------------------------------------------------------------------------ what is shown
 
 
 def claims_words(
@@ -230,13 +228,11 @@ def claims_words(
     chosen = [row for row in chosen if row["paper"] not in left_out]
     seed = chosen_seed(chosen)
     if as_json:
-        made = {"exploratory": bool(seed), "stale": reasons}
-        place, scale = verdicts.place, verdicts.scale
-        findings = verdicts.findings(ledgers)
-        return show.as_json(chosen, verdicts.rows, findings, ledgers, place, scale, made)
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
+        facts = {"source": verdicts.place, "scale": verdicts.scale}
+        facts |= {"exploratory": bool(seed), "stale": reasons}
+        return show.as_json(chosen, verdicts.rows, verdicts.findings(ledgers), ledgers, facts)
     if claim is None:
-        text = show.listing(chosen, width, ledgers)
+        text = show.listing(chosen, width(), ledgers)
         if len(ledgers) > 1 and paper is None:
             text += f"\n\nIn all {show.tally(chosen)}"
     elif not chosen:
@@ -244,7 +240,7 @@ def claims_words(
     else:
         own = [row for row in verdicts.rows if row["claim"] == claim]
         findings = verdicts.findings(ledgers)
-        text = show.explanation(every[claim], ledgers, config, own, findings, width)
+        text = show.explanation(every[claim], ledgers, config, own, findings, width())
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
@@ -259,16 +255,29 @@ def claims_words(
 def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | None) -> str:
     """Return a table of each paper's rates by several criteria of success, or of one paper."""
     config, ledgers = load(configs)
-    show.check_choice(list(ledgers), paper, None)
-    verdicts = latest_verdicts(config, ledgers, results)
+    verdicts = _fresh(config, ledgers, results, paper)
     findings, claims, parts = verdicts.findings(ledgers), claims_of(ledgers), []
     for one in [paper] if paper else ledgers:
-        if reasons := verdicts.problems[one]:
-            raise StoreError(_refusal(reasons))
         heads = show.chosen(verdicts.rows, None, one, None)
-        table = criteria.in_words(criteria.met(claims, heads, findings or ()))
-        parts.append("\n".join([ledgers[one].title, *show.view.aligned(table)]))
+        table = criteria.in_words(criteria.met(claims, heads, findings))
+        parts.append("\n".join([ledgers[one].title, *view.aligned(table)]))
     return "\n\n".join([*parts, f"From {verdicts.place}."])
+
+
+def _fresh(
+    config: Config,
+    ledgers: Ledgers,
+    results: Path | None,
+    paper: str | None,
+    verdict: str | None = None,
+) -> Verdicts:
+    """Return the latest verdicts; StoreError if those of a paper, or of one of all, are stale."""
+    show.check_choice(list(ledgers), paper, verdict)
+    latest = latest_verdicts(config, ledgers, results)
+    for one in [paper] if paper else ledgers:
+        if reasons := latest.problems[one]:
+            raise StoreError(_refusal(reasons))
+    return latest
 
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
@@ -293,6 +302,5 @@ def deviations_words(configs: Sequence[Path], paper: str | None) -> str:
     """Return the changes made to the audit of all papers, or of one."""
     _, ledgers = load(configs)
     show.check_choice(list(ledgers), paper, None)
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
     chosen = [one for name, one in ledgers.items() if paper in (None, name)]
-    return "\n\n".join(show.deviations(one, width) for one in chosen)
+    return "\n\n".join(show.deviations(one, width()) for one in chosen)

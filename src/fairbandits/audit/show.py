@@ -1,11 +1,6 @@
-"""Verdicts as text for the terminal, and as JSON.
-
-Rows are those of `fairbandits.audit.records`: a mapping per claim and reading, or per question.
-What there is to say of one claim is a list of sections (`fairbandits.audit.view`).
-"""
+"""Verdicts as text for the terminal, and as JSON."""
 
 import json
-import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,11 +9,11 @@ from typing import Any
 from fairbandits.audit import view, words
 from fairbandits.audit.finding import INCONCLUSIVE, OUTCOMES
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Ledger
+from fairbandits.audit.ledger import Claim, Ledger, Ledgers
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import quantity, unit
-from fairbandits.audit.records import NUMBERS, Row, finding_row
+from fairbandits.audit.records import NUMBERS, Row, finding_row, finite
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.audit.view import interval, number, stands_for, test_of
 from fairbandits.settings.config import Config
@@ -64,11 +59,8 @@ def _typed(verdict: str) -> str:
     return verdict.replace("-", " ").replace("_", " ").lower()
 
 
-def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {}) -> str:
-    """Return claims as lines of at most `width` columns, with as many of their facts as fit.
-
-    Numbers have units where the ledgers are given.
-    """
+def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> str:
+    """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
@@ -82,11 +74,11 @@ def listing(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger] = {})
         }
         for title, part in parts.items():
             if part:
-                lines += [*filter(None, [title]), *_table(part, width, ledgers), ""]
+                lines += [*filter(None, [title]), *_table(part, width, ledgers or {}), ""]
     return "\n".join(lines).rstrip() or "no claim"
 
 
-def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> list[str]:
+def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
         values = (row["claim"], row["verdict"], row["grade"])
@@ -106,7 +98,7 @@ def _table(rows: Sequence[Row], width: int, ledgers: Mapping[str, Ledger]) -> li
     return view.aligned(kept_cells, right=("number", "n"))
 
 
-def _unit(row: Row, ledgers: Mapping[str, Ledger]) -> str:
+def _unit(row: Row, ledgers: Ledgers) -> str:
     """Return the unit of a row's number; empty if it has none, or an unknown one."""
     if row["statistic"] is None or row["paper"] not in ledgers:
         return ""
@@ -116,17 +108,13 @@ def _unit(row: Row, ledgers: Mapping[str, Ledger]) -> str:
 
 def explanation(
     claim: Claim,
-    ledgers: Mapping[str, Ledger],
+    ledgers: Ledgers,
     config: Config,
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return the full text about one claim; its headline is the first of `rows`.
-
-    `config` gives the places of figures and data; `findings` are those of all claims, None if
-    missing.
-    """
+    """Return the full text about one claim from its verdicts, headline first, and all findings."""
     sections = view.sections(claim, ledgers, rows, findings)
     return view.as_text([*sections, view.Section("", _where(claim, config))], width)
 
@@ -167,10 +155,7 @@ def what_if(
     before: Sequence[Row],
     after: Sequence[Row],
 ) -> str:
-    """Return the verdicts on a claim with its own settings, and with changed ones, side by side.
-
-    `changes` are the changed settings in words.
-    """
+    """Return verdicts on a claim with its own settings, and with changed ones, side by side."""
     rows = [row for pair in zip(before, after, strict=True) for row in pair]
     statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
     name = statistics.pop() if len(statistics) == 1 else "number"
@@ -193,10 +178,7 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
 
 
 def power_table(rows: Iterable[Any]) -> str:
-    """Return a table of the replicates that each question needs (`fairbandits.audit.run.Needed`).
-
-    Undecided questions come first. Where there is no number, the table says why.
-    """
+    """Return a table of the replicates that each question needs, or why there is no number."""
     table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
     for one in sorted(rows, key=_is_closed):
         answer, finding = one.answer, one.answer.finding
@@ -219,20 +201,13 @@ def as_json(
     wanted: Sequence[Row],
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
-    ledgers: Mapping[str, Ledger],
-    source: str,
-    scale: str,
-    made: Mapping[str, Any],
+    ledgers: Ledgers,
+    facts: Mapping[str, Any],
 ) -> str:
-    """Return claims with their verdicts as JSON (`VerdictsOutput` of settings/records.py).
-
-    `wanted` are the headlines of the claims, `rows` all verdicts, `findings` all findings, or None
-    if missing; `made` says whether they are ``exploratory``, and why they are ``stale``.
-    """
+    """Return claims, from their headlines, as JSON (`VerdictsOutput` of settings/records.py)."""
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
     found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]
-    content = {"source": source, "scale": scale} | dict(made) | {"claims": found}
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps({**facts, "claims": found}, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _claim_json(
@@ -262,10 +237,3 @@ def _row_json(row: Row) -> dict[str, Any]:
     names += ("data_hash", "code", "rules", "audit_code", "message")
     values = {name: finite(row.get(name)) for name in names}
     return {name: None if value == "" else value for name, value in values.items()}
-
-
-def finite(value: Any) -> Any:
-    """Return a value with NaN and infinity as None, since JSON has neither."""
-    if isinstance(value, Mapping):
-        return {key: finite(one) for key, one in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

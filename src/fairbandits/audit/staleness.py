@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.ledger import Ledgers, load_ledgers
 from fairbandits.audit.records import (
     ANEW,
     FINDINGS_TABLE,
@@ -26,22 +26,19 @@ from fairbandits.settings.schemas import ROOT
 
 
 class Verdicts(NamedTuple):
-    """Rows of verdicts, the file that they come from, and the scale of their datasets.
-
-    `problems` maps each paper to the reasons why its verdicts are stale.
-    """
+    """Rows of verdicts, the file that they come from, and the scale of their datasets."""
 
     rows: list[dict[str, Any]]
     source: Path
     scale: str
-    problems: dict[str, list[str]]
+    problems: dict[str, list[str]]  # paper -> why its verdicts are stale
 
     @property
     def place(self) -> str:
         """The file as it is called inside the project."""
         return shown(self.source)
 
-    def findings(self, ledgers: Mapping[str, Ledger]) -> list[dict[str, Any]] | None:
+    def findings(self, ledgers: Ledgers) -> list[dict[str, Any]] | None:
         """Return the findings that they rest on, from the file beside them; None without it."""
         recorded = self.source.suffix == ".parquet"
         file = self.source.with_name("findings.parquet" if recorded else FINDINGS_TABLE)
@@ -59,14 +56,8 @@ def chosen_seed(rows: Iterable[Row]) -> str:
     return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
 
 
-def latest_verdicts(
-    config: Config, ledgers: Mapping[str, Ledger], results: Path | None = None
-) -> Verdicts:
-    """Return the verdicts of the results on disk or, where there are none, the committed ones.
-
-    They are stale if the ledgers have other rules, or the datasets on disk other data, or other
-    code made them. Raises StoreError if there are no verdicts.
-    """
+def latest_verdicts(config: Config, ledgers: Ledgers, results: Path | None = None) -> Verdicts:
+    """Return the verdicts of the results on disk or, where there are none, the committed ones."""
     results = results or ROOT / config.folders["results"]
     source = results / "audit" / "verdicts.parquet"
     recorded = source.is_file()
@@ -85,7 +76,7 @@ def latest_verdicts(
 
 
 def of_other_findings(
-    source: Path, verdicts: Table, ledgers: Mapping[str, Ledger], paper: str = ""
+    source: Path, verdicts: Table, ledgers: Ledgers, paper: str = ""
 ) -> Iterator[str]:
     """Yield the defects of the committed findings; a missing table is none."""
     table = source.with_name(FINDINGS_TABLE)
@@ -124,18 +115,12 @@ def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]
 def of_other_content(
     source: Path, verdicts: Table, content: Callable[[str], str], where: str
 ) -> Iterator[str]:
-    """Yield the datasets that have other content than verdicts were made from.
-
-    `content` gives the hash of a dataset's content in a place called `where`, empty if it has none.
-    A row has one hash for all datasets of a verdict; it is compared only if all are known.
-    """
+    """Yield the datasets that have other content than verdicts were made from."""
     was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
-    said = set()
+    rows: dict[tuple[str, ...], Row] = {}
     for row in verdicts.rows:
-        data = tuple(row["data"])
-        if data in said:
-            continue
-        said.add(data)
+        rows.setdefault(tuple(row["data"]), row)
+    for data, row in rows.items():
         now = {place: content(place) or was.get(place, "") for place in written_out(data)}
         hashed = hash_of(now)
         if hashed and hashed != row["data_hash"]:
@@ -150,21 +135,14 @@ def of_other_content(
 def of_other_lock(
     source: Path, verdicts: Table, config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the datasets whose locked content is not that behind the committed verdicts.
-
-    Recorded runs of released programs are in no lock and not compared.
-    """
+    """Yield the datasets whose locked content is not that behind the committed verdicts."""
     contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
     return of_other_content(source, verdicts, lambda place: contents.get(place, ""), "results.lock")
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
-    """Return the problems of the verdicts on disk, and of the committed ones.
-
-    `lock` is the lock of results (`fairbandits.replication.verify.read_lock`).
-    """
-    ledgers = load_ledgers(config)
-    results = Path(config.folders["results"])
+    """Return the problems of the verdicts on disk, and of the committed ones."""
+    ledgers, results = load_ledgers(config), Path(config.folders["results"])
     found: list[str] = []
     if not ledgers:
         return found

@@ -1,8 +1,4 @@
-"""Totals: the number of claims with each verdict, among those that the audited text makes.
-
-README's table, the report's first page, the picture of the verdicts and `fairbandits claims` all
-use them. A finding is counted once.
-"""
+"""Totals: the number of claims with each verdict, among those that the audited text makes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -29,17 +25,12 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Totals:
-    """Totals of some claims.
+    """Totals of some claims; a finding is counted once."""
 
-    `counted` has the number of the audited text's claims by outcome, `grades` the same by the grade
-    of the evidence, `printed` how many of these rest on printed words (None for claims of no text),
-    `others` the number left out by reason.
-    """
-
-    counted: dict[str, int]
-    printed: int | None
-    others: dict[str, int]
-    grades: dict[str, dict[str, int]] = field(default_factory=dict)
+    counted: dict[str, int]  # the audited text's claims by outcome
+    printed: int | None  # how many of these rest on printed words; None for claims of no text
+    others: dict[str, int]  # those left out, by reason
+    grades: dict[str, dict[str, int]] = field(default_factory=dict)  # `counted` by grade too
 
     @property
     def claims(self) -> int:

@@ -1,18 +1,13 @@
-"""What there is to say of one claim, as sections: for the terminal and for reports alike.
-
-A section has a title, named facts, a table and a record. `sections` says it all; `as_text` and
-`as_markdown` only set it. Pages take the same words from `fairbandits.audit.words`.
-"""
+"""What there is to say of one claim, as sections, set as text for the terminal or as Markdown."""
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fairbandits.audit import words
 from fairbandits.audit.finding import GRADES, OF_INCONSISTENCY, TAGS
-from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.ledger import Claim, Ledgers, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity
 from fairbandits.audit.records import Row, claims_of
@@ -61,7 +56,7 @@ def count(row: Row) -> str:
     return "" if row["n"] is None else str(row["n"])
 
 
-def stands_for(claim: Claim, ledgers: Mapping[str, Ledger]) -> Claim:
+def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
     """Return the claim itself or, for an alias, the claim that it stands for."""
     return claims_of(ledgers)[claim.alias_of] if claim.alias_of else claim
 
@@ -76,15 +71,9 @@ def test_of(row: Row, tested: Claim) -> Test | None:
 
 
 def sections(
-    claim: Claim,
-    ledgers: Mapping[str, Ledger],
-    rows: Sequence[Row],
-    findings: Sequence[Row] | None,
+    claim: Claim, ledgers: Ledgers, rows: Sequence[Row], findings: Sequence[Row] | None
 ) -> list[Section]:
-    """Return all about one claim; its headline is the first of `rows`.
-
-    `findings` are those of all claims, None if missing.
-    """
+    """Return all about one claim from its verdicts, headline first, and all findings, if there."""
     ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
     own = [one for one in findings or () if one["claim"] == tested.id]
     headline, *others = (
@@ -148,7 +137,7 @@ def _head(claim: Claim) -> Section:
     return Section(title, _given(facts))
 
 
-def _verdict(row: Row, claim: Claim, ledgers: Mapping[str, Ledger]) -> Iterator[tuple[str, str]]:
+def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, str]]:
     """Yield what a verdict rests on; empty texts say nothing."""
     tested = stands_for(claim, ledgers)
     ledger = ledgers[tested.paper]
@@ -181,28 +170,21 @@ def _verdict(row: Row, claim: Claim, ledgers: Mapping[str, Ledger]) -> Iterator[
 
 def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[list[str]]:
     """Return a table with a line per question, without empty columns."""
-    header = [
-        "",
-        "reading",
-        "each",
-        "verdict",
-        "grade",
-        "of the control",
-        statistic,
-        "limits",
-        "against",
-        "tightness",
-    ]
-    table = [[*header, "n", "p", "tags"]]
-    for name, one in zip_longest(names, found, fillvalue=""):
-        numbers = (one["statistic"], one["reference"], one["also"].get("tightness"))
-        value, reference, tightness = map(number, numbers)
-        line = [name, one["reading"], one["each"], one["verdict"], one["grade"]]
-        line += [one["control"], value, interval(one)]
-        line += [reference, tightness, count(one), p_value(one["p"]).removeprefix("= ")]
-        table.append([*line, one["message"] or " ".join(one["tags"])])
-    kept = [any(column[1:]) for column in zip(*table, strict=True)]
-    return [[cell for cell, keep in zip(row, kept, strict=True) if keep] for row in table]
+    same = ("reading", "each", "verdict", "grade")
+    columns = {
+        "": names,
+        **{name: [one[name] for one in found] for name in same},
+        "of the control": [one["control"] for one in found],
+        statistic: [number(one["statistic"]) for one in found],
+        "limits": list(map(interval, found)),
+        "against": [number(one["reference"]) for one in found],
+        "tightness": [number(one["also"].get("tightness")) for one in found],
+        "n": list(map(count, found)),
+        "p": [p_value(one["p"]).removeprefix("= ") for one in found],
+        "tags": [one["message"] or " ".join(one["tags"]) for one in found],
+    }
+    kept = {title: cells for title, cells in columns.items() if any(cells)}
+    return [list(kept), *map(list, zip(*kept.values(), strict=True))]
 
 
 # ------------------------------------------------------------------------------------ setting

@@ -35,8 +35,6 @@ NO_LIMIT = "the replicates do not give one at this level"
 def limits(row: Row, number: Formatter) -> str:
     """Return the limits of a row's number; empty where there are none, or they are the number.
 
-    Examples
-    --------
     >>> limits({"low": 0.5, "high": math.inf}, str)
     'from 0.5, no upper limit'
     """
@@ -74,8 +72,6 @@ def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
 def readings_in_words(rows: Sequence[Row]) -> str:
     """Return in a few words the readings under which a claim's headline holds; empty without any.
 
-    Examples
-    --------
     >>> head, one, other = ({"reading": name, "verdict": "reproduced"} for name in ("", "a", "b"))
     >>> readings_in_words([head, one, other])
     'under both readings'
@@ -105,10 +101,7 @@ def basis(claim: Claim) -> str:
 
 
 def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list[str]:
-    """Return a sentence for each test that qualifies a claim's verdict without deciding it.
-
-    Findings are those of the claim's tests, for an alias those of the claim that it stands for.
-    """
+    """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
     sentences = []
     for test in claim.tests:
         own = [one for one in findings if one["test"] == test.name]
@@ -158,10 +151,7 @@ def against(one: Row) -> tuple[float, ...]:
 
 
 def record(claim: Claim, ledger: Ledger) -> str:
-    """Return as YAML everything that decides a claim; empty for a claim without tests.
-
-    Each rule has all its settings; those common to several tests stand above them.
-    """
+    """Return everything that decides a claim as YAML, with what its tests share above them."""
     if not claim.tests:
         return ""
     tests = {test.name: _test(test) for test in claim.tests}
@@ -203,13 +193,7 @@ def _yaml(content: Mapping[str, Any]) -> str:
 
 
 def replicates_that_decide(row: Row) -> str:
-    """Return how many replicates would decide an inconclusive claim; empty if unknown.
-
-    Examples
-    --------
-    >>> replicates_that_decide({"verdict": "inconclusive", "also": {"n that decides": 1234.0}})
-    'about 1200 would decide it, if the estimate is the truth'
-    """
+    """Return how many replicates would decide an inconclusive claim; empty if unknown."""
     also = row.get("also") or {}
     if row["verdict"] != INCONCLUSIVE or NEEDED not in also:
         return ""

@@ -204,21 +204,24 @@ def vocabulary():
     echo(page(), nl=False)
 
 
-@command('rejudge --paper ht_ucb --salt "any words"', "rejudge --paper banditq --salts 8 --record")
+@command(
+    'rejudge --paper ht_ucb --salt "any words"',
+    "rejudge --paper banditq --primary --salts 8 --record",
+)
 @paper_option("The paper whose claims are judged again.")
 @option("--salt", "words", multiple=True, help="Words that the data follow from; any number.")
 @option("--salts", type=IntRange(1, 1000), help="This many salts, named 1, 2, ...")
+@option("--primary", is_flag=True, help="Only the claims that the paper stands on, and their data.")
 @option("--record", is_flag=True, help="Keep what comes of it in audit/agreement.csv.")
 @option("--smoke", is_flag=True, help="A small run, to try it: these are no results.")
 @CORES
-def rejudge(paper, words, salts, record, smoke, cores):
-    """Draw all data of a PAPER anew, judge its claims, and say which verdicts come again.
+def rejudge(paper, words, salts, primary, record, smoke, cores):
+    """Draw the data that a PAPER's claims read anew, and say which verdicts come again.
 
     Each salt has a folder of its own, results/rejudge/PAPER/...: a run that was stopped goes on
     where it was.
     """
     from fairbandits.audit import rejudge as again
-    from fairbandits.audit.records import read
     from fairbandits.audit.run import load
 
     if paper is None:
@@ -228,7 +231,6 @@ def rejudge(paper, words, salts, record, smoke, cores):
     if smoke and record:
         raise UsageError("--record needs the published scale; leave out --smoke")
     root = checkout()
-    before = again.committed_verdicts(root / "audit")
     scale = [ROOT / "config" / "smoke.yaml"] if smoke else []
     base = [*DEFAULT_CONFIG, *scale]
     home = load_config(base).folders["results"]
@@ -238,12 +240,13 @@ def rejudge(paper, words, salts, record, smoke, cores):
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
             files = [*scale, file]
-            target = f"{settings['pathvars']['results']}/audit/verdicts.parquet"
-            if code := _launched([target], cores, files, root):
+            config, ledgers = load([*base, file])
+            ledger = again.judged_again(ledgers[paper], primary=primary)
+            results = settings["pathvars"]["results"]
+            targets = [f"{results}/{place}" for place in again.data_of(ledger, config)]
+            if code := _launched(targets, cores, files, root):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
-            _, ledgers = load([*base, file])
-            rows = read(root / target, ledgers).rows
-        found = again.compared(rows, before)
+        found = again.verdicts_on(ledger, config, root / results)
         echo("\n".join(again.summary(salt, found)))
         if record:
             again.record(paper, salt, found)

@@ -1,8 +1,6 @@
 """All that decides the verdicts on a paper's claims, part by part, and the digests that follow.
 
-The parts are the claims' records in canonical form, the experiments that they read, the published
-numbers and the code of their words and procedures. The configuration needs digests on every start,
-so that they are kept by the bytes of what they follow from.
+The configuration needs digests on every start: they are kept by the bytes of what they follow from.
 """
 
 import json
@@ -39,13 +37,10 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class Digests(NamedTuple):
-    """The digest of a paper's rules, and those of its experiments for the audit alone.
-
-    `drawn` has an experiment or suite of audit.yaml -> what its seed follows from.
-    """
+    """The digest of a paper's rules, and those of its experiments for the audit alone."""
 
     paper: str = ""
-    drawn: Mapping[str, str] = {}
+    drawn: Mapping[str, str] = {}  # experiment or suite of audit.yaml -> what its seed follows from
 
 
 class Deciding(NamedTuple):
@@ -76,13 +71,7 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
 
 
 def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding:
-    """Return all that decides the verdicts on a paper's claims; its ledger must be there.
-
-    Records are of the project at `root`, code is of the sources in `package`.
-
-    Parts are named ``claim ID``, ``experiment NAME``, ``published FIGURE`` and ``code of NAME in
-    FILE``.
-    """
+    """Return all that decides the verdicts on a paper's claims; its ledger must be there."""
     content = read_yaml(paper_file(paper, "claims", root))
     records = canonical(with_shared_rules(content, root))["claims"]
     experiments = _experiments(paper, root)
@@ -105,19 +94,15 @@ def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding
                 own[f"experiment {one}"] = experiments[one].digest
         of_records[name] = own
         parts |= own
+    apart = {
+        name: {key: one for key, one in own.items() if not key.startswith("experiment ")}
+        for name, own in of_records.items()
+    }
     drawn = {}
     for group in _sharing(experiments):
-        reading = sorted({name for one in group for name in readers.get(one, ())})
-        blocks = {one: experiments[one].digest for one in sorted(group)}
-        others = {
-            name: {
-                key: one
-                for key, one in of_records[name].items()
-                if not key.startswith("experiment ")
-            }
-            for name in reading
-        }
-        digest = digest_of([blocks, others])
+        reading = {name for one in group for name in readers.get(one, ())}
+        blocks = {one: experiments[one].digest for one in group}
+        digest = digest_of([blocks, {name: apart[name] for name in reading}])
         drawn |= {one: digest for one in group if experiments[one].audit}
     claims = {name: digest_of(own) for name, own in of_records.items()}
     return Deciding(dict(sorted(parts.items())), drawn, claims)
@@ -161,18 +146,16 @@ def _experiments(paper: str, root: Path) -> dict[str, _Block]:
 
 def _home(name: str, experiments: Mapping[str, _Block]) -> str | None:
     """Return the experiment or suite that a name is of."""
-    if name in experiments:
-        return name
-    return next((one for one, block in experiments.items() if name in block.instances), None)
+    homes = (one for one, block in experiments.items() if name in (one, *block.instances))
+    return next(homes, None)
 
 
 def _read(
     tests: Any, record: Mapping[str, Any], paper: str, experiments: Mapping[str, _Block]
 ) -> Iterator[str]:
     """Yield the experiments and suites that a record names."""
-    named = {text.removeprefix(f"{paper}/") for text in _texts([tests, record.get("experiments")])}
-    named |= {text.removeprefix(f"{paper}/") for text in _texts(record.get("cells"))}
-    named |= {text.removeprefix(f"{paper}/") for text in _texts(record.get("with"))}
+    texts = _texts([tests, *(record.get(key) for key in ("experiments", "cells", "with"))])
+    named = {text.removeprefix(f"{paper}/") for text in texts}
     yield from sorted({home for one in named if (home := _home(one, experiments))})
 
 
@@ -201,9 +184,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _procedures(tests: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> set[str]:
-    blocks = tests.values() if isinstance(tests, Mapping) else tests
-    return {one["rule"]["procedure"] for one in blocks if "procedure" in one.get("rule", {})}
+def _procedures(tests: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    return {one["rule"]["procedure"] for one in tests.values() if "procedure" in one["rule"]}
 
 
 def _code(

@@ -1,19 +1,19 @@
 """The data of a user's own claims: a rehearsal before rules are frozen, the simulation after."""
 
-import multiprocessing
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 from fairbandits.audit.cases import questions
-from fairbandits.audit.evidence import Evidence
+from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
-from fairbandits.audit.ledger import Ledger
+from fairbandits.audit.ledger import Claim, Test
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.protocol import is_implemented
@@ -54,35 +54,30 @@ class Task(NamedTuple):
 
 
 def rehearse(rules: Rules) -> dict[str, float]:
-    """Play every policy for a few rounds, ask every question, and return each run's ns a round.
+    """Play every policy for a few rounds, ask every question, and return ns a round of plain runs.
 
-    It finds errors before any data exist: its seed is another, and it reports no result. Only runs
-    of policies in plain Python are timed. Raises ConfigError if a policy or a test fails.
+    It finds errors before any data exist: its seed is another, and it reports no result.
     """
     config, ledger = rules.small()
     with tempfile.TemporaryDirectory() as folder:
         simulate(config, Path(folder), 1)
-        _ask(ledger, Evidence(config, OWN, Path(folder)), str(rules.file))
+        evidence = Evidence(config, OWN, Path(folder))
+        for claim in ledger.claims.values():
+            for test in claim.tests:
+                place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
+                # the rehearsal has other horizons than those that a test names
+                if not any("T" in one.wanted or "T" in one.where for one in test.plan.selections):
+                    _ask(test, claim, evidence, place)
     plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
     return {run.key: _timed(run.spec) for run in plain}
 
 
-def _ask(ledger: Ledger, evidence: Evidence, where: str) -> None:
-    """Raise ConfigError if a test cannot be asked of such runs.
-
-    Tests that name a horizon are skipped, since the rehearsal has other horizons.
-    """
-    for claim in ledger.claims.values():
-        for test in claim.tests:
-            if any("T" in one.wanted or "T" in one.where for one in test.plan.selections):
-                continue
-            place = f"{where}: claims.{claim.id}.tests.{test.name}"
-            try:
-                asked = list(questions(test.plan, claim.readings, evidence))
-            except Exception as error:  # a test can raise anything
-                raise ConfigError(f"{place}: {error}") from None
-            if not asked:
-                raise ConfigError(f"{place}: nothing is asked")
+def _ask(test: Test, claim: Claim, evidence: Evidence, place: str) -> None:
+    """Raise ConfigError if a test cannot be asked of such runs."""
+    try:
+        list(questions(test.plan, claim.readings, evidence))
+    except Exception as error:  # a test can raise anything
+        raise ConfigError(f"{place}: {error}") from None
 
 
 def _is_plain(spec: RunSpec) -> bool:
@@ -140,9 +135,7 @@ def in_words(whole: float) -> str:
 def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
     """Simulate the missing runs, and return whether there were any.
 
-    All policies get the same rewards. An interrupted simulation keeps its finished parts, and goes
-    on from there. A policy's error is a ConfigError that names policy, instance, replicate and
-    round.
+    Finished parts of an interrupted simulation are kept. A policy's error is a ConfigError.
     """
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
     lacking = [one for one in config.experiments if not _is_there(one, seed, results)]
@@ -151,8 +144,8 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     say = _said("simulating", sum(len(task.replicates) for task in left)) if progress else None
     done = 0
     try:
-        for task in _all(left, cores):
-            done += len(task.replicates)
+        for replicates in _all(left, cores):
+            done += replicates
             if say:
                 say(done)
     finally:
@@ -185,36 +178,31 @@ def _tasks(one: Experiment, seed: int, results: Path) -> Iterator[Task]:
 
 
 def _is_played(task: Task) -> bool:
+    spec = task.run.spec
     try:
         footer = read_footer(task.out)
+        expect(footer, {"run": spec.to_json(), "code": code_of(spec), "seed": task.seed}, task.out)
     except StoreError:
         return False
-    spec = task.run.spec
-    wanted = (spec.to_json(), code_of(spec), task.seed)
-    return (footer["run"], footer["code"], footer["seed"]) == wanted
+    return True
 
 
-def _all(tasks: Sequence[Task], cores: int) -> Iterator[Task]:
-    """Yield tasks as they are finished, in this process or in forks of it."""
+def _all(tasks: Sequence[Task], cores: int) -> Iterator[int]:
+    """Play tasks in this process or in forks of it; yield the replicates of each."""
     if cores == 1 or len(tasks) < 2:
-        for task in tasks:
-            _play(task)
-            yield task
+        yield from map(_play, tasks)
         return
-    context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(min(cores, len(tasks)), mp_context=context)
+    pool = ProcessPoolExecutor(min(cores, len(tasks)), mp_context=get_context("fork"))
     try:
         with _forking():
-            futures = {pool.submit(_play, task): task for task in tasks}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]
+            played = pool.map(_play, tasks)
+        yield from played
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _play(task: Task) -> None:
-    """Simulate some replicates and write them; a policy's error is reported with its place."""
+def _play(task: Task) -> int:
+    """Simulate and write some replicates, and return how many; a policy's error has its place."""
     spec, run = task.run.spec, task.run
     rounds = spec.total_rounds * run.replicates
     compiled = True if work(rounds, spec.n_arms) > COMPILING else None
@@ -228,6 +216,7 @@ def _play(task: Task) -> None:
             f"policy {_policy(run)} on instance {instance}, {where}: "
             f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
+    return len(task.replicates)
 
 
 def _policy(run: Run) -> str:

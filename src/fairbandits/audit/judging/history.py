@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.judging.rules import Rules
+from fairbandits.audit.records import write_text
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
 from fairbandits.settings.config import LEDGER
@@ -17,24 +18,24 @@ FILE = "history.json"
 
 @dataclass(frozen=True)
 class Frozen:
-    """Rules that were frozen before their data.
-
-    `frozen` and `judged` are UTC times; `judged` is empty until results were shown. `verdicts`
-    counts the claims of each verdict. `seed` is "ledger" where it follows from the rules.
-    """
+    """Rules that were frozen before their data."""
 
     digest: str
-    seed: int | str
+    seed: int | str  # "ledger" where it follows from the rules
     file: str
-    frozen: str
-    judged: str = ""
-    verdicts: Mapping[str, int] = field(default_factory=dict)
+    frozen: str  # times, UTC
+    judged: str = ""  # empty until results were shown
+    verdicts: Mapping[str, int] = field(default_factory=dict)  # number of claims of each
     rules: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """Name of the folder of its data."""
         return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
+
+    def changes_to(self, later: "Frozen") -> list[str]:
+        """Return what changed from these rules to later ones, a line each."""
+        return list(changes(self.rules, later.rules)) or ["nothing but the seed"]
 
 
 def read_history(out: Path) -> list[Frozen]:
@@ -57,10 +58,7 @@ def read_history(out: Path) -> list[Frozen]:
 
 
 def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
-    """Record rules as frozen before any simulation; return them, and all those of the folder.
-
-    Rules that are frozen already keep their date. Each one's file is kept beside its data.
-    """
+    """Record rules as frozen, unless they are; return them, and all those of the folder."""
     history = read_history(out)
     own = Frozen(rules.digest, rules.config.seed, rules.file.name, now())
     if known := next((one for one in history if one.key == own.key), None):
@@ -88,9 +86,8 @@ def note_judged(out: Path, own: Frozen, verdicts: Mapping[str, int]) -> Frozen:
 
 
 def _write(out: Path, history: list[Frozen]) -> None:
-    with replacing(out / FILE) as temporary:
-        text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
-        temporary.write_text(text, encoding="utf-8")
+    text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
+    write_text(out / FILE, text)
 
 
 def now() -> str:
@@ -101,8 +98,6 @@ def now() -> str:
 def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
     """Yield each difference of newer rules from older ones, a line each.
 
-    Examples
-    --------
     >>> list(changes({"replicates": 20, "claims": {}}, {"replicates": 50, "claims": {}}))
     ['replicates: 20, then 50']
     """

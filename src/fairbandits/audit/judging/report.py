@@ -6,19 +6,12 @@ from collections.abc import Iterator, Sequence
 import yaml
 
 from fairbandits.audit.finding import INCONCLUSIVE
-from fairbandits.audit.judging.history import Frozen, changes, others
+from fairbandits.audit.judging.history import Frozen, others
 from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.audit.ledger import Claim
-from fairbandits.audit.records import NUMBERS, Row
-from fairbandits.audit.show import finite, tally
-from fairbandits.audit.view import (
-    as_markdown,
-    count,
-    interval,
-    markdown_table,
-    number,
-    sections,
-)
+from fairbandits.audit.records import NUMBERS, Row, finite
+from fairbandits.audit.show import tally
+from fairbandits.audit.view import as_markdown, count, interval, markdown_table, number, sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.settings.config import LEDGER
 
@@ -41,28 +34,24 @@ def report(
 ) -> str:
     """Return the Markdown report of judged rules, with the history of their folder."""
     heads = [row for row in rows if row["headline"]]
-    head = [
-        f"# {rules.title}",
-        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
-        + seed_words(own, rules.seed),
-        f"{tally(heads)}.",
-        "\n".join(_table(heads)),
-        "## Other rules that were frozen in this folder",
-        "\n".join(_others(own, *others(history, own))),
-    ]
-    for claim in rules.ledger.claims.values():
-        own = [row for row in rows if row["claim"] == claim.id]
-        head += [as_markdown(sections(claim, {OWN: rules.ledger}, own, findings))]
-        head += exact_instead(claim, findings)
-    return "\n\n".join([*head, "## What was run", "\n".join(_run(rules))]) + "\n"
-
-
-def _table(heads: Sequence[Row]) -> list[str]:
     table = [["claim", "verdict", "number", "limits", "n", "rule"]]
     for row in heads:
         cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
         table.append([*cells, count(row), row["rule"]])
-    return markdown_table(table)
+    parts = [
+        f"# {rules.title}",
+        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
+        + seed_words(own, rules.seed),
+        f"{tally(heads)}.",
+        "\n".join(markdown_table(table)),
+        "## Other rules that were frozen in this folder",
+        "\n".join(_others(own, *others(history, own))),
+    ]
+    for claim in rules.ledger.claims.values():
+        of_claim = [row for row in rows if row["claim"] == claim.id]
+        parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
+        parts += exact_instead(claim, findings)
+    return "\n\n".join([*parts, "## What was run", "\n".join(_run(rules))]) + "\n"
 
 
 def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> Iterator[str]:
@@ -73,9 +62,8 @@ def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> I
         yield f"{len(before)} before these. {seen_words(before)}"
     for one, later in zip(before, [*before[1:], own][: len(before)], strict=True):
         yield _other(one)
-        changed = list(changes(one.rules, later.rules)) or ["nothing but the seed"]
         yield f"  Changed for `{later.digest}`:"
-        yield from (f"  - {words}" for words in changed)
+        yield from (f"  - {words}" for words in one.changes_to(later))
     if after:
         yield f"\n{len(after)} after these:"
         yield from map(_other, after)
@@ -146,14 +134,12 @@ def as_json(
     columns += ("settings", "test", "each", "message")
 
     def of(claim: Claim, some: Sequence[Row], *more: str) -> list[dict]:
-        own = (row for row in some if row["claim"] == claim.id)
-        return [{name: finite(row[name]) for name in (*columns, *more)} for row in own]
+        mine = (row for row in some if row["claim"] == claim.id)
+        return [{name: finite(row[name]) for name in (*columns, *more)} for row in mine]
 
-    def frozen(some: Sequence[Frozen]) -> list[dict]:
+    def frozen(one: Frozen) -> dict:
         names = ("seed", "frozen", "judged", "verdicts")
-        return [
-            {"rules": one.digest} | {name: getattr(one, name) for name in names} for one in some
-        ]
+        return {"rules": one.digest} | {name: getattr(one, name) for name in names}
 
     before, after = others(history, own)
     content = {
@@ -164,8 +150,8 @@ def as_json(
         "judged": own.judged,
         "seed": rules.seed,
         "exploratory": rules.config.exploratory,
-        "before": frozen(before),
-        "after": frozen(after),
+        "before": list(map(frozen, before)),
+        "after": list(map(frozen, after)),
         "claims": [
             {
                 "id": claim.id,

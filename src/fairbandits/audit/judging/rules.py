@@ -1,9 +1,4 @@
-"""Read and check a file of claims about one's own policies.
-
-The file has instances, policies and a ledger. Instances and policies become experiments in the form
-of papers/SLUG/experiments.yaml, the rest a ledger in that of papers/SLUG/claims.yaml; from there
-on everything is as for a paper.
-"""
+"""A file of claims about one's own policies: read, checked, and put in the form of a paper's."""
 
 import re
 import tempfile
@@ -40,19 +35,15 @@ NEEDED = {
 
 @dataclass(frozen=True)
 class Rules:
-    """Everything that decides the verdicts, fixed before the data.
-
-    `content` is the file in canonical form, `digest` its hash, from which the seed follows.
-    `sources` are the files of the user's own policies.
-    """
+    """Everything that decides the verdicts, fixed before the data."""
 
     file: Path
     title: str
-    content: Mapping[str, Any]
-    digest: str
+    content: Mapping[str, Any]  # the file in canonical form
+    digest: str  # its hash, from which the seed follows
     config: Config
     ledger: Ledger
-    sources: tuple[Path, ...]
+    sources: tuple[Path, ...]  # files of the user's own policies
 
     @property
     def seed(self) -> int:
@@ -75,11 +66,7 @@ class Rules:
 
 
 def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
-    """Return the checked rules of a YAML file (docs/your-own-claims.md).
-
-    A number as `seed` replaces the seed that follows from the rules. A ConfigError names file,
-    place and the nearest valid name.
-    """
+    """Return the checked rules of a YAML file (docs/your-own-claims.md), or raise ConfigError."""
     where = str(file)
     given = read_yaml(file)
     for name, why in NEEDED.items():

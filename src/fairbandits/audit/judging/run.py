@@ -1,6 +1,5 @@
 """From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Verdict, judge
 from fairbandits.audit.judging import data
-from fairbandits.audit.judging.history import Frozen, changes, freeze, note_judged, others
+from fairbandits.audit.judging.history import Frozen, freeze, note_judged, others
 from fairbandits.audit.judging.report import as_json, exact_instead, report, seed_words, seen_words
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import (
@@ -17,16 +16,15 @@ from fairbandits.audit.records import (
     finding_row,
     verdict_row,
     write_committed,
+    write_text,
 )
-from fairbandits.audit.run import WIDTH, find
+from fairbandits.audit.run import find, width
 from fairbandits.audit.show import listing, tally
 from fairbandits.audit.totals import left_out
-from fairbandits.data.store import StoreError, replacing
+from fairbandits.data.store import StoreError
 from fairbandits.settings.config import LEDGER
 
 REPORT = "report.md"
-
-Say = Callable[[str], None]
 
 
 class Checked(NamedTuple):
@@ -37,11 +35,7 @@ class Checked(NamedTuple):
 
 
 def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False) -> Checked:
-    """Return the rules of a file, after everything that can be checked without data.
-
-    Raises ConfigError for an invalid file, for a policy that raises, and, unless `long`, for a
-    policy in plain Python that would take very long.
-    """
+    """Return the rules of a file, after everything that can be checked without data."""
     rules = load_rules(file, seed)
     costs = data.rehearse(rules)
     if not long:
@@ -67,14 +61,13 @@ def judged(
     cores: int = 1,
     long: bool = False,
     json: bool = False,
-    say: Say = lambda words: None,
+    say: Callable[[str], None] = lambda words: None,
     progress: bool = False,
 ) -> str:
     """Freeze a file's rules, simulate, judge its claims, write all of it, and return the verdicts.
 
-    The folder `out` gets history.json, and for each frozen file a folder with its datasets,
-    verdicts.csv, findings.csv and report.md. A number as `seed` makes the verdicts exploratory. If
-    a claim fails, StoreError is raised and no verdict is written.
+    A number as `seed` makes them exploratory. If a claim fails, StoreError is raised and no verdict
+    is written.
     """
     rules, seconds = check(file, seed, cores=cores, long=long)
     own, history = freeze(out, rules)
@@ -93,9 +86,9 @@ def judged(
     findings = [finding_row(rules.ledger, one, made) for one in found]
     # recorded before anything is shown, so that every look at results leaves a trace
     own = note_judged(out, own, tally(rows).counted)
-    with replacing(results / REPORT) as temporary:
-        temporary.write_text(report(rules, own, history, rows, findings), encoding="utf-8")
-        write_committed(results, rows, findings, "paper")
+    text = report(rules, own, history, rows, findings)
+    write_committed(results, rows, findings, "paper")
+    write_text(results / REPORT, text)
     for claim in rules.ledger.claims.values():
         for line in exact_instead(claim, findings):
             say(line)
@@ -103,8 +96,7 @@ def judged(
     say(f"Written: {', '.join(map(str, files))}.")
     if json:
         return as_json(rules, own, history, rows, findings)
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
-    return listing([row for row in rows if row["headline"]], width)
+    return listing([row for row in rows if row["headline"]], width())
 
 
 def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
@@ -114,10 +106,9 @@ def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
     if before and not own.judged:
         last = before[-1]
         lines.append(f"{len(before)} before these in this folder. {seen_words(before)}")
-        changed = list(changes(last.rules, own.rules)) or ["nothing but the seed"]
         since = f"{last.digest}, which was frozen {last.frozen}"
         lines.append(f"Changed since {since}, so that new data are drawn:")
-        lines += [f"  {one}" for one in changed]
+        lines += [f"  {one}" for one in last.changes_to(own)]
     return lines
 
 

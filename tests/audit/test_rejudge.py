@@ -1,0 +1,73 @@
+"""Verdicts under a salt: what is simulated for them, what is kept, and what a page says of it."""
+
+import pytest
+
+import real
+from fairbandits.audit import rejudge
+from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from fairbandits.audit.rejudge import Again, came_again, data_of, judged_again, record, verdicts_on
+
+CONFIG = real.config()
+LEDGERS = real.ledgers()
+CLAIM = "htucb-expC-good-under-penalty"
+
+
+@pytest.mark.parametrize("paper", LEDGERS)
+def test_primary_claims_draw_only_what_they_read(paper):
+    ledger = LEDGERS[paper]
+    few = judged_again(ledger, primary=True)
+    assert {key for key, one in ledger.claims.items() if one.primary} <= few.claims.keys()
+    for one in few.claims.values():
+        assert {*one.judged_by, *filter(None, [one.alias_of])} <= few.claims.keys()
+        if one.tests and ledger.families[one.family].correction == "holm":
+            of_family = [key for key, other in ledger.claims.items() if other.family == one.family]
+            assert set(of_family) <= few.claims.keys()
+    read = {place for one in few.claims.values() for place in files_of(paper, one.experiments)}
+    assert set(data_of(few, CONFIG)) - {one.table for one in CONFIG.replays} == read
+    assert set(data_of(few, CONFIG)) < set(data_of(ledger, CONFIG))
+    assert judged_again(ledger, primary=False) is ledger
+
+
+def files_of(paper, names):
+    return [one.dataset for name in names for one in CONFIG.named(paper, name)]
+
+
+def test_a_salt_has_a_folder_of_its_own():
+    one, other = (rejudge.settings_of("ht_ucb", salt, "results") for salt in ("a", "b"))
+    assert one["pathvars"]["results"].startswith("results/rejudge/ht_ucb/")
+    assert not set(one["pathvars"].values()) & set(other["pathvars"].values())
+    assert rejudge.settings_of("ht_ucb", "a", "results") == one
+
+
+def test_verdicts_stand_beside_the_committed_ones(tmp_path):
+    """Without data all that needs some has failed."""
+    ledger = judged_again(LEDGERS["ht_ucb"], primary=True)
+    found = {one.claim: one for one in verdicts_on(ledger, CONFIG, tmp_path)}
+    assert found.keys() <= ledger.claims.keys()
+    assert (found[CLAIM].found, found[CLAIM].primary, found[CLAIM].agrees) == (FAILED, True, False)
+    agreeing = {key for key, one in found.items() if one.agrees}
+    untestable = {key for key in found if ledger.claims[key].untestable}
+    assert untestable <= agreeing
+    lines = rejudge.summary("x", list(found.values()))
+    assert len(lines) == 1 + len(found) - len(agreeing)
+    assert {found[key].found for key in untestable} <= {NOT_TESTABLE}
+
+
+def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
+    table = tmp_path / "agreement.csv"
+    monkeypatch.setattr(rejudge, "TABLE", table)
+    ledger = LEDGERS["ht_ucb"]
+    claim = ledger.claims[CLAIM]
+    assert came_again(claim, ledger) == ""
+    for salt, found in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
+        one = Again(CLAIM, True, REPRODUCED, found)
+        record("ht_ucb", salt, [one, one._replace(claim="htucb-other", primary=False)], table)
+    lines = table.read_text().splitlines()
+    assert lines[0] == ",".join(rejudge.COLUMNS)
+    assert [line.rpartition(",")[2] for line in lines[1:]] == ["no", "yes"]
+    assert lines[1].startswith(f"{CLAIM},a,")
+    assert came_again(claim, ledger).startswith("The verdict came again under 1 of 2 salts")
+    # of other rules than now
+    table.write_text(table.read_text().replace(lines[1].split(",")[2], "0" * 16))
+    rejudge._of_claims.cache_clear()
+    assert came_again(claim, ledger) == ""
