@@ -918,22 +918,6 @@ def equilibrium_regret(means, targets, V):
     )
 
 
-def regret_identity(history, means, targets):
-    """Return the right side of E2 for one run: regret from queues, idleness and pulls (A1.8).
-
-    The pulls of unprotected arms are counted by their probabilities x(s).
-    """
-    best = max(means)
-    last = history[-1]
-    total = 0.0
-    for i, target in enumerate(targets):
-        if target > 0:
-            total -= (last["queue"][i] - last["idle"][i]) * (best / means[i] - 1)
-        else:
-            total += (best - means[i]) * sum(record["x"][i] for record in history)
-    return total
-
-
 # ---------------------------------------------------------------------------------- replay
 
 

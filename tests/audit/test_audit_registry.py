@@ -6,7 +6,7 @@ import pytest
 
 import real
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.measures import OF_THE_LIBRARY, function_of, functions, measures
+from fairbandits.audit.measures import OF_THE_LIBRARY, function, functions, measures
 from fairbandits.audit.procedures import PROCEDURES, STATISTICS, judged_against
 from fairbandits.data.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT, used_by
 from fairbandits.settings.schemas import ROOT
@@ -51,7 +51,7 @@ def test_a_word_reads_what_its_arguments_read():
 
 def test_no_two_words_have_one_name():
     with pytest.raises(ValueError, match="there are two measures or functions 'log'"):
-        function_of(lambda x: x, "", "log")
+        function(name="log")(lambda x: x)
 
 
 def test_the_fingerprint_has_all_that_verdicts_depend_on():

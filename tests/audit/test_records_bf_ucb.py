@@ -11,14 +11,9 @@ import pytest
 import real
 from fairbandits.audit import cases
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.mathematics import (
-    coverage,
-    group_optimum,
-    group_regret,
-    group_schedules,
-    merit_boxes,
-)
-from fairbandits.settings.schemas import ROOT
+from fairbandits.audit.mathematics import group_regret
+from fairbandits.audit.measures import bf_ucb, groups
+from fairbandits.settings.schemas import paper_file, read_yaml
 from fairbandits.theory import bounds_bf_ucb as bounds
 from small_records import cell_of, numbers
 
@@ -52,13 +47,12 @@ def test_regret_and_its_parts_by_hand(low):
     assert numbers("reward_regret @ T", cell) == pytest.approx(
         [best - (3.5 * 0.5 + 2.5 * 0.3 + 4 * 0.8)]
     )
-    assert numbers("reward_regret_pulls @ T", cell) == pytest.approx([best - (2 + 0.6 + 3.2)])
     assert numbers("between_regret @ T", cell) == pytest.approx([(6 - 2) * 0.375])
     assert numbers("within_regret @ T", cell) == pytest.approx([6 * 0.425 - (1.75 + 0.75)])
     assert numbers("most_between_regret @ T", cell) == pytest.approx([4 * 0.375])
     assert numbers("group_gap", cell) == pytest.approx([0.375, 0])
     assert numbers("fair_share", cell) == pytest.approx([0.625, 0.375, 1])
-    assert numbers("best_group", cell) == [2]
+    assert numbers("number_of_largest(group_values)", cell) == [2]
     assert numbers("beta", cell) == [0.2]
 
 
@@ -106,18 +100,11 @@ def test_over_replicates():
 
 
 def test_numbers_of_the_notebook():
-    rows = load_published()["regret"]["values"]
-    for row in rows:
+    for row in read_yaml(paper_file("bf_ucb", "published"))["regret"]["values"]:
         cell = made_cell({}, [1], means=MEANS, groups=(2, 1), quotas=[row["quota"]] * 2)
         scope = cases.CaseScope(SimpleNamespace(paper="bf_ucb"), cell, {})
         assert parse("notebook('regret')").evaluate(scope) == row["value"]
     assert parse("notebook('distance', 2)").evaluate(scope) == 0.009
-
-
-def load_published():
-    from fairbandits.settings.schemas import read_yaml
-
-    return read_yaml(ROOT / "papers" / "bf_ucb" / "published.yaml")
 
 
 # ------------------------------------------------------------------------------- bounds, by hand
@@ -140,7 +127,8 @@ def test_lemma_5_and_theorem_7_by_hand():
         wanted = lemma_5(*given, clipped)
         assert numbers(f"group_bound{name} @ T", cell) == pytest.approx([wanted])
         wanted += 0.99 * (math.sqrt(12e6) + math.sqrt(4e6)) + 0.01 * 10**7
-        assert numbers(f"regret_of_theorem_7{name} @ T", cell) == pytest.approx([wanted])
+        both = f"(group_bound{name} + within_bound) @ T"
+        assert numbers(both, cell) == pytest.approx([wanted])
     assert lemma_5(*given, False) < 0 < lemma_5(*given, True)
 
 
@@ -162,42 +150,37 @@ def test_theorem_3_by_hand():
 
 
 def test_floors_that_rise_together():
-    assert group_schedules.most_at_once(["1/4"], 100) == 1
-    assert group_schedules.most_at_once(["1/4", "1/4"], 3) == 0
-    assert group_schedules.most_at_once(["1/4", "1/4"], 4) == 2
+    assert groups.floors_that_jump(["1/4"], 100) == 0
+    assert groups.floors_that_jump(["1/4", "1/4"], 3) == -1
+    assert groups.floors_that_jump(["1/4", "1/4"], 4) == 1
 
 
 def test_turns():
-    assert group_schedules.short_in_turn([50, 10], ["2/5", "2/5"], True, 50) == 20
-    assert group_schedules.short_in_turn([50, 10], ["2/5", "2/5"], False, 100) == 0
-    assert group_schedules.short_in_turn([3, 1], ["3/5", "0"], False, 6) == 0
-    assert group_schedules.short_in_turn([3, 1], ["3/5", "0"], False, 10) == 1  # 6 owed, 5 made
-    assert group_schedules.above_turns(["2/5", "2/5"], 1) == 2
-    assert group_schedules.above_turns(["1/4", "1/4"], 2) == 1
-    assert group_schedules.shortest(60, 100, False, "a") == 0
-    assert group_schedules.shortest(15, 100, True, "a") > 0
+    assert groups.short_in_turn([50, 10], ["2/5", "2/5"], 1, 50) == 20
+    assert groups.short_in_turn([50, 10], ["2/5", "2/5"], 0, 100) == 0
+    assert groups.short_in_turn([3, 1], ["3/5", "0"], 0, 6) == 0
+    assert groups.short_in_turn([3, 1], ["3/5", "0"], 0, 10) == 1  # 6 owed, 5 made
+    assert groups.most_above_turns(["2/5", "2/5"], 1) == 2
+    assert groups.most_above_turns(["1/4", "1/4"], 2) == 1
+    assert groups.short_of_quotas(60, 100, 0, "a") == 0
+    assert groups.short_of_quotas(15, 100, 1, "a") > 0
 
 
 def test_fair_policies_and_optima(monkeypatch):
-    assert group_optimum.ratios_off(40, "a") == group_optimum.optimum_off(20, "a") == 0
-    assert sorted(group_optimum._splits(2, 2)) == [(0, 2), (1, 1), (2, 0)]
-    # Eq. 1 with whatever group in the best one's place is not the best
-    monkeypatch.setattr(group_optimum.math, "floor", lambda x: 0 if x < 3 else 3)
-    assert group_optimum.optimum_off(20, "a") == 0
-    monkeypatch.setattr(
-        group_optimum, "_splits", lambda total, parts: [(total, *[0] * (parts - 1))]
-    )
-    assert group_optimum.optimum_off(20, "a") > 0
+    assert groups.merit_ratios_off(40, "a") == groups.optimum_off(20, "a") == 0
+    assert sorted(groups.splits(2, 2)) == [(0, 2), (1, 1), (2, 0)]
+    # all free rounds for whatever group is first
+    monkeypatch.setattr(groups, "splits", lambda total, parts: [(total, *[0] * (parts - 1))])
+    assert groups.optimum_off(20, "a") > 0
 
 
 def test_boxes():
-    assert merit_boxes.corners_lost(300, "half", "a") == 0
-    assert merit_boxes.corners_lost(300, "cut", "a") == 0
-    assert merit_boxes.corners_lost(300, "uncut", "a") > 100
-    assert merit_boxes.optimism_lost(300, 500, True, "a") == 0
-    assert merit_boxes.optimism_lost(3000, 0, True, "a") > 0
+    assert groups.corners_lost(300, "half", "a") == groups.corners_lost(300, "cut", "a") == 0
+    assert groups.corners_lost(300, "uncut", "a") > 100
+    assert groups.optimism_lost(300, 500, 1, "a") == 0
+    assert groups.optimism_lost(3000, 0, 1, "a") > 0
     with pytest.raises(ValueError, match="kind must be one of half, cut, uncut"):
-        merit_boxes.corners_lost(1, "x", "a")
+        groups.corners_lost(1, "x", "a")
 
 
 def test_a_box_whose_upper_corner_is_not_best():
@@ -208,47 +191,30 @@ def test_a_box_whose_upper_corner_is_not_best():
 
 
 def test_coverage():
-    ratio = coverage.largest_ratio(1, [10], "unit")
+    ratio = groups.coverage_ratio(1, [10], "unit")
     assert ratio == pytest.approx(0.01**2 / (16 * 10))
-    assert coverage.largest_ratio(2, [10, 100], "unit") < ratio
-    # of 40 fair signs more than 5.44 roots are off: |sum| of 36, 38 or 40
+    assert groups.coverage_ratio(2, [10, 100], "unit") < ratio
+    # of 40 fair signs more than 4.4 roots are off: |sum| of 28 or more
     assert math.sqrt(2 * math.log(4 * 40 / 0.01)) == pytest.approx(4.4, abs=0.01)
     ways = sum(math.comb(40, wins) for wins in range(41) if abs(2 * wins - 40) > 4.4 * 40**0.5)
     wanted = ways / 2**40 / (1e-4 / (8 * 1600))
-    assert coverage.largest_ratio(1, [40], "symmetric") == pytest.approx(wanted)
+    assert groups.coverage_ratio(1, [40], "symmetric") == pytest.approx(wanted)
     with pytest.raises(ValueError, match="span must be one of unit, symmetric"):
-        coverage.largest_ratio(1, [1], "x")
+        groups.coverage_ratio(1, [1], "x")
 
 
 def test_best_groups_of_the_settings():
-    def spec_of(name):
-        return real.config().experiment("bf_ucb", name).runs[0].spec
+    scope = SimpleNamespace(evidence=SimpleNamespace(config=real.config(), paper="bf_ucb"))
 
-    assert (group_optimum.best_groups(spec_of("high"), 200, "a") == 1).all()
-    assert 0.3 < (group_optimum.best_groups(spec_of("low"), 200, "a") == 1).mean() < 0.7
-    fixed = group_optimum.best_groups(spec_of("low_released"), 300, "a")
-    assert (fixed == 1).mean() > 0.55
+    def first(experiment, number):
+        return (groups.drawn_best_group(experiment, number, "a", scope=scope) == 1).mean()
+
+    assert first("high", 200) == 1
+    assert 0.3 < first("low", 200) < 0.7
+    assert first("low_released", 300) > 0.55
 
 
 # ------------------------------------------------------------------------ how the regret grows
-
-
-@pytest.mark.parametrize("proof", group_regret.PROOFS)
-def test_every_step_of_the_derivations_holds(proof):
-    steps = group_regret.wrong_steps(proof)
-    assert steps.size
-    assert not steps.any()
-
-
-@pytest.mark.parametrize("power", ["0", "1/2"])
-def test_the_regret_is_of_no_order_without_the_logarithm(power):
-    orders = {"sqrt(T)": 1, "sqrt(T*log(T))": 0, "sqrt(T)*log(T)": 0, "T": 0}
-    assert {one: group_regret.unbounded(one, power) for one in orders} == orders
-
-
-def test_a_wrong_constant_is_found(monkeypatch):
-    monkeypatch.setattr(group_regret, "LOSS", 2 * group_regret.LOSS)
-    assert any(group_regret.wrong_steps("first_order"))
 
 
 def test_the_fluid_equation_has_the_limit_of_the_derivation():
@@ -256,10 +222,10 @@ def test_the_fluid_equation_has_the_limit_of_the_derivation():
     means = np.random.default_rng(1).uniform(0.5, 1, 10)
     rounds, delta = 1e12, 0.01
     width = math.sqrt(2 * math.log(4 * rounds * 10 / delta))
-    wanted = group_regret.limit_constant(means, np.array([10]), np.array([1.0])) / math.sqrt(2)
+    value = (means**2).sum() / means.sum()
+    wanted = 2 * ((value - means) / np.sqrt(means.sum() * means)).sum()
     found = group_regret.fluid_loss(means, np.array([0, 10, rounds]), delta)
     assert found[0] == 0
-    value = (means**2).sum() / means.sum()
     assert found[1] == pytest.approx(10 * value - means.sum())
     assert found[2] == pytest.approx(wanted * width * math.sqrt(rounds), rel=0.05)
 
@@ -267,5 +233,5 @@ def test_the_fluid_equation_has_the_limit_of_the_derivation():
 def test_the_first_line_of_theorem_3():
     """Means (1/2, 1) and optimistic ones (1, 1): 1/3 against 1/4, or 1/2 without the factor."""
     given = ["1/2", "1"], ["1", "1"]
-    assert group_regret.first_line_excess(*given, tilde=False) == Fraction(1, 12)
-    assert group_regret.first_line_excess(*given, tilde=True) == Fraction(-1, 6)
+    assert bf_ucb.first_line_excess(*given, 0) == Fraction(1, 12).numerator
+    assert bf_ucb.first_line_excess(*given, 1) == Fraction(-1, 6).numerator

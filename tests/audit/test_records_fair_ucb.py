@@ -1,59 +1,24 @@
-"""Fair-Learn's words, and inputs of its ledger, on numbers done by hand."""
+"""Fair-Learn's words on numbers done by hand."""
 
+import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import real
-from fairbandits.audit import cases
-from fairbandits.audit.cells import Recorded
-from fairbandits.audit.mathematics import counterexamples, fair_counts
-from fairbandits.replication.simulate import recorded_rounds
+from fairbandits.audit.measures import fair_learn
+from fairbandits.audit.measures import fair_learn_adversary as adversary
 from fairbandits.theory import bounds_fair_ucb as bounds
 from small_records import cell_of, evaluated, ledger_test, numbers
 
-SEED = 20240806
 INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])
 TWENTIETHS = [0.05] * 10
 
 
-def plan_of(claim, test):
-    return ledger_test(claim, test).plan
-
-
-def questions(claim, test, evidence):
-    """Return what a test of the ledger asks of some evidence, without its control."""
-    readings = real.ledgers()["fair_ucb"].claims[claim].readings
-    plan = replace(plan_of(claim, test), control=None)
-    return list(cases.questions(plan, readings, evidence))
-
-
-def made_cell(values, rounds, *, means=(1.0, 0.0), quotas=(), name="fair_ucb", **given):
+def made_cell(values, rounds, *, means=(1.0, 0.0), quotas=(), **given):
     """Return a cell of made-up columns, each of shape (replicates, rounds, arms)."""
-    return cell_of(values, rounds, means=tuple(means), quotas=tuple(quotas), name=name, **given)
-
-
-def together(*made):
-    """Return made-up cells as one dataset."""
-    first = made[0].recorded
-    labels = {name: name for one in made for name in one.recorded.footer["labels"]}
-    return Recorded(first.experiment, first.footer | {"labels": labels}, [one.run for one in made])
-
-
-class Made:
-    """Evidence of made-up datasets, by the name that a claim has for them."""
-
-    def __init__(self, **datasets):
-        self.datasets = datasets
-
-    def recorded(self, name, columns=None):
-        del columns
-        yield from self.datasets[name]
+    return cell_of(values, rounds, means=tuple(means), quotas=tuple(quotas), **given)
 
 
 # ----------------------------------------------------------------------------- bounds, by hand
@@ -69,12 +34,11 @@ def test_theorem_2_on_instance_1(horizon, value):
 
 def test_learning_begins_and_ends_with_the_quotas():
     """From 6.3 million rounds on no arm of Instance 1 is in S(T) (B3); then the bound is flat."""
-    last, first = 6.2e6, 6.3e6
-    assert (
-        bounds.still_learning(last, INSTANCE_1, TWENTIETHS).tolist() == [False, True] + [False] * 8
-    )
-    assert not bounds.still_learning(first, INSTANCE_1, TWENTIETHS).any()
-    assert bounds.still_learning(first, INSTANCE_1, TWENTIETHS, tolerance=10_000)[1]
+    for horizon, tolerance, learning in ((6.2e6, 0, [1]), (6.3e6, 0, []), (6.3e6, 1e4, [1])):
+        forced = 0.05 * horizon - tolerance
+        assert (
+            np.flatnonzero(bounds.still_learning(horizon, INSTANCE_1, forced)).tolist() == learning
+        )
 
 
 TWO = np.array([0, 0.5])
@@ -96,15 +60,11 @@ def test_theorem_2_by_hand(tolerance, printed, clipped):
 
 
 def test_theorem_4_by_hand():
-    assert bounds.regret_bound(E4, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 8 * 4 / 0.5)
+    of = bounds.fair_regret_bound
+    assert of(E4, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 8 * 4 / 0.5)
     t = math.exp(10)  # learning needs 320 pulls, the quota asks for 8811
-    assert bounds.regret_bound(t, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 0.5 * 0.4 * t)
-    assert bounds.regret_bound(t, TWO, [0.4, 0.4], 100) == pytest.approx(
-        ROOM + 0.5 * (0.4 * t - 100)
-    )
-
-
-def test_ucb1_bounds_by_hand():
+    assert of(t, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 0.5 * 0.4 * t)
+    assert of(t, TWO, [0.4, 0.4], 100) == pytest.approx(ROOM + 0.5 * (0.4 * t - 100))
     assert bounds.ucb1_bound(E4, TWO) == pytest.approx(ROOM + 64)
 
 
@@ -140,18 +100,6 @@ def test_rounds_are_those_recorded_at_or_below():
         numbers("recorded_round(999)", cell)
 
 
-def test_log_spaced_rounds_are_the_nearest():
-    cell = made_cell({}, np.arange(1, 10**6 + 1))
-    assert numbers("logspaced(6, T / 10)", cell) == [
-        100000,
-        158489,
-        251189,
-        398107,
-        630957,
-        1000000,
-    ]
-
-
 def test_whole_numbers_come_back_exactly():
     wanted = [-7, 0, 5, 10**9 + 1]
     cell = made_cell({"deficit": np.array(wanted)[:, None, None] / 10000}, [1])
@@ -173,8 +121,8 @@ def test_r_regret_in_whole_numbers():
     )
     assert numbers("numerators(r_regret, 20)", cell) == [wanted * 20]
     gaps = [Fraction(0), Fraction(1, 5), Fraction(3, 10)]
-    problem = fair_counts.Problem(10, gaps, list(map(Fraction, quotas)), Fraction(1, 2))
-    assert problem.r_regret([4, 5, 1]) == wanted * 20
+    counted = fair_learn.Counted(10, gaps, list(map(Fraction, quotas)), Fraction(1, 2))
+    assert counted.r_regret_numerator([4, 5, 1]) == wanted * 20
     assert numbers("owed", cell) == [2, 3, 2]
     assert numbers("first_phase", cell) == [2 + 3 + 3]
 
@@ -196,7 +144,7 @@ def test_ranges_of_quotas(numerators, denominator, reading):
     drawn = {"span": "kth", "denominator": denominator}
     means = np.linspace(0.9, 0.1, len(numerators))
     cell = made_cell({"quota": [[numerators]]}, [1], means=means, drawn_quotas=drawn)
-    rules = plan_of("fairucb-thm1-range", "random_quotas").reading
+    rules = ledger_test("fairucb-thm1-range", "random_quotas").plan.reading
     found = [name for name, rule in rules.items() if evaluated(rule, cell).all()]
     assert found == ([reading] if reading else [])
 
@@ -207,108 +155,6 @@ def test_no_quota_is_too_near_to_a_limit_for_doubles():
         for denominator in (1000, 10000):
             for numerator in range(denominator):
                 assert (numerator / denominator < 1 / k) == (numerator * k < denominator)
-
-
-def test_excesses_over_a_tolerance():
-    """With alpha 3/4, lacks of 1 and 0 pulls are 1/4 above it and 3/4 below."""
-    cell = made_cell(
-        {
-            "floor_deficit_sup": [[[0, 1]], [[-1, 0]]],
-            "deficit_sup": [[[0.9, 1.7]], [[0.1, 0.2]]],
-        },
-        [1],
-        quotas=["1/10", "1/5"],
-        swept={"tolerance": "3/4"},
-    )
-
-    def excess(claim, test):
-        return numbers(plan_of(claim, test).inputs["excess"], cell)
-
-    assert excess("fairucb-thm1-alpha-int", "every_round") == [1, -3]  # quarters
-    assert excess("fairucb-thm1-alpha-nonint", "rounded_up") == [0, -1]
-
-
-def test_a_stop_is_compared_at_its_own_round():
-    """The longest run has 3 pulls at round 10, where the stopped one has 1 more."""
-    longest = made_cell({"plays": [[[1, 1], [3, 7], [9, 11]]]}, [2, 10, 20], name="longest")
-    stopped = made_cell({"plays": [[[4, 6]]]}, [10], name="stopped")
-    (question,) = questions(
-        "fairucb-horizon-agnostic", "same_pulls", Made(prefix=[together(longest, stopped)])
-    )
-    assert question.data["excess"].tolist() == [1]
-
-
-# ----------------------------------------------------------------------------------------- Fig. 2
-
-GRID = [0, 10000, 20000, 30000, 40000, 50000, 60000]
-
-
-def made_costs(regret, threshold):
-    """Return Fig. 2's data sets with a regret, and a violation, that the tolerance decides."""
-
-    def cell(value, tolerance, means, **given):
-        values = {
-            "plays": np.full((3, 1, 2), [10**6 - value, value]),
-            "deficit": np.full((3, 1, 2), [0.0, threshold]),
-            "floor_deficit_sup": np.full((3, 1, 2), [0.0, min(tolerance, threshold)]),
-            "deficit_sup": np.full((3, 1, 2), [0.0, min(tolerance, threshold) + 0.5]),
-        }
-        return made_cell(values, [10**6], means=means, quotas=["1/10", "1/10"], **given)
-
-    datasets = {}
-    for name, gap in (("cost_of_fairness", 0.1), ("cost_of_fairness_other_gaps", 0.09)):
-        means = (0.8, 0.8 - gap)
-        grid = [cell(regret(one), one, means, swept={"tolerance": one}) for one in GRID]
-        ucb1 = cell(regret(threshold), threshold, means, policy="ucb1", name="ucb1")
-        experiment = SimpleNamespace(name=name, suite="", instance="")
-        datasets[name] = [together(*grid, ucb1)._replace(experiment=experiment)]
-    return Made(**datasets)
-
-
-def test_steps_below_the_threshold():
-    made = made_costs(float, 47_600)
-    named = (("falling", "gaps_from_two", 0.1), ("falling_even", "gaps_even", 0.09))
-    for test, reading, gap in named:
-        (question,) = questions("fairucb-fig2-regret-decreasing", test, made)
-        assert question.reading == reading
-        assert question.data["samples"][0] == pytest.approx([gap * 10_000] * 4)
-        assert question.data["limits"].tolist() == [0] * 4
-    for test, size in (("rising", 1), ("rising_real", 20)):
-        for question in questions("fairucb-fig2-violation-increasing", test, made):
-            excess = question.data["excess"].reshape(3, -1)
-            assert excess.tolist() == [[1 - size * 10_000] * 4] * 3
-
-
-def test_tolerances_above_the_threshold():
-    made = made_costs(float, 47_600)
-    for test, more in (("flat_beyond", 0), ("flat_beyond_real", 0.5)):
-        for question in questions("fairucb-fig2-violation-increasing", test, made):
-            assert question.data["one"].tolist() == [47_600 + more] * 3
-            assert question.data["other"].tolist() == [47_600 + more] * 3
-    for test, gap in (("recovers_ucb1", 0.1), ("recovers_ucb1_even", 0.09)):
-        (question,) = questions("fairucb-fig2-threshold", test, made)
-        assert question.data["one"] == pytest.approx([gap * 50_000] * 3)
-        assert question.data["other"] == pytest.approx([gap * 47_600] * 3)
-
-
-# ------------------------------------------------------------------------- the rounds of full runs
-
-
-@cache
-def full(name):
-    (one,) = real.config().named("fair_ucb", name)
-    spec = one.runs[0].spec
-    rounds = recorded_rounds(spec, one.horizon)
-    quotas = spec.quotas or [0] * spec.n_arms
-    return one, made_cell({}, rounds, means=spec.means, quotas=quotas)
-
-
-def test_first_phases_end_at_recorded_rounds():
-    for one in real.config().named("fair_ucb", "small_quotas"):
-        _, cell = full(one.name)
-        (phase,) = numbers("first_phase", cell)
-        assert phase == sum(math.ceil(Fraction(quota) * one.horizon) for quota in one.quotas)
-        assert phase in (0, *cell.rounds)
 
 
 # ---------------------------------------------------------------------------- suites of r-Regret
@@ -354,83 +200,93 @@ def test_the_largest_r_regret_is_that_of_the_worst_arm():
     assert numbers("r_regret", cell) == pytest.approx([19])
 
 
-# ---------------------------------------------------------------------------------- Observation 1
+# ------------------------------------------------------------------------ without runs, by counting
 
 
 def test_cheapest_counts_are_the_floors():
-    problem = fair_counts.Problem(
-        100, [Fraction(0), Fraction(1, 2)], [Fraction(1, 3), Fraction(2, 7)], Fraction(3)
-    )
-    assert fair_counts.cheapest(problem) == [75, 25]  # floor(200 / 7) - 3
-    assert problem.r_regret([75, 25]) == 0
-    assert problem.r_regret([74, 26]) > 0 > problem.r_regret([76, 24])
-    assert problem.is_fair([75, 25])
-    assert not problem.is_fair([76, 24])
-
-
-# ------------------------------------------------------------------------------ other programs
-
-
-# ------------------------------------------------------------------------------ counterexamples
-
-
-def replayed(found):
-    """Return how many pulls the example's arm lacks, counted anew in fractions."""
-    quotas = [Fraction(one) for one in found["quotas"]]
-    pulls = [0] * found["arms"]
-    for t in range(1, found["round"] + 1):
-        behind = [r * (t - 1) - n for r, n in zip(quotas, pulls, strict=True)]
-        due = max(behind) > Fraction(found["alpha"])
-        pulls[behind.index(max(behind)) if due else found["learner"] - 1] += 1
-    arm = found["arm"] - 1
-    assert pulls[arm] == found["pulls"]
-    return math.floor(quotas[arm] * found["round"]) - pulls[arm]
-
-
-def test_the_specified_counterexample():
-    found = counterexamples.first_violation([9] * 10, 100, 50, learner=0)
-    assert found["quotas"] == ["9/100"] * 10
-    assert (found["alpha"], found["round"], found["arm"]) == ("1/2", 12, 8)
-    assert (found["owed"], found["pulls"], found["missing"]) == (1, 0, 1)
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    one = fair_learn.Counted(100, [Fraction(0), half], [third, Fraction(2, 7)], Fraction(3))
+    assert one.cheapest() == [75, 25]  # floor(200 / 7) - 3
+    assert one.r_regret_numerator([75, 25]) == 0
+    assert one.r_regret_numerator([74, 26]) > 0 > one.r_regret_numerator([76, 24])
+    assert one.is_fair([75, 25])
+    assert not one.is_fair([76, 24])
+    assert set(fair_learn.cheapest_fair(200, seed=1)) == {0}
+    assert min(fair_learn.other_fair(200, seed=1)) >= 0
 
 
 @pytest.mark.parametrize(
     ("quotas", "denominator", "tolerance", "learner", "at"),
     [
-        ([4, 6, 5], 20, 10, 0, 20),  # Instance 2, alpha 1/2
-        ([1] * 10, 20, 18, 0, 20),  # Instance 1, alpha 9/10
-        ([30, 25, 20, 10, 5, 4, 3, 2], 100, 0, 7, 20),
-        ([3, 2, 0, 1, 0], 6, 0, 4, 6),
+        ([9] * 10, 100, 50, "first arm", 12),
+        ([4, 6, 5], 20, 10, "first arm", 20),  # Instance 2, alpha 1/2
+        ([1] * 10, 20, 18, "first arm", 20),  # Instance 1, alpha 9/10
+        ([30, 25, 20, 10, 5, 4, 3, 2], 100, 0, "last arm", 20),
+        ([3, 2, 0, 1, 0], 6, 0, "last arm", 6),
+        ([9] * 10, 100, 100, "first arm", None),
+        ([3, 2, 0, 1, 0], 6, 0, "first arm", None),
     ],
 )
-def test_other_counterexamples(quotas, denominator, tolerance, learner, at):
-    found = counterexamples.first_violation(quotas, denominator, tolerance, learner)
-    assert found["round"] == at
-    assert replayed(found) == found["missing"] == 1
+def test_the_round_in_which_fair_learn_fails(quotas, denominator, tolerance, learner, at):
+    """Counted by hand; up to the round before, or to a thousand, no arm lacks more than alpha."""
+
+    def broken(rounds):
+        given = tolerance, fair_learn.LEARNERS[learner], rounds
+        return fair_learn.largest_lack(quotas, denominator, *given) * denominator > tolerance
+
+    assert not broken(at - 1 if at else 1000)
+    assert at is None or broken(at)
 
 
-@pytest.mark.parametrize("tolerance", [0, 100, 200])
-def test_no_counterexample_where_the_theorem_holds(tolerance):
-    assert counterexamples.first_violation([9] * 10, 100, tolerance, learner=0) is None
+def test_flearn_keeps_quotas_below_equal_shares_alone():
+    violations = fair_learn.fair_learn_violations
+    assert max(violations(100, 200, 0, 1, seed=3)) == 0
+    assert max(violations(100, 400, 0, 0, seed=3)) == 1
+    assert max(violations(50, 400, "1/2", 1, seed=3)) == 1
+    # the smallest example by hand: quotas 1/4 of three arms, tolerance 2, the last arm waits
+    ahead = fair_learn.LEARNERS["smallest deficit"]
+    assert ahead(1, [1, -2, -2]) == 1
+    assert fair_learn.largest_lack([1, 1, 1], 4, 8, ahead, 100) >= 2
 
 
-def test_the_smallest_counterexamples_are_ones():
-    found = counterexamples.counterexamples()
-    fraction, beyond = found["fairucb-thm1-alpha-nonint"], found["fairucb-thm1-range"]
-    assert replayed(fraction) > Fraction(fraction["alpha"])
-    assert Fraction(fraction["alpha"]).denominator > 1
-    assert max(map(Fraction, fraction["quotas"])) < Fraction(1, fraction["arms"])
-    assert replayed(beyond) > Fraction(beyond["alpha"]) == 0
-    assert max(map(Fraction, beyond["quotas"])) >= Fraction(1, beyond["arms"] - 1)
-    assert sum(map(Fraction, beyond["quotas"])) < 1
-    assert not fraction["tie"]
-    assert not beyond["tie"]
+def test_r_regret_is_of_all_outcomes():
+    """Two arms, three rounds: each once, then the one with the larger mean, the first on a tie."""
+    means, quotas = [Fraction(1, 2), Fraction(1, 4)], [Fraction(0)] * 2
+    found = list(fair_learn.expected_r_regrets(means, quotas, 3))
+    second = Fraction(1, 2) * Fraction(1, 4)  # the first arm failed, the second did not
+    assert found == [0, Fraction(1, 4), Fraction(1, 4) * (1 + second)]
 
 
-def test_no_smaller_counterexample_of_two_arms():
-    """Two arms of equal quota below 1/2: a violation takes alpha of at least 2/3 (by hand)."""
-    for denominator in range(2, 6):
-        for quota in range(1, -(-denominator // 2)):
-            for tolerance in range(1, denominator):
-                found = counterexamples.first_violation([quota] * 2, denominator, tolerance, 0)
-                assert found is None or found["tie"]
+def test_a_check_reads_each_arm():
+    assert [fair_learn.quotas_read(k) for k in (2, 5, 9)] == [2, 5, 9]
+
+
+@pytest.mark.parametrize("tolerance", ["0", "1/2"])
+def test_the_adversary_is_the_worst_of_all_learners_that_are_gone_through(tolerance):
+    """Every sequence of wishes in the first rounds, with ties to the lowest arm."""
+    quotas, denominator, alpha = (1, 1, 1), 4, Fraction(tolerance)
+    worst = max(
+        fair_learn.largest_lack(
+            quotas, denominator, alpha * denominator, lambda t, _, w=wishes: w[t - 1], 8
+        )
+        for wishes in itertools.product(range(3), repeat=8)
+    )
+    found = adversary.worst_amounts(quotas, denominator, alpha, True)["fair"]
+    assert found == (worst - alpha) * alpha.denominator
+
+
+def test_the_adversary_breaks_what_is_known_to_break():
+    worst = adversary.worst_learner
+    assert max(worst("fair", 3, 6, "kth", "0")) <= 0
+    assert max(worst("fair", 3, 7, "all", "0")) > 0
+    assert max(worst("pulled", 3, 5, "wider", "0")) > 0
+    assert max(worst("rise k - 1", 3, 6, "wider", "0")) <= 0
+    assert set(adversary.lack_asleep(2, 4, "1/2")) == {1}  # nobody can pull an arm that sleeps
+
+
+def test_quotas_are_within_their_span():
+    within = adversary.quotas_within
+    assert list(within(2, 5, "kth")) == [(2, 2), (2, 1), (2, 0), (1, 1), (1, 0)]
+    assert (2, 2, 0) in within(3, 5, "wider")
+    with pytest.raises(ValueError, match="span must be one of kth, wider, all, got 'none'"):
+        list(within(2, 5, "none"))

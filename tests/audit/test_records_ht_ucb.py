@@ -1,4 +1,4 @@
-"""HT-UCB's words, and inputs of its ledger, on numbers done by hand."""
+"""HT-UCB's words on numbers done by hand."""
 
 import math
 from fractions import Fraction
@@ -6,50 +6,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import real
 from fairbandits.audit import cases
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.judge import Answer, judge
-from fairbandits.audit.mathematics import counterexamples, penalties
+from fairbandits.audit.measures import penalised_problem as problem
 from fairbandits.audit.measures.ht_ucb import frontier, straightness
 from fairbandits.theory import bounds_ht_ucb as bounds
 from fairbandits.theory.fluid import fluid_pulls
 from small_records import cell_of, evaluated, ledger_test, numbers
 
 SEED = 20240919
-LEDGER = real.ledgers()["ht_ucb"]
-
-
-def plan_of(claim, test):
-    return ledger_test(claim, test).plan
 
 
 def made_cell(values, rounds, *, quotas=("1/10", "1/10"), **given):
     """Return a cell of made-up columns, each of shape (replicates, rounds, arms)."""
     given = {"policy": "ht_ucb", "penalties": 0.3} | given
     return cell_of(values, rounds, quotas=tuple(quotas), **given)
-
-
-def test_uncut_lfg_meets_the_instances_of_the_figures():
-    config = real.config()
-    for suite, figure in (
-        ("regret_open", "regret"),
-        ("paths_uncut", "paths"),
-        ("frontier_uncut", "frontier"),
-    ):
-        for one in config.named("ht_ucb", suite):
-            (other,) = config.named("ht_ucb", f"{figure}_{one.instance}")
-            own, theirs = one.runs[0].spec, other.runs[0].spec
-            assert own.stream == theirs.stream
-            assert own.parameters.get("cap", 1) is None
-            for name in ("means", "drawn_means", "quotas", "law", "spread"):
-                assert getattr(own, name) == getattr(theirs, name)
-
-
-def outcome(claim, test, cell):
-    """Return what the first input of a test is on a made-up cell."""
-    return numbers(next(iter(plan_of(claim, test).inputs.values())), cell)
 
 
 FOUR = {"means": (0.9, 0.8, 0.6, 0.9), "quotas": ("1/4", "1/5", "1/10", "1/10")}
@@ -154,55 +125,45 @@ def test_theorem_4_by_hand():
 def test_committing_costs_less_than_its_bound():
     for share in (0.1, 0.01):
         gaps = np.geomspace(0.1, 10, 15)
-        found = penalties.committing_regrets(10, share, 100_000, gaps, 20_000, SEED).mean(axis=0)
-        assert found.max() < bounds.committing_regret(10, share, 100_000)
+        found = problem.committing_regrets(10, share, 100_000, gaps, 20_000, seed=SEED)
+        assert found.mean(axis=0).max() < bounds.committing_regret(10, share, 100_000)
     m, step = 9000.0, np.linspace(0, 1, 100_001)
     largest = (step * np.exp(-m * step**2 / 4)).max()
     assert bounds.committing_regret(10, 0.1, 100_000) == pytest.approx(1e4 * 9 * largest, rel=1e-3)
 
 
-def test_committing_is_counted_as_a_plain_loop_does(rng):
+def test_committing_is_counted_as_a_plain_loop_does():
     """Two arms, gap in units of sqrt(2 / T); the best is missed with the normal tail's chance."""
-    found = penalties.committing_regrets(2, 0.5, 200, [1.0], 40_000, SEED)[:, 0]
+    found = problem.committing_regrets(2, 0.5, 200, [1.0], 40_000, seed=SEED)[:, 0]
     gap = math.sqrt(2 / 200)
     assert set(np.round(found, 9)) == {0.0, round(100 * gap, 9)}
     chance = 0.5 * math.erfc(gap / math.sqrt(2 / 50) / math.sqrt(2))
     assert (found > 0).mean() == pytest.approx(chance, abs=0.01)
 
 
-# ------------------------------------------------------------------- exact fractions, and Flearn
+# --------------------------------------------------------------------------------- exact fractions
 
 
 def test_section_2_is_right_in_exact_fractions():
-    assert set(penalties.wrong_minimisers(200, SEED)) == {0}
-    assert set(penalties.not_one_set(200, SEED)) == {0}
-    assert max(penalties.optimum_errors(20, SEED)) < 1e-12
-    assert set(penalties.out_of_order(200, SEED)) == {0}
+    for word in (problem.wrong_minimisers, problem.not_one_set, problem.out_of_order):
+        assert set(word(200, seed=SEED)) == {0}
+    assert max(problem.optimum_errors(20, seed=SEED)) < 1e-12
 
 
 def test_wrong_statements_about_the_optimum_are_seen(monkeypatch):
-    monkeypatch.setattr(penalties, "loss", lambda gap, rate, quota, y: gap * y)
-    assert 1 in penalties.wrong_minimisers(50, SEED)
+    monkeypatch.setattr(problem, "loss", lambda gap, rate, quota, y: gap * y)
+    assert 1 in problem.wrong_minimisers(50, seed=SEED)
     monkeypatch.setattr(
-        penalties, "oracle_allocation", lambda means, quotas, rates: np.eye(len(means))[0]
+        problem, "oracle_allocation", lambda means, quotas, rates: np.eye(len(means))[0]
     )
-    assert max(penalties.optimum_errors(20, SEED)) > 0.01
-    monkeypatch.setattr(penalties, "arm_sets", lambda means, rates: [np.ones(len(means))] * 2)
-    assert 1 in penalties.not_one_set(5, SEED)
+    assert max(problem.optimum_errors(20, seed=SEED)) > 0.01
+    monkeypatch.setattr(problem, "arm_sets", lambda means, rates: [np.ones(len(means))] * 2)
+    assert 1 in problem.not_one_set(5, seed=SEED)
 
 
 def test_a_constraint_for_each_round_cannot_be_met():
-    assert penalties.least_lack(["1/20"] * 9, 100) == 8
-    assert penalties.least_lack(["1/2", "0"], 100) == 0
-
-
-def test_flearn_keeps_quotas_below_equal_shares_alone():
-    assert max(penalties.fair_learn_violations(100, 200, "0", 1, SEED)) == 0
-    assert max(penalties.fair_learn_violations(100, 400, "0", 0, SEED)) == 1
-    assert max(penalties.fair_learn_violations(50, 400, "1/2", 1, SEED)) == 1
-    # the smallest example by hand: quotas 1/4 of three arms, tolerance 2, the last arm waits
-    ahead = counterexamples.LEARNERS["smallest deficit"]
-    assert counterexamples.largest_lack([1, 1, 1], 4, 8, ahead, 100) >= 2
+    assert problem.least_lack(["1/20"] * 9, 100) == 8
+    assert problem.least_lack(["1/2", "0"], 100) == 0
 
 
 # ---------------------------------------------------------------------------- round by round
@@ -348,68 +309,6 @@ def test_fluid_law_of_a_cell():
     assert numbers("fluid_pulls", cell) == pytest.approx(wanted.tolist())
 
 
-# ------------------------------------------------------------------------ planted data, by claim
-
-
-def plays_at(pulls, rounds, **given):
-    return made_cell({"plays": [pulls]}, rounds, **given)
-
-
-BLOCKED = {
-    "means": (0.9, 0.85, 0.8, 0.3),
-    "quotas": ("1/10", "1/10", "1/10", "1/2"),
-    "penalties": 0.95,
-}
-
-
-def test_one_pull_short_is_seen():
-    """T = 1002 owes 100, 100, 100 and 501 pulls."""
-    for last, held in ((501, True), (500, False)):
-        cell = plays_at([[1002 - 200 - last, 100, 100, last]], [1002], **BLOCKED)
-        for test in ("whatever_the_quotas", "at_the_edge", "large_rates"):
-            assert outcome("htucb-thm1-fair", test, cell) == [held]
-        assert outcome("htucb-abs-asymptotic-fairness", "in_proportion", cell) == [True]
-
-
-def test_a_linear_lack_is_seen():
-    """Five pulls missing of an arm of four are more than K; of a non-critical one they are none."""
-    for short, held in ((4, True), (5, False)):
-        cell = plays_at(
-            [[702 - 200 + short, 100, 100 - short + 0, 200]],
-            [1000],
-            means=BLOCKED["means"],
-            quotas=["1/10"] * 4,
-            penalties=0.95,
-        )
-        assert outcome("htucb-thm2-deficit-O1", "fixed_gaps", cell) == [short]
-        assert outcome("htucb-tau-nonconstant", "lack", cell) == [held]
-        assert outcome("htucb-thm2-critical-at-level", "in_nearly_all_runs", cell) == [held]
-    outside = plays_at(
-        [[900, 100, 0, 0]], [1000], means=(0.9, 0.8, 0.3, 0.2), quotas=["1/10"] * 4, penalties=0.2
-    )
-    assert outcome("htucb-thm2-deficit-O1", "fixed_gaps", outside) == [0]
-
-
-def test_pulls_beyond_the_bounds_are_seen():
-    """T = 1e6, gap 0.1: 8 ln T / gap^2 = 11 052, the quota is 100 000."""
-    given = {"means": (0.9, 0.8), "quotas": ("1/10", "1/10"), "penalties": 0.4}
-    for beyond, counted in ((2, 2), (7, 7), (9, 8)):
-        cell = plays_at([[900000 - beyond, 100000 + beyond]], [10**6], **given)
-        assert outcome("htucb-thm2-cr-count", "at_the_quota", cell) == [counted]
-
-
-def test_eq44_on_pulls_by_hand():
-    """T = 1e5, gap 0.3, A = 0.29, tau T = 10, 215 pulls: a regret of 61.6 against 52.1."""
-    given = {"means": (0.9, 0.6), "quotas": ("1/10000", "1/10000"), "penalties": 0.29}
-    root = 4 * math.sqrt(math.log(1e5) / 1e5)
-    for n, regret in ((215, 0.3 * 205 + 0.1), (8, 0.08)):
-        bound = root * (10 + max(n - 10, 0)) + 4 * math.sqrt(10 * math.log(1e5))
-        (found,) = outcome(
-            "htucb-proof-eq44", "found", plays_at([[10**5 - n, n]], [10**5], **given)
-        )
-        assert found == pytest.approx(regret - bound)
-
-
 def test_straightness():
     x = np.array([[[1.0, 2.0, 4.0, 9.0]]])
     y = np.array([[[3.0, 5.0, 9.0, 0.0]], [[1.0, 1.0, 1.0, 7.0]], [[2.0, 1.0, -1.0, 0.0]]])
@@ -418,22 +317,16 @@ def test_straightness():
     )
 
 
-def test_a_lower_bound_that_fails_is_seen():
-    """Theorem 5's arm needs ln T / 0.4^2 = 72 pulls after 1e5 rounds, Theorem 6's 288."""
-    for n, held in ((73, True), (71, False)):
-        cell = plays_at(
-            [[10**5 - 2 * n, n, n]], [10**5], means=(0.9, 0, 0), quotas=["1/5"] * 3, penalties=0.5
-        )
-        assert all(np.array(outcome("htucb-thm5-lb", "pulls", cell)) <= 0) == held
-    for n, held in ((289, True), (287, False)):
-        cell = plays_at(
-            [[10**5 - n - 100, n, 100]],
-            [10**5],
-            means=(0.8, 0.6, 0.2),
-            quotas=(0, 0, "1/10"),
-            penalties=[0.4, 0.4, 0.3],
-        )
-        assert (outcome("htucb-thm6-lb", "pulls", cell)[0] <= 0) == held
+def test_eq44_on_pulls_by_hand():
+    """T = 1e5, gap 0.3, A = 0.29, tau T = 10, 215 pulls: a regret of 61.6 against 52.1."""
+    given = {"means": (0.9, 0.6), "quotas": ("1/10000", "1/10000"), "penalties": 0.29}
+    root = 4 * math.sqrt(math.log(1e5) / 1e5)
+    for n, regret in ((215, 0.3 * 205 + 0.1), (8, 0.08)):
+        bound = root * (10 + max(n - 10, 0)) + 4 * math.sqrt(10 * math.log(1e5))
+        cell = made_cell({"plays": [[[10**5 - n, n]]]}, [10**5], **given)
+        excess = ledger_test("htucb-proof-eq44", "found").plan.inputs
+        (found,) = numbers(next(iter(excess.values())), cell)
+        assert found == pytest.approx(regret - bound)
 
 
 @pytest.mark.parametrize(
@@ -445,54 +338,9 @@ def test_a_lower_bound_that_fails_is_seen():
     ],
 )
 def test_counterexamples_by_hand(claim, test, wanted):
-    given = plan_of(claim, test).inputs["excess"]
+    given = ledger_test(claim, test).plan.inputs["excess"]
     text = given[0] if isinstance(given, list) else given
     found = parse(text).evaluate(cases.CaseScope(None, None, {}))
     assert float(found) > 0
     if wanted is not None:
         assert float(found) == pytest.approx(wanted)
-
-
-def test_theorem_7_needs_less_than_any_constant_gives():
-    """Each constant's bound is above what the policy can lose; with a share of 1/2 none is."""
-    for text in plan_of("htucb-thm7-universal", "any_constant").inputs["excess"]:
-        assert float(parse(text).evaluate(cases.CaseScope(None, None, {}))) > 0
-    half = bounds.least_worst_regret(10, 0.05, 1e6, 0.03252) - bounds.committing_regret(
-        10, 0.5, 1e6
-    )
-    assert half < 0
-
-
-# ---------------------------------------------------------------------------- "always", by cases
-
-
-def found_in(verdicts):
-    """Return answers to the test of the superiority over the soft threshold, a cell each."""
-    p = {REPRODUCED: 1e-6, NOT_REPRODUCED: 1e-6, INCONCLUSIVE: 0.5}
-    return [
-        Answer(
-            "htucb-soft-published-scale",
-            "than_soft",
-            each=f"cell {k}",
-            finding=Finding(1.0, 0.5, 1.5, 50, p[verdict], verdict),
-            against={"zero": 0.0},
-        )
-        for k, verdict in enumerate(verdicts)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("won", "open_", "lost", "verdict"),
-    [
-        (36, 0, 0, REPRODUCED),
-        (24, 12, 0, REPRODUCED),
-        (23, 13, 0, INCONCLUSIVE),
-        (35, 0, 1, NOT_REPRODUCED),
-    ],
-)
-def test_always_counts_cases(won, open_, lost, verdict):
-    """None may be lost and two thirds have to be won, whichever test the cells are of."""
-    found = found_in([REPRODUCED] * won + [INCONCLUSIVE] * open_ + [NOT_REPRODUCED] * lost)
-    rows = judge({"ht_ucb": LEDGER}, found)
-    (own,) = (row for row in rows if row.claim.id == "htucb-soft-published-scale")
-    assert own.outcome == verdict

@@ -54,7 +54,7 @@ class CaseScope:
             raise ExpressionError(f"{name!r} needs a cell, and the test names none")
         if name not in measures.measures():
             return self.cell.coordinate(name)
-        values = measures.measures()[name](self.cell)
+        values = measures.measures()[name].measured(self.cell)
         if "arm" in self.known and values.shape[2] > 1:
             values = values[:, :, [self.known["arm"] - 1]]
         return values
@@ -85,7 +85,7 @@ class CaseScope:
 
     def call(self, name: str, arguments: list[Any]) -> Any:
         """Return a function's value."""
-        return measures.functions()[name](self, arguments)
+        return measures.functions()[name].called(self, arguments)
 
 
 def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:

@@ -15,13 +15,17 @@ from fairbandits.data.provenance import PACKAGE, docstrings, tokens
 
 
 class Definition(NamedTuple):
-    """A statement of a file's top level: its hash, and the dotted names that it uses."""
+    """A statement of a file's top level: its hash, and the dotted names that it uses.
+
+    Of a call that registers a function, `parameters` are the texts given for that one's.
+    """
 
     file: str
     name: str
     digest: str
     uses: frozenset[str]
     parameters: tuple[str, ...]
+    registers: bool = False
 
 
 class Source(NamedTuple):
@@ -73,12 +77,15 @@ def source(file: str, package: Path = PACKAGE) -> Source:
         inside = ast.parse(part)
         kept = "".join(tokens(part, list(docstrings(inside))))
         args = node.args if isinstance(node, ast.FunctionDef) else None
+        registers = isinstance(node, ast.Expr)
+        given = _given(node) if registers else ()
         one = Definition(
             file,
             names[0],
             hashlib.sha256(kept.encode()).hexdigest()[:16],
             frozenset(_uses(node)),
-            tuple(arg.arg for arg in (*args.args, *args.kwonlyargs)) if args else (),
+            tuple(arg.arg for arg in (*args.args, *args.kwonlyargs)) if args else tuple(given),
+            registers,
         )
         for name in names:
             definitions[name] = (*definitions.get(name, ()), one)
@@ -97,6 +104,11 @@ def _names(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         yield node.name
         return
+    match node:
+        case ast.Expr(ast.Call(ast.Call(keywords=given), [of])):  # it registers a function
+            named = [one.value.value for one in given if one.arg == "name"]
+            yield from named or [ast.unparse(of).rpartition(".")[2]]
+            return
     inside = list(ast.walk(node))
     yield from (
         one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
@@ -106,6 +118,23 @@ def _names(node: ast.stmt) -> Iterator[str]:
         texts = (one.value for one in inside if isinstance(one, ast.Constant))
         yield from (one for one in texts if isinstance(one, str) and one.isidentifier())
         yield from (one.arg for one in inside if isinstance(one, ast.keyword) and one.arg)
+
+
+def _given(node: ast.Expr) -> Iterator[str]:
+    """Yield the texts given by keywords, but for a name and a description."""
+    for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
+        for one in call.keywords:
+            if isinstance(one.value, ast.Constant) and one.arg not in ("name", "what"):
+                yield str(one.value.value)
+
+
+def asked(one: Definition, package: Path = PACKAGE) -> Iterator[str]:
+    """Yield the names that a word asks for: its parameters, those of a function it registers."""
+    yield from one.parameters
+    if one.registers:
+        for used in one.uses:
+            for other in _used(one.file, used, package):
+                yield from other.parameters
 
 
 def _uses(node: ast.AST) -> Iterator[str]:

@@ -94,10 +94,7 @@ def group_regret(
     Returns
     -------
     ndarray, shape (..., n_checkpoints)
-
-    References
-    ----------
-    BF-UCB, Definition 5.
+        BF-UCB's reward regret (Definition 5).
     """
     earned = pseudo_reward(plays, means)
     return fair_optimum(rounds, means, groups, quotas, merit, c) - earned
@@ -111,10 +108,9 @@ def released_regret(
     groups: Sequence[int],
     quotas: Sequence,
 ) -> np.ndarray:
-    """Return the regret as the released program counts it, shape (..., n_checkpoints).
+    """Return the regret as the released program counts it, R*_beta(t - 1) less rewards since.
 
-    It is R*_beta(t - 1) less the rewards seen since the initial rounds, whose own rewards
-    (`InitialPhase`'s ``initial_reward``) are left out although their rounds are not.
+    Rewards of the initial rounds are left out, although their rounds are not.
     """
     optimum = fair_optimum(np.asarray(rounds) - 1, means, groups, quotas)
     return optimum - (rewards - initial_rewards).sum(axis=-1)
@@ -133,9 +129,8 @@ def decomposition(
     """Return the two parts of the reward regret, each (..., n_checkpoints) (Theorem 4, Eq. 5).
 
     The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds on worse groups beyond
-    the quotas; the second the cost of the policies within the groups, R*_g - R_g^s summed over the
-    rounds s <= t. `plays` are pulls, or a group's rounds in any split among its arms; `probability`
-    has summed probabilities of being drawn, or pulls, which give the second part of one path.
+    the quotas; the second the cost of the policies within the groups. `probability` has summed
+    probabilities of being drawn, or pulls, which give the second part of one path.
     """
     plays, means = fitted(plays, means)
     values = group_values(means, groups, merit, c)
@@ -152,23 +147,10 @@ def policy_distance(
     merit: str = "power",
     c: float = 1.0,
 ) -> np.ndarray:
-    """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, how far each group's policy is from the fair one.
+    """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_checkpoints, n_groups) (Fig. 2).
 
-    Parameters
-    ----------
-    policy : ndarray, shape (..., n_checkpoints, n_arms)
-        Probabilities within each group, e.g. the probe ``share``: those of the last round that drew
-        from the group by merit; before any such round the distance is 1.
-    means, groups, merit, c
-        As in `group_regret`.
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints, n_groups)
-
-    References
-    ----------
-    BF-UCB, the quantity of Fig. 2.
+    `policy` has the probabilities within each group, e.g. the probe ``share``: those of the last
+    round that drew from the group by merit; before any such round the distance is 1.
     """
     policy, means = fitted(policy, means)
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)
@@ -177,21 +159,10 @@ def policy_distance(
 def group_deficits(
     rounds: np.ndarray, plays: np.ndarray, groups: Sequence[int], quotas: Sequence
 ) -> np.ndarray:
-    """Return floor(beta_g t) - N_g(t): the whole pulls that each group lacks.
+    """Return floor(beta_g t) - N_g(t), the whole pulls that each group lacks, as integers.
 
-    Parameters
-    ----------
-    rounds, plays, groups, quotas
-        As in `group_regret`; the pulls of a group's arms are N_g(t).
-
-    Returns
-    -------
-    ndarray of int, shape (..., n_checkpoints, n_groups)
-        Group exposure is fair where none is above 0.
-
-    References
-    ----------
-    BF-UCB, Definition 2.
+    Group exposure is fair where none is above 0 (Definition 2); the shape is (..., n_checkpoints,
+    n_groups), and arguments are those of `group_regret`.
     """
     return owed(rounds, quotas) - per_group(plays, groups)
 

@@ -26,7 +26,7 @@ def unfairness_levels(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -
 def unfairness(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
     """Return U = sum_k (tau_k t - N_k(t))+, the pulls that all arms together lack.
 
-    `rounds`, `plays` and `quotas` are those of `violation`; the shape is (..., n_checkpoints).
+    Arguments are those of `violation`; the shape is (..., n_checkpoints).
     """
     lacks, denominator = lacking(rounds, plays, quotas)
     return np.maximum(lacks, 0).sum(axis=-1) / denominator
@@ -64,14 +64,9 @@ def penalised_regret(
     """Return the regret where each missing pull costs, R(t) = L(t) - L*(t) (Eq. 10).
 
     `penalties` are the rates A_k, one for all arms, or of the shape of the means; the other
-    arguments are those of `r_regret`, and the shape is (..., n_checkpoints).
-
-    Notes
-    -----
-    The difference is taken arm by arm, where it is a sum of three terms of which none is negative:
-    Delta_k for every pull beyond the quota, (A_k - Delta_k)+ for every pull that lacks, and
-    (Delta_k - A_k)+ for every pull within the quota. So no digits cancel, and R >= 0 for every
-    policy at every round.
+    arguments are those of `r_regret`, and the shape is (..., n_checkpoints). It is the sum of
+    `regret_parts`, of which none is negative: so no digits cancel, and R >= 0 for every policy at
+    every round.
     """
     return sum(regret_parts(rounds, plays, means, quotas, penalties))
 
@@ -79,11 +74,9 @@ def penalised_regret(
 class RegretParts(NamedTuple):
     """The three sums that the penalised regret is made of, each of shape (..., n_checkpoints).
 
-    Attributes
-    ----------
-    beyond : sum_k Delta_k (N_k - tau_k t)+, pulls beyond the quota
-    lacking : sum_k (A_k - Delta_k)+ (tau_k t - N_k)+, pulls that lack
-    within : sum_k (Delta_k - A_k)+ min(N_k, tau_k t), pulls that cost more than their penalty
+    They are sum_k Delta_k (N_k - tau_k t)+, of pulls beyond the quota, sum_k (A_k - Delta_k)+
+    (tau_k t - N_k)+, of pulls that lack, and sum_k (Delta_k - A_k)+ min(N_k, tau_k t), of pulls
+    that cost more than their penalty.
     """
 
     beyond: np.ndarray

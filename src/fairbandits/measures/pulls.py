@@ -40,7 +40,7 @@ def gaps(means: Sequence[float]) -> np.ndarray:
 
 
 def regret(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return the conventional pseudo-regret sum_i Delta_i N_i(t).
+    """Return the conventional pseudo-regret sum_i Delta_i N_i(t), shape (..., n_checkpoints).
 
     It is what all pulls of other arms than the best cost, those that quotas or targets demand among
     them.
@@ -51,10 +51,6 @@ def regret(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
         Pulls N_i(t), or summed probabilities.
     means : ndarray, shape (n_arms,) or (n_replicates, n_arms)
         True means mu_i; Delta_i = max mu - mu_i.
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints)
 
     Raises
     ------
@@ -73,10 +69,7 @@ def regret(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
 def pseudo_reward(
     plays: np.ndarray, means: np.ndarray, initial_plays: np.ndarray | float = 0
 ) -> np.ndarray:
-    """Return sum_i mu_i (N_i(t) - initial pulls), shape (..., n_checkpoints), as a dot product.
-
-    With `InitialPhase`'s ``initial_plays`` only the rounds after the initial ones count.
-    """
+    """Return sum_i mu_i (N_i(t) - initial pulls), shape (..., n_checkpoints), as a dot product."""
     return dot(*fitted(np.asarray(plays) - initial_plays, means))
 
 
@@ -91,7 +84,7 @@ def r_regret(
     """Return the regret beyond the quotas', sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha)).
 
     It is against the best policy that meets the quotas in whole pulls, so that it can be negative
-    for one that does not.
+    for one that does not (Patil et al., Definition 4, with the floor that Definition 2 has).
 
     Parameters
     ----------
@@ -107,10 +100,6 @@ def r_regret(
     Returns
     -------
     ndarray, shape (..., n_checkpoints)
-
-    References
-    ----------
-    Patil et al., Definition 4, with the floor that Definition 2 has.
     """
     plays, means = fitted(plays, means)
     owed = floors(rounds, *quota_numerators(quotas, np.max(rounds, initial=1)))
@@ -128,17 +117,9 @@ def lacking(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> tuple[np
 
 
 def violation(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return the largest r_i t - N_i(t) of an arm: the pulls that it lacks.
+    """Return the largest r_i t - N_i(t) of an arm, shape (..., n_checkpoints): pulls that it lacks.
 
-    Parameters
-    ----------
-    rounds, plays, quotas
-        As in `r_regret`.
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints)
-        Negative where all arms have more than their quotas.
+    It is negative where all arms have more than their quotas. Arguments are those of `r_regret`.
 
     Examples
     --------

@@ -19,7 +19,7 @@ def target_regret(
 ) -> np.ndarray:
     """Return b* t - sum_i mu_i N_i(t): the regret against the best distribution with the targets.
 
-    It can be negative for a policy that misses the targets.
+    It can be negative for a policy that misses the targets (BanditQ, Eqs 1-3).
 
     Parameters
     ----------
@@ -36,10 +36,6 @@ def target_regret(
     ------
     ValueError
         If no distribution meets the targets.
-
-    References
-    ----------
-    BanditQ, Eqs 1-3.
     """
     earned = pseudo_reward(plays, means)
     return _best(rounds, means, targets) - earned
@@ -66,6 +62,9 @@ def target_violation(
 ) -> np.ndarray:
     """Return the largest lambda_i t - R_i(t) of a protected arm: the reward that it lacks.
 
+    It is negative where all of them have more than their targets. The paper's violation (Eq. 5) is
+    a maximum of means over replicates; the mean of this one is at least as large.
+
     Parameters
     ----------
     rounds : ndarray of int, shape (n_checkpoints,)
@@ -78,8 +77,6 @@ def target_violation(
     Returns
     -------
     ndarray, shape (..., n_checkpoints)
-        Negative where all protected arms have more than their targets. The paper's violation
-        (Eq. 5) is a maximum of means over replicates; the mean of this one is at least as large.
 
     Examples
     --------

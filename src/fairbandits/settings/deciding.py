@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.data.definitions import behind, source
+from fairbandits.data.definitions import asked, behind, source
 from fairbandits.data.provenance import PACKAGE
 from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
 from fairbandits.settings.remembering import key_of, remembered
@@ -231,7 +231,7 @@ def _roots(names: frozenset[str], package: Path) -> tuple[set[tuple[str, str]], 
             for given in (name, f"{name}_"):
                 for one in source(file, package).definitions.get(given, ()):
                     found.add((file, given))
-                    left += one.parameters
+                    left += asked(one, package)
     return found, READ_OFF in seen
 
 

@@ -1,13 +1,8 @@
-"""Bounds of the BF-UCB paper's theorems, with f(mu) = mu.
+"""Bounds of the BF-UCB paper's theorems (AAMAS 2024, section 5), with f(mu) = mu.
 
 `served` are the rounds N_g of each group, `sizes` are k_g; the last axis of arrays is the group,
 the one before it the round. With f(mu) = mu and means of at least 1/2 a group's reward moves by at
 most as much as its means do, so that the paper's constants L and L_1 are 1.
-
-References
-----------
-"Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-bandits", AAMAS 2024, section 5.
 """
 
 import math

@@ -25,11 +25,8 @@ def learning_pulls(horizon: ArrayLike, gaps: ArrayLike) -> np.ndarray:
     return np.divide(logs, gaps**2, out=np.full(gaps.shape, np.inf), where=gaps > 0)
 
 
-def still_learning(
-    horizon: ArrayLike, gaps: ArrayLike, quotas: ArrayLike, tolerance: float = 0
-) -> np.ndarray:
-    """Return which arms are in S(T) and not best."""
-    forced = np.asarray(quotas, float) * horizon - tolerance
+def still_learning(horizon: ArrayLike, gaps: ArrayLike, forced: ArrayLike) -> np.ndarray:
+    """Return which arms are in S(T) and not best; `forced` has r_i T - alpha."""
     return (np.asarray(gaps) > 0) & (forced < learning_pulls(horizon, gaps))
 
 
@@ -47,15 +44,14 @@ def r_regret_bound(
     of S(T) that is not best. As printed it grows without limit with the tolerance; `clipped` it has
     max(0, r_i T - alpha), as the definition of r-Regret has.
     """
-    learning = still_learning(horizon, gaps, quotas, tolerance)
     forced = np.asarray(quotas, float) * horizon - tolerance
-    if clipped:
-        forced = np.maximum(forced, 0.0)
+    learning = still_learning(horizon, gaps, forced)
+    forced = np.maximum(forced, 0.0) if clipped else forced
     beyond = np.where(learning, learning_pulls(horizon, gaps), forced) - forced
     return (np.asarray(gaps) * (CONSTANT + beyond)).sum(axis=-1)
 
 
-def regret_bound(
+def fair_regret_bound(
     horizon: ArrayLike, gaps: ArrayLike, quotas: ArrayLike, tolerance: float = 0
 ) -> np.ndarray:
     """Return Theorem 4's bound on the conventional regret.
@@ -63,12 +59,12 @@ def regret_bound(
     It is (1 + pi^2/3) sum Delta_i, plus 8 ln T / Delta_i for each arm of S(T) that is not best and
     Delta_i (r_i T - alpha) for each arm outside.
     """
-    learning = still_learning(horizon, gaps, quotas, tolerance)
     forced = np.asarray(quotas, float) * horizon - tolerance
+    learning = still_learning(horizon, gaps, forced)
     pulls = np.where(learning, learning_pulls(horizon, gaps), forced)
     return (np.asarray(gaps) * (CONSTANT + pulls)).sum(axis=-1)
 
 
 def ucb1_bound(horizon: ArrayLike, gaps: ArrayLike) -> np.ndarray:
     """Return Theorem 6's bound on the regret of UCB1: that of Theorem 4 without quotas."""
-    return regret_bound(horizon, gaps, np.zeros(np.shape(gaps)))
+    return fair_regret_bound(horizon, gaps, np.zeros(np.shape(gaps)))

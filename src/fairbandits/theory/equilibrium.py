@@ -25,23 +25,3 @@ def equilibrium_regret(means: Sequence[float], targets: Sequence[float], penalty
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     excess = means.max() / means[targets > 0] - 1.0
     return float(-penalty * (excess**2).sum())
-
-
-def regret_identity(
-    means: Sequence[float],
-    targets: Sequence[float],
-    queues: np.ndarray,
-    idleness: np.ndarray,
-    plays: np.ndarray,
-) -> np.ndarray:
-    """Return the regret by the right side of E2, from queues Q_i, idleness I_i and plays P_i.
-
-    It is - sum_protected (Q_i - I_i) (mu* / mu_i - 1) + sum_unprotected (mu* - mu_j) P_j; `queues`,
-    `idleness` and `plays` have shape (..., n_arms).
-    """
-    means, targets = np.asarray(means, float), np.asarray(targets, float)
-    wanted = targets > 0
-    price = np.zeros(means.size)
-    price[wanted] = means.max() / means[wanted] - 1.0
-    gaps = np.where(wanted, 0.0, means.max() - means)
-    return plays @ gaps - (queues - idleness) @ price

@@ -19,13 +19,9 @@ from fairbandits.rationals import quota_numerators, rational
 
 
 class ArmSets(NamedTuple):
-    """Three boolean arrays, shape (n_arms,), of which exactly one is true for each arm.
+    """Which arms are optimal (Delta_k = 0), critical (A_k >= Delta_k > 0) or non-critical.
 
-    Attributes
-    ----------
-    optimal : Delta_k = 0
-    critical : A_k >= Delta_k > 0, worth their quota
-    non_critical : Delta_k > A_k, not worth it
+    Of the three boolean arrays, shape (n_arms,), exactly one is true for each arm.
     """
 
     optimal: np.ndarray

@@ -8,78 +8,76 @@ N_i = N mu_i / M, and a round costs c w / sqrt(N) with c = sum_i (R - mu_i) / sq
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
 
-from fairbandits.audit.mathematics.derivations import above, nonnegative, positive, tends, unequal
+from fairbandits.audit.mathematics.derivations import (
+    above,
+    grows,
+    named,
+    nonnegative,
+    positive,
+    tends,
+    unequal,
+    untrue,
+)
 
+sqrt, log = sympy.sqrt, sympy.log
 T, _N, _K, _DELTA = positive("T N k d")
 _MEANS = positive("mu_1 mu_2 mu_3")
 _SUM = sum(_MEANS)
 _FAIR = sum(mean**2 for mean in _MEANS) / _SUM
-sqrt, log, oo = sympy.sqrt, sympy.log, sympy.oo
-
 #: What a round costs, c, over w / sqrt(N), of a group with three arms.
 LOSS = sum((_FAIR - mean) / sqrt(_SUM * mean) for mean in _MEANS)
 
 
 def _first_order() -> list[int]:
-    step = positive("e")[0]  # w / sqrt(N)
+    (step,) = positive("e")  # w / sqrt(N)
     raised = [mean + step * sqrt(_SUM / mean) for mean in _MEANS]
     reward = sum(one * mean for one, mean in zip(raised, _MEANS, strict=True)) / sum(raised)
-    cost = -sympy.diff(reward, step).subs(step, 0)
-    share = sympy.limit(raised[0] / sum(raised), step, 0)
     return [
         unequal(reward.subs(step, 0), _FAIR),
-        unequal(share, _MEANS[0] / _SUM),
-        unequal(cost, LOSS),
+        unequal(sympy.limit(raised[0] / sum(raised), step, 0), _MEANS[0] / _SUM),
+        unequal(-sympy.diff(reward, step).subs(step, 0), LOSS),
     ]
+
+
+def _pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+    return (other - one) * (other / sqrt(one) - one / sqrt(other))
 
 
 def _positive() -> list[int]:
     """Write c M^(3/2) as a sum over pairs of terms of at least 0; a^2 and b^2 are two means."""
     a, b = positive("a b")
-
-    def pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
-        return (other - one) * (other / sqrt(one) - one / sqrt(other))
-
-    pairs = sum(pair(one, other) for one, other in itertools.combinations(_MEANS, 2))
+    pairs = sum(_pair(one, other) for one, other in itertools.combinations(_MEANS, 2))
     factors = (b - a) ** 2 * (a + b) * (a**2 + a * b + b**2) / (a * b)
     return [
         unequal(sympy.expand(LOSS * _SUM ** sympy.Rational(3, 2)), sympy.expand(pairs)),
-        unequal(pair(a**2, b**2), factors),
-        int(not factors.is_nonnegative) if (b - a).is_real else 1,
+        unequal(_pair(a**2, b**2), factors),
+        untrue((b - a).is_real and factors.is_nonnegative),
     ]
 
 
 def _summed() -> list[int]:
     width = sqrt(2 * log(4 * _N * _K / _DELTA))
-    together = 2 * width * sqrt(_N)
-    share = positive("b")[0]
+    (share,), (more,) = positive("b"), nonnegative("u")
     return [
-        tends(sympy.diff(together, _N) / (width / sqrt(_N)), sympy.Integer(1), _N),
+        tends(sympy.diff(2 * width * sqrt(_N), _N) / (width / sqrt(_N)), 1, _N),
         # a group has a share of all rounds at least, so that its rounds grow as T does
-        above(share * T, share * T + nonnegative("u")[0]),
+        above(share * T, share * T + more),
     ]
 
 
 def _decomposition() -> list[int]:
     rounds, floors = positive("N_1 N_2 N_3"), positive("F_1 F_2 F_3")
     fair, played = positive("R_1 R_2 R_3"), positive("r_1 r_2 r_3")
-    horizon = sum(rounds)
-    regret = (
-        sum(f * r for f, r in zip(floors, fair, strict=True))
-        + (horizon - sum(floors)) * fair[0]  # the first group is the best
-        - sum(n * r for n, r in zip(rounds, played, strict=True))
-    )
-    parts = sum(
-        (n - f) * (fair[0] - r) + n * (r - own)
-        for n, f, r, own in zip(rounds, floors, fair, played, strict=True)
-    )
+    groups = list(zip(rounds, floors, fair, played, strict=True))
+    free = sum(rounds) - sum(floors)  # for the first group, the best
+    regret = sum(f * r for _, f, r, _ in groups) + free * fair[0]
+    regret -= sum(n * own for n, _, _, own in groups)
+    parts = sum((n - f) * (fair[0] - r) + n * (r - own) for n, f, r, own in groups)
     return [unequal(regret, parts)]
 
 
@@ -98,39 +96,14 @@ def _lipschitz() -> list[int]:
     ]
 
 
-PROOFS: dict[str, Callable[[], list[int]]] = {
-    "first_order": _first_order,
-    "positive": _positive,
-    "summed": _summed,
-    "decomposition": _decomposition,
-    "lipschitz": _lipschitz,
-}
+PROOFS = named(_first_order, _positive, _summed, _decomposition, _lipschitz)
 
 
-def wrong_steps(proof: str) -> np.ndarray:
-    """Return 1 for each step of a derivation that does not hold, else 0."""
-    return np.array(PROOFS[proof]())
-
-
-def unbounded(order: str, power: str) -> int:
+def beyond_order(order: str, power: str) -> int:
     """Return 1 if sqrt(T) w goes to infinity over an order in T, with delta of order T^-power."""
     over = sympy.sympify(order, locals={"T": T})
     width = sqrt(2 * ((1 + sympy.Rational(power)) * log(T) + log(4 * _K)))
-    return int(sympy.limit(sqrt(T) * width / over, T, oo) == oo)
-
-
-def limit_constant(means: np.ndarray, sizes: np.ndarray, shares: np.ndarray) -> float:
-    """Return the limit of the regret within groups over sqrt(T ln T).
-
-    `means` are those of all arms, group after group, `sizes` the groups' numbers of arms and
-    `shares` the parts of the rounds that they have.
-    """
-    total = 0.0
-    for arms, share in zip(np.split(means, np.cumsum(sizes)[:-1]), shares, strict=True):
-        all_means, fair = arms.sum(), (arms**2).sum() / arms.sum()
-        constant = ((fair - arms) / np.sqrt(all_means * arms)).sum()
-        total += 2 * math.sqrt(2 * share) * constant
-    return float(total)
+    return grows(sqrt(T) * width / over, T)
 
 
 def fluid_loss(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:
@@ -155,27 +128,6 @@ def fluid_loss(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarra
         start = np.append(np.ones(k), first[-1])
         ends = np.log(served[later].astype(float))
         span = math.log(k), float(ends.max())
-        found = solve_ivp(
-            slopes, span, start, method="LSODA", dense_output=True, rtol=1e-6, atol=1e-6
-        )
-        losses[later] = found.sol(ends)[-1]
+        options = {"method": "LSODA", "dense_output": True, "rtol": 1e-6, "atol": 1e-6}
+        losses[later] = solve_ivp(slopes, span, start, **options).sol(ends)[-1]
     return losses
-
-
-def first_line_excess(means: Sequence[str], optimistic: Sequence[str], tilde: bool) -> Fraction:
-    """Return a policy's distance from the fair one, less the first line of Theorem 3's display.
-
-    The policy follows `optimistic` means. With `tilde` the first factor of the line is 1, as it
-    would be if both of its merits were of the optimistic means.
-    """
-    real = [Fraction(one) for one in means]
-    raised = [Fraction(one) for one in optimistic]
-    distance = sum(
-        (abs(a / sum(real) - b / sum(raised)) for a, b in zip(real, raised, strict=True)),
-        Fraction(0),
-    )
-    line = sum(
-        ((1 if tilde else a / b) * abs(b - a) for a, b in zip(real, raised, strict=True)),
-        Fraction(0),
-    )
-    return distance - 2 * line / sum(raised)

@@ -1,10 +1,12 @@
 """Words of BanditQ: rewards against targets, queues, theorems, published curves, mathematics."""
 
+import itertools
+import math
+
 import numpy as np
 
 from fairbandits.audit import mathematics
 from fairbandits.audit.cells import defaults
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.selection import held_out
 from fairbandits.measures import rates
@@ -37,16 +39,10 @@ def pseudo_regret(rounds, expected_plays, own_means, target):
     return rates.target_regret(rounds, expected_plays, own_means, target)
 
 
-@measure("rt", "reward")
-def realised_regret(rounds, reward, own_means, target):
-    """Regret b* t - sum_i R_i(t) from the rewards, as BanditQ's figures show it."""
-    return rates.realised_regret(rounds, reward, own_means, target)
-
-
-@measure("rta", "reward per round")
-def rate(rounds, reward):
-    """Reward per round R_i(t) / t of an arm."""
-    return rates.reward_rates(rounds, reward)
+measure("rt", "reward", rewards="reward", means="own_means", targets="target")(
+    rates.realised_regret
+)
+measure("rta", "reward per round", name="rate", rewards="reward")(rates.reward_rates)
 
 
 @measure("rt", "reward")
@@ -92,43 +88,26 @@ def best_fair_reward(own_means, target):
     return static_benchmark(own_means, target).reward
 
 
-@measure("a", "reward")
-def equilibrium_queue(own_means, target, V):
-    """Queue V (mu* / mu_i - 1) at which BanditQ settles."""
-    return equilibrium.equilibrium_queues(own_means, target, V)
-
-
-@measure("", "reward")
-def equilibrium_regret(own_means, target, V):
-    """Regret -V sum (mu* / mu_i - 1)^2 of the settled queues."""
-    return equilibrium.equilibrium_regret(own_means, target, V)
+measure("a", "reward", name="equilibrium_queue", means="own_means", targets="target", penalty="V")(
+    equilibrium.equilibrium_queues
+)
+measure("", "reward", means="own_means", targets="target", penalty="V")(
+    equilibrium.equilibrium_regret
+)
 
 
 # ----------------------------------------------------------------------------- explicit bounds
 
 
 @measure(None)
-def n_arms(cell):
+def n_arms(spec):
     """Number of arms."""
-    return cell.spec.n_arms
+    return spec.n_arms
 
 
-@measure("t")
-def squared_queue_bound(n_arms, V, rounds):
-    """Explicit bound of Proposition 1 on the mean of Q_i(t)^2."""
-    return bounds.squared_queue(n_arms, V, rounds)
-
-
-@measure("t", "reward")
-def regret_bound(n_arms, V, rounds):
-    """Explicit bound of Proposition 3 on the regret, from Eq. 14."""
-    return bounds.regret(n_arms, V, rounds)
-
-
-@measure("rt")
-def learner_bound(rounds, gain_sum, gain_squares, gain_max):
-    """Bound of Theorem 2 on the regret against the surrogate rewards up to t."""
-    return bounds.log_barrier_learner(rounds, gain_sum, gain_squares, gain_max)
+measure("t", name="squared_queue_bound")(bounds.squared_queue)
+measure("t", "reward", name="regret_bound")(bounds.regret)
+measure("rt", name="learner_bound")(bounds.log_barrier_learner)
 
 
 @measure("t", "reward")
@@ -170,19 +149,13 @@ def best_reward(targets, *, own_means):
 @function()
 def means_of(experiment, arm=0, *, scope):
     """Means of an experiment's arms, or of one of them, as configured, without its runs."""
-    return _of_arm(scope, np.array(_configured(scope, experiment).means, float)[None, None], arm)
+    return _of_arm(scope, [[_configured(scope, experiment).means]], arm)
 
 
 @function()
 def targets_of(experiment, arm=0, *, scope):
     """Targets of an experiment's arms, or of one of them, as configured, without its runs."""
-    return _of_arm(scope, np.array(_configured(scope, experiment).targets, float)[None, None], arm)
-
-
-@function()
-def shares_of(experiment, arm=0, *, scope):
-    """Targets over means of an experiment's arms, or of one of them, as configured."""
-    return targets_of(experiment, arm, scope=scope) / means_of(experiment, arm, scope=scope)
+    return _of_arm(scope, [[_configured(scope, experiment).targets]], arm)
 
 
 @function()
@@ -196,8 +169,8 @@ def _configured(scope, name):
 
 
 def _of_arm(scope, values, arm=0):
-    """Return the values of a given arm, or of the case's own."""
-    arm = arm or scope.known.get("arm", 0)
+    """Return the values of a given arm, or of the case's own; the last axis is the arm."""
+    values, arm = np.array(values, float), arm or scope.known.get("arm", 0)
     return values[:, :, [arm - 1]] if arm else values
 
 
@@ -233,167 +206,97 @@ def published_target(arm, *, read_off):
 @function()
 def published_at(figure, *, scope, read_off):
     """Numbers read off the curves of a published figure, at given rounds of each."""
-    curves = _points(read_off, figure).values()
-    return _curves(scope, [[one["value"] for one in curve] for curve in curves])
+    curves = [values for _, values in _points(read_off, figure).values()]
+    return _of_arm(scope, np.array(curves).T[None])
 
 
 @function()
 def replayed_at(name, column, figure, *, scope, read_off):
     """Curves of the authors' program run again, at the rounds of `published_at`."""
-    table = _replay(scope, read_off, name, figure)
-    recorded = table["round"].to_numpy()
-    values = []
-    for series, curve in _points(read_off, figure).items():
-        rounds = [one["round"] for one in curve]
+    recorded, curves = _replay(scope, read_off, name, column, figure)
+    for series, (rounds, _) in _points(read_off, figure).items():
         places = np.searchsorted(recorded, rounds)
         if (recorded[places] != rounds).any():
             raise ValueError(f"{name} must be recorded at the rounds {rounds} of {figure}")
-        values.append(table[_column(column, series)].to_numpy()[places])
-    return _curves(scope, values)
+        curves[series] = curves[series][places]
+    return _of_arm(scope, np.array([*curves.values()]).T[None])
 
 
 @function()
 def replayed(name, column, figure, *, scope, read_off):
     """Curves of the authors' program run again, which ends where a published figure does."""
-    table = _replay(scope, read_off, name, figure)
-    drawn = _points(read_off, figure)
-    return _curves(scope, [table[_column(column, series)].to_numpy() for series in drawn])
+    _, curves = _replay(scope, read_off, name, column, figure)
+    return _of_arm(scope, np.array([*curves.values()]).T[None])
 
 
-def _curves(scope, values):
-    """Return one run's curves, a list of values for each arm."""
-    return _of_arm(scope, np.array(values).T[None])
-
-
-def _replay(scope, read_off, name, figure):
+def _replay(scope, read_off, name, column, figure):
+    """Return the rounds of a replay, and its curve for each series of a figure."""
     table = scope.evidence.replay(name)
-    ends = table["round"][-1].as_py()
-    wanted = read_off["figures"][figure]["horizon"]
+    ends, wanted = table["round"][-1].as_py(), read_off["figures"][figure]["horizon"]
     if ends != wanted:
         raise ValueError(
             f"the replay must end in round {wanted}, as the published run does, got {ends}"
         )
-    return table
-
-
-def _column(column, series):
-    """Return the replay's column that a figure's series shows."""
-    return column if series == column else f"{column}_{series.removeprefix('arm ')}"
+    columns = {
+        series: column if series == column else f"{column}_{series.removeprefix('arm ')}"
+        for series in _points(read_off, figure)
+    }
+    curves = {series: table[own].to_numpy() for series, own in columns.items()}
+    return table["round"].to_numpy(), curves
 
 
 def _points(read_off, figure):
-    """Return the numbers read off a figure's curves at rounds, in their order, by series."""
+    """Return the rounds and numbers read off a figure's curves, in their order, by series."""
     found = {}
     for one in read_off["figures"][figure]["values"]:
         if one["quantity"] == "value":
-            found.setdefault(one["series"], []).append(one)
+            rounds, values = found.setdefault(one["series"], ([], []))
+            rounds.append(one["round"])
+            values.append(one["value"])
     return found
 
 
 # --------------------------------------------------------------------------------- mathematics
 
 
-@function()
-def diameter(means, targets):
-    """Largest distance between two distributions that meet the targets."""
-    return mathematics.feasibility.diameter(means.ravel(), targets.ravel())
-
-
-@function("a")
-def released_benchmark(means, targets):
-    """Benchmark distribution of the released program."""
-    found = mathematics.feasibility.released_distribution(means.ravel(), targets.ravel())
-    return np.array(found, float)
-
-
-@function()
-def feasibility_disagreements(number, fewest, most, low, high, close, seed):
-    """1 where linear programme and sum target / mean disagree on feasibility, of random instances.
-
-    `number` instances have `fewest` to `most` arms and a sum from `low` to `high`; both methods
-    must put an instance beyond `close` of the border.
-    """
-    of = mathematics.feasibility
-    made = of.random_instances(generator(seed), number, (fewest, most), (low, high))
-    return np.concatenate([of.disagreements(*one, close) for one in made]).astype(int)
-
-
-@function()
-def released_losses(number, fewest, most, low, high, seed):
-    """Distance of the released program's reward from the best, of instances with a free best arm.
-
-    The instances are random, like those of `feasibility_disagreements`.
-    """
-    of = mathematics.feasibility
-    made = of.random_instances(generator(seed), number, (fewest, most), (low, high), best=False)
-    return np.concatenate([of.released_loss(*one) for one in made])
-
-
-@function()
-def solver_errors(number, most_arms, tolerance, low, high, seed):
-    """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs.
-
-    The inputs are normal, with 2 to `most_arms` arms and a scale from 10^low to 10^high; the solver
-    stops at `tolerance`.
-    """
-    rng, sizes = generator(seed), (low, high)
-    return mathematics.log_barrier.errors_on_random_inputs(rng, number, most_arms, tolerance, sizes)
-
-
-@function("ra")
-def projection_work(sizes, number, seed):
-    """Entries that projections onto the simplex look at, over N log N, for each number N of arms.
-
-    `number` random points take random steps.
-    """
-    return mathematics.operations.projections(generator(seed), sizes, number) / _n_log_n(sizes)
-
-
-@function("ra")
-def barrier_work(sizes, number, tolerance, low, high, seed):
-    """Entries that log-barrier steps look at, over N log N, for each number N of arms.
-
-    The inputs are those of `solver_errors`.
-    """
-    rng, scales = generator(seed), (low, high)
-    found = mathematics.operations.log_barrier_steps(rng, sizes, number, tolerance, scales)
-    return found / _n_log_n(sizes)
-
-
-@function("r", varies=True)
-def solver_advantage(n_arms, number, tolerance, low, high, seed):
-    """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs."""
-    rng, scales = generator(f"{seed}-{n_arms}"), (low, high)
-    return mathematics.operations.passes_saved(rng, n_arms, number, tolerance, scales)
-
-
-def _n_log_n(sizes):
-    return np.array(sizes) * np.log(sizes)
-
-
-@function()
-def keeps_quotas(numerators, denominator, rounds, learner):
-    """1 if Fair-Learn over a learner keeps these quotas in each round up to one, else 0."""
-    of = mathematics.counterexamples
-    return int(of.largest_lack(numerators, denominator, 0, of.LEARNERS[learner], rounds) <= 0)
-
-
 @function("r")
 def wrong_steps(proof):
     """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    return np.array(mathematics.self_bounding.wrong(proof))
+    return mathematics.self_bounding.PROOFS[proof]()
 
 
 @function("r")
 def put_back_excess(arms, rounds):
     """N^4 - T of each number of arms, at most 0 where Eq. 21 put back once gives Eq. 22."""
-    return mathematics.self_bounding.put_back_excess(arms, rounds)
+    return [n**4 - rounds for n in arms]
+
+
+def missed(horizon, target=1 / 8, early=1 / 2):
+    """Return what the first of two arms misses of its target by the horizon, in rewards.
+
+    It pays 1/2 in the first half and 0 after it, the second pays 1; playing both equally gives the
+    first 1/8 of all rounds. BanditQ with full information is Algorithm 1 with V = sqrt(T) and a
+    step of 1 / sqrt(2 S): with two arms the projection onto the simplex moves both by the same and
+    cuts at 0 and 1.
+    """
+    weight = math.sqrt(horizon)
+    chance, queue, squares, earned = 0.5, 0.0, 0.0, 0.0
+    for t in range(1, horizon + 1):
+        reward = early if t <= horizon // 2 else 0.0
+        earned += reward * chance
+        queue = max(0.0, queue + target - reward * chance)
+        gain, other = (queue + weight) * reward, weight
+        squares += gain * gain + other * other
+        chance += (gain - other) / (2 * math.sqrt(2 * squares))
+        chance = min(1.0, max(0.0, chance))
+    return target * horizon - earned
 
 
 @function("r")
 def outgrown(first, doublings):
     """Whole rewards by which BanditQ's violation on the adversary's sequence outgrows T^(3/4).
 
-    One for each doubling of a first horizon.
+    One for each doubling of a first horizon: what is missed at T less 2^(3/4) times that at T / 2.
     """
-    return mathematics.adversary.beyond_rate(first, doublings)
+    found = [missed(first * 2**power) for power in range(doublings + 1)]
+    return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]

@@ -3,10 +3,12 @@
 Where a measure has a value for each group, the groups stand in place of the arms.
 """
 
+from fractions import Fraction
+
 import numpy as np
 
 from fairbandits.audit import mathematics
-from fairbandits.audit.measures import function, measure, measure_of, parts_of
+from fairbandits.audit.measures import function, measure
 from fairbandits.measures import groups as metrics
 from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.rationals import rational
@@ -16,9 +18,9 @@ from fairbandits.theory import bounds_bf_ucb as bounds
 
 
 @measure(None)
-def groups(cell):
+def groups(spec):
     """Sizes of the groups."""
-    return cell.spec.groups
+    return spec.groups
 
 
 @measure(None)
@@ -66,9 +68,8 @@ def least_mean(groups, ends_of_means):
     return np.minimum.reduceat(np.array(ends_of_means[0], float), start)
 
 
-OF_MERIT = {"merit": "merit", "c": "merit_parameter"}
-measure_of(metrics.fair_policy, "ra", name="fair_share", **OF_MERIT)
-measure_of(metrics.group_values, None, **OF_MERIT)
+measure("ra", name="fair_share", merit="merit", c="merit_parameter")(metrics.fair_policy)
+measure("ra", "reward per round", merit="merit", c="merit_parameter")(metrics.group_values)
 
 
 @measure("ra", "reward per round")
@@ -77,15 +78,7 @@ def group_gap(group_values):
     return group_values.max(axis=1, keepdims=True) - group_values
 
 
-@measure("r")
-def best_group(group_values):
-    """Number of the group with the largest R*_g, from 1."""
-    return group_values.argmax(axis=1) + 1
-
-
 # ------------------------------------------------------------------------------ regret
-
-IN_GROUPS = {"quotas": "group_quotas", **OF_MERIT}
 
 
 @measure("rt", "reward")
@@ -96,22 +89,17 @@ def reward_regret(rounds, probability, means, groups, group_quotas, merit, merit
 
 
 @measure("rt", "reward")
-def reward_regret_pulls(rounds, plays, means, groups, group_quotas, merit, merit_parameter):
-    """Reward regret R*_beta(t) - sum_i mu_i N_i(t), from the pulls."""
+def between_regret(rounds, plays, means, groups, group_quotas, merit, merit_parameter):
+    """First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."""
     of_groups = groups, group_quotas, merit, merit_parameter
-    return metrics.group_regret(rounds, plays, means, *of_groups)
+    return metrics.decomposition(rounds, plays, plays, means, *of_groups)[0]
 
 
-measure_of(metrics.decomposition, None, name="parts", **IN_GROUPS)
-measure_of(metrics.decomposition, None, name="parts_pulls", probability="plays", **IN_GROUPS)
-parts_of(
-    *("parts_pulls", "rt", "reward"),
-    between_regret=(0, "First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."),
-)
-parts_of(
-    *("parts", "rt", "reward"),
-    within_regret=(1, "Second part of Theorem 4: the cost of the policies within the groups."),
-)
+@measure("rt", "reward")
+def within_regret(rounds, plays, probability, means, groups, group_quotas, merit, merit_parameter):
+    """Second part of Theorem 4: the cost of the policies within the groups."""
+    of_groups = groups, group_quotas, merit, merit_parameter
+    return metrics.decomposition(rounds, plays, probability, means, *of_groups)[1]
 
 
 @measure("rt", "reward")
@@ -136,7 +124,9 @@ def reward_after_start(plays, means, initial_plays):
 
 # ------------------------------------------------------------------------------ exposure
 
-measure_of(metrics.policy_distance, "rta", name="distance", policy="share", **OF_MERIT)
+measure("rta", name="distance", policy="share", merit="merit", c="merit_parameter")(
+    metrics.policy_distance
+)
 
 
 @function()
@@ -208,27 +198,13 @@ def group_bound(
     return bounds.group_bound(*given, clipped=clipped)
 
 
-measure_of(
-    group_bound,
-    "rt",
-    "reward",
+measure(
+    *("rt", "reward"),
     name="group_bound_clipped",
     what="Lemma 5's bound where no group's share of it is below 0.",
     clipped=True,
-)
-measure_of(bounds.within_bound, None, sizes="group_size")
-
-
-@measure("rt", "reward")
-def regret_of_theorem_7(group_bound, within_bound):
-    """Theorem 7's right side, as printed."""
-    return group_bound + within_bound
-
-
-@measure("rt", "reward")
-def regret_of_theorem_7_clipped(group_bound_clipped, within_bound):
-    """Theorem 7's right side where no group's share of Lemma 5 is below 0."""
-    return group_bound_clipped + within_bound
+)(group_bound)
+measure("rt", "reward", sizes="group_size")(bounds.within_bound)
 
 
 @measure("rt", "reward")
@@ -243,9 +219,9 @@ def fluid_regret(served, means, groups, delta):
     return losses
 
 
-measure_of(bounds.merit_bound, "rta", sizes="group_size", least_merit="least_mean")
-measure_of(bounds.azuma_bound, "rta")
-measure_of(bounds.root_sum, "rta", pulls="plays")
+measure("rta", sizes="group_size", least_merit="least_mean")(bounds.merit_bound)
+measure("rta")(bounds.azuma_bound)
+measure("rta", pulls="plays")(bounds.root_sum)
 
 
 # ------------------------------------------------------------- what no recorded run decides
@@ -254,77 +230,24 @@ measure_of(bounds.root_sum, "rta", pulls="plays")
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    return mathematics.group_regret.wrong_steps(proof)
+    return mathematics.group_regret.PROOFS[proof]()
 
 
 @function()
 def beyond_order(order, power="0"):
     """1 if BF-UCB's regret goes to infinity over an order, with delta of order T^-power, else 0."""
-    return mathematics.group_regret.unbounded(order, power)
+    return mathematics.group_regret.beyond_order(order, power)
 
 
 @function()
 def first_line_excess(means, optimistic, tilde):
-    """Numerator of a policy's distance from the fair one, less the first line of Theorem 3."""
-    return mathematics.group_regret.first_line_excess(means, optimistic, bool(tilde)).numerator
+    """Numerator of a policy's distance from the fair one, less the first line of Theorem 3.
 
-
-@function()
-def floors_that_jump(quotas, rounds):
-    """Most floors floor(beta t) of these groups that rise in one round, less 1."""
-    return mathematics.group_schedules.most_at_once(quotas, rounds) - 1
-
-
-@function()
-def short_in_turn(sizes, quotas, by_arm, rounds):
-    """Largest floor(beta_g t) - N_g where arms (1) or groups (0) are pulled in turn at first."""
-    return mathematics.group_schedules.short_in_turn(sizes, quotas, bool(by_arm), rounds)
-
-
-@function()
-def most_above_turns(quotas, rounds):
-    """Largest numerator of beta_g t - floor(t / m), over the first rounds."""
-    return mathematics.group_schedules.above_turns(quotas, rounds)
-
-
-@function()
-def short_of_quotas(number, rounds, beyond, seed):
-    """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner."""
-    return mathematics.group_schedules.shortest(number, rounds, bool(beyond), seed)
-
-
-@function()
-def merit_ratios_off(number, seed):
-    """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits."""
-    return mathematics.group_optimum.ratios_off(number, seed)
-
-
-@function()
-def optimum_off(number, seed):
-    """Number of random instances whose best reward by enumeration differs from Eq. 1."""
-    return mathematics.group_optimum.optimum_off(number, seed)
-
-
-@function()
-def corners_lost(number, kind, seed):
-    """Number of random boxes of a kind with a better vertex than the upper corner."""
-    return mathematics.merit_boxes.corners_lost(number, kind, seed)
-
-
-@function()
-def optimism_lost(number, least, cut, seed):
-    """Number of random boxes with less reward at the upper corner than at a point inside."""
-    return mathematics.merit_boxes.optimism_lost(number, least, bool(cut), seed)
-
-
-@function()
-def coverage_ratio(arms, pulls, span):
-    """Largest chance that a mean is outside its interval over what Eq. 3 allows, at these pulls."""
-    return mathematics.coverage.largest_ratio(arms, pulls, span)
-
-
-@function("r")
-def drawn_best_group(experiment, number, seed, *, scope):
-    """Best group of each instance drawn as in an experiment."""
-    spec = scope.evidence.config.experiment(scope.evidence.paper, experiment).runs[0].spec
-    return mathematics.group_optimum.best_groups(spec, number, seed)
+    The policy follows `optimistic` means. With `tilde` the first factor of the line is 1, as it
+    would be if both of its merits were of the optimistic means.
+    """
+    real, raised = ([Fraction(one) for one in some] for some in (means, optimistic))
+    pairs = list(zip(real, raised, strict=True))
+    distance = sum(abs(a / sum(real) - b / sum(raised)) for a, b in pairs)
+    line = sum((1 if tilde else a / b) * abs(b - a) for a, b in pairs)
+    return (distance - 2 * line / sum(raised)).numerator

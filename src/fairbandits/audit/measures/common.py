@@ -8,21 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairbandits.audit.measures import AXES, function, function_of, measure
+from fairbandits.audit.measures import AXES, function, measure
 
 # -------------------------------------------------------------------------------- the instance
-
-
-@measure(None)
-def rounds(cell):
-    """Recorded rounds, shape (n_rounds,)."""
-    return cell.rounds
-
-
-@measure(None)
-def horizon(cell):
-    """Last round."""
-    return cell.horizon
 
 
 @measure("t", "rounds")
@@ -74,12 +62,6 @@ def gap(cell, mu):
     return mu.max(axis=2, keepdims=True) - mu if cell.spec.drawn_means else cell.gaps[None, None]
 
 
-@measure(None)
-def quotas(cell):
-    """Quotas as configured."""
-    return cell.quotas
-
-
 @measure(None, "", "quota")
 def exact_quotas(cell):
     """Numerators of the quotas, shape (n_replicates or 1, 1, n_arms), and their denominator."""
@@ -94,9 +76,9 @@ def quota(exact_quotas):
 
 
 @measure("a", "reward per round")
-def target(cell):
+def target(targets):
     """Target rate lambda_i of an arm; 0 if it is not protected."""
-    return cell.targets
+    return targets
 
 
 @measure("rt", "", "deficit", "reward")
@@ -111,23 +93,17 @@ def violation(cell, rounds, target):
 
 # ------------------------------------------------------------------------- elementwise functions
 
-function_of(lambda x: np.log(x), "Natural logarithm.", "log")
-function_of(lambda x: np.sqrt(x), "Square root.", "sqrt")
-function_of(lambda x: np.abs(x), "Size of a value.", "abs")
-function_of(lambda x, y: np.minimum(x, y), "The smaller of two values.", "min")
-function_of(lambda x, y: np.maximum(x, y), "The larger of two values.", "max")
+function(name="log", what="Natural logarithm.")(lambda x: np.log(x))
+function(name="sqrt", what="Square root.")(lambda x: np.sqrt(x))
+function(name="abs", what="Size of a value.")(lambda x: np.abs(x))
+function(name="min", what="The smaller of two values.")(lambda x, y: np.minimum(x, y))
+function(name="max", what="The larger of two values.")(lambda x, y: np.maximum(x, y))
 
 
 @function()
 def ceil(x):
     """Smallest whole number that is not smaller; exact for fractions."""
     return np.ceil(x) if isinstance(x, np.ndarray) else math.ceil(x)
-
-
-@function()
-def whole(x):
-    """Whether a coordinate is a whole number."""
-    return x == math.floor(x)
 
 
 @function()
@@ -169,7 +145,7 @@ def _over(axis, name, of, what):
     def taken(x):
         return of(x, axis=AXES.index(axis), keepdims=True)
 
-    function_of(taken, what, name)
+    function(name=name, what=what)(taken)
 
 
 _over("r", "mean", np.mean, "Mean over replicates.")

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from fairbandits.audit import mathematics
-from fairbandits.audit.measures import function, measure, measure_of
-from fairbandits.audit.measures.common import number
+from fairbandits.audit.measures import function, measure
 from fairbandits.rationals import rational
 from fairbandits.theory import bounds_fair_ucb as bounds
 
@@ -69,17 +68,23 @@ def each_round(rounds):
     return rounds[:, None]
 
 
-LEARNING = {"horizon": "each_round", "gaps": "gap"}
-THEOREM = {**LEARNING, "quotas": "quota", "tolerance": "alpha"}
-measure_of(bounds.r_regret_bound, "rt", "reward", **THEOREM)
-measure_of(bounds.regret_bound, "rt", "reward", name="fair_regret_bound", **THEOREM)
-measure_of(bounds.ucb1_bound, "rt", "reward", **LEARNING)
-
-
-@measure("rt", "reward")
-def r_regret_bound_clipped(each_round, gap, quota, alpha):
-    """Theorem 2's bound on the r-Regret with max(0, r_i t - alpha), as its definition has it."""
-    return bounds.r_regret_bound(each_round, gap, quota, alpha, clipped=True)
+measure("rt", "reward", horizon="each_round", gaps="gap", quotas="quota", tolerance="alpha")(
+    bounds.r_regret_bound
+)
+measure(
+    *("rt", "reward"),
+    name="r_regret_bound_clipped",
+    what="Theorem 2's bound on the r-Regret with max(0, r_i t - alpha), as its definition has it.",
+    horizon="each_round",
+    gaps="gap",
+    quotas="quota",
+    tolerance="alpha",
+    clipped=True,
+)(bounds.r_regret_bound)
+measure("rt", "reward", horizon="each_round", gaps="gap", quotas="quota", tolerance="alpha")(
+    bounds.fair_regret_bound
+)
+measure("rt", "reward", horizon="each_round", gaps="gap")(bounds.ucb1_bound)
 
 
 @measure("")
@@ -88,78 +93,7 @@ def ucb1_constant():
     return bounds.CONSTANT
 
 
-# ------------------------------------------------------------- what no recorded run decides
-
-
-@function("r")
-def cheapest_fair(number, *, seed):
-    """Numerators of the r-Regret of the best fair counts, of random instances."""
-    return mathematics.fair_counts.r_regrets_of_cheapest(number, seed)
-
-
-@function("r")
-def other_fair(number, *, seed):
-    """Numerators of the r-Regret of random fair counts."""
-    return mathematics.fair_counts.r_regrets_of_others(number, seed)
-
-
-@function("r")
-def worst_learner(statement, arms, largest, span, tolerance, forces=1):
-    """Amounts by which a statement on Fair-Learn is broken by the worst learner; for all quotas."""
-    found = mathematics.fair_learn_adversary.worst_of_all(
-        statement,
-        int(number(arms)),
-        int(number(largest)),
-        span,
-        tolerance,
-        forces=bool(number(forces)),
-    )
-    return np.array(found)
-
-
-@function("r")
-def lack_asleep(arms, denominator, tolerance):
-    """Least amounts by which every policy breaks its tolerance while an arm sleeps at first."""
-    found = mathematics.fair_learn_adversary.asleep_in_all(
-        int(number(arms)), int(number(denominator)), tolerance
-    )
-    return np.array(found)
-
-
 @function("r")
 def steps_broken(proof):
     """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
-    return np.array(mathematics.ucb1_proofs.STEPS[proof]())
-
-
-@function("r")
-def quotas_cost(means, quotas, rounds):
-    """Whether quotas raise the expected r-Regret of Fair-UCB, at each of the last rounds."""
-    return np.array(mathematics.small_runs.raised_by_quotas(means, quotas, int(number(rounds))))
-
-
-@function("r")
-def check_beyond(order, most):
-    """Quotas that Fair-Learn's check looks at in a round beyond a "constant" or "linear" number."""
-    sizes = range(2, int(number(most)) + 1)
-    return np.array(
-        [mathematics.small_runs.looked_at(k) - (2 if order == "constant" else k) for k in sizes]
-    )
-
-
-@function("r")
-def filled_in_turn(arms, denominator, order):
-    """Largest floor(r_i t) - N_i of T-Fair-UCB's first phase by its order, for all quotas."""
-    found = mathematics.fair_counts.lacks_while_filling(
-        int(number(arms)), int(number(denominator)), order
-    )
-    return np.array(found)
-
-
-@function("r")
-def paid_while_filling(arms, denominator, rounding):
-    """Pulls beyond floor(r_i T) of T-Fair-UCB's first phase, rounded "up" or "down"; all quotas."""
-    found = mathematics.fair_counts.paid_while_filling(
-        int(number(arms)), int(number(denominator)), rounding
-    )
-    return np.array(found)
+    return mathematics.ucb1_proofs.PROOFS[proof]()

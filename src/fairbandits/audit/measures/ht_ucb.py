@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits.audit import mathematics
-from fairbandits.audit.measures import function, function_of, measure, measure_of, parts_of
+from fairbandits.audit.measures import function, measure
 from fairbandits.audit.measures.common import number
 from fairbandits.measures import penalised
 from fairbandits.measures.penalties import penalty_rates
@@ -51,24 +51,20 @@ def non_critical(cell, gap, penalty):
 
 # ----------------------------------------------------------------------------- regret and fairness
 
-measure_of(penalised.unfairness_levels, "rta", "pulls", name="lack")
-measure_of(penalised.mean_reward, "rt", "reward")
-measure_of(penalised.penalised_loss, "rt", "reward")
-measure_of(oracle_loss, "rt", "reward", name="prophet_loss")
-measure_of(penalised.penalised_regret, "rt", "reward")
+measure("rta", "pulls", name="lack")(penalised.unfairness_levels)
+measure("rt", "reward")(penalised.mean_reward)
+measure("rt", "reward")(penalised.penalised_loss)
+measure("rt", "reward", name="prophet_loss")(oracle_loss)
+measure("rt", "reward")(penalised.penalised_regret)
 
 
 @measure("rt", "reward")
 def penalised_regret_most(rounds, means, quotas, penalties):
     """Largest possible penalised regret: that of pulling a single arm."""
     alone = np.eye(means.shape[1])[:, None] * rounds[:, None]  # an arm, a round, an arm
-    return np.max(
-        [
-            penalised.penalised_regret(rounds, plays[None], means, quotas, penalties)
-            for plays in alone
-        ],
-        axis=0,
-    )
+    given = means, quotas, penalties
+    regrets = [penalised.penalised_regret(rounds, plays[None], *given) for plays in alone]
+    return np.max(regrets, axis=0)
 
 
 @measure("rta")
@@ -98,28 +94,23 @@ def scale(cell, swept, quota, horizon):
 
 # ------------------------------------------------------------------------------------- bounds
 
-PENALISED = {"horizon": "each_round", "gaps": "gap", "penalties": "penalty"}
-measure_of(bounds.raised_pulls, "rta", "pulls", **PENALISED)
-measure_of(bounds.critical_pulls, None, horizon="each_round", gaps="gap", quotas="quota")
-measure_of(bounds.non_critical_pulls, None, quotas="quota", **PENALISED)
+measure("rta", "pulls", horizon="each_round", gaps="gap", penalties="penalty")(bounds.raised_pulls)
+
+
+@measure("rta", "pulls")
+def pulls_bound(non_critical, each_round, gap, penalty, quota):
+    """Theorem 2's bound on the pulls of an arm, without O(1); infinite for the best."""
+    return np.where(
+        non_critical,
+        bounds.non_critical_pulls(each_round, gap, penalty, quota),
+        bounds.critical_pulls(each_round, gap, quota),
+    )
 
 
 @measure("a")
 def maximal_coefficient(own_means, penalty):
     """Coefficient a_j of Theorem 3 (Eq. 14) for an arm."""
     return bounds.maximal_coefficients(own_means, penalty.ravel())
-
-
-@measure(None)
-def gap_free_terms(rounds, penalty, quota):
-    """The three terms of Theorem 4 (Eq. 15), shape (n_rounds, 3)."""
-    return bounds.gap_free_terms(rounds, penalty, quota.ravel())
-
-
-@measure("rta", "pulls")
-def pulls_bound(non_critical, non_critical_pulls, critical_pulls):
-    """Theorem 2's bound on the pulls of an arm, without O(1); infinite for the best."""
-    return np.where(non_critical, non_critical_pulls, critical_pulls)
 
 
 @measure("rt", "reward")
@@ -135,15 +126,15 @@ def penalised_bound_corrected(each_round, gap, penalty, quota):
 
 
 @measure("t", "reward")
-def gap_free_bound(gap_free_terms):
+def gap_free_bound(rounds, penalty, quota):
     """Theorem 4's bound on the penalised regret (Eq. 15)."""
-    return gap_free_terms.sum(axis=-1)
+    return bounds.gap_free_terms(rounds, penalty, quota.ravel()).sum(axis=-1)
 
 
-parts_of(
-    *("gap_free_terms", "t", "reward"),
-    gap_free_within=(np.s_[:, 0], "First term of Theorem 4's bound, for non-critical arms."),
-)
+@measure("t", "reward")
+def gap_free_within(rounds, penalty, quota):
+    """First term of Theorem 4's bound, for non-critical arms."""
+    return bounds.gap_free_terms(rounds, penalty, quota.ravel())[:, 0]
 
 
 @measure("ra", "pulls")
@@ -309,53 +300,10 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
 
 
 @function("r")
-def wrong_minimisers(number, *, seed):
-    """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
-    return mathematics.penalties.wrong_minimisers(number, seed)
-
-
-@function("r")
-def not_one_set(number, *, seed):
-    """Distance from 1 of the number of sets that each arm of random instances is in."""
-    return mathematics.penalties.not_one_set(number, seed)
-
-
-@function("r")
-def optimum_errors(number, *, seed):
-    """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
-    return mathematics.penalties.optimum_errors(number, seed)
-
-
-@function("r")
-def out_of_order(number, *, seed):
-    """1 for each non-critical arm of random instances with mu + A not below all other arms'."""
-    return mathematics.penalties.out_of_order(number, seed)
-
-
-@function("r")
 def broken_steps(proof):
     """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    return mathematics.hard_threshold.broken_steps(proof)
+    return mathematics.hard_threshold.PROOFS[proof]()
 
 
-@function()
-def least_lack(quotas, rounds):
-    """Pulls that all arms need to have tau_k t, beyond the t available, in the worst round."""
-    return mathematics.penalties.least_lack(quotas, rounds)
-
-
-@function("r")
-def fair_learn_violations(number, rounds, tolerance, within, *, seed):
-    """Largest floor(tau_k t) - N_k of Fair-Learn with random quotas; below 1/K if `within` is 1."""
-    given = number, rounds, str(tolerance), within, seed
-    return mathematics.penalties.fair_learn_violations(*given)
-
-
-@function("ra")
-def committing_regrets(arms, share, horizon, gaps, number, *, seed):
-    """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T)."""
-    return mathematics.penalties.committing_regrets(arms, share, horizon, gaps, number, seed)
-
-
-function_of(bounds.committing_regret)
-function_of(bounds.least_worst_regret)
+function()(bounds.committing_regret)
+function()(bounds.least_worst_regret)

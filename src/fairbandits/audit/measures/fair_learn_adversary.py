@@ -1,4 +1,4 @@
-"""Fair-Learn against every learner at once: all that a learner can bring about, in integers.
+"""Words of Fair-Learn against every learner at once, in integers.
 
 A state is the deficits r_i t - N_i after a round, as numerators over one denominator D. Where
 Fair-Learn forces no pull any arm may be pulled, and of arms that are equally far behind each may be
@@ -13,6 +13,8 @@ import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, gcd
+
+from fairbandits.audit.measures import function
 
 #: Periods of the quotas that runs are looked at for, per unit of tolerance and one more.
 PERIODS = 4
@@ -31,29 +33,26 @@ def quotas_within(n: int, denominator: int, span: str) -> Iterator[State]:
     """
     limits = {"kth": n, "wider": max(n - 1, 1), "all": 1}
     if span not in limits:
-        msg = f"span must be one of {', '.join(limits)}, got {span!r}"
-        raise ValueError(msg)
+        raise ValueError(f"span must be one of {', '.join(limits)}, got {span!r}")
     below = -(-denominator // limits[span])
     for quotas in itertools.combinations_with_replacement(range(below - 1, -1, -1), n):
         if 0 < sum(quotas) < denominator:
             yield quotas
 
 
-def worst_of_all(
-    statement: str, arms: int, largest: int, span: str, tolerance: str, *, forces: bool
-) -> list[int]:
-    """Return by how much a statement is broken by the worst learner, for all quotas.
+@function("r")
+def worst_learner(statement, arms, largest, span, tolerance, forces=1):
+    """Amounts by which a statement on Fair-Learn is broken by the worst learner; for all quotas.
 
     Quotas have denominators up to `largest`. Statements: "fair", no floor(r_i t) - N_i above the
     tolerance; "partition", no deficit of tolerance + 1 or more; "pulled", the deficit of the arm
     pulled is below the tolerance; "crowding k" and "crowding k - 1", at most j arms are at
     tolerance + (m - j) / m or above, for each j up to m; "rise k" and "rise k - 1", an arm that is
     not pulled passes at most one of these thresholds. Amounts are whole and at most 0 where a
-    statement holds. Without `forces` no pull is forced.
+    statement holds. Unless it `forces` no pull is forced.
     """
-    alpha = Fraction(tolerance)
     return [
-        _worst(quotas, denominator, alpha, forces)[statement]
+        worst_amounts(quotas, denominator, Fraction(tolerance), bool(forces))[statement]
         for denominator in range(2, largest + 1)
         for quotas in quotas_within(arms, denominator, span)
         if gcd(denominator, *quotas) == 1
@@ -61,60 +60,61 @@ def worst_of_all(
 
 
 @functools.cache
-def _worst(quotas: State, denominator: int, alpha: Fraction, forces: bool) -> dict[str, int]:
-    run = _Run(quotas, denominator, alpha, forces)
-    allowed = run.all_that_is_allowed()
+def worst_amounts(quotas: State, denominator: int, alpha: Fraction, forces: bool) -> dict[str, int]:
+    """Return by how much the worst learner breaks each statement."""
+    search = _Search(quotas, denominator, alpha, forces)
+    allowed = search.all_that_is_allowed()
     if all(amount <= 0 for amount in allowed.values()):
         return allowed
-    seen = run.examples()
+    examples = search.examples()
     for statement, amount in allowed.items():
-        if amount > 0 >= seen[statement]:
-            msg = (
+        if amount > 0 >= examples[statement]:
+            raise ArithmeticError(
                 f"no run decides {statement!r} with quotas {quotas} over {denominator} and"
                 f" tolerance {alpha}"
             )
-            raise ArithmeticError(msg)
         if amount > 0:
-            allowed[statement] = seen[statement]
+            allowed[statement] = examples[statement]
     return allowed
 
 
-class _Run:
-    """Fair-Learn with some quotas and a tolerance, over any learner."""
+class _Search:
+    """All that Fair-Learn with some quotas and a tolerance does, over any learner."""
 
     def __init__(self, quotas: State, denominator: int, alpha: Fraction, forces: bool) -> None:
         self.quotas, self.denominator, self.alpha, self.forces = quotas, denominator, alpha, forces
         self.limit = alpha * denominator
-        self.arms = range(len(quotas))
         self.far = -FAR * denominator - 1
+        self.worst: dict[str, int] = {}
 
     def pulls(self, state: State) -> list[int]:
         worst = max(state)
-        if self.forces and worst > self.limit:
-            return [i for i in self.arms if state[i] == worst]
-        return list(self.arms)
+        forced = self.forces and worst > self.limit
+        return [i for i, one in enumerate(state) if one == worst or not forced]
+
+    def follows(self, before: State, arm: int, after: State) -> bool:
+        """Note the amounts of a round; return whether the run is followed further."""
+        for statement, amount in self.amounts(before, arm, after).items():
+            self.worst[statement] = max(amount, self.worst.get(statement, amount))
+        return max(after) < self.limit + BEYOND * self.denominator
 
     def all_that_is_allowed(self) -> dict[str, int]:
         """Return the largest amounts where an arm that is far ahead may return at any time."""
         start = (0, (0,) * len(self.quotas))
-        reached, open_states, worst = {start}, [start], {}
-        while open_states:
-            phase, state = open_states.pop()
-            following = (phase + 1) % self.denominator
+        reached, unfollowed, self.worst = {start}, [start], {}
+        while unfollowed:
+            phase, state = unfollowed.pop()
+            phase = (phase + 1) % self.denominator
             for arm in self.pulls(state):
-                ends = [
-                    self.ends(i, one, pulled=i == arm, phase=following)
-                    for i, one in enumerate(state)
-                ]
+                ends = [self.ends(i, one, i == arm, phase) for i, one in enumerate(state)]
                 for after in itertools.product(*ends):
-                    _keep_largest(worst, self.amounts(state, arm, after))
-                    new = following, after
-                    if new not in reached and max(after) < self.limit + BEYOND * self.denominator:
+                    new = phase, after
+                    if self.follows(state, arm, after) and new not in reached:
                         reached.add(new)
-                        open_states.append(new)
-        return worst
+                        unfollowed.append(new)
+        return self.worst
 
-    def ends(self, i: int, deficit: int, *, pulled: bool, phase: int) -> tuple[int, ...]:
+    def ends(self, i: int, deficit: int, pulled: bool, phase: int) -> tuple[int, ...]:
         """Return what an arm's deficit may be after a round, `self.far` for all that are so low.
 
         A deficit has the remainder of r_i t, so that it is known where it returns.
@@ -131,7 +131,7 @@ class _Run:
 
     def examples(self) -> dict[str, int]:
         """Return the largest amounts of runs as they are, up to a round."""
-        level, worst = {(0,) * len(self.quotas)}, {}
+        level, self.worst = {(0,) * len(self.quotas)}, {}
         for _ in range(PERIODS * self.denominator * (1 + ceil(self.alpha))):
             following = set()
             for state in level:
@@ -140,27 +140,26 @@ class _Run:
                         one + quota - self.denominator * (i == arm)
                         for i, (one, quota) in enumerate(zip(state, self.quotas, strict=True))
                     )
-                    _keep_largest(worst, self.amounts(state, arm, after))
-                    if max(after) < self.limit + BEYOND * self.denominator:
+                    if self.follows(state, arm, after):
                         following.add(after)
             level = following
-        return worst
+        return self.worst
 
     def amounts(self, before: State, arm: int, after: State) -> dict[str, int]:
-        k, parts = len(self.quotas), self.alpha.denominator
-        largest = max(after)
-        fair = parts * (largest // self.denominator) - self.alpha.numerator
-        # a deficit below a limit, in whole numerators: one more than the difference is at most 0
-        over = int(parts * (largest - self.limit - self.denominator)) + 1
-        pulled = int(parts * (after[arm] - self.limit)) + 1
-        found = {"fair": fair, "partition": over, "pulled": pulled}
+        k, parts, largest = len(after), self.alpha.denominator, max(after)
+        found = {
+            "fair": parts * (largest // self.denominator) - self.alpha.numerator,
+            # below a limit, in whole numerators: one more than the difference is at most 0
+            "partition": int(parts * (largest - self.limit - self.denominator)) + 1,
+            "pulled": int(parts * (after[arm] - self.limit)) + 1,
+        }
         for words, m in (("k", k), ("k - 1", k - 1)):
             classes = [self.classes(one, m) for one in after]
             found[f"crowding {words}"] = max(
                 sum(one > m - j for one in classes) - j for j in range(1, m + 1)
             )
             found[f"rise {words}"] = max(
-                (classes[i] - self.classes(before[i], m) - 1 for i in self.arms if i != arm),
+                classes[i] - self.classes(before[i], m) - 1 for i in range(k) if i != arm
             )
         return found
 
@@ -172,14 +171,9 @@ class _Run:
         )
 
 
-def _keep_largest(worst: dict[str, int], amounts: dict[str, int]) -> None:
-    for statement, amount in amounts.items():
-        if amount > worst.get(statement, amount - 1):
-            worst[statement] = amount
-
-
-def asleep_in_all(arms: int, denominator: int, tolerance: str) -> list[int]:
-    """Return the least amounts by which any policy breaks its tolerance while an arm sleeps.
+@function("r")
+def lack_asleep(arms, denominator, tolerance):
+    """Least amounts by which every policy breaks its tolerance while an arm sleeps at first.
 
     For all quotas below 1 / k and each arm with a quota above 0, which is asleep in the first
     ceil((alpha + 1) / r_i) rounds: the largest floor(r_i t) - N_i - alpha of any arm and round, as
@@ -200,10 +194,9 @@ def _least_lack(quotas: State, denominator: int, alpha: Fraction, asleep: int) -
         following: dict[State, int] = {}
         for pulls, so_far in least.items():
             for arm in range(len(quotas)):
-                if arm == asleep:
-                    continue
-                after = (*pulls[:arm], pulls[arm] + 1, *pulls[arm + 1 :])
-                lack = max(q * t // denominator - n for q, n in zip(quotas, after, strict=True))
-                following[after] = min(following.get(after, t), max(so_far, lack))
+                if arm != asleep:
+                    after = (*pulls[:arm], pulls[arm] + 1, *pulls[arm + 1 :])
+                    lack = max(q * t // denominator - n for q, n in zip(quotas, after, strict=True))
+                    following[after] = min(following.get(after, t), max(so_far, lack))
         least = following
     return min(least.values())

@@ -1,0 +1,134 @@
+"""Words of BanditQ's feasible set: targets that can be met, their best reward, the set's size."""
+
+import numpy as np
+
+from fairbandits.audit.mathematics.chance import generator
+from fairbandits.audit.measures import function
+from fairbandits.checks import load
+
+#: Number of instances solved as one linear programme.
+BATCH = 50
+#: Tolerance of the linear programmes, finer than that of the comparison.
+FINE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@function()
+def diameter(means, targets):
+    """Largest distance between two distributions that meet the targets.
+
+    They form a simplex: the shares that the targets need, and the rest on any one arm.
+    """
+    needed = targets.ravel() / means.ravel()
+    corners = needed + (1.0 - needed.sum()) * np.eye(needed.size)
+    return float(np.linalg.norm(corners[:, None] - corners[None], axis=-1).max())
+
+
+@function("a")
+def released_benchmark(means, targets):
+    """Benchmark distribution of the released program.
+
+    It is target / mean of each arm, and the rest on the best one if that has no target.
+    """
+    distribution = targets.ravel() / means.ravel()
+    best = int(means.argmax())
+    if distribution[best] == 0:
+        distribution[best] = 1.0 - distribution.sum()
+    return distribution
+
+
+@function()
+def feasibility_disagreements(number, fewest, most, low, high, close, seed):
+    """1 where linear programme and sum target / mean disagree on feasibility, of random instances.
+
+    `number` instances have `fewest` to `most` arms and a sum from `low` to `high`; both methods
+    must put an instance beyond `close` of the border.
+    """
+    made = random_instances(number, fewest, most, low, high, seed)
+    return np.concatenate([disagreements(*some, close) for some in made]).astype(int)
+
+
+@function()
+def released_losses(number, fewest, most, low, high, seed):
+    """Distance of the released program's reward from the best, of instances with a free best arm.
+
+    The instances are random, like those of `feasibility_disagreements`.
+    """
+    found = []
+    for means, targets in random_instances(number, fewest, most, low, high, seed, best=False):
+        pairs = zip(means, targets, strict=True)
+        program = [released_benchmark(mu, own) @ mu for mu, own in pairs]
+        found.append(np.abs(largest_reward(means, targets) - program))
+    return np.concatenate(found)
+
+
+def random_instances(number, fewest, most, low, high, seed, *, best=True):
+    """Yield means and targets of random instances, shape (n_instances, n_arms), in batches.
+
+    There are as many for each number of arms; `best` says whether the arm of the largest mean may
+    have a target.
+    """
+    rng, sizes, left = generator(seed), range(fewest, most + 1), number
+    for done, n_arms in enumerate(sizes):
+        of_this = left // (len(sizes) - done)
+        left -= of_this
+        for start in range(0, of_this, BATCH):
+            size = min(BATCH, of_this - start)
+            means = rng.uniform(0.05, 1.0, (size, n_arms))
+            shares = rng.uniform(0.0, 1.0, (size, n_arms))
+            if not best:
+                np.put_along_axis(shares, means.argmax(axis=1, keepdims=True), 0.0, axis=1)
+            total = rng.uniform(low, high, (size, 1))
+            yield means, means * shares / shares.sum(axis=1, keepdims=True) * total
+
+
+def disagreements(means, targets, close):
+    """Return where linear programme and sum of target / mean disagree on feasibility.
+
+    Instances that both put on the border, within `close`, are left out.
+    """
+    slack = least_slack(means, targets)
+    loads = np.array([load(*one) for one in zip(means, targets, strict=True)])
+    clear = (np.abs(slack) > close) | (np.abs(loads - 1) > close)
+    return clear & ((slack <= 0) != (loads <= 1))
+
+
+def least_slack(means, targets):
+    """Return by how much every target must be lowered to be feasible; below 0 if there is room.
+
+    It is min over distributions x of max_i (lambda_i - mu_i x_i).
+    """
+    size, n_arms = means.shape
+    lowered = np.kron(np.eye(size), np.ones((n_arms, 1)))
+    costs = np.repeat([0.0, 1.0], [means.size, size])
+    bounds = [(0, None)] * means.size + [(None, None)] * size
+    return _solved(means, targets, costs, lowered, bounds)[means.size :]
+
+
+def largest_reward(means, targets):
+    """Return each instance's largest mean reward of a distribution that meets the targets."""
+    found = _solved(means, targets, -means.ravel(), np.empty((means.size, 0)), (0, None))
+    return (found.reshape(means.shape) * means).sum(axis=1)
+
+
+def _solved(means, targets, costs, more, bounds):
+    """Return distributions with reward and columns `more` of at least the targets, least costly.
+
+    All instances are one linear programme with separate blocks.
+    """
+    from scipy import optimize, sparse
+
+    size, n_arms = means.shape
+    sums = sparse.kron(sparse.eye_array(size), np.ones((1, n_arms)))
+    found = optimize.linprog(
+        costs,
+        A_ub=-sparse.hstack([sparse.diags_array(means.ravel()), sparse.csr_array(more)]).tocsr(),
+        b_ub=-targets.ravel(),
+        A_eq=sparse.hstack([sums, sparse.csr_array((size, more.shape[1]))]).tocsr(),
+        b_eq=np.ones(size),
+        bounds=bounds,
+        method="highs-ds",
+        options=FINE,
+    )
+    if found.status != 0:
+        raise RuntimeError(f"the linear programme was not solved: {found.message}")
+    return found.x

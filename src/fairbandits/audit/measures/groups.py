@@ -1,0 +1,229 @@
+"""Words of arms in groups without runs: schedules, optima, confidence boxes, in exact numbers."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from fairbandits.audit.mathematics.chance import generator
+from fairbandits.audit.measures import function
+from fairbandits.audit.measures.fair_learn import LEARNERS, largest_lack
+from fairbandits.measures.groups import group_values
+
+# ------------------------------------------------------------------------------- schedules
+
+
+def _fractions(texts):
+    return [Fraction(one) for one in texts]
+
+
+@function()
+def floors_that_jump(quotas, rounds):
+    """Most floors floor(beta t) of these groups that rise in one round, less 1.
+
+    A group with exactly floor(beta t) rounds at every t must be served whenever its floor rises,
+    and a round serves one group.
+    """
+    betas = _fractions(quotas)
+    rises = (
+        sum(math.floor(beta * t) - math.floor(beta * (t - 1)) for beta in betas)
+        for t in range(1, rounds + 1)
+    )
+    return max(rises) - 1
+
+
+@function()
+def short_in_turn(sizes, quotas, by_arm, rounds):
+    """Largest floor(beta_g t) - N_g where arms (1) or groups (0) are pulled in turn at first."""
+    of_arm = [g for g, size in enumerate(sizes) for _ in range(size)]
+    turns = of_arm if by_arm else list(range(len(sizes)))
+    served, worst = [0] * len(sizes), -rounds
+    for t in range(1, rounds + 1):
+        served[turns[(t - 1) % len(turns)]] += 1
+        pairs = zip(_fractions(quotas), served, strict=True)
+        worst = max(worst, *(math.floor(beta * t) - n for beta, n in pairs))
+    return worst
+
+
+@function()
+def most_above_turns(quotas, rounds):
+    """Largest numerator of beta_g t - floor(t / m), over the first rounds."""
+    betas = _fractions(quotas)
+    parts = math.lcm(*(beta.denominator for beta in betas))
+    return max(
+        int(beta * parts) * t - parts * (t // len(betas))
+        for t in range(1, rounds + 1)
+        for beta in betas
+    )
+
+
+@function()
+def short_of_quotas(number, rounds, beyond, seed):
+    """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner.
+
+    Groups are served in turn at first, for as many rounds as the largest has arms each; then the
+    one furthest behind, and if none is behind, the learner's: always the same group, any, or the
+    one furthest ahead of its quota. There are 2 to 6 groups with quotas up to 1/m - 1/1000; with
+    `beyond`, the first has more than 1/m, and all together still less than 1.
+    """
+    rng, parts, worst = generator(seed), 1000, -rounds
+    for trial in range(number):
+        m = 2 + trial % 5
+        most = parts // m - 1
+        quotas = rng.integers(1, most, m, endpoint=True)
+        if beyond:
+            quotas = np.minimum(quotas, most // 2)
+            quotas[0] = parts - 1 - quotas[1:].sum()
+        kind = trial // 5 % 3
+        asked = (rng.integers(m, size=rounds) if kind == 1 else np.zeros(rounds, int)).tolist()
+        learner = lambda t, behind, asked=asked: asked[t - 1]  # noqa: E731
+        learner = LEARNERS["smallest deficit"] if kind == 2 else learner
+        first = m * int(rng.integers(1, 8, endpoint=True))
+        worst = max(worst, largest_lack(quotas.tolist(), parts, 0, learner, rounds, in_turn=first))
+    return worst
+
+
+# ------------------------------------------------------------------- fair policies and optima
+
+
+def _drawn(rng, size):
+    """Draw fractions between 0 and 1, in hundredths."""
+    return [Fraction(int(one), 100) for one in rng.integers(1, 100, size, endpoint=True)]
+
+
+@function()
+def merit_ratios_off(number, seed):
+    """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits.
+
+    The merit is mu or its square. Exactly one distribution has these ratios: the first arm's share
+    gives all others, and their sum of 1 gives the first arm's share.
+    """
+    rng, off = generator(seed), 0
+    for trial in range(number):
+        merits = [mu ** (1 + trial % 2) for mu in _drawn(rng, 2 + trial % 7)]
+        policy = [f / sum(merits) for f in merits]
+        only = [policy[0] / merits[0] * f for f in merits]
+        pairs = itertools.combinations(range(len(merits)), 2)
+        kept = all(policy[i] * merits[j] == policy[j] * merits[i] for i, j in pairs)
+        off += not (kept and sum(policy) == 1 and only == policy)
+    return off
+
+
+@function()
+def optimum_off(number, seed):
+    """Number of random instances whose best reward by enumeration differs from Eq. 1.
+
+    The best is over all counts N_g >= floor(beta_g T) of the groups that sum to T; a round of a
+    group is worth R*_g = sum mu^2 / sum mu.
+    """
+    rng, off = generator(seed), 0
+    for trial in range(number):
+        m, horizon = 2 + trial % 3, int(rng.integers(1, 24, endpoint=True))
+        values = []
+        for _ in range(m):
+            means = _drawn(rng, int(rng.integers(1, 4, endpoint=True)))
+            values.append(sum(mu * mu for mu in means) / sum(means))
+        quotas = [Fraction(int(rng.integers(1, 100)), 100 * m) for _ in range(m)]
+        floors = [math.floor(beta * horizon) for beta in quotas]
+        free = horizon - sum(floors)
+        printed = sum(n * value for n, value in zip(floors, values, strict=True))
+        printed += free * max(values)
+        best = max(
+            sum((n + more) * v for n, more, v in zip(floors, extra, values, strict=True))
+            for extra in splits(free, m)
+        )
+        off += best != printed
+    return off
+
+
+def splits(total, parts):
+    """Return all ways to split a number into parts."""
+    ends = itertools.combinations_with_replacement(range(total + 1), parts - 1)
+    return [tuple(np.diff([0, *some, total]).tolist()) for some in ends]
+
+
+@function("r")
+def drawn_best_group(experiment, number, seed, *, scope):
+    """Best group of each instance drawn as in an experiment."""
+    spec = scope.evidence.config.experiment(scope.evidence.paper, experiment).runs[0].spec
+    low, high = spec.ranges
+    means = generator(seed).uniform(low, high, (number, spec.n_arms))
+    for arm, mean in spec.drawn_means.get("fixed", ()):
+        means[:, arm - 1] = mean
+    return group_values(means, spec.groups).argmax(axis=1) + 1
+
+
+# ----------------------------------------- boxes of means: where Phi = sum mu^2 / sum mu is largest
+
+
+@function()
+def corners_lost(number, kind, seed):
+    """Number of random boxes of a kind with a better vertex than the upper corner.
+
+    Phi is convex where the sum is positive, so that its maximum over such a box is at a vertex.
+    Each box has 2 to 6 arms, around empirical means of at least 1/2, with widths of its own, in
+    thousandths: as it is (``uncut``), cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
+    """
+    if kind not in ("half", "cut", "uncut"):
+        raise ValueError(f"kind must be one of half, cut, uncut, got {kind!r}")
+    rng, lost = generator(seed), 0
+    for trial in range(number):
+        arms = 2 + trial % 5
+        middle = rng.integers(500, 1000, arms, endpoint=True)
+        width = rng.integers(1, 1000, arms, endpoint=True)
+        lower, upper = middle - width, middle + width
+        if kind != "uncut":
+            lower = np.maximum(lower, 500 if kind == "half" else 0)
+            upper = np.minimum(upper, 1000)
+        points = np.where(list(itertools.product((False, True), repeat=arms)), upper, lower)
+        sums, squares = points.sum(axis=1), (points**2).sum(axis=1)
+        # Phi is undefined where the sum is not positive
+        lost += bool(((sums > 0) & (squares * upper.sum() > (upper**2).sum() * sums)).any())
+    return lost
+
+
+@function()
+def optimism_lost(number, least, cut, seed):
+    """Number of random boxes with less reward at the upper corner than at a point inside.
+
+    True means are from `least` thousandths to 1, and the upper corner is at or above them; with
+    `cut` it is at most 1.
+    """
+    rng, lost = generator(seed), 0
+    for trial in range(number):
+        arms = 2 + trial % 9
+        means = rng.integers(max(least, 1), 1000, arms, endpoint=True)
+        upper = means + rng.integers(0, 1000, arms, endpoint=True)
+        upper = np.minimum(upper, 1000) if cut else upper
+        at_corner = int((upper**2).sum()) * int(means.sum())
+        lost += at_corner < int((means**2).sum()) * int(upper.sum())
+    return lost
+
+
+# ------------------------------------------------------------------- confidence intervals
+
+
+@function()
+def coverage_ratio(arms, pulls, span):
+    """Largest chance that a mean is outside its interval over what Eq. 3 allows, at these pulls.
+
+    Eq. 3 allows delta^2 / (8 N_g^2 k_g), with the paper's delta of 0.01. With rewards in [0, 1]
+    (``unit``) the chance is bounded by Hoeffding's inequality, with 2 exp(-2 w^2), summed over all
+    N_i up to N_g. With rewards of -1 and 1, each with probability 1/2 (``symmetric``), it is exact
+    for an arm that has all of the group's pulls but for one of each other arm.
+    """
+    if span not in ("unit", "symmetric"):
+        raise ValueError(f"span must be one of unit, symmetric, got {span!r}")
+    delta, found = 0.01, 0.0
+    for served in pulls:
+        allowed = delta**2 / (8 * served**2 * arms)
+        square = 2 * math.log(4 * served * arms / delta)
+        if span == "unit":
+            chance = served * 2 * math.exp(-2 * square)
+        else:
+            n = served - arms + 1
+            outside = (wins for wins in range(n + 1) if (2 * wins - n) ** 2 > square * n)
+            chance = float(Fraction(sum(math.comb(n, wins) for wins in outside), 2**n))
+        found = max(found, chance / allowed)
+    return found
