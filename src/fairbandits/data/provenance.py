@@ -8,7 +8,6 @@ import ast
 import atexit
 import hashlib
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fairbandits.data.whole import guard_numba, read_whole, write_whole
+from fairbandits.data.whole import guard_numba, remembered
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The project's folder, if the package lies in it.
@@ -309,15 +308,7 @@ def _names(tree: ast.Module, file: Path) -> Iterator[str]:
 def _read_before() -> dict[str, dict[str, Any]]:
     """Return the results of `_contents` in this and in earlier processes."""
     own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
-    file = cache_root() / f"sources-{own}.json"
-    known = json.loads(read_whole(file) or "{}")
-    atexit.register(_remember, known, len(known), file)
-    return known
-
-
-def _remember(known: dict[str, dict[str, Any]], before: int, file: Path) -> None:
-    if len(known) > before:
-        write_whole(file, json.dumps(known).encode())
+    return remembered(cache_root() / f"sources-{own}.json")
 
 
 def _files_of(imported: str) -> Iterator[str]:
