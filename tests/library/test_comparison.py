@@ -103,18 +103,6 @@ def test_all_policies_have_the_same_rewards(compared):
     assert len({one.stream for one in compared.results.values()}) == 1
 
 
-def test_any_number_of_processes_gives_the_same_table(compared, capsys):
-    shared = compare(metrics=("regret", "violation", "reward"), n_jobs=2, progress=True)
-    assert shared.table.equals(compared.table)
-    assert "UCB1: 6 of 6 replicates" in capsys.readouterr().err
-
-
-def test_default_checkpoints_end_at_the_horizon():
-    found = fb.compare(RIVALS, ARMS, 2_000, replicates=2, metrics="regret", quotas=QUOTAS)
-    assert found.rounds[-1] == 2_000
-    assert 100 < found.rounds.size < 160
-
-
 # labels and measures
 
 

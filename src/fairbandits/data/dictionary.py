@@ -108,10 +108,7 @@ ROWS = {
 
 
 def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
-    """Return a column's entry, None if the dictionary lacks it.
-
-    `kind` is one of `KINDS`; the file's `footer` names swept parameters and the figure.
-    """
+    """Return a column's entry, None if the dictionary lacks it."""
     known = KINDS.get(kind, {}).get(name)
     if kind == "figure" and known:
         said = {"quantity": footer.get("quantity", SERIES_QUANTITY), "unit": footer.get("unit", "")}

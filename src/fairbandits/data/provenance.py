@@ -49,9 +49,10 @@ REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
 #: Files that decide which runs exist, not their numbers: a run's settings are compared wherever it
 #: is read.
-CONFIGURING = tuple(
-    f"settings/{name}.py"
-    for name in ("config", "models", "papers", "remembering", "schemas", "starting")
+CONFIGURING = (
+    *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
+    *("settings/remembering.py", "settings/scales.py", "settings/schemas.py"),
+    "settings/starting.py",
 )
 
 
@@ -120,10 +121,7 @@ def fingerprint_of_text(*parts: str) -> str:
 
 
 def joint(codes: Iterable[str]) -> str:
-    """Return one hash for several in any order; the hash itself if all are equal, else a new one.
-
-    Empty for none.
-    """
+    """Return one hash for several in any order: that of all if they are equal; empty for none."""
     different = sorted(set(codes))
     if len(different) < 2:
         return "".join(different)

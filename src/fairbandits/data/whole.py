@@ -26,10 +26,7 @@ def checksum(content: bytes) -> bytes:
 
 
 def read_whole(file: Path) -> bytes | None:
-    """Return the content of a file written with a checksum, None if missing or damaged.
-
-    A damaged file is reported on standard error.
-    """
+    """Return the content of a file with a checksum, None if missing; say so if it is damaged."""
     try:
         content = file.read_bytes()
     except FileNotFoundError:

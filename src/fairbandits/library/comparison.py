@@ -119,8 +119,11 @@ class Comparison:
         arms = one.instance
         where = getattr(arms, "source", "")
         if not where:
-            means = "drawn for each replicate" if one.means is not None else arms.means
-            where = f"{arms.n_arms} arms, {arms.law}, means {means}"
+            where = f"{arms.n_arms} arms, {arms.law}"
+            if one.means is not None:
+                where += ", means drawn for each replicate"
+            elif not callable(arms.means):
+                where += f", means {arms.means}"
         n = one.replicates.size
         return (
             f"{where}\nAt round T = {one.horizon}, n = {n} replicates; low to high is the 95 % t "

@@ -185,14 +185,8 @@ def draw_quotas(
     """Return random quotas of one replicate, as numerators over the denominator.
 
     `span` says where the largest lies: below 1/k ("kth"), from 1/k to below 1/(k - 1) ("wider"), or
-    from 1/(k - 1) on ("beyond"); the sum is below 1. k is at least 2 for "kth", else 3, and
-    `denominator` at least 2 k**2, or ValueError is raised. The numbers are those of the replicate's
-    stream ``quotas``.
-
-    Examples
-    --------
-    >>> 3 * max(draw_quotas(3, "kth", 100, seed=1, stream="mine", replicate=0)) < 100
-    True
+    from 1/(k - 1) on ("beyond"); the sum is below 1. ValueError for fewer than 2 arms, 3 unless
+    "kth", or a denominator below 2 k**2.
     """
     ends = {"kth": (0, n_arms), "wider": (n_arms, n_arms - 1), "beyond": (n_arms - 1, 1)}
     if span not in ends:

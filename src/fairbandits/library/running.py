@@ -30,7 +30,7 @@ from fairbandits.library.simulation import (
     started,
     whole,
 )
-from fairbandits.library.worlds import World, play_in_world
+from fairbandits.library.worlds import World
 from fairbandits.rationals import exact
 
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
@@ -149,11 +149,7 @@ def run(
         # replicates that share a state would not show in separate pieces
         probes_of(policy, observe)
         started(policy, observe, n_arms, horizon, started(policy, observe, n_arms, horizon, []))
-    playing = partial(
-        play_in_world if isinstance(instance, World) else play,
-        *(setting, instance, horizon),
-        **settings,
-    )
+    playing = partial(play, setting, instance, horizon, **settings)
     pieces = np.array_split(numbers, some)
     said = _said(type(policy).__name__, numbers.size) if progress else None
     parts: dict[int, Played] = {}
