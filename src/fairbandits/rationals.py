@@ -69,6 +69,33 @@ def without_quotes(value: Any) -> str:
     return f"; write {value.strip()} without quotes"
 
 
+def common_denominator(
+    name: str, values: Sequence, rounds: int | None = None
+) -> tuple[list[int], int]:
+    """Return exact numerators over one common denominator.
+
+    Raises ValueError if a value is not rational, or if a product with up to `rounds` rounds could
+    leave 64 bits; `name` is for messages.
+    """
+    try:
+        numerators, denominator = _common_denominator(name, tuple(map(str, values)))
+    except ValueError:
+        for value in values:
+            rational(name, value)  # says what was given, not how it is written
+        raise
+    if denominator > FINEST:
+        raise ValueError(
+            f"{name} must have a common denominator of at most 2**31, got {denominator}"
+            f"{_as_fraction(values)}"
+        )
+    if rounds is not None and denominator * int(rounds) > LARGEST:
+        raise ValueError(
+            f"{name} must have a common denominator of at most {LARGEST // int(rounds)} in "
+            f"{rounds} rounds, got {denominator}"
+        )
+    return list(numerators), denominator
+
+
 def _as_fraction(values: Sequence) -> str:
     """Return the simple fraction whose nearest float was given, as text; empty without one."""
     for value in values:
@@ -103,21 +130,12 @@ class Quotas(tuple):
     denominator: int
 
     def __new__(cls, values: Iterable, name: str = "quotas") -> Self:
-        """Return values as quotas; ValueError for what is no exact fraction, or too fine."""
+        """Return values as quotas; ValueError for what is no exact fraction."""
         if isinstance(values, cls):
             return values
         made = super().__new__(cls, values)
-        try:
-            made.numerators, made.denominator = _common_denominator(name, tuple(map(str, made)))
-        except ValueError:
-            for value in made:
-                rational(name, value)  # says what was given, not how it is written
-            raise
-        if made.denominator > FINEST:
-            raise ValueError(
-                f"{name} must have a common denominator of at most 2**31, got {made.denominator}"
-                f"{_as_fraction(made)}"
-            )
+        numerators, made.denominator = common_denominator(name, made)
+        made.numerators = tuple(numerators)
         return made
 
     @property
@@ -157,13 +175,12 @@ class Quotas(tuple):
         return list(self.numerators), self.denominator
 
 
-def common_denominator(name: str, values: Sequence, rounds: int = 1) -> tuple[list[int], int]:
-    """Return exact numerators over one common denominator; ValueError as `Quotas.over`."""
-    return Quotas(values, name).over(rounds, name)
-
-
 def quota_numerators(values: Sequence, rounds: int = 1) -> tuple[list[int], int]:
-    """Return quotas over one common denominator; ValueError unless their sum is below 1."""
+    """Return quotas as exact numerators over one common denominator.
+
+    Raises ValueError if one is not rational or below 0, if they sum to 1 or more, or as
+    `common_denominator`.
+    """
     quotas = Quotas(values)
     quotas.check(below=1)
     return quotas.over(rounds)

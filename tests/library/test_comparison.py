@@ -232,10 +232,7 @@ class Silent:
         ({"metrics": "target_regret"}, "needs targets: give targets="),
         ({"targets": TARGETS}, "give quotas or targets, not both"),
         ({"replicates": 1}, "replicates must be at least 2, since intervals are over them, got 1"),
-        ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1, got 0"),
         ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
-        ({"horizon": 2}, "horizon must be at least the number of arms"),
-        ({"quotas": (1 / 3, 0.1, 0.1)}, 'write "1/3" in place of'),
         ({"quotas": ("1/2", "1/2", 0)}, "quotas must sum to less than 1"),
         (
             {"policies": [fb.UCB1(), fb.LFG((0.1, 0.1))]},

@@ -504,24 +504,9 @@ def test_probes_are_names(probes):
 
 
 def test_each_replicate_starts_afresh():
-    class Keen:
-        """Pulls arm 0 until it has learnt ten times."""
-
-        feedback = "bandit"
-        pulls = 0
-
-        def start(self, n_arms, horizon):
-            return self
-
-        def choose(self, t, coin):
-            return int(self.pulls >= 10)
-
-        def learn(self, t, action, reward):
-            self.pulls += 1
-
-    assert run(Keen(), TWO, 10, checkpoints=[10]).plays.tolist() == [[[10, 0]]]
-    with pytest.raises(TypeError, match=r"Keen.start must return a fresh object for each repl"):
-        run(Keen(), TWO, 10, 2)
+    assert run(Scripted(0), TWO, 10, checkpoints=[10]).plays.tolist() == [[[10, 0]]]
+    with pytest.raises(TypeError, match=r"Scripted.start must return a fresh object for each repl"):
+        run(Scripted(0), TWO, 10, 2)
 
 
 def test_targets_that_nobody_can_meet_are_said():

@@ -25,7 +25,7 @@ from fairbandits.library.plots import (
 )
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
-from fairbandits.library.simulation import checkpoint_grid, feedback_of, whole
+from fairbandits.library.simulation import checkpoint_grid, feedback_of
 from fairbandits.library.worlds import World
 from fairbandits.measures.summary import summarise
 
@@ -249,7 +249,7 @@ def compare(
     labelled = _labelled(policies)
     for policy in labelled.values():
         check(policy, instance)
-    horizon = whole("horizon", horizon)
+    horizon = checks.whole("horizon", horizon)
     numbers = numbers_of(replicates)
     if numbers.size < 2:
         raise ValueError(

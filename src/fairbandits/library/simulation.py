@@ -75,16 +75,9 @@ def columns_of(played: Any) -> dict[str, np.ndarray]:
     return {name: values.reshape(-1) for name, values in columns.items()}
 
 
-def whole(name: str, value: Any) -> int:
-    """Return a whole number of at least 1; ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
-
-
 def checked_horizon(horizon: int, n_arms: int) -> int:
     """Return a horizon; ValueError unless it is whole, not too long, and pulls each arm once."""
-    horizon = whole("horizon", horizon)
+    horizon = checks.whole("horizon", horizon)
     if horizon > LONGEST:
         raise ValueError(f"horizon must be at most 2**53, got {horizon}")
     if horizon < n_arms:

@@ -4,14 +4,15 @@ The workflow reads it on every start, so neither Numba nor pandas is imported he
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from fairbandits.settings.canonical import UNJUDGED_SEED, seed_of_digest
 from fairbandits.settings.costs import MOST
-from fairbandits.settings.deciding import digests_of
+from fairbandits.settings.deciding import Digests, digests_of
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
 from fairbandits.settings.models import validated
 from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite, value_of
@@ -43,7 +44,7 @@ class Config:
         """Whether the seed was chosen, so that runs can be older than the rules that judge them."""
         return self.seed != LEDGER
 
-    def seed_of(self, one: Experiment) -> int:
+    def seed_of(self, experiment: Experiment) -> int:
         """Return the root seed of an experiment's runs.
 
         It is the chosen one or, for ``ledger``, follows from the experiment's digest; what figures
@@ -51,9 +52,9 @@ class Config:
         """
         if self.exploratory:
             return self.seed
-        if isinstance(one.origin, int) and not self.salt:
-            return one.origin
-        return seed_of_digest(str(one.origin), one.paper, self.salt)
+        if isinstance(experiment.origin, int) and not self.salt:
+            return experiment.origin
+        return seed_of_digest(str(experiment.origin), experiment.paper, self.salt)
 
     def seed_of_judging(self, paper: str) -> int:
         """Return the seed of what is drawn while a paper's claims are judged."""
@@ -61,9 +62,10 @@ class Config:
             return self.seed
         return seed_of_digest(self.rules.get(paper, ""), paper, self.salt)
 
-    def ledger_of(self, one: Experiment) -> str | None:
+    def ledger_of(self, experiment: Experiment) -> str | None:
         """Return the digest that a seed was derived from, None for a number."""
-        return one.origin if isinstance(one.origin, str) and not self.exploratory else None
+        follows = isinstance(experiment.origin, str) and not self.exploratory
+        return experiment.origin if follows else None
 
     def experiment_of(self, run: Run) -> Experiment:
         """Return the experiment that a run is of."""
@@ -72,14 +74,11 @@ class Config:
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
         """Paper and name of each figure; a paper's replays come after its runs."""
-        papers = dict.fromkeys(one.paper for one in self.experiments)
-        return tuple(
-            (paper, figure)
-            for paper in papers
-            for one in (*self.experiments, *self.replays)
-            if one.paper == paper
-            for figure in one.figures
+        papers = list(dict.fromkeys(experiment.paper for experiment in self.experiments))
+        blocks = sorted(
+            (*self.experiments, *self.replays), key=lambda block: papers.index(block.paper)
         )
+        return tuple((block.paper, figure) for block in blocks for figure in block.figures)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -92,98 +91,162 @@ class Config:
 
     def experiment(self, paper: str, name: str) -> Experiment:
         """Return an experiment, or raise ConfigError naming the nearest."""
-        known = {f"{one.paper}/{one.name}": one for one in self.experiments}
+        known = {
+            f"{experiment.paper}/{experiment.name}": experiment for experiment in self.experiments
+        }
         return _lookup(known, f"{paper}/{name}", "experiment")
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
         """Return the experiment, or all instances of the suite, of this name or ``PAPER/NAME``."""
         other, _, name = name.rpartition("/")
-        paper = other or paper
-        own = [one for one in self.experiments if one.paper == paper]
-        found = tuple(one for one in own if name in (one.name, one.suite))
-        if not found:
-            known = [key for one in own for key in filter(None, (one.name, one.suite))]
-            raise ConfigError(f"{paper} has no experiment {name!r}{meant(name, known)}")
-        return found
+        own = [block for block in self.experiments if block.paper == (other or paper)]
+        chosen = tuple(block for block in own if name in (block.name, block.suite))
+        if not chosen:
+            known = [key for block in own for key in (block.name, block.suite) if key]
+            raise ConfigError(f"{other or paper} has no experiment {name!r}{meant(name, known)}")
+        return chosen
 
     def of_figure(self, paper: str, figure: str) -> Experiment:
         """Return the experiment that a figure is drawn from."""
-        known = {f"{one.paper}_{name}": one for one in self.experiments for name in one.figures}
+        known = {
+            f"{block.paper}_{name}": block for block in self.experiments for name in block.figures
+        }
         return _lookup(known, f"{paper}_{figure}", "figure")
 
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
-        others = (
-            one for one in self.experiments if one.paper == paper and figure in one.companion_to
+        companions = (
+            block
+            for block in self.experiments
+            if block.paper == paper and figure in block.companion_to
         )
-        return self.of_figure(paper, figure), *others
+        return self.of_figure(paper, figure), *companions
+
+
+def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
+    if key not in known:
+        raise ConfigError(f"no {what} {key!r}{meant(key, list(known))}")
+    return known[key]
 
 
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
     """Return the configuration of these files, later ones overriding earlier ones."""
-    merged: dict[str, Any] = {}
-    for file in files:
-        merged = merge(merged, read_yaml(Path(file)))
-    where = " + ".join(map(str, files))
-    return build_config(merged, where, root)
+    merged = reduce(merge, (read_yaml(Path(file)) for file in files), {})
+    return build_config(merged, " + ".join(map(str, files)), root)
 
 
 def build_config(content: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of merged settings; `where` names them in messages."""
     settings = validated(content, Settings, where)
     changes = Changes(settings.changes or {}, f"{where}: changes")
-    experiments: list[Experiment] = []
-    replays: list[Replay] = []
-    rules: dict[str, str] = {}
-    for slug in settings.papers:
-        file = paper_file(slug, "experiments", root)
-        if not file.is_file():
-            known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
-            raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
-        pinned = UNJUDGED_SEED
-        own: dict[str, Experiment] = {}
-        blocks: dict[str, tuple[str, ExperimentBlock]] = {}
-        for path in (file, paper_file(slug, "audit", root)):
-            if not path.is_file():
-                continue
-            name = str(path.relative_to(root))
-            content = _file_of(path, slug, name)
-            if path == file and content.seed is not None:
-                pinned = content.seed
-            replays += [
-                Replay(slug, key, one.title, tuple(one.figures), one.horizon.value)
-                for key, one in content.replays.items()
-            ]
-            for key, (suite, block) in _instances(content.experiments, name).items():
-                place = f"{name}: experiments.{key}"
-                suites = {one.suite for one in own.values()} - {suite}
-                if taken := ({key, suite} - {""}) & (blocks.keys() | suites):
-                    raise ConfigError(f"{place}: there is another experiment {min(taken)}")
-                block, words = changes.of(slug, (key, suite), block)
-                place = f"{where}: changes of {key}" if words else place
-                at = (place, "") if words else (name, f"experiments.{key}")
-                checked = validated(block, ExperimentBlock, *at)
-                blocks[key] = place, checked
-                audit = path != file
-                own[key] = experiment_of(slug, key, checked, settings, words, place, suite, audit)
-        _check_streams(blocks)
-        rules[slug], drawn = digests_of(slug, root)
-        if not rules[slug]:
-            _check_unjudged(slug, f"papers/{slug}/claims.yaml", root)
-        experiments += _with_origins(own, pinned, drawn)
-        _check_costs(settings.costs, own.values(), slug, where)
-        _check_figures(experiments, replays, str(file.relative_to(root)))
+    papers = [_Paper(slug, settings, where, root) for slug in settings.papers]
+    experiments = [block for paper in papers for block in paper.experiments(changes)]
     changes.check_found()
     return Config(
         settings.seed,
         settings.scale,
         {key: folder for key, folder in settings.pathvars if folder},
         tuple(experiments),
-        {paper: digest for paper, digest in rules.items() if digest},
-        tuple(replays),
+        {paper.slug: paper.digests.paper for paper in papers if paper.digests.paper},
+        tuple(replay for paper in papers for replay in paper.replays),
         settings.job_seconds,
         settings.salt or "",
     )
+
+
+class _Paper:
+    """The files of a paper, from which its experiments are made and checked."""
+
+    def __init__(self, slug: str, settings: Settings, where: str, root: Path) -> None:
+        self.slug, self.settings, self.where, self.root = slug, settings, where, root
+        self.digests = Digests()
+        own, audit = (paper_file(slug, part, root) for part in ("experiments", "audit"))
+        if not own.is_file():
+            known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
+            raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
+        self.file = str(own.relative_to(root))
+        self.files = {
+            str(path.relative_to(root)): _file_of(path, slug, str(path.relative_to(root)))
+            for path in (own, audit)
+            if path.is_file()
+        }
+
+    @property
+    def replays(self) -> list[Replay]:
+        """Released programs that are run again."""
+        return [
+            Replay(self.slug, name, block.title, tuple(block.figures), block.horizon.value)
+            for content in self.files.values()
+            for name, block in content.replays.items()
+        ]
+
+    def experiments(self, changes: Changes) -> list[Experiment]:
+        """Return the experiments, each with what its seed follows from."""
+        made: dict[str, Experiment] = {}
+        blocks: dict[str, tuple[str, ExperimentBlock]] = {}
+        for file, content in self.files.items():
+            for name, (suite, block) in _instances(content.experiments, file).items():
+                inside = f"experiments.{name}"
+                suites = {other.suite for other in made.values()} - {suite}
+                if taken := ({name, suite} - {""}) & (blocks.keys() | suites):
+                    raise ConfigError(f"{file}: {inside}: there is another experiment {min(taken)}")
+                block, words = changes.of(self.slug, (name, suite), block)
+                at = (f"{self.where}: changes of {name}", "") if words else (file, inside)
+                checked = validated(block, ExperimentBlock, *at)
+                place = ": ".join(filter(None, at))
+                blocks[name] = place, checked
+                made[name] = experiment_of(
+                    *(self.slug, name, checked, self.settings, words, place, suite),
+                    audit=file != self.file,
+                )
+        _check_streams(blocks)
+        self.digests = digests_of(self.slug, self.root)
+        if not self.digests.paper:
+            _check_unjudged(self.slug, self.root)
+        self._check_costs(made.values())
+        self._check_figures(made.values())
+        return [replace(one, origin=self._origin(one, made)) for one in made.values()]
+
+    def _origin(self, experiment: Experiment, others: Mapping[str, Experiment]) -> int | str:
+        """Return what a seed follows from.
+
+        Experiments of papers/SLUG/experiments.yaml have their paper's number, and so has all that
+        meets the same rewards as one of them.
+        """
+        pinned = self.files[self.file].seed
+        pinned = UNJUDGED_SEED if pinned is None else pinned
+        shared = others[experiment.runs[0].stream.partition("/")[2]]
+        name = experiment.suite or experiment.name
+        return self.digests.drawn.get(name, pinned) if shared.audit else pinned
+
+    def _check_costs(self, experiments: Iterable[Experiment]) -> None:
+        """Raise ConfigError for a measured cost of a run that this paper does not have."""
+        known = [run.key for experiment in experiments for run in experiment.runs]
+        for key in self.settings.costs:
+            if key.partition("/")[0] == self.slug and key not in known:
+                raise ConfigError(
+                    f"{self.where}: costs: there is no run {key!r}{meant(key, known)}"
+                )
+
+    def _check_figures(self, experiments: Iterable[Experiment]) -> None:
+        """Raise ConfigError unless each figure is drawn from one block, companions from another."""
+        blocks = [(f"experiments.{block.name}", block) for block in experiments]
+        drawn = sorted({figure for _, block in blocks for figure in block.figures})
+        for place, block in blocks:
+            for figure in block.companion_to:
+                if figure not in drawn:
+                    raise ConfigError(
+                        f"{self.file}: {place}.companion_to: {figure!r} is drawn from no "
+                        f"experiment{meant(figure, drawn)}"
+                    )
+        homes: dict[str, str] = {}
+        for place, block in (*blocks, *((f"replays.{one.name}", one) for one in self.replays)):
+            for figure in block.figures:
+                home = homes.setdefault(figure, place)
+                if home != place:
+                    raise ConfigError(
+                        f"{self.file}: {place}.figures: {figure!r} is already drawn from {home}"
+                    )
 
 
 def _file_of(file: Path, slug: str, where: str) -> PaperFile:
@@ -221,21 +284,7 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
     return found
 
 
-def _with_origins(
-    experiments: Mapping[str, Experiment], pinned: int, drawn: Mapping[str, str]
-) -> Iterator[Experiment]:
-    """Yield a paper's experiments, each with what its seed follows from.
-
-    Those of papers/SLUG/experiments.yaml have their paper's number, and so has all that meets the
-    same rewards as one of them.
-    """
-    for one in experiments.values():
-        shared = experiments[one.runs[0].stream.partition("/")[2]]
-        known = drawn.get(one.suite or one.name, pinned) if shared.audit else pinned
-        yield replace(one, origin=known)
-
-
-def _check_unjudged(paper: str, where: str, root: Path) -> None:
+def _check_unjudged(paper: str, root: Path) -> None:
     """Raise ConfigError if a paper without a ledger has committed verdicts.
 
     Its runs would get the seed of papers that nothing judges, and its claims would be dropped
@@ -249,8 +298,9 @@ def _check_unjudged(paper: str, where: str, root: Path) -> None:
             # a row names the datasets that it was made of
             if any(one.startswith(f"{paper}/") for one in (row.get("data") or "").split()):
                 raise ConfigError(
-                    f"{where} does not exist, but {table.relative_to(root)} has a verdict on its "
-                    f"claim {row['id']}; bring it back, or remove the audit's committed tables"
+                    f"papers/{paper}/claims.yaml does not exist, but {table.relative_to(root)} has "
+                    f"a verdict on its claim {row['id']}; bring it back, or remove the audit's "
+                    "committed tables"
                 )
 
 
@@ -270,41 +320,3 @@ def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
         ):
             if own != its:
                 raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
-
-
-def _check_costs(
-    costs: Mapping[str, float], experiments: Iterable[Experiment], paper: str, where: str
-) -> None:
-    """Raise ConfigError for a measured cost of a run that this paper does not have."""
-    known = [run.key for one in experiments for run in one.runs]
-    for key in costs:
-        if key.partition("/")[0] == paper and key not in known:
-            raise ConfigError(f"{where}: costs: there is no run {key!r}{meant(key, known)}")
-
-
-def _check_figures(experiments: list[Experiment], replays: list[Replay], where: str) -> None:
-    """Raise ConfigError unless each figure is drawn from one block, and companions from another."""
-    homes: dict[tuple[str, str], str] = {}
-    places = [(f"experiments.{one.name}", one) for one in experiments]
-    drawn = {(one.paper, figure) for one in experiments for figure in one.figures}
-    for place, one in places:
-        for figure in one.companion_to:
-            if (one.paper, figure) not in drawn:
-                known = sorted(name for paper, name in drawn if paper == one.paper)
-                raise ConfigError(
-                    f"{where}: {place}.companion_to: {figure!r} is drawn from no "
-                    f"experiment{meant(figure, known)}"
-                )
-    for place, one in [*places, *((f"replays.{one.name}", one) for one in replays)]:
-        for figure in one.figures:
-            other = homes.setdefault((one.paper, figure), place)
-            if other != place:
-                raise ConfigError(
-                    f"{where}: {place}.figures: {figure!r} is already drawn from {other}"
-                )
-
-
-def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
-    if key not in known:
-        raise ConfigError(f"no {what} {key!r}{meant(key, list(known))}")
-    return known[key]
