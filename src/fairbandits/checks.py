@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,15 @@ def one_of(name: str, value, allowed: Sequence) -> None:
     """Raise ValueError unless `value` is one of `allowed`."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+
+
+def whole(name: str, value: Any, at_least: int = 1, hint: str = "") -> int:
+    """Return a whole number; ValueError for anything else, or a smaller one."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise ValueError(
+            f"{name} must be a whole number of at least {at_least}, got {value!r}{hint}"
+        )
+    return int(value)
 
 
 def non_negative(name: str, values: Sequence[float]) -> None:

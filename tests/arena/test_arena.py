@@ -41,25 +41,6 @@ def tables(results):
 # as configured
 
 
-def test_there_are_a_dozen_instances_each_with_a_reason():
-    arena = load_arena(FULL)
-    assert len(arena.names) >= 12
-    assert len(set(arena.names)) == len(arena.names)
-    assert all(len(arena.reasons[name]) > 30 for name in arena.names)
-    assert {one.horizon for one in FULL.experiments} == {100_000}
-    assert {one.replicates for one in FULL.experiments} == {100}
-
-
-def test_every_contract_can_be_kept_on_every_instance():
-    arena = load_arena(FULL)
-    for terms in arena.terms:
-        for one in arena.instances(terms.name):
-            spec = one.runs[0].spec
-            means = np.array(spec.means or spec.ranges[1], float)
-            contract = scores.maker_of(terms.name, spec)(means)
-            assert contract.price(means) >= -1e-12
-
-
 def test_targets_are_quotas_times_means_everywhere():
     """So that one run serves both contracts of arms."""
     asked = 0

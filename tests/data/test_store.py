@@ -138,21 +138,6 @@ def test_failed_writing_leaves_all_as_it_was(tmp_path, existed):
         assert path.read_bytes() == b"old"
 
 
-def test_table_that_cannot_be_written_leaves_the_old_file(file, table, monkeypatch):
-    before = file.read_bytes()
-
-    def stop_half_way(writer, table, **options):
-        write(writer, table.slice(0, table.num_rows // 2), **options)
-        raise OSError("No space left on device")
-
-    write = pq.ParquetWriter.write_table
-    monkeypatch.setattr(pq.ParquetWriter, "write_table", stop_half_way)
-    with pytest.raises(OSError, match="No space left"):
-        write_table(file, table, {"kind": "chunk"})
-    assert file.read_bytes() == before
-    assert list(file.parent.iterdir()) == [file]
-
-
 def test_nothing_is_seen_at_the_path_before_it_is_whole(tmp_path):
     path = tmp_path / "new" / "data.txt"
     with replacing(path) as temporary:
@@ -172,23 +157,15 @@ def test_missing_file(tmp_path):
     assert refusal(path) == f"{path} does not exist; `fairbandits replicate` makes it"
 
 
-@pytest.mark.parametrize("left", [0.0, 0.1, 0.5, 0.9, 0.999])
-def test_truncated_file(file, left):
-    content = file.read_bytes()
-    file.write_bytes(content[: int(left * len(content))])
-    text = refusal(file)
-    assert "is not a readable Parquet file" in text
-    assert text.endswith("delete it and run again")
-
-
-@pytest.mark.parametrize("size", [1, 8, 1000])
-def test_random_bytes(file, rng, size):
-    file.write_bytes(rng.bytes(size))
-    assert "is not a readable Parquet file" in refusal(file)
-
-
-def test_folder_in_its_place(tmp_path):
+def test_no_parquet_file(file, rng, tmp_path):
     assert "is not a readable Parquet file" in refusal(tmp_path)
+    content = file.read_bytes()
+    cut = [content[: int(left * len(content))] for left in (0.0, 0.1, 0.5, 0.9, 0.999)]
+    for form in (*cut, *(rng.bytes(size) for size in (1, 8, 1000))):
+        file.write_bytes(form)
+        text = refusal(file)
+        assert "is not a readable Parquet file" in text
+        assert text.endswith("delete it and run again")
 
 
 def test_damaged_data(file):

@@ -130,7 +130,6 @@ def lines_of(figure):
     ("metric", "settings", "title"),
     [
         ("regret", {}, "regret"),
-        ("violation", {}, "violation"),
         ("penalised_regret", {"penalties": 0.4}, "penalised regret"),
         ("target_regret", {"targets": TARGETS}, "regret beyond the targets"),
     ],
@@ -157,13 +156,6 @@ def test_plot_of_a_measure_of_ones_own_and_of_one_replicate():
     assert line.get_ydata().tolist() == result.plays[0, :, 0].tolist()
     assert figure.axes[0].get_ylabel() == "pulls_of_the_best"
     assert figure.get_suptitle() == "one replicate"
-
-
-def test_plot_says_what_is_missing():
-    with pytest.raises(ValueError, match=r"'regrets' is unknown; did you mean 'regret'\?"):
-        result_of(ARMS).plot("regrets")
-    with pytest.raises(ValueError, match="'penalised_regret' needs penalties: give penalties="):
-        result_of(ARMS).plot("penalised_regret")
 
 
 # joining

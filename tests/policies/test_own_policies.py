@@ -20,8 +20,8 @@ from fairbandits.replication import code
 from fairbandits.replication.bundles import bundles_of, simulations
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import build_config
-from fairbandits.settings.plugins import GROUP, offered
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
+from fairbandits.settings.starting import GROUP, offered
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 ROUND_ROBIN = '''

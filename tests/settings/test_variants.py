@@ -62,12 +62,6 @@ def test_one_parameter_is_changed_and_nothing_else(published):
     assert mark([facts]) == f"variant: {change}, 20 replicates in place of 500"
 
 
-def test_the_published_scale_says_nothing_of_itself(published):
-    for one in published.experiments:
-        assert not {"scale", "changed"} & one.facts().keys()
-    assert mark([one.facts() for one in published.experiments]) == ""
-
-
 def test_what_an_experiment_shares_with_its_policies_changes_in_both(published):
     targets = [0.1, 0, 0, 0, 0]
     variant = configured(changes={"banditq.full_information.targets": targets})

@@ -14,7 +14,6 @@ from fairbandits.arena.decisions import pareto
 from fairbandits.arena.roles import TOLD, Arena, Role
 from fairbandits.arena.scores import (
     Score,
-    Seen,
     dataset_of,
     maker_of,
     recorded,
@@ -28,7 +27,7 @@ from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
 from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import importable, line_of, place_of
-from fairbandits.library.results import join
+from fairbandits.library.results import Result, join
 from fairbandits.library.running import run
 from fairbandits.library.simulation import feedback_of
 from fairbandits.policies.own import find, with_numbers
@@ -313,8 +312,8 @@ def _played(
     rounds: np.ndarray,
     size: dict[str, Any],
     first: Compiled | None,
-) -> Seen:
-    """Play the user's policy on an instance and return its plays, or raise Failed."""
+) -> Result:
+    """Play the user's policy on an instance, or raise Failed."""
     spec = experiment.runs[0].spec
     instance = instance_of(spec)
     numbers = list(range(size["replicates"]))
@@ -342,11 +341,7 @@ def _played(
         except Exception as error:  # a user's policy can raise anything
             words = _failure(policy, together, played) or f"{type(error).__name__}: {error}"
             raise Failed(f"{entrant.name} failed on {experiment.instance}, {words}") from error
-    found = results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])
-    return Seen(
-        *(found.rounds, found.plays, found.rewards, found.true_means, found.deficits),
-        spec.quotas if found.deficits else (),
-    )
+    return results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])
 
 
 def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) -> str:

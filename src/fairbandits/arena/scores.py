@@ -16,6 +16,7 @@ from fairbandits.library.contracts import (
     MinimumPulls,
     MinimumReward,
 )
+from fairbandits.library.results import Result
 from fairbandits.rationals import rational
 from fairbandits.replication.datasets import expect_experiment, load_dataset
 from fairbandits.replication.recorded import RunData, runs_of
@@ -82,7 +83,7 @@ def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], Contract]:
     return lambda means: of_groups
 
 
-def values_of(make: Callable[[np.ndarray], Contract], seen: Seen) -> dict[str, np.ndarray]:
+def values_of(make: Callable[[np.ndarray], Contract], seen: Seen | Result) -> dict[str, np.ndarray]:
     """Return the measures of a contract, which can depend on each replicate's means."""
     if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
         contract = make(seen.true_means)

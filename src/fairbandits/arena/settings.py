@@ -17,10 +17,7 @@ TABLES = ("standings", "paths", "pairs", "costs")
 
 
 def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
-    """Return the configuration of the arena's runs, at the scale and in the folders of `settings`.
-
-    `settings` are those of the papers, merged; `where` names them in messages.
-    """
+    """Return the configuration of the arena's runs at the scale and folders of `settings`."""
     return build_config(settings | {"papers": [SLUG]}, where, root)
 
 

@@ -98,11 +98,7 @@ def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame)
 
 
 def pairs(scores: Sequence[Score]) -> pd.DataFrame:
-    """Return the paired differences of every two policies, each with its usual setting.
-
-    The columns are ``policy``, ``other``, ``measure``; ``difference`` policy less other with its
-    interval ``low``, ``high``; ``wins``, the share of replicates in which the policy has less.
-    """
+    """Return the paired differences of every two policies, each with its usual setting."""
     shown = [one for one in scores if one.usual]
     if len(shown) < 2:
         return pd.DataFrame()
@@ -135,10 +131,7 @@ def paths(scores: Sequence[Score]) -> pd.DataFrame:
 
 
 def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
-    """Return the tables `standings`, `paths` and `pairs`, and the scale of the runs.
-
-    The scale is empty if it is the configured one.
-    """
+    """Return standings, paths and pairs, and the scale of the runs if it is not the usual one."""
     scale = ""
     found: dict[str, list[pd.DataFrame]] = {"standings": [], "paths": [], "pairs": []}
     for suite in dict.fromkeys(one.suite for one in arena.terms):
@@ -165,10 +158,7 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
 
 
 def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
-    """Return the cost of a contract to a policy that knows the means.
-
-    Where means are drawn, ``price`` and ``optimum`` are means over the replicates.
-    """
+    """Return the mean optimum of a contract over drawn means, and its price for who knows them."""
     make, seen = maker_of(terms.name, runs[0].spec), seen_of(runs[0])
     means = np.atleast_2d(seen.true_means)
     rewards = [make(one).optimum(one).reward for one in means]
@@ -179,11 +169,7 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
 
 
 def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
-    """Return each policy's time per round on this machine, in nanoseconds.
-
-    It is measured on five arms, in groups of three and two for policies of groups. With few rounds
-    it is that of the interpreter, and means nothing.
-    """
+    """Return the nanoseconds per round of each policy on five arms; few rounds are interpreted."""
     rows = []
     for terms in {one.suite: one for one in arena.terms}.values():
         experiment = arena.instances(terms.name)[0]

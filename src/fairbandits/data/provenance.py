@@ -8,7 +8,6 @@ import ast
 import atexit
 import hashlib
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fairbandits.data.whole import guard_numba, read_whole, write_whole
+from fairbandits.data.whole import guard_numba, remembered
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The project's folder, if the package lies in it.
@@ -50,9 +49,10 @@ REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
 #: Files that decide which runs exist, not their numbers: a run's settings are compared wherever it
 #: is read.
-CONFIGURING = tuple(
-    f"settings/{name}.py"
-    for name in ("config", "models", "papers", "remembering", "schemas", "starting")
+CONFIGURING = (
+    *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
+    *("settings/remembering.py", "settings/scales.py", "settings/schemas.py"),
+    "settings/starting.py",
 )
 
 
@@ -121,10 +121,7 @@ def fingerprint_of_text(*parts: str) -> str:
 
 
 def joint(codes: Iterable[str]) -> str:
-    """Return one hash for several in any order; the hash itself if all are equal, else a new one.
-
-    Empty for none.
-    """
+    """Return one hash for several in any order: that of all if they are equal; empty for none."""
     different = sorted(set(codes))
     if len(different) < 2:
         return "".join(different)
@@ -309,15 +306,7 @@ def _names(tree: ast.Module, file: Path) -> Iterator[str]:
 def _read_before() -> dict[str, dict[str, Any]]:
     """Return the results of `_contents` in this and in earlier processes."""
     own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
-    file = cache_root() / f"sources-{own}.json"
-    known = json.loads(read_whole(file) or "{}")
-    atexit.register(_remember, known, len(known), file)
-    return known
-
-
-def _remember(known: dict[str, dict[str, Any]], before: int, file: Path) -> None:
-    if len(known) > before:
-        write_whole(file, json.dumps(known).encode())
+    return remembered(cache_root() / f"sources-{own}.json")
 
 
 def _files_of(imported: str) -> Iterator[str]:

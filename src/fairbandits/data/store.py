@@ -57,10 +57,7 @@ def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
 def write_tables(
     path: Path, schema: pa.Schema, tables: Iterable[pa.Table], footer: Mapping[str, Any]
 ) -> None:
-    """Write tables below each other, which need not be in memory together, with their footer.
-
-    Columns of the `schema` that a table lacks are null there.
-    """
+    """Write tables below each other, with nulls for columns of the `schema` that one lacks."""
     record = {"schema": SCHEMA_VERSION} | dict(footer)
     record |= {"packages": package_versions(), "commit": git_commit()}
     metadata = {KEY: json.dumps(record).encode()}
@@ -124,11 +121,7 @@ def read_footer(path: Path) -> dict[str, Any]:
 def read_table(
     path: Path, columns: list[str] | None = None, rows: pc.Expression | None = None
 ) -> pa.Table:
-    """Return the table of one of our files, or those of the wanted columns and rows that it has.
-
-    A whole table is compared with the hash of its content, where the footer has one of it. Raises
-    StoreError as `read_footer`, if the data cannot be read, or are not those that were written.
-    """
+    """Return a file's table, or some columns and rows that it has; StoreError as `read_footer`."""
     said = read_footer(path).get("content")
     whole = columns is None and rows is None
     try:

@@ -4,7 +4,9 @@ Compiled code with a flipped bit ends a process without a message, or worse; so 
 index.
 """
 
+import atexit
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 #: Length of a checksum in bytes.
 SIZE = 16
@@ -23,10 +26,7 @@ def checksum(content: bytes) -> bytes:
 
 
 def read_whole(file: Path) -> bytes | None:
-    """Return the content of a file written with a checksum, None if missing or damaged.
-
-    A damaged file is reported on standard error.
-    """
+    """Return the content of a file with a checksum, None if missing; say so if it is damaged."""
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -51,6 +51,19 @@ def write_whole(file: Path, body: bytes) -> None:
     except OSError:  # a read-only home, a full disk: it is worked out again next time
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@cache
+def remembered(file: Path) -> dict[str, Any]:
+    """Return what earlier processes have kept in a cache file; additions are kept at the end."""
+    known = json.loads(read_whole(file) or "{}")
+    atexit.register(_keep, known, len(known), file)
+    return known
+
+
+def _keep(known: dict[str, Any], before: int, file: Path) -> None:
+    if len(known) > before:
+        write_whole(file, json.dumps(known).encode())
 
 
 @cache

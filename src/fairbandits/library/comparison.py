@@ -25,7 +25,7 @@ from fairbandits.library.plots import (
 )
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
-from fairbandits.library.simulation import checkpoint_grid, feedback_of, whole
+from fairbandits.library.simulation import checkpoint_grid, feedback_of
 from fairbandits.library.worlds import World
 from fairbandits.measures.summary import summarise
 
@@ -119,8 +119,11 @@ class Comparison:
         arms = one.instance
         where = getattr(arms, "source", "")
         if not where:
-            means = "drawn for each replicate" if one.means is not None else arms.means
-            where = f"{arms.n_arms} arms, {arms.law}, means {means}"
+            where = f"{arms.n_arms} arms, {arms.law}"
+            if one.means is not None:
+                where += ", means drawn for each replicate"
+            elif not callable(arms.means):
+                where += f", means {arms.means}"
         n = one.replicates.size
         return (
             f"{where}\nAt round T = {one.horizon}, n = {n} replicates; low to high is the 95 % t "
@@ -246,7 +249,7 @@ def compare(
     labelled = _labelled(policies)
     for policy in labelled.values():
         check(policy, instance)
-    horizon = whole("horizon", horizon)
+    horizon = checks.whole("horizon", horizon)
     numbers = numbers_of(replicates)
     if numbers.size < 2:
         raise ValueError(

@@ -24,7 +24,7 @@ from numba.extending import overload, register_jitable
 
 from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import _FUNCTIONS, VERBS
-from fairbandits.library.chance import codes, refuse_other_chance
+from fairbandits.library.own_code import codes, refuse_other_chance
 from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 
 #: As for our own loops, a division by zero gives inf as in NumPy; but allocation is allowed, and an

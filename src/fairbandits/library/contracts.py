@@ -131,17 +131,12 @@ class Contract:
 
 @dataclass(frozen=True)
 class MinimumPulls(Contract):
-    """Arm i is owed floor(r_i t) pulls of the first t, counted in integers.
+    """Arm i is owed floor(r_i t) pulls of the first t, in integers (Fair-Learn, Definition 2).
 
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
         r_i, exact: 0.05, "1/3". They sum to less than 1.
-
-    References
-    ----------
-    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-    bandit problem", Definition 2.
     """
 
     quotas: tuple
@@ -178,16 +173,12 @@ class MinimumPulls(Contract):
 
 @dataclass(frozen=True)
 class MinimumReward(Contract):
-    """Arm i is owed the reward lambda_i t in the first t rounds.
+    """Arm i is owed the reward lambda_i t in the first t rounds (BanditQ, Eqs 1-3).
 
     Parameters
     ----------
     targets : sequence of float, length n_arms
         lambda_i, 0 for unprotected arms.
-
-    References
-    ----------
-    BanditQ, Eqs 1-3.
     """
 
     targets: tuple
@@ -224,7 +215,7 @@ class MinimumReward(Contract):
 
 @dataclass(frozen=True)
 class GroupExposure(Contract):
-    """Group g is owed floor(beta_g t) of the first t pulls, whichever of its arms gets them.
+    """Group g is owed floor(beta_g t) of the first t pulls of any arms (BF-UCB, Definition 2).
 
     Parameters
     ----------
@@ -232,10 +223,6 @@ class GroupExposure(Contract):
         Sizes of the groups, in the order of the arms.
     quotas : sequence of number or str, one per group
         beta_g, exact, with a sum of at most 1.
-
-    References
-    ----------
-    BF-UCB, Definition 2.
     """
 
     groups: tuple
@@ -280,7 +267,7 @@ class GroupExposure(Contract):
 
 @dataclass(frozen=True)
 class GroupMerit(GroupExposure):
-    """Group exposure, and within each group pulls in proportion to merit f(mu_i).
+    """Group exposure, and pulls within groups in proportion to merit f(mu_i) (BF-UCB, 3.2).
 
     Parameters
     ----------
@@ -288,10 +275,6 @@ class GroupMerit(GroupExposure):
         As in `GroupExposure`.
     merit, c
         f is mu**c for "power", exp(c mu) for "exponential".
-
-    References
-    ----------
-    BF-UCB, Section 3.2 and Definition 5.
     """
 
     merit: str = "power"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.engine import laws
 from fairbandits.engine.streams import open_unit, stream_key, word
 
@@ -122,20 +123,14 @@ class RandomInstance:
     fixed: Sequence[tuple[int, float]] = ()
 
     def __post_init__(self):
-        whole = isinstance(self.n_arms, int | np.integer) and not isinstance(self.n_arms, bool)
-        if not whole or self.n_arms < 2:
-            raise ValueError(f"n_arms must be a whole number of at least 2, got {self.n_arms!r}")
+        checks.whole("n_arms", self.n_arms, at_least=2)
         for name in ("low", "high"):
             value = getattr(self, name)
             if isinstance(value, Sequence | np.ndarray):
                 object.__setattr__(self, name, tuple(float(one) for one in value))
-                if len(value) != self.n_arms:
-                    raise ValueError(
-                        f"{name} must have one entry per arm ({self.n_arms}), got {len(value)}"
-                    )
-        decimals = self.decimals
-        if decimals is not None and not (isinstance(decimals, int) and decimals >= 1):
-            raise ValueError(f"decimals must be a whole number of at least 1, got {decimals!r}")
+                checks.length(name, value, self.n_arms)
+        if self.decimals is not None:
+            checks.whole("decimals", self.decimals)
         for low, high in dict.fromkeys(self._ranges()):
             if not (math.isfinite(low) and math.isfinite(high) and low < high):
                 raise ValueError(f"low must be below high, both finite; got {low}, {high}")
@@ -143,7 +138,7 @@ class RandomInstance:
             middle = (low + high) / 2
             for mean in (low, high):
                 inside = mean + 1e-9 * (middle - mean)
-                end = inside if decimals is None else mean  # rounding can reach it
+                end = inside if self.decimals is None else mean  # rounding can reach it
                 drawn = Instance((end, middle), self.law, self.spread)
         object.__setattr__(self, "spread", drawn.spread)
         object.__setattr__(self, "fixed", tuple((arm, float(mean)) for arm, mean in self.fixed))
@@ -185,14 +180,8 @@ def draw_quotas(
     """Return random quotas of one replicate, as numerators over the denominator.
 
     `span` says where the largest lies: below 1/k ("kth"), from 1/k to below 1/(k - 1) ("wider"), or
-    from 1/(k - 1) on ("beyond"); the sum is below 1. k is at least 2 for "kth", else 3, and
-    `denominator` at least 2 k**2, or ValueError is raised. The numbers are those of the replicate's
-    stream ``quotas``.
-
-    Examples
-    --------
-    >>> 3 * max(draw_quotas(3, "kth", 100, seed=1, stream="mine", replicate=0)) < 100
-    True
+    from 1/(k - 1) on ("beyond"); the sum is below 1. ValueError for fewer than 2 arms, 3 unless
+    "kth", or a denominator below 2 k**2.
     """
     ends = {"kth": (0, n_arms), "wider": (n_arms, n_arms - 1), "beyond": (n_arms - 1, 1)}
     if span not in ends:

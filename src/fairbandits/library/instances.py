@@ -30,47 +30,21 @@ from fairbandits.lookup import nearest
 from fairbandits.rationals import exact, rational
 
 __all__ = [
-    "PublishedInstance",
-    "PublishedRandomInstance",
-    "banditq",
-    "bf_ucb_high",
-    "bf_ucb_low",
-    "bf_ucb_notebook",
-    "fair_ucb",
-    "ht_ucb_a",
-    "ht_ucb_b",
-    "ht_ucb_c",
-    "ht_ucb_d",
-    "ht_ucb_e",
+    *("PublishedInstance", "PublishedRandomInstance", "banditq", "bf_ucb_high", "bf_ucb_low"),
+    *("bf_ucb_notebook", "fair_ucb", "ht_ucb_a", "ht_ucb_b", "ht_ucb_c", "ht_ucb_d", "ht_ucb_e"),
 ]
 
 
 @dataclass(frozen=True)
 class _Published:
-    """What a paper has on an instance besides means and law.
+    """What a paper has on an instance besides means and law; empty where it has none."""
 
-    Attributes
-    ----------
-    horizon : int
-        The published number of rounds.
-    quotas : tuple of Fraction
-        Required fractions of pulls, one per arm, exact numbers; empty where there are none.
-    targets : tuple of float
-        Required reward rates, one per arm; empty where there are none.
-    penalties : float or "half_range", optional
-        What a missing pull costs.
-    groups : tuple of int
-        Sizes of the groups, in the order of the arms; empty where there are none.
-    source : str
-        Paper and section.
-    """
-
-    horizon: int = 0
-    quotas: tuple[Fraction, ...] = ()
-    targets: tuple[float, ...] = ()
-    penalties: float | str | None = None
-    groups: tuple[int, ...] = ()
-    source: str = ""
+    horizon: int = 0  # published number of rounds
+    quotas: tuple[Fraction, ...] = ()  # required fractions of pulls, one per arm, exact
+    targets: tuple[float, ...] = ()  # required reward rates, one per arm
+    penalties: float | str | None = None  # what a missing pull costs, a number or "half_range"
+    groups: tuple[int, ...] = ()  # sizes of the groups, in the order of the arms
+    source: str = ""  # paper and section
 
     def __post_init__(self):
         super().__post_init__()

@@ -1,11 +1,137 @@
-"""User code: the import of a class by its file, and the place where it failed."""
+"""User code: its import by its file, the place where it failed, and its only source of chance.
 
+Random numbers other than the coin's are refused, so that runs of user policies can be repeated.
+"""
+
+import dis
+import random
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
 
 from fairbandits.data.provenance import PACKAGE
 from fairbandits.policies import own
+
+#: The global generators behind the functions of `random` and `numpy.random`.
+_SHARED = (random.getstate.__self__, np.random.get_state.__self__)
+#: Constructors of generators, which are seeded at random without an argument.
+_MAKERS = (np.random.default_rng, np.random.RandomState, random.Random)
+_GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_METHODS = ("start", "choose", "learn", "probe")
+INSTEAD = (
+    "the run could not be repeated; take fairbandits.unit(coin), a number in (0, 1), "
+    "fairbandits.unit(fairbandits.inner(coin, 1)) for another one, or "
+    "numpy.random.default_rng(coin) for other laws"
+)
+
+
+def refuse_other_chance(policy: Any, state: Any) -> None:
+    """Raise ValueError if a plain Python policy would draw from anything but the coin.
+
+    Its methods, and functions of the same module that they call, are read; nothing is run.
+    """
+    name = type(policy).__name__
+    for one in (policy, state):
+        for key, value in getattr(one, "__dict__", {}).items():
+            if isinstance(value, _GENERATORS):
+                raise ValueError(
+                    f"{name} keeps a generator in self.{key}, which goes on from replicate to "
+                    f"replicate or is the same in all, so that {INSTEAD}"
+                )
+    for kind in (type(policy), type(state)):
+        if found := _drawing(kind):
+            raise ValueError(f"{name} draws from {found}, so that {INSTEAD}")
+
+
+def position() -> tuple:
+    """Return the state of the generators of `random` and `numpy.random`."""
+    _, keys, place, *_ = np.random.get_state()  # noqa: NPY002
+    words = random.getstate()[1]
+    return place, int(keys[0]), words[-1], words[0]
+
+
+def refuse_if_moved(policy: Any, before: tuple) -> None:
+    """Raise ValueError if a replicate advanced one of the global generators."""
+    if position() != before:
+        raise ValueError(
+            f"{type(policy).__name__}, or what it calls, draws from random or numpy.random, so "
+            f"that {INSTEAD}"
+        )
+
+
+@cache
+def _drawing(kind: type) -> str:
+    """Return a class's source of chance with file and line; empty if it is only the coin."""
+    left = [one for name in _METHODS if (one := getattr(kind, name, None))]
+    seen = set()
+    while left:
+        function = getattr(left[0], "py_func", left[0])  # of what is compiled, the Python
+        left.pop(0)
+        if not isinstance(function, FunctionType) or function in seen:
+            continue
+        seen.add(function)
+        left += [one for one in (getattr(kind, name, None) for name in _names(function)) if one]
+        for words, value, line, is_empty in _named(function):
+            if any(getattr(value, "__self__", None) is one for one in _SHARED) or (
+                is_empty and any(value is one for one in _MAKERS)
+            ):
+                file = Path(function.__code__.co_filename).name
+                return f"{words} in {function.__qualname__} ({file}, line {line})"
+            if isinstance(value, type):
+                value = vars(value).get("__init__")
+            if _home(value) == kind.__module__.partition(".")[0]:
+                left.append(value)
+    return ""
+
+
+def _home(value: Any) -> str:
+    return str(getattr(value, "__module__", "")).partition(".")[0]
+
+
+def _names(function: Callable) -> Iterator[str]:
+    for code in codes(function.__code__):
+        yield from code.co_names
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and, recursively, those of the functions in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from codes(one)
+
+
+def _named(function: FunctionType) -> Iterator[tuple[str, Any, int, bool]]:
+    """Yield a function's outside names: word, value, line, whether called without arguments."""
+    known = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _closed_over(function)}
+    for code in codes(function.__code__):
+        words, value, line = "", None, 0
+        for one in dis.get_instructions(code):
+            if one.opname in ("PUSH_NULL", "PRECALL"):
+                continue
+            if one.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+                words, value = f"{words}.{one.argval}", getattr(value, one.argval, None)
+                continue
+            if words:
+                yield words, value, line, one.opname == "CALL" and one.arg == 0
+            words, value, line = "", None, one.positions.lineno
+            if one.argval in known.get(one.opname, ()):
+                words, value = one.argval, known[one.opname][one.argval]
+
+
+def _closed_over(function: FunctionType) -> dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not yet bound
+            found[name] = cell.cell_contents
+    return found
 
 
 def importable(name: str, folder: Path) -> str:
@@ -29,10 +155,7 @@ def importable(name: str, folder: Path) -> str:
 
 
 def place_of(error: Exception) -> str:
-    """Return the replicate (from 0) and round that were played when an error was raised.
-
-    Empty where none was, or another process played; compiled code knows no round.
-    """
+    """Return the replicate (from 0) and round of an error, if they are known."""
     return getattr(error, "place", "")
 
 

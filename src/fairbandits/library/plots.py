@@ -118,10 +118,7 @@ def _values(metric: Metric, result: Any, given: Mapping[str, Any]) -> np.ndarray
 def curves_of(
     results: Mapping[str, Any], metrics: Mapping[str, Metric], **given: Any
 ) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, str]]:
-    """Return each measure of each policy, and the measures' titles on an axis.
-
-    `given` are targets and penalties, for measures with parameters of these names.
-    """
+    """Return each measure of each policy, and titles; `given` are targets and penalties."""
     curves = {}
     for name, metric in metrics.items():
         for label, result in results.items():

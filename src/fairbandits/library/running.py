@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fairbandits import checks
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.results import Result, joined
@@ -28,9 +29,8 @@ from fairbandits.library.simulation import (
     play,
     probes_of,
     started,
-    whole,
 )
-from fairbandits.library.worlds import World, play_in_world
+from fairbandits.library.worlds import World
 from fairbandits.rationals import exact
 
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
@@ -129,13 +129,8 @@ def run(
     feedback_of(policy)
     numbers, n_arms = numbers_of(replicates), instance.n_arms
     horizon = checked_horizon(horizon, n_arms)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
-        raise ValueError(
-            f"n_jobs must be a whole number of at least 1, got {n_jobs!r}; os.cpu_count() says how "
-            "many processors there are"
-        )
+    checks.whole("seed", seed, at_least=0)
+    checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
         quotas = tuple(quotas)
     setting = Setting(policy, observe, quotas)
@@ -149,11 +144,7 @@ def run(
         # replicates that share a state would not show in separate pieces
         probes_of(policy, observe)
         started(policy, observe, n_arms, horizon, started(policy, observe, n_arms, horizon, []))
-    playing = partial(
-        play_in_world if isinstance(instance, World) else play,
-        *(setting, instance, horizon),
-        **settings,
-    )
+    playing = partial(play, setting, instance, horizon, **settings)
     pieces = np.array_split(numbers, some)
     said = _said(type(policy).__name__, numbers.size) if progress else None
     parts: dict[int, Played] = {}
@@ -194,7 +185,7 @@ def check(policy: Any, instance: Any) -> None:
 def numbers_of(replicates: int | Sequence[int]) -> np.ndarray:
     """Return the numbers of replicates, which may be given as how many they are."""
     if isinstance(replicates, int | np.integer):
-        if whole("replicates", replicates) > REPLICATES:
+        if checks.whole("replicates", replicates) > REPLICATES:
             raise ValueError(f"replicates must be at most 2**31, got {replicates}")
         return np.arange(replicates)
     numbers = np.asarray(list(replicates) if isinstance(replicates, Iterable) else replicates)

@@ -22,8 +22,9 @@ from fairbandits.engine.protocol import MOST_ROUNDS, VERBS, WATCHING, is_impleme
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
 from fairbandits.engine.watching import Watched, watched
-from fairbandits.library import chance
+from fairbandits.library import own_code
 from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.worlds import World
 from fairbandits.rationals import LONGEST, quota_numerators
 
 DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
@@ -57,10 +58,7 @@ class Played(NamedTuple):
 
 
 def columns_of(played: Any) -> dict[str, np.ndarray]:
-    """Return the tidy columns, one row per replicate, round and arm (arms from 1).
-
-    A random instance adds the column ``mean``, the arm's true mean in that replicate.
-    """
+    """Return the tidy columns: a row per replicate, round and arm, from 1."""
     n_replicates, n_rounds, n_arms = played.plays.shape
     arms = np.arange(1, n_arms + 1, dtype=np.int32)
     drawn = {}
@@ -77,16 +75,9 @@ def columns_of(played: Any) -> dict[str, np.ndarray]:
     return {name: values.reshape(-1) for name, values in columns.items()}
 
 
-def whole(name: str, value: Any) -> int:
-    """Return a whole number of at least 1; ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
-
-
 def checked_horizon(horizon: int, n_arms: int) -> int:
     """Return a horizon; ValueError unless it is whole, not too long, and pulls each arm once."""
-    horizon = whole("horizon", horizon)
+    horizon = checks.whole("horizon", horizon)
     if horizon > LONGEST:
         raise ValueError(f"horizon must be at most 2**53, got {horizon}")
     if horizon < n_arms:
@@ -113,7 +104,7 @@ def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndar
 
 def play(
     settings: Setting | Sequence[Setting],
-    instance: Instance | RandomInstance,
+    instance: Instance | RandomInstance | World,
     horizon: int,
     replicates: Sequence[int],
     *,
@@ -125,10 +116,16 @@ def play(
     """Play replicates, in blocks where possible; only policies and observers are checked.
 
     There is one setting for all replicates, or one for each; then all policies are of one class,
-    as are all replicates' observers. Other arguments are those of `fairbandits.run`. An error has
-    the attribute ``place``, the replicate and, of a policy in plain Python, the round.
+    as are all replicates' observers. In a `World` there is one, and policies are interpreted. Other
+    arguments are those of `fairbandits.run`. An error has the attribute ``place``, the replicate
+    and, of a policy in plain Python, the round.
     """
     chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
+    in_world = isinstance(instance, World)
+    if in_world:
+        instance.check_run(horizon, compiled)
+        compiled = False
+        settings = settings._replace(observe=(*settings.observe, *instance.observers))
     if isinstance(settings, Setting):
         settings = [settings] * chosen.size
     policy, n_arms = settings[0].policy, instance.n_arms
@@ -138,9 +135,12 @@ def play(
     random = isinstance(instance, RandomInstance)
     means, sources = [], []
     for replicate in chosen.tolist():
-        drawn = instance.draw(seed, stream, replicate) if random else instance
-        means.append(drawn.true_means)
         address = (seed, stream, replicate)
+        if in_world:
+            sources.append(instance.source(*address))
+            continue
+        drawn = instance.draw(*address) if random else instance
+        means.append(drawn.true_means)
         sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
     required = [_quotas(one.quotas, feedback, n_arms, horizon) for one in settings]
     probes = probes_of(*settings[0][:2])
@@ -180,10 +180,10 @@ def play(
                 force = force if lanes is None else False
             if loop is None:
                 loop = chosen_loop(LOOPS[feedback], state, sources[first], record, to_come, force)
-            before = () if ours else chance.position()
+            before = () if ours and not in_world else own_code.position()
             loop(state, sources[first], record, 0, horizon)
             if before:
-                chance.refuse_if_moved(setting.policy, before)
+                own_code.refuse_if_moved(setting.policy, before)
             records.append(record)
     except Exception as error:
         error.place = f"replicate {chosen[len(records)]}{_round_of(state)}"
@@ -210,10 +210,7 @@ def _in_block(
     to_come: int,
     force: bool | None,
 ) -> list[Record] | None:
-    """Play replicates side by side; None if they cannot be, nothing if it is not worth compiling.
-
-    Of each there is the state and the empty record.
-    """
+    """Play states and records side by side; None if that cannot be, [] if not worth compiling."""
     missing = LANES - len(pairs)
     block, several = (block_of(one) for one in zip(*pairs, *[pairs[0]] * missing, strict=True))
     if block is None or several is None:
@@ -297,7 +294,7 @@ def _joined(
     state, *observers = states
     ours = is_implemented(type(state))
     if not ours:
-        chance.refuse_other_chance(policy, state)
+        own_code.refuse_other_chance(policy, state)
         state = _Guarded(state, policy, n_arms)
     if not observers:
         return state, ours

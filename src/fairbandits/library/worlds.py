@@ -15,11 +15,8 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine import laws
-from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.streams import stream_key, stream_keys, unit, word
-from fairbandits.library import chance, simulation
 from fairbandits.library.instance import Instance
-from fairbandits.library.simulation import Played, Setting
 
 #: Probe of runs whose means move: what an arm's pulls cost against the best arm of each round.
 LOST = "lost"
@@ -172,6 +169,25 @@ class World:
             )
         return found
 
+    def check_run(self, horizon: int, compiled: bool | None) -> None:
+        """Raise ValueError for a run that is too long, or that asks for compiled loops."""
+        if compiled:
+            raise ValueError("in a World policies are interpreted; leave compiled away")
+        if self.rows is not None and horizon > self.rows:
+            raise ValueError(
+                f"horizon must be at most the number of rows of the table ({self.rows}), "
+                f"got {horizon}"
+            )
+
+    def source(self, seed: int, stream: str, replicate: int) -> "_Source":
+        """Return the rewards and coins of a replicate."""
+        return _Source(self, seed, stream, replicate)
+
+    @property
+    def observers(self) -> tuple:
+        """What must watch a run, so that its regret is known."""
+        return (_Lost(self),) if self.moves else ()
+
 
 class _Source:
     """The rewards and coins of a replicate, as the round loops ask for them."""
@@ -236,56 +252,3 @@ class _Lost:
 
     def report(self, state: Any, out: np.ndarray) -> None:
         out[0] = self.lost
-
-
-def play_in_world(
-    setting: Setting,
-    world: World,
-    horizon: int,
-    replicates: Sequence[int],
-    *,
-    checkpoints: Sequence[int],
-    seed: int = 0,
-    stream: str = "run",
-    compiled: bool | None = None,
-) -> Played:
-    """Play replicates in a world, one after the other; as `fairbandits.library.simulation.play`."""
-    if compiled:
-        raise ValueError("in a World policies are interpreted; leave compiled away")
-    if world.rows is not None and horizon > world.rows:
-        raise ValueError(
-            f"horizon must be at most the number of rows of the table ({world.rows}), got {horizon}"
-        )
-    chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
-    policy, n_arms = setting.policy, world.n_arms
-    feedback = simulation.feedback_of(policy)
-    if world.moves:
-        setting = setting._replace(observe=(*setting.observe, _Lost(world)))
-    quotas = simulation._quotas(setting.quotas, feedback, n_arms, horizon)
-    probes = simulation.probes_of(policy, setting.observe)
-    names = [name for part in probes for name in part]
-    loop = getattr(LOOPS[feedback], "py_func", LOOPS[feedback])
-    records, states, state = [], [], None
-    try:
-        for replicate in chosen.tolist():
-            record = new_record(feedback, n_arms, rounds, len(names), quotas)
-            states = simulation.started(policy, setting.observe, n_arms, horizon, states)
-            state, _ = simulation._joined(policy, states, probes, n_arms)
-            before = chance.position()
-            loop(state, _Source(world, seed, stream, replicate), record, 0, horizon)
-            chance.refuse_if_moved(policy, before)
-            records.append(record)
-    except Exception as error:
-        error.place = f"replicate {chosen[len(records)]}{simulation._round_of(state)}"
-        raise
-    probed = np.array([record.probes_at for record in records])
-    owed = [simulation._deficits(record, quotas) for record in records]
-    return Played(
-        chosen,
-        rounds,
-        np.array([record.plays_at for record in records]),
-        np.array([record.rewards_at for record in records]),
-        {name: probed[:, :, p] for p, name in enumerate(names)},
-        {name: np.array([one[name] for one in owed]) for name in owed[0]},
-        None,
-    )

@@ -20,13 +20,7 @@ PLAIN = (
 
 
 def plain(text: str) -> str:
-    r"""Return text with its formulas in letters that any terminal has.
-
-    Examples
-    --------
-    >>> plain(r"A queue is at most $8 \ln T / \Delta_{\mathrm{min}}^2 + \sqrt{T} \le T^{3/4}$.")
-    'A queue is at most 8 ln T / Delta_min^2 + sqrt(T) <= T^(3/4).'
-    """
+    """Return text with its formulas in letters that any terminal has."""
     return FORMULA.sub(lambda found: _plain(found[1]), text)
 
 

@@ -25,26 +25,12 @@ NAMES = {"large": "large scale: larger than published", "variant": "variant"}
 
 
 def name_of_scale(scale: str) -> str:
-    """Return a scale's description in a few words.
-
-    Examples
-    --------
-    >>> name_of_scale("smoke"), name_of_scale("large")
-    ('smoke scale: not results', 'large scale: larger than published')
-    """
+    """Return a scale's description in a few words."""
     return NAMES.get(scale, f"{scale} scale: not results")
 
 
 def mark(footers: Sequence[Mapping[str, Any]]) -> str:
-    """Return the label for a figure of these datasets; empty at the published scale.
-
-    Examples
-    --------
-    >>> mark([{"scale": "variant", "changed": ["horizon = 10 in place of 20"]}])
-    'variant: horizon = 10 in place of 20'
-    >>> mark([{"experiment": "full_information"}])
-    ''
-    """
+    """Return the label for a figure of these datasets; empty at the published scale."""
     names = dict.fromkeys(name_of_scale(one["scale"]) for one in footers if "scale" in one)
     changed = dict.fromkeys(words for one in footers for words in one.get("changed", ()))
     name, what = "; ".join(names), ", ".join(changed)

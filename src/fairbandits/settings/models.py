@@ -54,10 +54,7 @@ M = TypeVar("M", bound=Model)
 
 
 def validated(content: Any, model: type[M], where: str, inside: str = "") -> M:
-    """Return the content of a file, or of a block inside, as its model.
-
-    Raises ConfigError for the first departure.
-    """
+    """Return content as a model, or raise ConfigError for its first departure from it."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

@@ -118,13 +118,7 @@ def _default(one: Any) -> Any:
 
 
 def cells_of_sweep(sweep: Mapping[str, Sequence]) -> list[dict[str, Any]]:
-    """Return the settings of each cell of a sweep; without a sweep, one empty cell.
-
-    Examples
-    --------
-    >>> cells_of_sweep({"eta": [1, 10]})
-    [{'eta': 1}, {'eta': 10}]
-    """
+    """Return the settings of each cell of a sweep; without a sweep, one empty cell."""
     return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
 
 
@@ -134,13 +128,7 @@ def swept(value: float | str) -> float:
 
 
 def filled(parameters: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters, also a learner's, with the instance's values filled in.
-
-    Examples
-    --------
-    >>> filled({"quotas": "instance", "learner_parameters": {"arm": 1}}, {"quotas": [0, 0.5]})
-    {'quotas': [0, 0.5], 'learner_parameters': {'arm': 1}}
-    """
+    """Return parameters, also a learner's, with the instance's values filled in."""
     return {
         key: filled(value, known)
         if isinstance(value, dict)
@@ -160,13 +148,7 @@ def depends_on_instance(parameters: Mapping[str, Any], name: str = "") -> bool:
 
 
 def ranges_of(drawn: Mapping[str, Any], groups: Sequence[int]) -> tuple[list[float], list[float]]:
-    """Return lowest and highest mean of each arm; a range has one number, or one per group.
-
-    Examples
-    --------
-    >>> ranges_of({"arms": 3, "low": [0.5, 0], "high": 1}, [2, 1])
-    ([0.5, 0.5, 0], [1, 1, 1])
-    """
+    """Return lowest and highest mean of each arm; a range has one number, or one per group."""
     low, high = (
         [one for one, size in zip(ends, groups, strict=True) for _ in range(size)]
         if isinstance(ends, list)
@@ -177,13 +159,7 @@ def ranges_of(drawn: Mapping[str, Any], groups: Sequence[int]) -> tuple[list[flo
 
 
 def shares_of(shares: Sequence[float | str], means: Sequence[float]) -> list[float]:
-    """Return targets that are shares of the first arms' means; other arms get none.
-
-    Examples
-    --------
-    >>> shares_of(["1/2"], [0.5, 0.25])
-    [0.25, 0.0]
-    """
+    """Return targets that are shares of the first arms' means; other arms get none."""
     given = [swept(share) for share in shares]
     given += [0.0] * (len(means) - len(given))
     return [share * mean for share, mean in zip(given, means, strict=True)]

@@ -1,18 +1,50 @@
-"""Whether policies and observers can be started with their configured parameters.
+"""Policies by their names, and whether they and observers start with their configured parameters.
 
-Starting one imports Numba, so what could be started is remembered, also by later processes.
+Installed packages offer policies by entry points. The workflow lists them on every start, so none
+of their modules is imported here. Starting a policy imports Numba, so what could be started is
+remembered, also by later processes.
 """
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from fairbandits.observers import make_observer
 from fairbandits.policies import HOMES, make_policy
 from fairbandits.policies.own import check_arguments, is_own, source_hash
-from fairbandits.settings.plugins import offered
 from fairbandits.settings.remembering import key_of, remembered
 from fairbandits.settings.schemas import ConfigError, meant
 from fairbandits.settings.spec import OF_INSTANCE
+
+#: The entry point group: ``[project.entry-points."fairbandits.policies"]`` in pyproject.toml.
+GROUP = "fairbandits.policies"
+
+
+def offered() -> list[str]:
+    """Return the names under which installed packages offer policies."""
+    return sorted(entry_points(group=GROUP).names - HOMES.keys())
+
+
+def home_of(policy: str, place: str) -> str:
+    """Return ``module:Class`` for an installed package's policy, other names unchanged."""
+    if is_own(policy) or policy in HOMES:
+        return policy
+    homes = {f"{one.module}:{one.attr}": _package(one) for one in _entries(policy)}
+    if len(homes) > 1:
+        both = " and ".join(f"{home} of {package}" for home, package in homes.items())
+        raise ConfigError(
+            f"{place}.policy: {policy!r} is offered by several packages, {both}; name one of them "
+            "as module:Class"
+        )
+    return next(iter(homes), policy)
+
+
+def _entries(name: str) -> list[EntryPoint]:
+    return sorted(entry_points(group=GROUP, name=name), key=lambda one: (one.value, _package(one)))
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else "an unknown package"
 
 
 def source_of(policy: str, place: str) -> str | None:

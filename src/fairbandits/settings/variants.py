@@ -38,11 +38,7 @@ class Changes:
     def of(
         self, paper: str, names: Iterable[str], block: dict[str, Any]
     ) -> tuple[dict[str, Any], list[str]]:
-        """Return an experiment's changed block, and the changes in words.
-
-        `names` are the experiment and its suite. Raises ConfigError for an unknown setting, with
-        the nearest and all known ones.
-        """
+        """Return an experiment's changed block, and the changes in words."""
         names = list(filter(None, names))
         self._known.setdefault(paper, set()).update(names)
         words = []
@@ -169,11 +165,7 @@ def _shown(value: Any) -> str:
 def settings_of_variant(
     changes: Sequence[str], replicates: int | None, folder: str
 ) -> dict[str, Any]:
-    """Return the configuration of a variant, to be laid over another.
-
-    `changes` are texts ``SETTING=VALUE`` with a value in YAML. Raises ConfigError for a change
-    without a value, or a setting that is given twice.
-    """
+    """Return a variant's settings, to be laid over others; changes are texts ``NAME=VALUE``."""
     found: dict[str, Any] = {}
     for one in changes:
         name, equals, text = one.partition("=")
@@ -196,10 +188,7 @@ def settings_of_variant(
 
 
 def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:
-    """Return a variant's folder as the workflow names it, relative to the project if inside.
-
-    Raises ConfigError if the folder is used, or may be used, for something else.
-    """
+    """Return a variant's folder, relative to the project if inside; ConfigError for one in use."""
     out, root = out.resolve(), root.resolve()
     home = root / results
     inside = out.is_relative_to(root)

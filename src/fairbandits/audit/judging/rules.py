@@ -16,9 +16,9 @@ from fairbandits.library.own_code import importable
 from fairbandits.policies import own
 from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
-from fairbandits.settings.plugins import home_of
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import RULES, ConfigError, meant, read_yaml, with_shared_rules
+from fairbandits.settings.starting import home_of
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"

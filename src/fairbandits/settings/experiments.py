@@ -1,0 +1,263 @@
+"""Experiments and their runs: from checked blocks of a paper's files to what is played.
+
+The workflow reads them on every start, so neither Numba nor pandas is imported here.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairbandits.settings.canonical import UNJUDGED_SEED
+from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
+from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out, value_of
+from fairbandits.settings.scales import Factors, Settings
+from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance
+from fairbandits.settings.starting import check_start, home_of, source_of
+
+
+@dataclass(frozen=True)
+class Run:
+    """One policy under one reward law in one experiment, all replicates."""
+
+    paper: str
+    experiment: str
+    name: str  # policy's name in the experiment, a dash, the law
+    spec: RunSpec  # all that decides the numbers, except the seed
+    replicates: int
+    chunk: int  # replicates per file
+    cost: float | None = None  # measured ns a round; None: rule of thumb
+
+    @property
+    def key(self) -> str:
+        """Path-like identity, e.g. ``banditq/full_information/banditq-uniform02``."""
+        return f"{self.paper}/{self.experiment}/{self.name}"
+
+    @property
+    def stream(self) -> str:
+        """Name of the streams, shared by all policies and laws of the experiment."""
+        return self.spec.stream
+
+    def chunks(self) -> list[str]:
+        """Return the replicate ranges of the files, ``first-last``, 0-based and inclusive."""
+        return [
+            f"{first}-{min(first + self.chunk, self.replicates) - 1}"
+            for first in range(0, self.replicates, self.chunk)
+        ]
+
+    def chunk_file(self, chunk: str) -> str:
+        """Return a chunk's path in the folder of results."""
+        return f"cache/{self.key}/{chunk}.parquet"
+
+
+#: Attributes of an experiment in its dataset's footer: those that all have, and those that are left
+#: out where they are empty.
+ALWAYS = ("title", "horizon", "replicates", "means", "targets", "quotas", "labels")
+OPTIONAL = (
+    *("groups", "drawn_means", "penalties", "published_replicates", "suite", "instance"),
+    *("figures", "companion_to", "scale", "changed"),
+)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper, with its runs in the order of the configuration."""
+
+    paper: str
+    name: str
+    title: str
+    figures: tuple[str, ...]  # drawn from this experiment
+    companion_to: tuple[str, ...]  # figures of other experiments that also show it
+    horizon: int
+    replicates: int
+    means: tuple[float, ...]  # empty where each replicate draws its own
+    targets: tuple[float, ...]  # reward rates owed to the arms; may be empty
+    #: owed fractions of pulls; empty if none, or drawn per replicate
+    quotas: tuple[float | str, ...]
+    laws: tuple[str, ...]
+    labels: dict[str, str]
+    runs: tuple[Run, ...]
+    groups: tuple[int, ...]  # group sizes, in the order of the arms; may be empty
+    drawn_means: dict[str, Any]  # arms, low, high, [decimals, fixed] if drawn
+    penalties: Any  # see fairbandits.metrics.penalties.penalty_rates
+    published_replicates: int | None  # the paper's number; our first replicates are as many
+    suite: str  # experiment that this is an instance of, or empty
+    audit: bool  # run for the audit only, from papers/SLUG/audit.yaml
+    #: of its seed: the number itself, or the digest of what it follows from
+    origin: int | str = UNJUDGED_SEED
+    scale: str = ""  # key of settings.marks.SCALES; empty at the published one
+    changed: tuple[str, ...] = ()  # differences from the published settings, in words
+
+    @property
+    def instance(self) -> str:
+        """Name within its suite; empty where there is none."""
+        return self.name.removeprefix(f"{self.suite}_") if self.suite else ""
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's path in the folder of results."""
+        parts = (self.paper, self.suite, self.instance) if self.suite else (self.paper, self.name)
+        return f"{'/'.join(parts)}.parquet"
+
+    def facts(self) -> dict[str, Any]:
+        """Return the experiment's part of the dataset's footer, as plain values."""
+        always, optional = (
+            {name: _plain(getattr(self, name)) for name in names} for names in (ALWAYS, OPTIONAL)
+        )
+        return (
+            {"paper": self.paper, "experiment": self.name}
+            | always
+            | {"runs": {run.name: run.spec.to_json() for run in self.runs}}
+            | {name: value for name, value in optional.items() if value or value == 0}
+        )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A program released by a paper's authors, re-run once with the same length at every scale."""
+
+    paper: str
+    name: str
+    title: str
+    figures: tuple[str, ...]  # figures drawn from it alone
+    horizon: int
+
+    @property
+    def table(self) -> str:
+        """Path of its table in the folder of results."""
+        return f"{self.paper}/{self.name}.parquet"
+
+    def facts(self) -> dict[str, Any]:
+        """Return a caption's facts about it, as plain values."""
+        return {"paper": self.paper, "title": self.title, "horizon": self.horizon}
+
+
+def experiment_of(
+    paper: str,
+    name: str,
+    block: ExperimentBlock,
+    settings: Settings,
+    changed: list[str],
+    place: str,
+    suite: str,
+    audit: bool,
+) -> Experiment:
+    """Return an experiment at the scale of the settings."""
+    full = {"rounds": block.horizon.value, "replicates": block.replicates.value}
+    n_arms = block.n_arms
+    limits, factors = settings.limits_of(block), settings.factors or Factors()
+    horizon, replicates = full.values()
+    horizon = factors.horizon * min(horizon, max(limits.horizon or horizon, n_arms))
+    replicates = factors.replicates * min(replicates, limits.replicates or replicates)
+    replicates = settings.replicates or replicates
+    published = value_of(block.published_replicates)
+    checkpoints = block.checkpoints
+    if checkpoints.at:
+        checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
+    else:
+        checkpoints = (limits.checkpoints or checkpoints).model_dump(exclude_unset=True)
+    for (what, published_one), now in zip(full.items(), (horizon, replicates), strict=True):
+        if now != published_one:
+            changed = [*changed, f"{now} {what} in place of {published_one}"]
+    penalties, groups = value_of(block.penalties), tuple(value_of(block.groups, ()))
+    given = {
+        "drawn_means": block.drawn,
+        "groups": groups,
+        "means": tuple(block.true_means),
+        "quotas": block.fractions,
+    }
+    spec = RunSpec(
+        stream=f"{paper}/{block.same_instances_as or name}",
+        policy="",
+        parameters={},
+        law="",
+        horizon=horizon,
+        checkpoints=checkpoints,
+        drawn_quotas=block.drawn_quotas.value.model_dump() if block.drawn_quotas else {},
+        penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
+        record=None if block.record is None else tuple(block.record),
+        **given,
+    )
+    runs = []
+    for label, policy in block.policies.items():
+        own = _played(spec, block, policy, factors.horizon, f"{place}.policies.{label}")
+        chunk = policy.chunk or block.chunk
+        chunk = min(chunk, limits.chunk or chunk)
+        for law in block.laws.value:
+            spread = value_of(getattr(block.spread, law, None))
+            run = Run(
+                *(paper, name, f"{label}-{law}", replace(own, law=law, spread=spread), replicates),
+                chunk,
+            )
+            cost = settings.costs.get(run.key)
+            seconds = seconds_of_replicate(run.spec, cost)
+            most = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
+            runs.append(replace(run, chunk=most, cost=cost))
+    return Experiment(
+        paper=paper,
+        name=name,
+        title=block.title,
+        figures=tuple(block.figures),
+        companion_to=tuple(block.companion_to),
+        horizon=horizon,
+        replicates=replicates,
+        targets=tuple(block.rates),
+        laws=tuple(block.laws.value),
+        labels={label: policy.label for label, policy in block.policies.items()},
+        runs=tuple(runs),
+        penalties=penalties,
+        published_replicates=published and min(published, replicates),
+        suite=suite,
+        audit=audit,
+        scale="" if settings.scale == "paper" else settings.scale,
+        changed=tuple(changed),
+        **given,
+    )
+
+
+def _played(
+    spec: RunSpec, block: ExperimentBlock, policy: PolicyBlock, factor: int, place: str
+) -> RunSpec:
+    """Return the specification of a policy's runs, which can be started."""
+    n_arms = block.n_arms
+    parameters = {key: shared_out(entry.value, n_arms) for key, entry in policy.parameters.items()}
+    home = home_of(policy.policy, place)
+    drawn = [0] * n_arms if block.drawn_quotas else None
+    stand_ins = {
+        "means": [0.5] * n_arms,
+        "penalties": None if block.penalties is None else 0,
+        "reference": [0.5] * n_arms,
+        "shadow_means": [0.5] * n_arms,
+        "groups": spec.groups or None,
+        "targets": [0.0] * n_arms if block.rates or block.shares else None,
+        **dict.fromkeys(("quotas", "fractions"), spec.quotas or drawn),
+    }
+    for cell in cells_of_sweep(policy.swept):
+        own = parameters | cell
+        check_start(home, own, policy.observers, n_arms, spec.horizon, stand_ins, place)
+    horizons = value_of(policy.horizons, [])
+    asks, shares = depends_on_instance(parameters, "targets"), tuple(block.shares)
+    return replace(
+        spec,
+        policy=home,
+        policy_source=source_of(home, place),
+        parameters=parameters,
+        horizons=tuple(_rescaled(horizons, spec.horizon, factor) if horizons else ()),
+        apart=policy.apart,
+        targets=tuple(block.rates) if asks and not shares else (),
+        target_shares=shares if asks else (),
+        sweep=policy.swept,
+        observe=tuple(policy.observers),
+    )
+
+
+def _rescaled(rounds: list, horizon: int, factor: int) -> list:
+    """Return the recorded rounds of a run of another length; the horizon stands for all beyond it.
+
+    A run longer by a factor also records each round times that factor.
+    """
+    wanted = sorted({*rounds, *(factor * one for one in rounds)})
+    kept = [one for one in wanted if one < horizon]
+    return kept if kept == wanted else [*kept, horizon]

@@ -1,0 +1,114 @@
+"""What config/*.yaml can say: which papers are run at which scale, in which folders."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, PlainValidator, model_validator
+
+from fairbandits.policies.parameters import number, one_of, whole
+from fairbandits.settings.costs import MOST
+from fairbandits.settings.models import Count, Many, Model, Slug, Some, Unique, Words, matching, of
+from fairbandits.settings.papers import ExperimentBlock
+
+#: Value of `seed` for which an experiment's seed follows from the records that read it.
+LEDGER = "ledger"
+#: Scales, and which settings they need.
+NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
+
+
+def _seed(value: Any) -> int | str:
+    if value != LEDGER and (type(value) is not int or value < 0):
+        raise ValueError(f" must be a whole number of at least 0 or {LEDGER!r}, got {value!r}")
+    return value
+
+
+class Recorded(Model):
+    """Recorded rounds: how many evenly spaced and log-spaced ones."""
+
+    linear: Many
+    log: Many
+
+
+class Limits(Model):
+    """Upper limits; what an experiment has less of stays."""
+
+    needs: ClassVar = {"horizon": ("checkpoints",)}
+    horizon: Count | None = None
+    replicates: Count | None = None
+    chunk: Count | None = None  # replicates of one file
+    checkpoints: Recorded | None = None
+
+
+class AllLimits(Limits):
+    """Upper limits of a run at another scale."""
+
+    replay: Count | None = None  # rounds of a released program with many arms
+    evidence: Limits | None = None  # of experiments that no figure shows, in place of these
+
+
+class Factors(Model):
+    """What a larger run is multiplied by; the published checkpoints stay beside."""
+
+    horizon: Annotated[Any, of(whole(at_least=1, at_most=1000))] = 1
+    replicates: Annotated[Any, of(whole(at_least=1, at_most=1000))] = 1
+
+
+class Folders(Model):
+    """What everything is written to."""
+
+    results: Words  # caches, datasets, notebooks and the site
+    figures: Words
+    audit: Words | None = None  # the short table of verdicts
+    logs: Words
+    benchmarks: Words  # time and memory of the jobs
+
+
+class Settings(Model):
+    """What config/*.yaml say together."""
+
+    #: root seed of every stream: "ledger", for each experiment one that follows from what decides
+    #: the claims that read it (figures keep theirs); or a number, with which everything that is
+    #: made says that it is exploratory
+    seed: Annotated[Any, PlainValidator(_seed)]
+    salt: Words | None = None  # other words, other seeds: for judging all claims again
+    #: "paper" is the published one; all others are marked, in folders of their own
+    scale: Annotated[Any, of(one_of("paper", *NEEDED, "variant"))]
+    papers: Annotated[list[Slug], Some, Unique]  # each with a file papers/SLUG/experiments.yaml
+    limits: AllLimits | None = None
+    factors: Factors | None = None
+    #: settings in place of the published ones, by their names: see `variants.Changes`
+    changes: Annotated[dict[str, Any], Some] | None = None
+    replicates: Annotated[Any, of(whole(at_least=2, at_most=1_000_000))] | None = None
+    #: most seconds of computing in one process, where it can be cut; another value is another cut
+    job_seconds: Annotated[Any, of(number(at_least=0.001, at_most=1_000_000))] = MOST
+    #: ns a round of runs for which the rule of thumb is far off; benchmarks/scaling.py --costs
+    costs: dict[
+        Annotated[Any, matching("[a-z_]+/[^/]+/[^/]+")], Annotated[Any, of(number(above=0))]
+    ] = Field(default={})
+    pathvars: Folders
+
+    @model_validator(mode="after")
+    def _fits(self):
+        scale, given = self.scale, self.model_fields_set
+        sizes = [key for key in ("factors", "limits") if key in given]
+        changes = [key for key in ("changes", "replicates") if key in given]
+        needed = NEEDED.get(scale)
+        if needed and needed not in given:
+            raise ValueError(f": scale {scale} needs the {needed} of config/{scale}.yaml")
+        if scale == "variant" and not changes:
+            raise ValueError(": scale variant needs changes or replicates")
+        if scale != "variant" and changes:
+            raise ValueError(f": {changes[0]} needs scale variant, got {scale}")
+        if scale == "paper" and sizes:
+            other = next(name for name, key in NEEDED.items() if key == sizes[0])
+            raise ValueError(f": {sizes[0]} need another scale than paper, such as {other}")
+        if len(sizes) > 1:
+            raise ValueError(": limits and factors exclude each other; give one of them")
+        return self
+
+    def limits_of(self, block: ExperimentBlock) -> Limits:
+        """Return the limits of an experiment."""
+        limits = self.limits or AllLimits()
+        if block.figures or block.companion_to or limits.evidence is None:
+            return limits
+        own = limits.evidence
+        return limits.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})

@@ -1,0 +1,68 @@
+"""Examples from outside: a figure of a textbook, and the guide from raw counts to a verdict."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import norm
+
+import fairbandits as fb
+from fairbandits.cli.main import main
+
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "minimum-share.md").read_text("utf-8")
+#: Explore-then-commit with two Gaussian arms in 1 000 rounds: Lattimore and Szepesvari, "Bandit
+#: Algorithms" (2020), section 6.1 and figure 6.1. For gaps 0.2, 0.4, ..., 1 the expected regret of
+#: 25 pulls of each arm, m gap + (n - 2 m) gap norm.cdf(-gap sqrt(m / 2)).
+GAPS = (0.2, 0.4, 0.6, 0.8, 1.0)
+TEXTBOOK = (50.5525, 39.8868, 24.6600, 21.7775, 25.1933)
+ROUNDS, EACH = 1_000, 25
+
+
+class ExploreThenCommit:
+    """Pull each arm some times in turn, then the one that was better."""
+
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        fresh = ExploreThenCommit()
+        fresh.sums = np.zeros(n_arms)
+        return fresh
+
+    def choose(self, t, coin):
+        return (t - 1) % 2 if t <= 2 * EACH else int(self.sums.argmax())
+
+    def learn(self, t, arm, reward):
+        if t <= 2 * EACH:
+            self.sums[arm] += reward
+
+
+def test_the_stored_figure_is_the_textbooks_formula():
+    gaps = np.array(GAPS)
+    errors = norm.cdf(-gaps * np.sqrt(EACH / 2))
+    assert EACH * gaps + (ROUNDS - 2 * EACH) * gaps * errors == pytest.approx(TEXTBOOK, abs=1e-4)
+
+
+@pytest.mark.parametrize(("gap", "wanted"), list(zip(GAPS, TEXTBOOK, strict=True)))
+def test_explore_then_commit_has_the_textbooks_regret(gap, wanted):
+    arms = fb.Instance((0.0, -gap), "gaussian")
+    # what is left after exploring is decided: 60 rounds say how each replicate ends
+    regret = fb.run(ExploreThenCommit(), arms, 60, 400, checkpoints=[50, 60]).regret()
+    ends = regret[:, 0] + (regret[:, 1] - regret[:, 0]) / 10 * (ROUNDS - 2 * EACH)
+    spread = ends.std(ddof=1) / np.sqrt(len(ends))
+    assert abs(ends.mean() - wanted) < 4 * spread + 0.5
+
+
+def test_from_counts_to_a_verdict(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "example of docs/minimum-share.md", "exec"), names)
+    assert names["rates"] == [0.05, 0.12, 0.08]
+    for options in (["--check"], []):
+        said = CliRunner().invoke(main, ["judge", "traffic.yaml", *options])
+        assert said.exit_code == 0, said.output
+    for claim in ("shop-share-is-kept", "shop-cost-of-the-promise"):
+        assert re.search(rf"{claim}\s.*reproduced", said.output), said.output
+        assert not re.search(rf"{claim}\s.*not reproduced", said.output), said.output
