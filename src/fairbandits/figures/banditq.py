@@ -4,7 +4,7 @@ Figures 1-6 are of five arms, 8-13 of a thousand: there the released program is 
 own random numbers, one run beside numbers read off the published curves. Figure 7 is oracle LFG's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -45,22 +45,23 @@ def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str
     return {f"arm {k + 1}": of_arms[:, :, k] for k in PROTECTED}
 
 
-def _each_law(
-    dataset: Dataset, quantity: str, beside: Callable[[Axes, Mapping[str, Any], str], None]
-) -> tuple[Figure, np.ndarray, pd.DataFrame]:
-    """Draw a quantity's series, a panel for each law; `beside` draws what belongs to a series."""
+def _by_law(
+    dataset: Dataset, quantity: str
+) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]], pd.DataFrame]:
+    """Return a figure, each panel with a series and its curve there, and all curves."""
     curves = pd.concat(
         summarise(run.law, series, run.rounds, values)
         for run in runs_of(*dataset)
         for series, values in measured(run, dataset.footer, quantity).items()
     )
-    laws = different(curves, "law")
+    laws, names = different(curves, "law"), different(curves, "series")
     drawing, axes = law_panels(laws, sharey=True)
-    for axis, law in zip(axes[0], laws, strict=True):
-        for series in different(curves, "series"):
-            draw_curve(axis, of(curves, law=law, series=series), series)
-            beside(axis, dataset.footer, series)
-    return drawing, axes[0], curves
+    shown = [
+        (axis, name, of(curves, law=law, series=name))
+        for axis, law in zip(axes[0], laws, strict=True)
+        for name in names
+    ]
+    return drawing, shown, curves
 
 
 @figure(
@@ -76,10 +77,13 @@ def rates(datasets: list[Dataset]) -> Drawing:
     Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
     line: one replicate; broken lines: the targets.
     """
-    drawing, axes, curves = _each_law(datasets[0], "rates", _target)
-    axes[0].set_ylim(0, 0.25)
-    axes[0].set_ylabel("reward accrual rate")
-    axes[-1].legend(ncols=2)
+    drawing, shown, curves = _by_law(datasets[0], "rates")
+    for axis, arm, curve in shown:
+        draw_curve(axis, curve, arm)
+        _target(axis, datasets[0].footer, arm)
+        axis.set_ylim(0, 0.25)
+    shown[0][0].set_ylabel("reward accrual rate")
+    shown[-1][0].legend(ncols=2)
     return drawing, curves
 
 
@@ -104,17 +108,22 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     the fluid equilibrium (our derivation). {% if beside %} Black: the published run, replayed with
     its own random numbers.{% endif %}
     """
-    drawing, axes, curves = _each_law(datasets[0], "queues", _level)
-    if published is not None:
-        for k in PROTECTED:
-            label = "the published run, replayed" if k == 0 else None
-            values = published[f"queue_{k + 1}"]
-            axes[0].plot(published["round"], values, color="black", lw=0.7, label=label)
-    for axis in axes:
-        axis.set_xlim(0, datasets[0].footer["horizon"])  # a smoke run is shorter than published
+    footer = datasets[0].footer
+    drawing, shown, curves = _by_law(datasets[0], "queues")
+    first = shown[0][0]
+    for axis, arm, curve in shown:
+        draw_curve(axis, curve, arm)
+        _level(axis, footer, arm)
+        if arm != "arm 2":
+            continue
+        if published is not None and axis is first:
+            for name, label in (("queue_1", "the published run, replayed"), ("queue_2", None)):
+                look = {"color": "black", "lw": 0.7, "label": label}
+                axis.plot(published["round"], published[name], **look)
+        axis.set_xlim(0, footer["horizon"])  # a smoke run is shorter than the published one
         axis.set_ylim(bottom=0)
-    axes[0].set_ylabel("queue length")
-    axes[0].legend(ncols=2)
+    first.set_ylabel("queue length")
+    first.legend(ncols=2)
     return drawing, curves
 
 
@@ -146,18 +155,16 @@ def regret(datasets: list[Dataset]) -> Drawing:
     Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
     {{ spread }}; thin line: one replicate; dotted: the fluid equilibrium (our derivation).
     """
-    drawing, axes, curves = _each_law(datasets[0], "regret", _levels)
-    axes[0].set_ylabel("regret")
-    axes[-1].legend()
-    return drawing, curves
-
-
-def _levels(axis: Axes, footer: Mapping[str, Any], series: str) -> None:
-    """Draw zero, and the regret at which queues have settled."""
-    del series
+    footer = datasets[0].footer
     level = equilibrium_regret(footer["means"], footer["targets"], _penalty(footer))
-    axis.axhline(0, color="0.6", lw=0.8)
-    axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
+    drawing, shown, curves = _by_law(datasets[0], "regret")
+    for axis, name, curve in shown:
+        draw_curve(axis, curve, name)
+        axis.axhline(0, color="0.6", lw=0.8)
+        axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
+    shown[0][0].set_ylabel("regret")
+    shown[-1][0].legend()
+    return drawing, curves
 
 
 @figure(

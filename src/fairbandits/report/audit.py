@@ -15,6 +15,7 @@ from fairbandits.audit.finding import (
     GRADES,
     INCONCLUSIVE,
     NOT_REPRODUCED,
+    NOT_TESTABLE,
     OUTCOMES,
     REPRODUCED,
 )
@@ -42,6 +43,12 @@ Row = Mapping[str, Any]
 LOOKS = {REPRODUCED: "good", NOT_REPRODUCED: "off", FAILED: "failed"}
 #: Significant digits shown.
 DIGITS = 4
+#: What a paper's page tells of the claims that the paper stands on, by their verdicts.
+STORY = {
+    "What does not hold as it is claimed": (NOT_REPRODUCED, DEPENDS),
+    "What holds": (REPRODUCED,),
+    "What stays open": (INCONCLUSIVE, NOT_TESTABLE, FAILED),
+}
 #: Heading of each group of claims in the tally.
 GROUPS = ("primary", "others")
 
@@ -312,14 +319,21 @@ def summary(audit: Audit, paper: str) -> Html | None:
         return None
     rows = audit.of(paper)
     head, *lines = criteria.in_words(criteria.met(audit.claims, rows, audit.findings))
+    story = {
+        title: [
+            _short(audit, row["claim"])
+            for row in rows
+            if row["primary"] and row["verdict"] in verdicts
+        ]
+        for title, verdicts in STORY.items()
+    }
     return render(
         "summary.html",
-        audit=audit,
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
         found=(found := show.tally(rows)),
         outcomes=listed(found.outcomes),
-        primary=[row for row in rows if row["primary"]],
+        story=story,
         head=head,
         lines=lines,
     )

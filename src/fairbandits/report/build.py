@@ -43,6 +43,8 @@ MENU: dict[str, str | tuple[str, ...]] = {
 #: A figure's image and links in a page; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
+#: A large picture that stands alone: a file of its own, since a page has dozens of them.
+_PICTURE = re.compile(r'<svg xmlns=[^>]* aria-label="([^"]*)"[^>]*>.{1500,}?</svg>', re.DOTALL)
 #: The last bytes of a complete image.
 _LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
 #: The search shows a page's text; sections stay, since results lead to them.
@@ -248,13 +250,21 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         shutil.copyfile(file, extra / "figures" / name)
         return f'{attribute}="figures/{name}"'
 
+    def picture(found: re.Match[str]) -> str:
+        folder = extra / "pictures"
+        folder.mkdir(parents=True, exist_ok=True)
+        place = f"pictures/{notebook.stem}-{len(list(folder.glob(f'{notebook.stem}-*'))) + 1}.svg"
+        (extra / place).write_text(found[0], encoding="utf-8")
+        shown = f'<img src="{place}" alt="{found[1]}" loading="lazy" style="width:100%">'
+        return f'<a class="fb-image" href="{place}">{shown}</a>'
+
     for cell in code:
         if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
             cell.metadata["tags"] = ["remove-input"]
         for output in cell.outputs:
             data = output.get("data", {})
             if "text/html" in data:
-                markup = _FIGURE.sub(figure, data["text/html"])
+                markup = _PICTURE.sub(picture, _FIGURE.sub(figure, data["text/html"]))
                 data["text/html"] = places.put_in(markup, str(notebook))
     if notebook.stem == "index":
         others = "\n".join(name for name in places.pages if name != "index")

@@ -53,7 +53,7 @@ BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recal
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Beyond the first number cases are folded, beyond the second not all are shown.
-MANY, MOST = 25, 400
+MANY, MOST = 25, 250
 
 
 def symbols(text: str) -> set[str]:

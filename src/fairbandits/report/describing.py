@@ -128,7 +128,7 @@ def page() -> str:
             "arena": ARENA,
         },
     )
-    return str(text)
+    return f"{text}\n"
 
 
 def _table(columns: Mapping[str, Column]) -> Html:
