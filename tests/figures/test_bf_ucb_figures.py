@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import real
 import shrunk
 import small
-from fairbandits.data.store import StoreError, read_table
+from fairbandits.data.store import StoreError
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.library import simulation
 from fairbandits.library.running import run
@@ -55,22 +54,6 @@ def short(config, key, **changes):
 # what is configured
 
 
-def test_settings_of_the_paper(config):
-    high, low = (config.experiment("bf_ucb", name) for name in ("high", "low"))
-    assert (high.groups, low.groups) == ((50, 10), (10, 5))
-    assert high.drawn_means == {"arms": 60, "low": [0.7, 0.5], "high": [1, 0.8]}
-    assert low.drawn_means == {"arms": 15, "low": 0.6, "high": 0.85}
-    for one in (high, low, config.experiment("bf_ucb", "low_released")):
-        assert (one.horizon, one.replicates) == (10_000_000, 50)
-    for one in config.experiments:
-        for each in one.runs if one.paper == "bf_ucb" else ():
-            assert each.spec.parameters["groups"] == "instance"
-            version, box = (each.spec.parameters.get(name) for name in ("version", "box"))
-            assert each.name.startswith("released") == (version == "released")
-            if each.name.startswith(("paper", "cut")):
-                assert box == ("upper" if each.name.startswith("cut") else "uncut")
-
-
 def test_ranges_are_those_of_the_groups(config):
     arms = instance_of(config.run("bf_ucb/high/paper_02-bernoulli").spec)
     assert arms.low == (0.7,) * 50 + (0.5,) * 10
@@ -92,52 +75,64 @@ def test_the_instance_of_the_notebook(config):
     np.testing.assert_allclose(values, [0.70895, 0.74314], atol=5e-6)
 
 
+def setting(key, value):
+    """Return a change of one of an experiment's settings, ``part.key`` of one inside another."""
+    *parts, last = key.split(".")
+
+    def change(block):
+        for part in parts:
+            block = block[part]
+        block[last] = value
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
         (
             "high",
-            lambda block: block.update(groups=sourced([50, 9])),
+            setting("groups", sourced([50, 9])),
             "high.groups must sum to the number of arms (60), got 59",
         ),
         (
             "high",
-            lambda block: block["drawn_means"].update(low=sourced([0.7, 0.5, 0.5])),
+            setting("drawn_means.low", sourced([0.7, 0.5, 0.5])),
             "drawn_means.low must be a number, or have one entry per group (2), got 3",
         ),
         (
             "high",
-            lambda block: block["drawn_means"].update(high=sourced([1, 0.5])),
+            setting("drawn_means.high", sourced([1, 0.5])),
             "drawn_means.low must be below high (0.5), got 0.5",
         ),
         (
             "low_released",
-            lambda block: block["drawn_means"].update(fixed=sourced([[16, 0.5]])),
+            setting("drawn_means.fixed", sourced([[16, 0.5]])),
             "drawn_means.fixed must name arms in 1..15, got 16",
         ),
         (
             "low_released",
-            lambda block: block["drawn_means"].update(fixed=sourced([[1, 1.5]])),
+            setting("drawn_means.fixed", sourced([[1, 1.5]])),
             "drawn_means.fixed must be in [0, 1] under law bernoulli, got 1.5",
         ),
         (
             "low",
-            lambda block: [block.pop("groups"), block.update(policies=block["policies"])],
+            lambda block: block.pop("groups"),
             "groups: the experiment has no groups; give them there",
         ),
         (
             "high_variants",
-            lambda block: block.update(same_instances_as="hihg"),
+            setting("same_instances_as", "hihg"),
             "same_instances_as: there is no experiment 'hihg'; did you mean 'high'?",
         ),
         (
             "high_variants",
-            lambda block: block.update(same_instances_as="low"),
+            setting("same_instances_as", "low"),
             "same_instances_as: groups must be those of experiments.low",
         ),
         (
             "high",
-            lambda block: block.update(record=["probabilty"]),
+            setting("record", ["probabilty"]),
             "got 'probabilty'; did you mean 'probability'?",
         ),
     ],
@@ -148,27 +143,6 @@ def test_what_is_refused(tmp_path, name, change, words):
 
 
 # what is simulated
-
-
-def test_only_chosen_columns_are_kept(config):
-    spec = short(config, "bf_ucb/high/paper_04-bernoulli")
-    columns = simulate_chunk(spec, SEED, range(2))
-    recorded = {"probability", "share", "initial_plays", "group_deficit_sup"}
-    usual = {"replicate", "round", "arm", "plays", "reward", "mean"}
-    assert columns.keys() == recorded | usual
-    spec = replace(spec, record=None)
-    whole = simulate_chunk(spec, SEED, range(2))
-    assert whole.keys() > columns.keys()
-    assert all(np.array_equal(whole[name], values) for name, values in columns.items())
-
-
-def test_experiments_that_share_instances_meet_the_same_ones(config):
-    high, variant = (
-        simulate_chunk(short(config, key), SEED, range(2))
-        for key in ("bf_ucb/high/paper_ucb-bernoulli", "bf_ucb/high_variants/ucb1_capped-bernoulli")
-    )
-    assert np.array_equal(high["mean"], variant["mean"])
-    assert not np.array_equal(high["plays"], variant["plays"])
 
 
 def test_means_of_the_instance_reach_the_observer(config):
@@ -216,25 +190,6 @@ def collected(config, tmp_path, name="low_released"):
     out = tmp_path / f"{name}.parquet"
     collect(files, facts, SEED, out)
     return out, facts, files
-
-
-def test_dataset_has_the_chunks_below_each_other(config, tmp_path):
-    out, facts, files = collected(config, tmp_path)
-    table, footer = load_dataset(out)
-    assert footer["groups"] == [10, 5]
-    parts = [read_table(file) for file in files]
-    for name in parts[0].column_names:
-        assert (
-            table[name].to_pylist()
-            == pa.chunked_array(
-                [chunk for part in parts for chunk in part[name].chunks]
-            ).to_pylist()
-        )
-    assert list(dict.fromkeys(table["run"].to_pylist())) == list(facts["runs"])
-    some, _ = load_dataset(out, ["run", "round"], figures.rows_of(figures.at_quota, last=True))
-    assert set(some["run"].to_pylist()) == {"released_04-bernoulli"}
-    assert set(some["round"].to_pylist()) == {HORIZON}
-    assert some.num_rows == 2 * 15
 
 
 def test_fixed_means_are_guarded(config, tmp_path):

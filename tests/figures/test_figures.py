@@ -21,10 +21,10 @@ import real
 import small
 from fairbandits.data.dictionary import column_of
 from fairbandits.data.provenance import replay_code
-from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
+from fairbandits.data.store import read_footer, read_table, table_hash, write_table
 from fairbandits.figures import PAPERS
 from fairbandits.figures.draw import draw, drawn, function_of
-from fairbandits.library.style import COLOURS, LAW_TITLES, OTHERS, dash_of, draw_curve, shades
+from fairbandits.library.style import COLOURS, LAW_TITLES, OTHERS, dash_of
 from fairbandits.measures.summary import summarise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,17 +170,6 @@ def test_labels_without_an_entry_always_look_the_same(tmp_path):
     assert said.stdout.strip() == f"{COLOURS['policy 7']} {dash_of('policy 7')}"
 
 
-def test_a_policy_without_an_entry_is_drawn():
-    values = np.arange(12.0).reshape(3, 4)
-    curve = summarise("uniform02", "Greedy", np.array([1, 2, 3, 4]), values)
-    drawing, axis = plt.subplots()
-    draw_curve(axis, curve, "Greedy")
-    (line,) = (one for one in axis.lines if one.get_label() == "Greedy")
-    assert line.get_color() == COLOURS["Greedy"]
-    assert len(shades("Greedy", 3)) == 3
-    plt.close(drawing)
-
-
 def test_unknown_figure(config, tmp_path):
     files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
     data = dataset_of(config, "banditq", "fig1")
@@ -190,15 +179,6 @@ def test_unknown_figure(config, tmp_path):
     ):
         with pytest.raises(ValueError, match=re.escape(text)):
             draw(paper, figure, [data], None, **files)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_chunk_in_place_of_the_dataset(config, tmp_path):
-    folder = dataset_of(config, "banditq", "fig1").parents[1]
-    chunk = next((folder / "cache" / "banditq" / "full_information").rglob("*.parquet"))
-    files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
-    with pytest.raises(StoreError, match="its kind is 'chunk', wanted 'dataset'"):
-        draw("banditq", "fig1", [chunk], None, **files)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -236,13 +216,6 @@ def test_two_drawings_are_the_same_bytes(config, drawings, replays, paper, figur
     draw(paper, figure, data, replays[feedback_of(figure)] if replayed else None, **again)
     for kind, file in drawings(paper, figure).items():
         assert file.read_bytes() == again[kind].read_bytes(), kind
-
-
-def test_nothing_to_draw_a_figure_from(tmp_path):
-    files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
-    with pytest.raises(ValueError, match="banditq fig8 needs datasets, or a published run"):
-        draw("banditq", "fig8", [], None, **files)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("paper", "figure"), SIMULATED, ids=map("-".join, SIMULATED))

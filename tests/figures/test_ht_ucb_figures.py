@@ -111,14 +111,6 @@ def regret_by_hand(horizon, pulls, means, quotas, rate):
     return loss - best
 
 
-@pytest.mark.slow
-def test_prophet_has_the_least_regret(paper):
-    for _, found in regrets(paper):
-        if "prophet" in found:
-            least = found["prophet"][1][:, -1]
-            assert all((least <= values[:, -1] + 1e-9).all() for _, values in found.values())
-
-
 def test_joined_runs_have_a_round_for_each_horizon():
     def part(horizon, weight):
         values = {"plays": np.full((2, 1, 3), horizon)}

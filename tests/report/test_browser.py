@@ -164,12 +164,6 @@ def test_formulas_are_set(visit):
     assert "$" not in text
 
 
-def test_small_run_is_marked(visit):
-    shown = [name for name in small.PAGES if name not in small.LIBRARY_PAGES]
-    for name in (*shown, *GENERATED, CLAIM):
-        assert visit.open(name).get_by_text("smoke scale: not results").first.is_visible()
-
-
 def test_table_filters_and_sorts(visit):
     page = visit.open("claims")
     rows = page.locator("#claims tbody tr:visible")

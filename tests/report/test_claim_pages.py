@@ -113,22 +113,8 @@ def test_many_cases_stand_as_in_the_table_the_worst_first(found):
     )
 
 
-def test_qualifying_tests_stand_beside_the_verdict(found, pages):
-    for name, page in pages.items():
-        top = page.partition("<section")[0]
-        tests = [one.name for one in found.tested(name).tests if not one.decides]
-        asked = {one["test"] for one in found.found(name)} & set(tests)
-        assert top.count("Qualified by:") == len(asked)
-
-
-def test_data_are_links_to_the_results(pages, found):
-    name = next(r["claim"] for r in found.rows if r["headline"] and r["data"])
-    paper = found.claims[name].paper
-    assert f'<a href="../../{paper}/some.parquet">{paper}/some.parquet</a>' in pages[name]
-
-
-def test_the_table_has_every_claim_with_numbers_to_sort_by(found, made):
-    markup = made.all_of_them()
+def test_the_table_has_every_claim_with_numbers_to_sort_by(found):
+    markup = claims.all_of_them(found)
     assert re.findall(r'<tr id="([^"]+)">', markup) == list(found.claims)
     assert len(markup) < 320_000
     for name in ("paper", "kind", "role", "basis", "grade"):
@@ -139,8 +125,8 @@ def test_the_table_has_every_claim_with_numbers_to_sort_by(found, made):
 
 
 @pytest.mark.parametrize("paper", small.PAPERS)
-def test_robustness_has_each_verdict_under_each_reading(found, made, paper):
-    markup = made.robustness(paper)
+def test_robustness_has_each_verdict_under_each_reading(found, paper):
+    markup = claims.robustness(found, paper)
     rows = dict(
         re.findall(r'<tr><th scope="row"><a data-page="claims/([^"]+)".*?</th>(.*?)</tr>', markup)
     )
@@ -153,8 +139,8 @@ def test_robustness_has_each_verdict_under_each_reading(found, made, paper):
 
 
 @pytest.mark.parametrize("paper", small.PAPERS)
-def test_readings_are_called_by_what_they_say(found, made, paper):
-    ledger, markup = found.ledgers[paper], made.robustness(paper)
+def test_readings_are_called_by_what_they_say(found, paper):
+    ledger, markup = found.ledgers[paper], claims.robustness(found, paper)
     names = [ledger.reading(key) for key in ledger.readings]
     assert len(set(names)) == len(names)
     table = markup.index("<table")

@@ -41,7 +41,8 @@ def test_a_review_names_claim_and_rating(tmp_path):
 
 
 def test_a_chain_has_all_its_forms(tmp_path, monkeypatch):
-    monkeypatch.setattr(export, "reasons_of", lambda paper: {"one": ["a slip"]})
+    records = {"claims": {"one": {"changes": [{"reason": "a slip"}]}}}
+    monkeypatch.setattr(export, "read_yaml", lambda file: records)
     (file,) = written("forrt", tmp_path)
     chain = json.loads(file.read_text())
     assert list(chain) == ["Quote", "Claim", "Replication Study", "Outcome", "CiTO"]
@@ -57,29 +58,16 @@ def test_a_page_says_that_small_runs_are_no_results(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "tags", "wanted"),
+    ("verdict", "tags", "grade", "basis", "word", "confidence"),
     [
-        ("reproduced", "", "Validated"),
-        ("reproduced", "IN-PART", "PartiallySupported"),
-        ("not reproduced", "", "Contradicted"),
-        ("depends on the reading", "", "PartiallySupported"),
-        ("inconclusive", "", "Inconclusive"),
-        ("not testable", "", "NotTested"),
+        ("reproduced", "", "exact", "printed", "Validated", "VeryHighConfidence"),
+        ("reproduced", "IN-PART", "consistent", "printed", "PartiallySupported", "Moderate"),
+        ("not reproduced", "", "measured", "recalled", "Contradicted", "Moderate"),
+        ("depends on the reading", "", "", "printed", "PartiallySupported", "Moderate"),
+        ("inconclusive", "", "", "recalled", "Inconclusive", "LowConfidence"),
+        ("not testable", "", "", "lost", "NotTested", "VeryLowConfidence"),
     ],
 )
-def test_each_verdict_has_a_word(verdict, tags, wanted):
-    assert export.outcome(verdict, tags) == wanted
-
-
-@pytest.mark.parametrize(
-    ("found", "grade", "basis", "wanted"),
-    [
-        ("Validated", "exact", "printed", "VeryHighConfidence"),
-        ("Validated", "consistent", "printed", "Moderate"),
-        ("Contradicted", "measured", "recalled", "Moderate"),
-        ("Inconclusive", "", "recalled", "LowConfidence"),
-        ("NotTested", "", "lost", "VeryLowConfidence"),
-    ],
-)
-def test_confidence_follows_from_grade_and_basis(found, grade, basis, wanted):
-    assert export.confidence(found, grade, basis) == wanted
+def test_each_verdict_has_a_word_and_a_confidence(verdict, tags, grade, basis, word, confidence):
+    assert export.outcome(verdict, tags) == word
+    assert export.confidence(word, grade, basis) == confidence

@@ -66,8 +66,3 @@ def test_page_shows_every_public_name():
         assert f"contracts.{one.__name__}" in source
     for name in (*fb.policies.CLASSES, *fb.observers.CLASSES, "unit", "store.read_footer"):
         assert f"fb.{name}" in text_of(library.reference(name))
-
-
-def test_signs_of_markup_are_shown_as_they_are():
-    found = library._inline("a < b, `x & y` and ``z``")
-    assert found == "a &lt; b, <code>x &amp; y</code> and <code>z</code>"

@@ -13,20 +13,19 @@ import real
 import small
 from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
-from fairbandits.report.build import _run, execute
+from fairbandits.report.build import execute
 from fairbandits.report.pages import NotReady, open_paper
 
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
 
 
-def notebook_of(*sources, kernel="python3"):
+def notebook_of(*sources):
     """Return a notebook of a parameters cell and other code cells."""
     cells = [nbformat.v4.new_code_cell("results = '../results'", id="parameters")]
     cells[0].metadata["tags"] = ["parameters"]
     cells += [nbformat.v4.new_code_cell(text, id=f"c{k}") for k, text in enumerate(sources)]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
     return notebook
 
 
@@ -34,9 +33,9 @@ def notebook_of(*sources, kernel="python3"):
 def written(tmp_path):
     """Return a function that writes a notebook of such cells."""
 
-    def write(*sources, **options):
+    def write(*sources):
         path = tmp_path / "page.ipynb"
-        nbformat.write(notebook_of(*sources, **options), path)
+        nbformat.write(notebook_of(*sources), path)
         return path
 
     return write
@@ -62,10 +61,6 @@ def output_of(notebook):
 
 
 # as committed
-
-
-def test_each_page_has_a_notebook():
-    assert sorted(path.stem for path in COMMITTED) == sorted(small.PAGES)
 
 
 @each_notebook
@@ -116,26 +111,19 @@ def test_claims_stand_below_their_figures(paper):
     assert {claim.figure for claim in claims.values()} & set(shown) <= {*listed, "fig8", "fig11"}
 
 
-@each_notebook
-def test_each_paper_has_figures_then_verdicts_then_settings(source):
-    if source.stem not in small.PAPERS:
-        return
-    notebook = nbformat.read(source, as_version=4)
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_a_page_of_a_paper_tells_what_was_claimed_what_holds_and_what_was_run(paper):
+    """Then come the figures and, last, what is open."""
+    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
     sections = [c.source.splitlines()[0] for c in notebook.cells if c.source.startswith("## ")]
-    assert sections[0] == "## What the paper does"
-    assert sections.index("## Verdicts") + 1 == sections.index("## What was run")
-    assert len(sections[1 : sections.index("## Verdicts")]) >= 3
+    assert sections[:3] == [
+        "## What the paper does",
+        "## What holds, and what does not",
+        "## What was run",
+    ]
+    assert "## What the paper leaves open" in sections[4:]
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    assert f'audit.summary(found, "{source.stem}")' in code
-
-
-@each_notebook
-def test_types_no_results(source):
-    """Numbers of more than three digits on a page are computed, or part of a name."""
-    notebook = nbformat.read(source, as_version=4)
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    found = re.findall(r"\d[\d.,]{3,}\d|\d{4,}", text)
-    assert set(found) <= {"2022", "2024", "3227", "3284", "3244", "1000", "3.11"}
+    assert f'audit.summary(found, "{paper}")' in code
 
 
 # executed
@@ -161,14 +149,31 @@ def test_two_executions_give_the_same_bytes(tmp_path_factory, tmp_path):
     assert again.read_bytes() == first.read_bytes()
 
 
-def test_a_kernel_has_no_figures_and_no_style_of_the_process_that_executes_it(written):
-    source = written("import matplotlib.pyplot as plt", "plt.rcParams['font.size']")
+def shown_by(source, out, **parameters):
+    """Execute a notebook, and return what each of its cells shows as text."""
+    execute(source, out, parameters)
+    return output_of(nbformat.read(out, as_version=4)).split()
+
+
+def test_a_notebook_has_no_style_and_no_names_of_what_ran_before(written, tmp_path):
+    source = written(
+        "import matplotlib.pyplot as plt", "plt.rcParams['font.size'], 'left' in dir()"
+    )
     with plt.rc_context({"font.size": 31.0}):
-        plt.figure()
-        done = _run(source, {"results": "a"})
-        plt.close("all")
-    outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
-    assert [one["data"]["text/plain"] for one in outputs] == ["10.0"]
+        assert shown_by(source, tmp_path / "a.ipynb") == ["(10.0,", "False)"]
+        assert plt.rcParams["font.size"] == 31.0
+    source = written("left = 1", "left")
+    assert shown_by(source, tmp_path / "a.ipynb") == ["1"]
+    source = written("'left' in dir()", "import sys; print(1, file=sys.stderr); 2")
+    assert shown_by(source, tmp_path / "a.ipynb") == ["False", "2"]
+
+
+def test_what_is_printed_and_drawn_is_shown(written, tmp_path):
+    source = written("print('said')\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);")
+    shown_by(source, tmp_path / "a.ipynb")
+    *_, cell = nbformat.read(tmp_path / "a.ipynb", as_version=4).cells
+    assert cell.outputs[0].text == "said\n"
+    assert any("image/png" in one.get("data", {}) for one in cell.outputs)
 
 
 @pytest.mark.slow
@@ -177,9 +182,6 @@ def test_folders_are_named_as_given(tmp_path_factory):
     for page in small.executed_pages(tmp_path_factory):
         assert str(folder) not in page.read_text(encoding="utf-8")
         notebook = nbformat.read(page, as_version=4)
-        tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
-        injected = notebook.cells[tags.index(["injected-parameters", "remove-cell"])]
-        assert injected.source.splitlines()[1:] == ['results = "results"', 'figures = "figures"']
         of_page = {
             "fair_ucb": "fair_ucb/r_regret_long",
             "ht_ucb": "ht_ucb/regret_long_20_08",
@@ -197,9 +199,8 @@ def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):
     inside.mkdir()
     monkeypatch.chdir(inside)
     execute(written("print(results)"), inside / "out.ipynb", {"results": "results"})
-    text = (inside / "out.ipynb").read_text(encoding="utf-8")
-    assert "ve " not in text
-    assert 'results = \\"results\\"' in text
+    *_, cell = nbformat.read(inside / "out.ipynb", as_version=4).cells
+    assert cell.outputs[0].text == "results\n"
 
 
 @pytest.mark.slow
@@ -217,13 +218,6 @@ def test_page_of_a_paper_shows_all_it_should(paper, tmp_path_factory):
 
 
 # refused
-
-
-def test_kernel_that_is_not_installed(written, tmp_path):
-    source = written("1 + 1", kernel="python-that-is-not")
-    said = refused(source, tmp_path / "o.ipynb")
-    assert "needs the Jupyter kernel 'python-that-is-not', which is not installed" in said
-    assert "-m ipykernel install --sys-prefix --name python-that-is-not" in said
 
 
 def test_unknown_parameter(written, tmp_path):
@@ -249,9 +243,8 @@ def test_missing_results_in_jupyter_are_one_line(tmp_path):
     assert caught.value._render_traceback_() == [f"NotReady: {caught.value}"]
 
 
-def test_command_prints_one_line(written, tmp_path):
-    source = written("1", kernel="python-that-is-not")
+def test_command_prints_one_line(tmp_path):
+    source = tmp_path / "none.ipynb"
     result = CliRunner().invoke(main, ["notebook", str(source), str(tmp_path / "o.ipynb")])
     assert result.exit_code == 1
-    assert result.output.startswith(f"Error: {source} needs the Jupyter kernel")
-    assert result.output.count("\n") == 1
+    assert result.output == f"Error: {source} does not exist\n"

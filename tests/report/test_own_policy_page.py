@@ -1,9 +1,6 @@
 """The page that teaches how a policy of one's own is compared and compiled."""
 
 import nbformat
-import numba
-import numpy as np
-import pytest
 
 import own_policy
 import small
@@ -34,28 +31,6 @@ def test_its_policy_is_that_of_the_readme():
     assert sum(len(lines_of(cell)) for cell in others) <= 7
     assert "fb.compare" in first
     assert "fb.compiled" in others[0]
-
-
-def test_own_policy_is_compared_with_three_published_ones():
-    compared = value_of(cells()[0].replace("2_000", "200"), {"__name__": "page"})
-    table = compared.table
-    assert table["policy"].tolist() == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
-    assert table["metric"].tolist() == ["regret"] * 4 + ["violation"] * 4
-    assert (table["low"] <= table["mean"]).all()
-    assert np.isfinite(table[["low", "high"]]).all(axis=None)
-    assert len(compared.plot().axes) == 2
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is of what is compiled")
-def test_compiled_it_is_the_same():
-    first, second, third, _ = cells()
-    names = {"__name__": "page"}
-    value_of(first, names)
-    assert value_of(second, names) is True
-    long = value_of(third, names)
-    assert long.rounds[-1] == 100_000
-    assert long.table["policy"].tolist() == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
 
 
 def test_it_has_a_place_in_the_arena(tmp_path_factory):

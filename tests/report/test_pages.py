@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,13 @@ import pytest
 import small
 from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import load_dataset
-from fairbandits.report import comparison, landing, pages
+from fairbandits.report import audit, comparison, landing, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ConfigError
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
+NONE = audit.Audit({}, [], [], "paper", Path("results"))
 
 
 def curve(*values, law="uniform02", series="arm 1", rounds=None, peaks=None):
@@ -93,12 +95,6 @@ def test_observed_quantities(quantity, at, expected):
 def test_late_mean_minds_the_distance_of_rounds():
     found = observe(curve([0, 0, 1, 1], rounds=[1, 20, 21, 40]), "late mean", 0)
     np.testing.assert_allclose(found, [(0.5 * 1 + 1 * 19) / 20])
-
-
-def test_recorded_peaks_are_the_maximum_where_there_are_any():
-    one = curve([1, 5, 4, 2], peaks=np.array([7.0]))
-    assert observe(one, "maximum", 0) == [7]
-    assert observe(one, "late maximum", 0) == [5]
 
 
 def test_published_number_stands_beside_the_range_of_runs():
@@ -186,12 +182,12 @@ def test_settings_have_every_configured_number_and_its_source(paper):
 
 @pytest.mark.slow
 def test_a_card_leads_to_its_paper_and_shows_a_figure_that_is_drawn(paper, monkeypatch):
-    markup = landing.cards([paper], None)
+    markup = landing.cards([paper], NONE)
     assert markup.count("<img") == markup.count('data-page="banditq"') == 1
     assert 'data-figure="banditq/fig1.svg"' in markup
     monkeypatch.setattr(landing, "read_yaml", lambda file: {"card": {"figure": "fig99"}})
     with pytest.raises(ConfigError, match=r"glossary\.yaml: card: no figure 'fig99'"):
-        landing.cards([paper], None)
+        landing.cards([paper], NONE)
 
 
 @pytest.mark.slow
@@ -279,10 +275,3 @@ def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
 )
 def test_numbers(value, digits, words):
     assert pages.number(value, digits) == words
-
-
-def test_files_are_shown_without_what_lies_above(tmp_path):
-    file = tmp_path / "results" / "banditq" / "fig1.parquet"
-    assert pages.shown(file) == "results/banditq/fig1.parquet"
-    inside = pages.ROOT / "results" / "smoke" / "banditq" / "fig1.parquet"
-    assert pages.shown(inside) == "results/smoke/banditq/fig1.parquet"

@@ -121,11 +121,6 @@ def loaded(page):
 # what is built
 
 
-def test_has_a_page_per_notebook_and_a_search(site):
-    for name in ("index.html", "banditq.html", "search.html", "searchindex.js"):
-        assert (site / name).is_file(), name
-
-
 def test_loads_nothing_from_elsewhere(site):
     for page in site.glob("*.html"):
         addresses = loaded(page)
@@ -136,26 +131,24 @@ def test_loads_nothing_from_elsewhere(site):
                 assert (site / address.partition("?")[0].partition("#")[0]).is_file(), address
 
 
-def test_has_one_file_of_mathjax(site):
-    found = [path.name for path in (site / "_static").rglob("*") if "tex-" in path.name]
-    assert found == ["tex-svg-full.js"]
-    assert "_static/tex-svg-full.js" in {
-        address.partition("?")[0] for address in loaded(site / "banditq.html")
-    }
-
-
 def test_figures_are_in_it_and_shown_from_there(site):
     assert (site / "figures" / "banditq" / "fig1.svg").read_bytes() == SVG
     assert (site / "figures" / "banditq" / "fig1.png").read_bytes() == PNG
     page = (site / "banditq.html").read_text(encoding="utf-8")
+    assert '<a href="banditq.html#fig1">one</a>' in (site / "index.html").read_text("utf-8")
     assert '<img src="figures/banditq/fig1.svg"' in page
     assert '<a href="figures/banditq/fig1.png">PNG</a>' in page
     assert "base64" not in page
 
 
-def test_links_lead_to_pages(site):
-    page = (site / "index.html").read_text(encoding="utf-8")
-    assert '<a href="banditq.html#fig1">one</a>' in page
+def test_a_large_picture_is_a_file_of_its_own(made):
+    picture = f'<svg xmlns="http://www.w3.org/2000/svg" aria-label="dots">{"<circle/>" * 200}</svg>'
+    made.pages["banditq"] = executed("A page", picture + "<svg aria-label='s'></svg>" + picture)
+    out = made.build()
+    page = (out / "banditq.html").read_text(encoding="utf-8")
+    assert page.count('<img src="pictures/banditq-') == page.count('alt="dots"') == 2
+    assert (out / "pictures" / "banditq-2.svg").read_text() == picture
+    assert "<svg aria-label='s'></svg>" in page
 
 
 def test_reading_pages_show_no_code_and_link_to_what_made_them(made):
@@ -241,12 +234,6 @@ def test_a_link_to_no_page(made):
 def test_no_index(made):
     del made.pages["index"]
     assert made.refused() == "pages must be index and others, each once; got banditq"
-
-
-def test_no_notebook(made):
-    with pytest.raises(ValueError, match=r"index\.ipynb does not exist"):
-        build([made.folder / "index.ipynb"], made.figures, made.out)
-    assert not made.out.exists()
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])

@@ -1,4 +1,4 @@
-"""The report: notebooks executed by papermill, and the site built of them."""
+"""The report: executed notebooks, and the site built of them."""
 
 
 rule notebook:

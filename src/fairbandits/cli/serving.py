@@ -27,9 +27,9 @@ STEPS = {
     "collect": ("fairbandits.replication.datasets",),
     "figure": ("fairbandits.figures.draw",),
     "notebook": (
-        *("fairbandits.report.build", "fairbandits.report.kernels", "papermill"),
-        *("ipykernel.kernelapp", "fairbandits.figures.draw", "fairbandits.report.across"),
-        *("fairbandits.report.landing", "fairbandits.audit.run", "scipy.stats"),
+        *("fairbandits.report.build", "IPython.core.interactiveshell"),
+        *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),
+        *("fairbandits.audit.run", "scipy.stats"),
     ),
     "record": ("fairbandits.audit.run",),
     "site": ("fairbandits.report.build", "sphinx.application"),

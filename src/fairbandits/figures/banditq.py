@@ -7,6 +7,7 @@ own random numbers, one run beside numbers read off the published curves. Figure
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,13 +24,44 @@ from fairbandits.figures.panels import (
 from fairbandits.library.style import COLOURS, draw_curve, law_panels
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
-from fairbandits.replication.recorded import Dataset, runs_of
+from fairbandits.replication.recorded import Dataset, RunData, runs_of
 from fairbandits.settings.schemas import paper_file, read_yaml
 from fairbandits.theory.equilibrium import equilibrium_queues, equilibrium_regret
 from fairbandits.theory.static import static_benchmark
 
 #: The protected arms, 0-based, and how their targets are drawn.
 PROTECTED = {0: ":", 1: "--"}
+
+
+def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str, np.ndarray]:
+    """Return a quantity of a run by series, each of shape (n_replicates, n_rounds)."""
+    if quantity == "regret":
+        given = run.values["reward"], footer["means"], footer["targets"]
+        return {"regret": realised_regret(run.rounds, *given)}
+    if quantity == "rewards":
+        return {footer["labels"][run.policy]: run.values["reward"].sum(axis=-1)}
+    is_rate = quantity == "rates"
+    of_arms = reward_rates(run.rounds, run.values["reward"]) if is_rate else run.values["queue"]
+    return {f"arm {k + 1}": of_arms[:, :, k] for k in PROTECTED}
+
+
+def _by_law(
+    dataset: Dataset, quantity: str
+) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]], pd.DataFrame]:
+    """Return a figure, each panel with a series and its curve there, and all curves."""
+    curves = pd.concat(
+        summarise(run.law, series, run.rounds, values)
+        for run in runs_of(*dataset)
+        for series, values in measured(run, dataset.footer, quantity).items()
+    )
+    laws, names = different(curves, "law"), different(curves, "series")
+    drawing, axes = law_panels(laws, sharey=True)
+    shown = [
+        (axis, name, of(curves, law=law, series=name))
+        for axis, law in zip(axes[0], laws, strict=True)
+        for name in names
+    ]
+    return drawing, shown, curves
 
 
 @figure(
@@ -45,27 +77,18 @@ def rates(datasets: list[Dataset]) -> Drawing:
     Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
     line: one replicate; broken lines: the targets.
     """
-    ((table, footer),) = datasets
-    curves = pd.concat(
-        summarise(run.law, f"arm {k + 1}", run.rounds, accrued[:, :, k])
-        for run in runs_of(table, footer)
-        for accrued in [reward_rates(run.rounds, run.values["reward"])]
-        for k in PROTECTED
-    )
-    laws = different(curves, "law")
-    drawing, axes = law_panels(laws, sharey=True)
-    for axis, law in zip(axes[0], laws, strict=True):
-        for k in PROTECTED:
-            draw_curve(axis, of(curves, law=law, series=f"arm {k + 1}"), f"arm {k + 1}")
-            _target(axis, footer, k)
+    drawing, shown, curves = _by_law(datasets[0], "rates")
+    for axis, arm, curve in shown:
+        draw_curve(axis, curve, arm)
+        _target(axis, datasets[0].footer, arm)
         axis.set_ylim(0, 0.25)
-    axes[0, 0].set_ylabel("reward accrual rate")
-    axes[0, -1].legend(ncols=2)
+    shown[0][0].set_ylabel("reward accrual rate")
+    shown[-1][0].legend(ncols=2)
     return drawing, curves
 
 
-def _target(axis: Axes, footer: Mapping[str, Any], k: int) -> None:
-    arm = f"arm {k + 1}"
+def _target(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
+    k = int(arm[-1]) - 1
     line = {"color": COLOURS[arm], "lw": 1.2, "ls": PROTECTED[k], "label": f"target of {arm}"}
     axis.axhline(footer["targets"][k], **line)
 
@@ -85,43 +108,36 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     the fluid equilibrium (our derivation). {% if beside %} Black: the published run, replayed with
     its own random numbers.{% endif %}
     """
-    ((table, footer),) = datasets
-    curves = pd.concat(
-        summarise(run.law, f"arm {k + 1}", run.rounds, run.values["queue"][:, :, k])
-        for run in runs_of(table, footer)
-        for k in PROTECTED
-    )
-    laws = different(curves, "law")
-    drawing, axes = law_panels(laws, sharey=True)
-    for axis, law in zip(axes[0], laws, strict=True):
-        for k in PROTECTED:
-            draw_curve(axis, of(curves, law=law, series=f"arm {k + 1}"), f"arm {k + 1}")
-            _level(axis, footer, _penalty(footer), k)
-        if published is not None and law == laws[0]:
-            for k in PROTECTED:
-                axis.plot(
-                    published["round"],
-                    published[f"queue_{k + 1}"],
-                    color="black",
-                    lw=0.7,
-                    label="the published run, replayed" if k == 0 else None,
-                )
+    footer = datasets[0].footer
+    drawing, shown, curves = _by_law(datasets[0], "queues")
+    first = shown[0][0]
+    for axis, arm, curve in shown:
+        draw_curve(axis, curve, arm)
+        _level(axis, footer, arm)
+        if arm != "arm 2":
+            continue
+        if published is not None and axis is first:
+            for name, label in (("queue_1", "the published run, replayed"), ("queue_2", None)):
+                look = {"color": "black", "lw": 0.7, "label": label}
+                axis.plot(published["round"], published[name], **look)
         axis.set_xlim(0, footer["horizon"])  # a smoke run is shorter than the published one
         axis.set_ylim(bottom=0)
-    axes[0, 0].set_ylabel("queue length")
-    axes[0, 0].legend(ncols=2)
+    first.set_ylabel("queue length")
+    first.legend(ncols=2)
     return drawing, curves
 
 
-def _level(axis: Axes, footer: Mapping[str, Any], penalty: float, k: int) -> None:
+def _level(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
     """Draw the length at which an arm's queue settles."""
-    levels = equilibrium_queues(footer["means"], footer["targets"], penalty)
+    k = int(arm[-1]) - 1
+    levels = equilibrium_queues(footer["means"], footer["targets"], _penalty(footer))
     axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **LEVEL_LINE)
 
 
 def _penalty(footer: Mapping[str, Any]) -> float:
     """Return BanditQ's V, which variants change."""
-    given = next(iter(footer["runs"].values()))["parameters"]  # all runs have the same
+    runs = footer.get("runs")
+    given = next(iter(runs.values()))["parameters"] if runs else {}  # all runs have the same
     penalty = given.get("V")
     return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
@@ -139,22 +155,15 @@ def regret(datasets: list[Dataset]) -> Drawing:
     Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
     {{ spread }}; thin line: one replicate; dotted: the fluid equilibrium (our derivation).
     """
-    ((table, footer),) = datasets
-    means, targets = footer["means"], footer["targets"]
-    curves = pd.concat(
-        summarise(run.law, "regret", run.rounds, values)
-        for run in runs_of(table, footer)
-        for values in [realised_regret(run.rounds, run.values["reward"], means, targets)]
-    )
-    laws = different(curves, "law")
-    drawing, axes = law_panels(laws, sharey=True)
-    level = equilibrium_regret(means, targets, _penalty(footer))
-    for axis, law in zip(axes[0], laws, strict=True):
-        draw_curve(axis, of(curves, law=law), "regret")
+    footer = datasets[0].footer
+    level = equilibrium_regret(footer["means"], footer["targets"], _penalty(footer))
+    drawing, shown, curves = _by_law(datasets[0], "regret")
+    for axis, name, curve in shown:
+        draw_curve(axis, curve, name)
         axis.axhline(0, color="0.6", lw=0.8)
         axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
-    axes[0, 0].set_ylabel("regret")
-    axes[0, -1].legend()
+    shown[0][0].set_ylabel("regret")
+    shown[-1][0].legend()
     return drawing, curves
 
 
@@ -175,21 +184,18 @@ def rewards(datasets: list[Dataset]) -> Drawing:
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     parts = []
     for run in runs_of(table, footer):
-        label = footer["labels"][run.policy]
-        total = run.values["reward"].sum(axis=-1)
-        parts.append(summarise(run.law, label, run.rounds, total))
-        ahead = f"{label}, less benchmark"
-        parts.append(summarise(run.law, ahead, run.rounds, total - benchmark * run.rounds))
+        for label, total in measured(run, footer, "rewards").items():
+            ahead = total - benchmark * run.rounds
+            parts.append(summarise(run.law, label, run.rounds, total))
+            parts.append(summarise(run.law, f"{label}, less benchmark", run.rounds, ahead))
     curves = pd.concat(parts)
     laws = different(curves, "law")
     drawing, axes = law_panels(laws, rows=2, sharex=True, sharey="row")
-    for column, law in enumerate(laws):
+    for column, law in zip(axes.T, laws, strict=True):
         for label in footer["labels"].values():
-            for axis, series in zip(
-                axes[:, column], (label, f"{label}, less benchmark"), strict=True
-            ):
+            for axis, series in zip(column, (label, f"{label}, less benchmark"), strict=True):
                 draw_curve(axis, of(curves, law=law, series=series), label)
-        axes[1, column].axhline(0, color="0.6", lw=0.8)
+        column[1].axhline(0, color="0.6", lw=0.8)
     axes[0, 0].set_ylabel("cumulative reward")
     axes[1, 0].set_ylabel("cumulative reward\nless benchmark b*t")
     axes[0, 0].legend()
@@ -223,8 +229,8 @@ def replayed_rates(published: pd.DataFrame) -> Drawing:
         The number read off the published figure; none where none was read off.
     """
     drawing, axis, curves = _replayed(published, "rate", "reward accrual rate")
-    for k in PROTECTED:
-        _target(axis, published.attrs, k)
+    for series in different(curves, "series"):
+        _target(axis, published.attrs, series)
     axis.set_ylim(0, 1.1 * max(curves["value"].max(), *published.attrs["targets"]))
     return _finished(drawing, axis, curves)
 
@@ -243,8 +249,8 @@ def replayed_queues(published: pd.DataFrame) -> Drawing:
     equilibrium (our derivation).
     """
     drawing, axis, curves = _replayed(published, "queue", "queue length")
-    for k in PROTECTED:
-        _level(axis, published.attrs, published.attrs["horizon"] ** 0.5, k)
+    for series in different(curves, "series"):
+        _level(axis, published.attrs, series)
     axis.set_ylim(bottom=0)
     return _finished(drawing, axis, curves)
 

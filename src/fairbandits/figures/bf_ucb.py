@@ -149,18 +149,16 @@ def regret(datasets: list[Dataset]) -> Drawing:
         Quota beta of each group, a fraction of the rounds (in a dataset `quota` is a numerator).
         Range: 0 to 1; none for a policy without.
     """
-    parts = []
-    for dataset in datasets:
-        for run, means in each_run(dataset, is_bf_ucb):
-            measured = {
-                "regret": regret_of(run, means),
-                "regret, pulls": regret_of(run, means, "plays"),
-                "regret between groups": between_of(run, means),
-            }
-            for series, values in measured.items():
-                curve = summarise(run.law, series, run.rounds, values)
-                parts.append(curve.assign(version=version_of(run.spec), quota=quota_of(run.spec)))
-    curves = pd.concat(parts)
+    curves = pd.concat(
+        _curve(run, series, run.rounds, values)
+        for dataset in datasets
+        for run, means in each_run(dataset, is_bf_ucb)
+        for series, values in {
+            "regret": regret_of(run, means),
+            "regret, pulls": regret_of(run, means, "plays"),
+            "regret between groups": between_of(run, means),
+        }.items()
+    )
     drawing, axes = _two_versions()
     quotas = sorted(curves["quota"].unique())
     colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
@@ -177,6 +175,11 @@ def regret(datasets: list[Dataset]) -> Drawing:
     axes[0, 0].set_ylabel("reward regret")
     axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
     return drawing, curves
+
+
+def _curve(run: RunData, series: str, rounds: np.ndarray, values: np.ndarray) -> pd.DataFrame:
+    curve = summarise(run.law, series, rounds, values)
+    return curve.assign(version=version_of(run.spec), quota=quota_of(run.spec))
 
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
@@ -221,14 +224,13 @@ def policy_distances(datasets: list[Dataset]) -> Drawing:
     fair policy, in the group's last round, with quotas 0.4 and groups of
     {{ groups | join(" and ") }} arms. {{ version }}. Thick line: {{ mean }}; {{ spread }}.
     """
-    parts = []
-    for dataset in datasets:
-        for run, means in each_run(dataset, bf_ucb_at_quota):
-            rounds, values = distance_of(run, means)
-            for g, group in enumerate(GROUPS):
-                curve = summarise(run.law, group, rounds, values[:, :, g])
-                parts.append(curve.assign(version=version_of(run.spec), quota=quota_of(run.spec)))
-    curves = pd.concat(parts)
+    curves = pd.concat(
+        _curve(run, group, rounds, values[:, :, g])
+        for dataset in datasets
+        for run, means in each_run(dataset, bf_ucb_at_quota)
+        for rounds, values in [distance_of(run, means)]
+        for g, group in enumerate(GROUPS)
+    )
     drawing, axes = _two_versions(sharey=True)
     for axis, version in zip(axes[0], VERSIONS, strict=True):
         part = of(curves, version=version)

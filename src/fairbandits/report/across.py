@@ -1,7 +1,7 @@
 """The page across papers: statements that several papers make, and claims that rest on claims."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,16 +17,22 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.audit.words import readings_in_words, under_readings
-from fairbandits.report.audit import Audit, badge, headline, number_of
-from fairbandits.report.graph import Mark, draw
-from fairbandits.report.markup import Html, folded, joined, link_to_claim, small, table, typeset
-from fairbandits.settings.formulas import plain
+from fairbandits.report.audit import Audit, headline, number_of
+from fairbandits.report.markup import (
+    FUNCTIONS,
+    Html,
+    folded,
+    joined,
+    link_to_claim,
+    render,
+    typeset,
+)
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
-#: Letter (for those who see no colours) and CSS class of each verdict in a graph.
+#: Letter (for those who see no colours) and CSS class of each verdict beside a claim.
 MARKS = {
     REPRODUCED: ("R", "good"),
     NOT_REPRODUCED: ("N", "off"),
@@ -82,37 +88,32 @@ def outcome(audit: Audit, claim: str) -> str:
 # ----------------------------------------------------------------------------- what is shared
 
 
-def shared(audit: Audit | None) -> Iterator[Html | Markdown]:
+def shared(audit: Audit) -> Iterator[Html | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
-    if audit is None:
-        return
     for name, one in load_shared(audit.ledgers).items():
         yield Html('<h3 id="{}">{}</h3>').format(name, one.title)
         yield Markdown(one.statement)
-        rows = [_row(audit, key) for key in one.claims]
-        header = ["paper", "place", "what is claimed", "verdict", "number"]
         counts = Counter(outcome(audit, key) for key in one.claims)
         said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
-        yield folded(f"{len(rows)} claims: {said}", table({"": rows}, header, f"claims-{name}"))
+        lines = [(audit.claims[key], *_judged(audit, key)) for key in one.claims]
+        wide = render("shared.html", name=name, audit=audit, lines=lines, not_judged=NOT_JUDGED)
+        yield folded(f"{len(lines)} claims: {said}", wide)
 
 
-def _row(audit: Audit, key: str) -> list[str]:
-    claim = audit.claims[key]
-    verdict, number = badge(NOT_JUDGED), ""
-    if key in audit.headlines:
-        head, *others = audit.in_words(key)
-        verdict, number = badge(head["verdict"], head["grade"]), number_of(audit, head)
-        if others and head["verdict"] == DEPENDS:
-            under = under_readings(audit.in_words(key)).items()
-            each = (badge(outcome) + " " + ", ".join(names) for outcome, names in under)
-            verdict += Html("<br>") + small(joined(each, "; "))
-        elif others:
-            verdict += Html("<br>") + small(readings_in_words([head, *others]))
-        if others and not number:
-            values = ((row["reading"], number_of(audit, row)) for row in others)
-            number = joined((f"{name}: {value}" for name, value in values if value), "<br>")
-    said = link_to_claim(key, typeset(claim.statement))
-    return [audit.ledgers[claim.paper].short_title, claim.place, said, verdict, number]
+def _judged(
+    audit: Audit, key: str
+) -> tuple[dict | None, Mapping[str, list[str]], str, list[tuple[str, str]]]:
+    """Return a claim's headline, its readings by verdict or in words, and numbers by reading."""
+    if key not in audit.headlines:
+        return None, {}, "", []
+    head, *others = rows = audit.in_words(key)
+    number = number_of(audit, head)
+    numbers = [("", number)] if number else []
+    if not number:
+        numbers = [(row["reading"], said) for row in others if (said := number_of(audit, row))]
+    if head["verdict"] == DEPENDS:
+        return head, under_readings(rows), "", numbers
+    return head, {}, readings_in_words(rows) if others else "", numbers
 
 
 # -------------------------------------------------------------------------- what rests on what
@@ -138,68 +139,63 @@ def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
     return list(found)
 
 
-def legend() -> Html:
-    """Return the legend of the graphs: letters and colours."""
-    key = Html('<span class="fb-key fb-node-{}"><b>{}</b> {}</span> ')
-    marks = joined(key.format(look, letter, words) for words, (letter, look) in MARKS.items())
-    return Html('<p class="fb-legend">{}</p>').format(marks)
+@dataclass(frozen=True)
+class Branch:
+    """A claim, and the claims that rest on it; `again` where these stand at an earlier place."""
+
+    claim: str
+    above: list["Branch"]
+    again: bool = False
 
 
-def graph(audit: Audit, paper: str) -> Html:
-    """Return the graph of a paper's claims that rest on others or carry others.
+def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[str]) -> list[Branch]:
+    """Return claims with all that rests on them, each part once.
 
-    An arrow leads from a claim to one that rests on it; claims of other papers appear at the end of
-    an arrow only.
+    Examples
+    --------
+    >>> (base,) = branches("a", {"a": ["b", "c"], "b": ["c"], "c": ["d"]}, set())
+    >>> [(one.claim, len(one.above), one.again) for one in base.above]
+    [('b', 1, False), ('c', 0, True)]
     """
-    title = Html("<h3>{}</h3>").format(audit.ledgers[paper].title)
-    bases: dict[str, list[str]] = {}
-    for base, others in resting(audit).items():
-        for key in others:
-            if paper in (audit.claims[base].paper, audit.claims[key].paper):
-                bases.setdefault(base, [])
-                bases.setdefault(key, []).append(base)
-    if not bases:
-        return title + Html("<p>No claim is recorded to rest on another one.</p>")
-    marks = {key: _mark(audit, key, paper) for key in audit.claims if key in bases}
-    broken = {key for key in marks if outcome(audit, key) in BROKEN}
-    words = f"Claims of {audit.ledgers[paper].short_title} and what they rest on; as a table below"
-    drawn = Html(draw(bases, marks, broken, words))
-    return title + Html('<div class="fb-scroll">{}</div>').format(drawn)
+    found = []
+    for key in claims:
+        again = key in seen and key in above
+        seen.add(key)
+        found.append(Branch(key, [] if again else branches(above.get(key, []), above, seen), again))
+    return found
 
 
-def _mark(audit: Audit, key: str, paper: str) -> Mark:
-    claim = audit.claims[key]
-    name = key.partition("-")[2]
-    elsewhere = claim.paper != paper
-    if elsewhere:
-        name = f"{audit.ledgers[claim.paper].short_title}: {name}"
-    letter, look = MARKS[outcome(audit, key)]
-    said = f"{key}, {outcome(audit, key)}: {plain(claim.statement)}"
-    return Mark(name, letter, look, said, lambda svg: link_to_claim(key, Html(svg)), elsewhere)
+def tree(audit: Audit, paper: str) -> Html:
+    """Return a paper's claims that carry others, each with what rests on it below it."""
+    above = {
+        base: [key for key in keys if paper in (audit.claims[base].paper, audit.claims[key].paper)]
+        for base, keys in resting(audit).items()
+    }
+    over = {key for keys in above.values() for key in keys}
+    roots = [key for key in audit.claims if above.get(key) and key not in over]
+    found = branches(roots, above, set())
+    return render("tree.html", audit=audit, ledger=audit.ledgers[paper], branches=found)
 
 
 def taken_along(audit: Audit, paper: str) -> Html:
     """Return a paper's claims that do not hold as said, with all claims that rest on each."""
     above, own = resting(audit), audit.ledgers[paper].claims
-    title = Html("<h3>{}</h3>").format(audit.ledgers[paper].title)
-    rows = [
-        [
-            link_to_claim(key) + Html("<br>") + typeset(audit.claims[key].statement),
-            headline(audit, key),
-            joined((link_to_claim(one) + " " + _marked(audit, one) for one in over), "<br>"),
-        ]
+    lines = [
+        (key, over)
         for key in own
         if outcome(audit, key) in BROKEN and (over := carried(key, above))
     ]
-    if not rows:
-        judged = any(key in audit.headlines for key in own)
-        said = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
-        return title + Html("<p>{}</p>").format(said)
-    header = ["does not hold as said", "verdict", "rests on it, also by way of others"]
-    wide = table({"": rows}, header, f"taken-along-{paper}")
-    return title + folded(f"{len(rows)} claims that others rest on", wide)
+    judged = any(key in audit.headlines for key in own)
+    none = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
+    return render(
+        "taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines, none=none
+    )
 
 
-def _marked(audit: Audit, claim: str) -> Html:
-    """Return a claim's verdict as a badge, with those of its readings where they differ."""
-    return headline(audit, claim) if claim in audit.headlines else badge(NOT_JUDGED)
+def named(audit: Audit, claim: str) -> Html:
+    """Return a link to a claim, with its verdict and its statement."""
+    verdict = headline(audit, claim) if claim in audit.headlines else NOT_JUDGED
+    return joined([link_to_claim(claim), verdict, typeset(audit.claims[claim].statement)], " ")
+
+
+FUNCTIONS |= {"named": named, "outcome": outcome}

@@ -1,7 +1,8 @@
 """Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from fairbandits.audit.finding import (
     GRADES,
     INCONCLUSIVE,
     NOT_REPRODUCED,
+    NOT_TESTABLE,
     OUTCOMES,
     REPRODUCED,
 )
@@ -23,14 +25,13 @@ from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report.markup import (
+    FUNCTIONS,
     Html,
-    folded,
     joined,
     link,
     link_to_claim,
     render,
     small,
-    table,
     typeset,
 )
 from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, scale_of
@@ -42,6 +43,12 @@ Row = Mapping[str, Any]
 LOOKS = {REPRODUCED: "good", NOT_REPRODUCED: "off", FAILED: "failed"}
 #: Significant digits shown.
 DIGITS = 4
+#: What a paper's page tells of the claims that the paper stands on, by their verdicts.
+STORY = {
+    "What does not hold as it is claimed": (NOT_REPRODUCED, DEPENDS),
+    "What holds": (REPRODUCED,),
+    "What stays open": (INCONCLUSIVE, NOT_TESTABLE, FAILED),
+}
 #: Heading of each group of claims in the tally.
 GROUPS = ("primary", "others")
 
@@ -66,57 +73,59 @@ class Audit:
         """All claims by their ids."""
         return {key: one for ledger in self.ledgers.values() for key, one in ledger.claims.items()}
 
+    @cached_property
+    def heads(self) -> list[dict[str, Any]]:
+        """The headline verdicts of all papers."""
+        return [row for row in self.rows if row["headline"]]
+
+    @cached_property
+    def headlines(self) -> dict[str, str]:
+        """The headline verdict of each judged claim."""
+        return {row["claim"]: row["verdict"] for row in self.heads}
+
     def of(self, paper: str) -> list[dict[str, Any]]:
         """Return a paper's headline verdicts."""
-        return [row for row in self.rows if row["headline"] and row["paper"] == paper]
+        return [row for row in self.heads if row["paper"] == paper]
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._rows[claim]
+        return self._by_claim["rows"][claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
-        ledger = self.ledgers[self.tested(claim).paper]
+        ledger = self.judging(claim)
         rows = self.under_readings(claim)
         return [
             row | {"reading": row["reading"] and ledger.reading(row["reading"])} for row in rows
         ]
 
-    @cached_property
-    def headlines(self) -> dict[str, str]:
-        """The headline verdict of each judged claim."""
-        return {row["claim"]: row["verdict"] for row in self.rows if row["headline"]}
-
-    @cached_property
-    def _rows(self) -> dict[str, list[dict[str, Any]]]:
-        return _by_claim(self.rows)
-
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""
         return show.stands_for(self.claims[claim], self.ledgers)
 
+    def judging(self, claim: str) -> Ledger:
+        """Return the ledger with the tests that judge a claim."""
+        return self.ledgers[self.tested(claim).paper]
+
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._found.get(self.tested(claim).id, [])
+        return self._by_claim["findings"][self.tested(claim).id]
 
     @cached_property
-    def _found(self) -> dict[str, list[dict[str, Any]]]:
-        return _by_claim(self.findings)
+    def _by_claim(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
+        found = {"rows": defaultdict(list), "findings": defaultdict(list)}
+        for name, lists in found.items():
+            for row in getattr(self, name):
+                lists[row["claim"]].append(row)
+        return found
 
 
-def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        found.setdefault(row["claim"], []).append(row)
-    return found
-
-
-def open_audit(results: str | Path) -> Audit | None:
-    """Return the verdicts; None without ledgers, NotReady where they are missing or stale."""
+def open_audit(results: str | Path) -> Audit:
+    """Return the verdicts, none without ledgers; NotReady where they are missing or stale."""
     config = load_config([CONFIG])
     ledgers = load_ledgers(config)
     if not ledgers:
-        return None
+        return Audit({}, [], [], "paper", Path(results))
     folder = Path(results) / "audit"
     try:
         rows, scale, _ = read(folder / "verdicts.parquet", ledgers)
@@ -130,16 +139,13 @@ def open_audit(results: str | Path) -> Audit | None:
     return Audit(ledgers, rows, findings, scale, Path(results))
 
 
-def banner(audit: Audit | None) -> Html | None:
+def banner(audit: Audit) -> Html | None:
     """Return the notice above verdicts of another scale or of an exploratory run."""
-    if audit is None:
-        return None
-    if audit.scale == "paper":
-        said = exploratory_words(audit.seed) if audit.seed else ""
-        exploratory = Html('<p class="fb-exploratory"><em>{}</em></p>')
-        return exploratory.format(said) if said else None
-    more = "A claim whose test asks for more replicates than there are has failed."
-    return other_scale(audit.scale, Html("<p>{}</p>").format(more))
+    if audit.scale != "paper":
+        more = "A claim whose test asks for more replicates than there are has failed."
+        return other_scale(audit.scale, Html("<p>{}</p>").format(more))
+    said = exploratory_words(audit.seed) if audit.seed else ""
+    return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
 
 
 # ------------------------------------------------------------------------------ for reading
@@ -189,8 +195,8 @@ def numbers(row: Row) -> str:
 
 def quantity_of(audit: Audit, row: Row) -> str:
     """Return the name and unit of a row's number; empty without a number."""
-    tested = audit.tested(row["claim"])
-    found = quantities.quantity_of(row, tested, audit.ledgers[tested.paper])
+    claim = row["claim"]
+    found = quantities.quantity_of(row, audit.tested(claim), audit.judging(claim))
     return "" if found is None else str(found)
 
 
@@ -205,11 +211,8 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     rows = audit.in_words(claim)
     under = words.readings_in_words(rows)
     shown = badge(rows[0]["verdict"], rows[0]["grade"])
-    return shown + " " + small(under) if under and (always or _depends(rows[0])) else shown
-
-
-def _depends(row: Row) -> bool:
-    return row["verdict"] == DEPENDS
+    depends = rows[0]["verdict"] == DEPENDS
+    return shown + " " + small(under) if under and (always or depends) else shown
 
 
 def role(row: Row) -> str:
@@ -242,50 +245,27 @@ def _group(row: Row) -> str:
     return "" if row["left_out"] else GROUPS[not row["primary"]]
 
 
-def tally(audit: Audit | None) -> Html | None:
+def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
-    if audit is None:
-        return None
-    there = {row["verdict"] for row in audit.rows if row["headline"] and _group(row)}
+    there = {row["verdict"] for row in audit.heads if _group(row)}
+    counted, others = {}, {}
+    for paper, ledger in audit.ledgers.items():
+        rows = audit.of(paper)
+        groups = {group: [row for row in rows if _group(row) == group] for group in GROUPS}
+        counted[ledger.title] = [(group, show.tally(own)) for group, own in groups.items() if own]
+        left = {
+            plural: [row["verdict"] for row in rows if row["left_out"] == reason]
+            for reason, plural in totals.LEFT_OUT.items()
+        }
+        if any(left.values()):
+            others[ledger.title] = [(plural, own) for plural, own in left.items() if own]
     outcomes = [one for one in OUTCOMES if one != FAILED or FAILED in there]
-    groups: dict[str, list[list[Any]]] = {}
-    for paper, ledger in audit.ledgers.items():
-        rows = groups.setdefault(ledger.title, [])
-        for group in GROUPS:
-            own = [row for row in audit.of(paper) if _group(row) == group]
-            found = show.tally(own)
-            if own:
-                counts = (_counted(found, one) for one in outcomes)
-                rows.append([group, found.claims, found.printed, *counts])
-    html = table(groups, ["", "claims", "on printed words", *outcomes], "tally")
-    grades = "; ".join(f"{grade}: {when}" for grade, when in GRADES.items())
-    html += Html("<p>Of each number, how many are of which grade. {}.</p>").format(grades)
-    return html + _others(audit, outcomes)
+    return render("tally.html", papers=counted, others=others, outcomes=outcomes, grades=GRADES)
 
 
-def _counted(found: totals.Totals, outcome: str) -> Html | str:
-    grades = found.grades.get(outcome, {})
-    said = small(", ".join(f"{count} {grade}" for grade, count in grades.items()))
-    count = found.counted.get(outcome, "")
-    return Html("{}<br>{}").format(count, said) if grades else count
-
-
-def _others(audit: Audit, outcomes: list[str]) -> Html:
-    """Return the table of the claims that are in no total, by the reason."""
-    groups: dict[str, list[list[Any]]] = {}
-    for paper, ledger in audit.ledgers.items():
-        for reason, plural in totals.LEFT_OUT.items():
-            own = [row["verdict"] for row in audit.of(paper) if row["left_out"] == reason]
-            if own:
-                counts = (own.count(one) or "" for one in outcomes)
-                groups.setdefault(ledger.title, []).append([plural, len(own), *counts])
-    said = Html('<p id="left-out">Each finding is counted once. In no total are:</p>')
-    return said + table(groups, ["", "claims", *outcomes], "others") if groups else Html()
-
-
-def links(audit: Audit | None) -> Html | None:
+def links(audit: Audit) -> Html | None:
     """Return links to the table of all claims and to the table of robustness."""
-    if audit is None:
+    if not audit.ledgers:
         return None
     return Html(
         "<p>{}: a table to sort and to filter, and a page for each claim with its evidence. "
@@ -293,125 +273,88 @@ def links(audit: Audit | None) -> Html | None:
     ).format(link("claims", "All claims"), link("robustness", "Robustness"))
 
 
-def consequential(audit: Audit | None) -> Html | None:
+def consequential(audit: Audit) -> Html:
     """Return the primary claims not reproduced, then those open or reading-dependent.
 
     Claims that only restate others are left out, unless no primary claim stands for them.
     """
-    if audit is None:
-        return None
-    primary = [row for row in audit.rows if row["headline"] and _group(row) == GROUPS[0]]
-    titles = listed([ledger.short_title for ledger in audit.ledgers.values()])
-    said = (
-        f"{titles} stand{'s' * (len(audit.ledgers) == 1)} on {len(primary)} primary claims, each "
-        "finding counted once. By the rules of the ledgers they are judged: "
-        f"{listed(show.tally(primary).outcomes)}."
+    primary = [row for row in audit.heads if _group(row) == GROUPS[0]]
+    return render(
+        "consequential.html",
+        audit=audit,
+        titles=listed([ledger.short_title for ledger in audit.ledgers.values()]),
+        primary=len(primary),
+        outcomes=listed(show.tally(primary).outcomes),
+        rows=[
+            row
+            for outcome in (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
+            for row in _not_reproduced(audit, outcome)
+        ],
     )
-    cells = [
-        [
-            _linked(row),
-            headline(audit, row["claim"], always=True),
-            audit.ledgers[row["paper"]].short_title,
-            row["place"],
-        ]
-        for outcome in (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
-        for row in _not_reproduced(audit, outcome)
-    ]
-    shown: str = ""
-    if cells:
-        said += " Those that are not reproduced, those for which it depends on the reading, and "
-        said += "those that are not decided, each with its evidence:"
-        header = ["what is claimed", "verdict", "paper", "place"]
-        shown = table({"": cells}, header, "consequential")
-    return Html('<div class="fb-wrap"><p>{}</p>{}</div>').format(said, shown)
 
 
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     """Return primary claims with a verdict, no finding twice."""
-    rows = [
-        row
-        for row in audit.rows
-        if row["headline"] and row["primary"] and row["verdict"] == outcome
-    ]
-    chosen = [row for row in rows if _group(row) == GROUPS[0]]
-    said = {row["claim"] for row in chosen}
+    rows = [row for row in audit.heads if row["primary"] and row["verdict"] == outcome]
+    chosen = {row["claim"] for row in rows if _group(row) == GROUPS[0]}
+    said = set(chosen)
     for row in rows:
         claim = audit.claims[row["claim"]]
-        if row["left_out"] not in (totals.ALIAS, totals.JUDGED_BY_OTHERS) or (
-            claim.about != "text"
-        ):
-            continue
-        judges = claim.judged_by or (claim.alias_of,)
-        found = {name for name in judges if audit.headlines[name] == outcome}
-        if not found & said:
-            chosen.append(row)
-            said |= found
-    order = {row["claim"]: place for place, row in enumerate(audit.rows)}
-    return sorted(chosen, key=lambda row: order[row["claim"]])
+        restates = row["left_out"] in (totals.ALIAS, totals.JUDGED_BY_OTHERS)
+        if restates and claim.about == "text":
+            judges = claim.judged_by or (claim.alias_of,)
+            found = {name for name in judges if audit.headlines[name] == outcome}
+            if not found & said:
+                chosen.add(claim.id)
+                said |= found
+    return [row for row in rows if row["claim"] in chosen]
 
 
 # --------------------------------------------------------------------------- a paper's page
 
 
-def summary(audit: Audit | None, paper: str) -> Html | None:
+def summary(audit: Audit, paper: str) -> Html | None:
     """Return a paper's verdicts in short, for the paper's page."""
-    if audit is None or paper not in audit.ledgers:
+    if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    found = show.tally(rows)
-    counted = listed(found.outcomes)
-    without = f" ({found.left_out})" if found.left_out else ""
-    short = audit.ledgers[paper].title.partition(":")[0]
-    cells = [
-        [
-            _linked(row),
-            headline(audit, row["claim"]),
-            row["place"],
-            figure_link(row, page=paper),
-        ]
-        for row in rows
-        if row["primary"]
-    ]
-    header, name = ["what is claimed", "verdict", "place", "figure"], "verdict-table"
     head, *lines = criteria.in_words(criteria.met(audit.claims, rows, audit.findings))
-    return Html(
-        '<div class="fb-wrap"><p>Of {} claims that the audited text makes, {} of them on printed '
-        "words, {}. Below are those that the paper stands on; {}.</p>{}"
-        "<p>By other criteria of success, each where it can be asked of a claim:</p>{}</div>"
-    ).format(
-        found.claims,
-        found.printed,
-        counted + without,
-        link(f"claims?paper={short}", "all of them, to sort and to filter"),
-        folded(f"{len(cells)} claims that the paper stands on", table({"": cells}, header, name)),
-        table({"": lines}, head, "criteria"),
+    story = {
+        title: [
+            _short(audit, row["claim"])
+            for row in rows
+            if row["primary"] and row["verdict"] in verdicts
+        ]
+        for title, verdicts in STORY.items()
+    }
+    return render(
+        "summary.html",
+        paper=paper,
+        short=audit.ledgers[paper].title.partition(":")[0],
+        found=(found := show.tally(rows)),
+        outcomes=listed(found.outcomes),
+        story=story,
+        head=head,
+        lines=lines,
     )
 
 
-def about(audit: Audit | None, paper: str, figure: str, *claims: str) -> Html | None:
+def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
     """Return the claims about a figure, and those named, with verdict, number and objections."""
-    if audit is None or paper not in audit.ledgers:
+    if paper not in audit.ledgers:
         return None
     own = audit.ledgers[paper].claims.values()
     keys = dict.fromkeys([*(one.id for one in own if figure and one.figure == figure), *claims])
-    item = Html("<li>{}</li>")
-    items = joined(item.format(_in_short(audit, key)) for key in keys if key in audit.headlines)
-    return Html('<ul class="fb-about">{}</ul>').format(items)
+    lines = [_short(audit, key) for key in keys if key in audit.headlines]
+    return render("about.html", lines=lines)
 
 
-def _in_short(audit: Audit, key: str) -> Html:
+def _short(audit: Audit, key: str) -> tuple[Row, str, list[str]]:
+    """Return a claim's headline, its readings or its number, and what objects to it."""
     row, *_ = rows = audit.in_words(key)
-    shown = badge(row["verdict"], row["grade"]) + " " + _linked(row)
-    said = words.readings_in_words(rows) if _depends(row) else number_of(audit, row)
-    against = objections(audit, key)
-    if said:
-        shown += Html("<br>") + small(said)
-    if against:
-        count = f"{len(against)} further {'question' if len(against) == 1 else 'questions'}"
-        summary = Html("<details><summary>{}</summary>{}</details>")
-        lines = joined(map(small, map(typeset, against)), "<br>")
-        shown += summary.format(small(f"But {count} came out otherwise"), lines)
-    return shown
+    depends = row["verdict"] == DEPENDS
+    said = words.readings_in_words(rows) if depends else number_of(audit, row)
+    return row, said, objections(audit, key)
 
 
 def objections(audit: Audit, key: str) -> list[str]:
@@ -422,15 +365,24 @@ def objections(audit: Audit, key: str) -> list[str]:
     return words.qualifying(replace(tested, tests=tests), found, significant)
 
 
-def for_each_paper(audit: Audit | None, function: Callable[[Audit, str], Html]) -> Html | None:
+def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
-    return None if audit is None else joined(function(audit, paper) for paper in audit.ledgers)
-
-
-# ------------------------------------------------------------------------- changes of the rules
+    return joined(function(audit, paper) for paper in audit.ledgers)
 
 
 def deviations(audit: Audit, paper: str) -> Html:
     """Return the changes of a paper's rules since they were first written down, oldest first."""
     ledger = audit.ledgers[paper]
     return render("deviations.html", ledger=ledger, all_claims=ALL_CLAIMS, formerly=FORMERLY)
+
+
+# What templates show of a claim.
+FUNCTIONS |= {
+    "badge": badge,
+    "figure_link": figure_link,
+    "headline": headline,
+    "linked": _linked,
+    "numbers": numbers,
+    "role": role,
+    "significant": significant,
+}

@@ -1,18 +1,18 @@
 """Execute the notebooks, and build the report site from them.
 
-Both are reproducible to the byte: times, random ids and places that papermill and the kernel write
-are removed, and the site is built from those notebooks, the verdicts and the drawn figures alone.
+Both are reproducible to the byte: a notebook has no times and no places of this machine, and the
+site is built from those notebooks, the verdicts and the drawn figures alone.
 """
 
 import base64
+import contextlib
 import io
 import json
 import os
 import re
 import shutil
-import sys
 import tempfile
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -43,6 +43,8 @@ MENU: dict[str, str | tuple[str, ...]] = {
 #: A figure's image and links in a page; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
+#: A large picture that stands alone: a file of its own, since a page has dozens of them.
+_PICTURE = re.compile(r'<svg xmlns=[^>]* aria-label="([^"]*)"[^>]*>.{1500,}?</svg>', re.DOTALL)
 #: The last bytes of a complete image.
 _LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
 #: The search shows a page's text; sections stay, since results lead to them.
@@ -50,33 +52,24 @@ _NO_SECTION = re.compile(r"<(script|style)\b.*?</\1>|<(?!/?section\b)[^>]*>|\s+"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def execute(source: Path, out: Path, parameters: dict[str, str]) -> None:
+def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     """Execute a notebook in its own folder, and write it with its outputs.
 
-    `parameters` are folders, relative to the working directory; the executed notebook names them as
-    given, whatever the project's place. Raises ValueError for a notebook, kernel, parameter or cell
-    that fails.
+    It runs in this process, which imports nothing twice. `parameters` are folders, relative to the
+    working directory; what the notebook shows names them as given, whatever the project's place.
+    Raises ValueError for a notebook, parameter or cell that fails.
     """
     notebook = _read(source)
-    _need_kernel(notebook, source)
     _need_parameters(notebook, source, parameters)
     folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
-    executed = _run(source, folders)
-    given = {
-        spelt: parameters[name]
-        for name, folder in folders.items()
-        for spelt in (folder, _in_source(folder))
-    }
-    text = nbformat.writes(_normalised(executed))
+    _run(notebook, source, folders)
+    notebook.metadata["language_info"] = {"name": "python"}
+    text = nbformat.writes(notebook)
+    given = {folder: parameters[name] for name, folder in folders.items()}
     for folder in sorted(given, key=len, reverse=True):  # a folder comes before the one it is in
-        text = text.replace(folder, given[folder])
+        text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], given[folder])
     with replacing(out) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
-
-
-def _in_source(folder: str) -> str:
-    """Return a folder's name as JSON text of a notebook has it, with escaped letters."""
-    return json.dumps(folder.encode("unicode_escape").decode("ascii"))[1:-1]
 
 
 def _read(source: Path) -> NotebookNode:
@@ -91,21 +84,12 @@ def _read(source: Path) -> NotebookNode:
     return notebook
 
 
-def _need_kernel(notebook: NotebookNode, source: Path) -> None:
-    from jupyter_client.kernelspec import KernelSpecManager
-
-    name = notebook.metadata.get("kernelspec", {}).get("name")
-    installed = sorted(KernelSpecManager().find_kernel_specs())
-    if name not in installed:
-        raise ValueError(
-            f"{source} needs the Jupyter kernel {name!r}, which is not installed here (installed: "
-            f"{', '.join(installed) or 'none'}); install it with "
-            f"`{sys.executable} -m ipykernel install --sys-prefix --name {name}`"
-        )
+def _is_parameters(cell: NotebookNode) -> bool:
+    return "parameters" in cell.metadata.get("tags", [])
 
 
-def _need_parameters(notebook: NotebookNode, source: Path, parameters: dict[str, str]) -> None:
-    cells = [c.source for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
+def _need_parameters(notebook: NotebookNode, source: Path, parameters: Mapping[str, str]) -> None:
+    cells = [cell.source for cell in notebook.cells if _is_parameters(cell)]
     known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
     for name in parameters:
         if name not in known:
@@ -113,42 +97,52 @@ def _need_parameters(notebook: NotebookNode, source: Path, parameters: dict[str,
             raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
 
 
-def _run(source: Path, folders: dict[str, str]) -> NotebookNode:
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
+def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> None:
+    """Run a notebook's cells, and give them their outputs; `folders` are its parameters."""
+    import matplotlib as mpl
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+    from traitlets.config import Config
 
-    from fairbandits.report.kernels import forked
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    quiet = Config({"HistoryManager": {"enabled": False}})
+    with (
+        tempfile.TemporaryDirectory() as ipython,
+        contextlib.chdir(source.resolve().parent),
+        mpl.rc_context(),
+    ):
+        mpl.rc_file_defaults()
+        InteractiveShell.clear_instance()
+        shell = InteractiveShell.instance(config=quiet, ipython_dir=ipython, colors="nocolor")
+        try:
+            if any("pyplot" in cell.source for cell in code):
+                shell.enable_matplotlib("inline")
+            for count, cell in enumerate(code, 1):
+                with capture_output() as captured:
+                    done = shell.run_cell(cell.source)
+                if error := done.error_before_exec or done.error_in_exec:
+                    raise ValueError(
+                        f"{source}: cell [{count}], {(cell.source.splitlines() or [''])[0]!r}, "
+                        f"failed: {type(error).__name__}: {error}"
+                    )
+                cell.execution_count, cell.outputs = count, list(_outputs(captured))
+                if _is_parameters(cell):
+                    shell.push(dict(folders))
+        finally:
+            InteractiveShell.clear_instance()
 
-    try:
-        with forked() as manager:
-            return papermill.execute_notebook(
-                source.resolve(),
-                None,
-                parameters=folders,
-                cwd=source.resolve().parent,
-                progress_bar=False,
-                extra_arguments=["--log-level=CRITICAL"],  # of the kernel, about itself
-                kernel_manager_class=manager,
-            )
-    except PapermillExecutionError as error:
-        shown = error.source.strip().splitlines()
-        raise ValueError(
-            f"{source}: cell [{error.exec_count}], {shown[0] if shown else ''!r}, failed: "
-            f"{error.ename}: {error.evalue}"
-        ) from None
 
-
-def _normalised(notebook: NotebookNode) -> NotebookNode:
-    """Remove what differs from one execution to the next."""
-    notebook.metadata.pop("papermill", None)
-    notebook.metadata["language_info"] = {"name": "python"}
-    for cell in notebook.cells:
-        for key in ("papermill", "execution"):
-            cell.metadata.pop(key, None)
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell["id"] = "injected-parameters"
-            cell.metadata["tags"] = ["injected-parameters", "remove-cell"]
-    return notebook
+def _outputs(captured: Any) -> Iterator[NotebookNode]:
+    """Yield what a cell printed, then what it displayed."""
+    for name in ("stdout", "stderr"):
+        if text := getattr(captured, name):
+            yield nbformat.v4.new_output("stream", name=name, text=text)
+    for one in captured.outputs:
+        data = {
+            kind: base64.b64encode(value).decode() if isinstance(value, bytes) else value
+            for kind, value in one.data.items()
+        }
+        yield nbformat.v4.new_output("display_data", data, metadata=one.metadata or {})
 
 
 def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None = None) -> None:
@@ -203,7 +197,7 @@ def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
 def _claims(results: Path | None, out: Path, source: Path) -> dict[str, Page]:
     """Return a page for each claim; write the sources that Sphinx makes."""
     audit = None if results is None else open_audit(results)
-    if results is None or audit is None:
+    if results is None or audit is None or not audit.ledgers:
         return {}
     data = os.path.relpath(results.resolve(), out / "claims")
     return write_pages(audit, Path(data).as_posix(), source)
@@ -256,13 +250,21 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         shutil.copyfile(file, extra / "figures" / name)
         return f'{attribute}="figures/{name}"'
 
+    def picture(found: re.Match[str]) -> str:
+        folder = extra / "pictures"
+        folder.mkdir(parents=True, exist_ok=True)
+        place = f"pictures/{notebook.stem}-{len(list(folder.glob(f'{notebook.stem}-*'))) + 1}.svg"
+        (extra / place).write_text(found[0], encoding="utf-8")
+        shown = f'<img src="{place}" alt="{found[1]}" loading="lazy" style="width:100%">'
+        return f'<a class="fb-image" href="{place}">{shown}</a>'
+
     for cell in code:
         if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
             cell.metadata["tags"] = ["remove-input"]
         for output in cell.outputs:
             data = output.get("data", {})
             if "text/html" in data:
-                markup = _FIGURE.sub(figure, data["text/html"])
+                markup = _PICTURE.sub(picture, _FIGURE.sub(figure, data["text/html"]))
                 data["text/html"] = places.put_in(markup, str(notebook))
     if notebook.stem == "index":
         others = "\n".join(name for name in places.pages if name != "index")
@@ -278,11 +280,6 @@ def _keep_sources(notebooks: Sequence[Path], folder: Path) -> None:
     folder.mkdir(parents=True)
     for file in notebooks:
         notebook = _read(file)
-        notebook.cells = [
-            cell
-            for cell in notebook.cells
-            if "injected-parameters" not in cell.metadata.get("tags", [])
-        ]
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None

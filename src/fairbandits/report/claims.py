@@ -33,25 +33,14 @@ from fairbandits.report.audit import (
     badge,
     banner,
     figure_link,
-    headline,
     limits,
-    numbers,
     quantity_of,
     role,
     significant,
 )
 from fairbandits.report.evidence import LIMITS, heading, in_order, picture
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import (
-    Cell,
-    Html,
-    data_table,
-    joined,
-    link,
-    link_to_claim,
-    render,
-    typeset,
-)
+from fairbandits.report.markup import Cell, Html, data_table, link, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.records import check
@@ -64,7 +53,7 @@ BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recal
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Beyond the first number cases are folded, beyond the second not all are shown.
-MANY, MOST = 25, 400
+MANY, MOST = 25, 250
 
 
 def symbols(text: str) -> set[str]:
@@ -120,7 +109,7 @@ class Page(NamedTuple):
     body: str
 
 
-# --------------------------------------------------------------------------------- the pages
+# --------------------------------------------------------------------------------- one claim
 
 
 @dataclass(frozen=True)
@@ -143,54 +132,49 @@ class Claims:
         """Claim -> claims that rest directly on it."""
         return resting(self.audit)
 
-    # ------------------------------------------------------------------------- one claim
-
     def page(self, claim: Claim) -> Html:
         """Return the HTML below the title of a claim's page."""
         audit, glossary = self.audit, self.glossaries[claim.paper]
-        rows = audit.under_readings(claim.id)
-        tested = audit.tested(claim.id)
-        ledger = audit.ledgers[tested.paper]
+        rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
+        head, ledger = rows[0], audit.judging(claim.id)
         found = [
-            one | {"reading": one["reading"] and ledger.reading(one["reading"])}
-            for one in in_order(tested.tests, audit.found(claim.id))
+            row | {"reading": row["reading"] and ledger.reading(row["reading"])}
+            for row in in_order(tested.tests, audit.found(claim.id))
         ]
+        deciding = [row["verdict"] for row in found if row["decides"]]
         named = {test.name: quantity(test, ledger) for test in tested.tests}
         formula = glossary.formulas.get(claim.id, "")
-        deciding = [one["verdict"] for one in audit.found(claim.id) if one["decides"]]
         said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
         near = self.above.get(claim.id, [])
-        above = self._judged(carried(claim.id, self.above))
+        above = [key for key in carried(claim.id, self.above) if key in audit.headlines]
         is_inconsistency = claim.kind == "inconsistency"
         return render(
             "claim.html",
-            me=self,
-            badge=badge,
-            numbers=numbers,
+            audit=audit,
             claim=claim,
-            head=rows[0],
+            head=head,
             rows=rows,
             readings=ledger.readings,
             formula=formula,
-            places=self._places(claim, rows[0]),
+            places=self._places(claim, head),
             deciding=len(deciding),
             counted=_counted(deciding) if len(set(deciding)) > 1 else "",
-            conditions=self.only_if(claim),
-            meaning=OF_INCONSISTENCY.get(rows[0]["verdict"], "") if is_inconsistency else "",
-            number=[] if rows[0]["statistic"] is None else list(self._number(rows[0])),
+            conditions=[*self.only_if(claim)],
+            meaning=OF_INCONSISTENCY.get(head["verdict"], "") if is_inconsistency else "",
+            number=[] if head["statistic"] is None else list(self._number(head)),
             tags=tags(audit.in_words(claim.id)),
             cases=f"all {len(found)} cases" if len(found) > 1 else "the case",
-            picture=Html(picture(tested.tests, found, named)),
-            table=self._cases(tested, found),
-            bases=self._judged(claim.bases),
+            picture=picture(tested.tests, found, named),
+            table=_cases(tested, found),
+            bases=[key for key in claim.bases if key in audit.headlines],
             near=[key for key in above if key in near],
             further=[key for key in above if key not in near],
-            data=[_files(place) for place in in_short(rows[0]["data"])],
+            data=[_files(self.data, place) for place in in_short(head["data"])],
             setting=glossary.setting,
             terms=glossary.of(" ".join(said)),
             record=words.record(claim, audit.ledgers[claim.paper]),
             again=came_again(tested, ledger),
-            review=Html(as_review(claim, rows[0])),
+            review=Html(as_review(claim, head)),
         )
 
     def _places(self, claim: Claim, head: Row) -> list[str]:
@@ -200,33 +184,27 @@ class Claims:
         figure = figure_link(head)
         return [*places, "Figure " + figure] if figure else places
 
-    def _judged(self, claims: Iterable[str]) -> list[str]:
-        return [key for key in claims if key in self.audit.headlines]
-
-    def only_if(self, claim: Claim) -> list[Html]:
-        """Return what the verdict depends on: readings, and reconstructed settings."""
+    def only_if(self, claim: Claim) -> Iterator[tuple[str, str]]:
+        """Yield what the verdict depends on: readings, and reconstructed settings."""
         rows = self.audit.under_readings(claim.id)
-        tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
-        readings = self.audit.ledgers[tested.paper].readings
-        found = []
+        readings = self.audit.judging(claim.id).readings
         if rows[0]["verdict"] == DEPENDS:
             sorts = {REPRODUCED: "Holds only if", NOT_REPRODUCED: "Does not hold if"}
             for outcome, under in words.under_readings(rows).items():
                 each = (readings.get(one, one).rstrip(".") for one in under)
-                found.append((sorts.get(outcome, f"Is {outcome} if"), f"{'; or '.join(each)}."))
+                yield sorts.get(outcome, f"Is {outcome} if"), f"{'; or '.join(each)}."
         if claim.part:
-            found.append(("In part", claim.part.rstrip(".") + "."))
+            yield "In part", claim.part.rstrip(".") + "."
         if claim.basis != "printed":
-            found.append(("Only as reconstructed", words.basis(claim).rstrip(".") + "."))
-        found += [("Qualified by", one) for one in words.qualifying(tested, cases, significant)]
-        said = Html("<strong>{}:</strong> {}")
-        return [said.format(start, typeset(text)) for start, text in found]
+            yield "Only as reconstructed", words.basis(claim).rstrip(".") + "."
+        tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
+        for one in words.qualifying(tested, cases, significant):
+            yield "Qualified by", one
 
     def _number(self, row: Row) -> Iterator[tuple[str, str]]:
         """Yield number, limits, reference, replicates and rule of the deciding finding."""
         level = row["settings"].get("level")
-        tested = self.audit.tested(row["claim"])
-        ledger = self.audit.ledgers[tested.paper]
+        tested, ledger = self.audit.tested(row["claim"]), self.audit.judging(row["claim"])
         what = quantities.quantity_of(row, tested, ledger)
         case = f", in the case that decides ({row['each']})" * bool(row["each"])
         said = f"{what}{case}: {significant(row['statistic']) or 'not to be had'}"
@@ -244,214 +222,57 @@ class Claims:
         rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
         yield "rule", rule.replace("_", " ")
 
-    def _cases(self, tested: Claim, rows: Sequence[Row]) -> Html:
-        """Return a table of the questions of a claim's tests; of very many, the most telling."""
-        if not rows:
-            return Html()
-        said = f"{len(rows)} cases: {_counted(row['verdict'] for row in rows)}"
-        if len(rows) > MOST:
-            said += f"; here are {MOST}, those that speak most against the claim"
-            kept = set(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
-            rows = [row for k, row in enumerate(rows) if k in kept]
-        headings = {test.name: plain(heading(test)) for test in tested.tests}
-        numbered = {"number": "statistic", "lower limit": "low", "upper limit": "high"}
-        columns: dict[str, list[Cell | str]] = {
-            "test": [headings[row["test"]] for row in rows] if len(headings) > 1 else [],
-            "reading": [row["reading"] for row in rows],
-            "case": [row["each"] for row in rows],
-            "verdict": [_verdict_cell(row) for row in rows],
-            "of the control": [row["control"] for row in rows],
-            **{
-                title: [Cell(significant(row[name]), row[name]) for row in rows]
-                for title, name in numbered.items()
-            },
-            "judged against": [Cell(against(row), row["reference"]) for row in rows],
-            "n": [_count_cell(row) for row in rows],
-            "p of the case alone": [
-                Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
-            ],
-        }
-        columns = {name: cells for name, cells in columns.items() if any(map(str, cells))}
-        shown = data_table(
-            list(columns),
-            list(zip(*columns.values(), strict=True)),
-            "cases",
-            buttons={"verdict": OUTCOMES} if len(rows) > MANY else {},
-        )
-        unfolds = Html("<details><summary>{}</summary>{}</details>")
-        return shown if len(rows) <= MANY else unfolds.format(said, shown)
 
-    def named(self, claim: str) -> Html:
-        """Return a link to a claim, with its verdict and its title."""
-        said = typeset(self.audit.claims[claim].statement)
-        return joined([link_to_claim(claim), headline(self.audit, claim), said], " ")
-
-    # ------------------------------------------------------------------------ all claims
-
-    def all_of_them(self) -> Html:
-        """Return one table of all claims of all papers."""
-        header = ["claim", "paper", "place", "kind", "role", "basis", "verdict", "grade"]
-        header += ["quantity", "number", "limits", "n"]
-        heads = [row for row in self.audit.rows if row["headline"]]
-        rows = [
-            [
-                Cell(
-                    link_to_claim(claim.id) + Html("<br>") + plain(claim.statement),
-                    claim.id,
-                ),
-                self.audit.ledgers[claim.paper].short_title,
-                claim.place,
-                claim.kind.replace("_", " "),
-                role(row),
-                BASES[claim.basis],
-                Cell(badge(row["verdict"]), row["verdict"]),
-                row["grade"],
-                quantity_of(self.audit, row),
-                Cell(significant(row["statistic"]), row["statistic"]),
-                limits(row),
-                _count_cell(row),
-            ]
-            for row in heads
-            for claim in [self.audit.claims[row["claim"]]]
-        ]
-        return data_table(
-            header,
-            rows,
-            "claims",
-            ids=[row["claim"] for row in heads],
-            buttons={"verdict": OUTCOMES},
-            selects=("paper", "kind", "role", "basis", "grade"),
-        )
-
-    # ------------------------------------------------------------------------ robustness
-
-    def robustness(self, paper: str) -> Html:
-        """Return a paper's verdicts under each reading, and what they depend on."""
-        ledger = self.audit.ledgers[paper]
-        unknown = reconstructed(paper)
-        lines, alone = [], 0
-        for claim in ledger.claims.values():
-            if not claim.tests or claim.id not in self.audit.headlines:
-                continue
-            rows = self.audit.under_readings(claim.id)
-            under = {one["reading"]: one["verdict"] for one in rows if one["reading"]}
-            rests = {key for name in claim.experiments for key in unknown.get(name, ())}
-            if under or rests:
-                lines.append((claim, rows[0]["verdict"], under, rests))
-            else:
-                alone += 1
-        readings = [key for key in ledger.readings if any(key in one[2] for one in lines)]
-        settings = sorted(set().union(*(one[3] for one in lines)))
-        heads = [(ledger.reading(key), plain(ledger.readings[key])) for key in readings]
-        heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
-        several = [head for _, head, under, _ in lines if len(under) > 1]
-        return render(
-            "robustness.html",
-            ledger=ledger,
-            lines=lines,
-            alone=alone,
-            readings=readings,
-            settings=settings,
-            heads=heads,
-            several=len(several),
-            apart=several.count(DEPENDS),
-            mark=_mark,
-        )
+def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
+    """Return a table of the questions of a claim's tests; of very many, the most telling."""
+    if not rows:
+        return Html()
+    said = f"{len(rows)} cases: {_counted(row['verdict'] for row in rows)}"
+    if len(rows) > MOST:
+        said += f"; here are {MOST}, those that speak most against the claim"
+        kept = set(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
+        rows = [row for k, row in enumerate(rows) if k in kept]
+    headings = {test.name: plain(heading(test)) for test in tested.tests}
+    columns = {
+        "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
+        "reading": [row["reading"] for row in rows],
+        "case": [row["each"] for row in rows],
+        "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
+        "of the control": [row["control"] for row in rows],
+        "number": [_number_cell(row, "statistic") for row in rows],
+        "lower limit": [_number_cell(row, "low") for row in rows],
+        "upper limit": [_number_cell(row, "high") for row in rows],
+        "judged against": [Cell(against(row), row["reference"]) for row in rows],
+        "n": [_count_cell(row) for row in rows],
+        "p of the case alone": [
+            Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
+        ],
+    }
+    columns = {name: cells for name, cells in columns.items() if any(map(str, cells))}
+    lines = list(zip(*columns.values(), strict=True))
+    if len(rows) <= MANY:
+        return data_table(list(columns), lines, "cases")
+    shown = data_table(list(columns), lines, "cases", buttons={"verdict": OUTCOMES})
+    return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
 
 
 def _counted(verdicts: Iterable[str]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in tally(verdicts).items())
 
 
-def _verdict_cell(row: Row) -> Cell:
-    return Cell(badge(row["verdict"], row["grade"]), row["verdict"])
+def _number_cell(row: Row, name: str) -> Cell:
+    return Cell(significant(row[name]), row[name])
 
 
 def _count_cell(row: Row) -> Cell:
     return Cell("" if row["n"] is None else str(row["n"]), row["n"])
 
 
-def _files(place: str) -> dict[str, str]:
+def _files(folder: str, place: str) -> dict[str, str]:
     """Return the files that match a place of data by their names, the first with its folder."""
     first, *others = written_out([place])
-    return {first: first} | {Path(one).stem: one for one in others}
-
-
-def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
-
-    Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
-    `BODY`. `data` is the results' place relative to the claims' folder.
-    """
-    claims = Claims(audit, data)
-    pages = {
-        key: Page(plain(claim.statement), claims.page(claim))
-        for key, claim in audit.claims.items()
-        if key in audit.headlines
-    }
-    robust = "".join(
-        f"## {ledger.title}\n\n{_raw(claims.robustness(paper))}"
-        for paper, ledger in audit.ledgers.items()
-    )
-    said = banner(audit)
-    warning = _raw(said) if said else ""
-    sources = {
-        "claims": _ALONE
-        + _ALL.format(
-            banner=warning, totals=show.tally(audit.rows), table=_raw(claims.all_of_them())
-        ),
-        "robustness": _ALONE
-        + _ROBUST.format(banner=warning, legend=_raw(legend()), tables=robust)
-        + _MATHEMATICS,
-        "claims/claim": _ORPHAN + f"# {TITLE}\n\n{warning}{_raw(BODY)}{_MATHEMATICS}",
-    }
-    for name, text in sources.items():
-        (source / name).parent.mkdir(exist_ok=True)
-        (source / f"{name}.md").write_text(text, encoding="utf-8")
-    return pages
-
-
-def _raw(html: str) -> str:
-    """Return HTML as a block of a Markdown page."""
-    return f"``````{{raw}} html\n{html}\n``````\n\n"
-
-
-#: Front matter of a page without a table of contents.
-_ALONE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n"
-#: Loads the typesetting, which Sphinx leaves out of a page without formulas.
-_MATHEMATICS = "```{div} fb-none\n$x$\n```\n"
-_ORPHAN = _ALONE.replace("---\n", "---\norphan: true\n", 1)
-_ALL = """# All claims
-
-Every claim of every paper, with its verdict and the number that decides it. A claim's name leads to
-its own page: what is claimed, where, how it was judged, and the evidence. What verdicts turn on is
-said under [Robustness](robustness.md). Where a number has no limit on a side, the claim's page says
-why.
-
-The totals count {totals}.
-
-{banner}{table}"""
-_ROBUST = """# Robustness
-
-Each verdict under every reading of what a paper leaves open, and which verdicts rest on settings
-that nobody printed and that were reconstructed. A letter stands where a claim was judged under that
-reading, a dot where its data have that setting.
-
-{banner}{legend}{tables}"""
-
-
-def legend() -> Html:
-    """Return the legend of the table of robustness."""
-    marks = joined((_mark(mark) + " " + mark for mark in MARKS if mark != FAILED), " ")
-    return Html('<p class="fb-legend">{}</p>').format(marks)
-
-
-def _mark(verdict: str) -> Html:
-    letter, look = MARKS[verdict]
-    return Html(
-        '<span class="fb-key fb-node-{}" title="{}"><b aria-hidden="true">{}</b>'
-        '<span class="fb-unseen">{}</span></span>'
-    ).format(look, verdict, letter, verdict)
+    files = {first: first} | {Path(file).stem: file for file in others}
+    return {name: f"{folder}/{file}" for name, file in files.items()}
 
 
 def tags(rows: Sequence[Row]) -> dict[str, str]:
@@ -470,3 +291,99 @@ def against(row: Row) -> str:
         f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
+
+
+# -------------------------------------------------------------------------------- all claims
+
+
+def all_of_them(audit: Audit) -> Html:
+    """Return one table of all claims of all papers."""
+    header = ["claim", "paper", "place", "kind", "role", "basis", "verdict", "grade"]
+    header += ["quantity", "number", "limits", "n"]
+    rows = [
+        [
+            Cell(link_to_claim(claim.id) + Html("<br>") + plain(claim.statement), claim.id),
+            audit.ledgers[claim.paper].short_title,
+            claim.place,
+            claim.kind.replace("_", " "),
+            role(row),
+            BASES[claim.basis],
+            Cell(badge(row["verdict"]), row["verdict"]),
+            row["grade"],
+            quantity_of(audit, row),
+            _number_cell(row, "statistic"),
+            limits(row),
+            _count_cell(row),
+        ]
+        for row in audit.heads
+        for claim in [audit.claims[row["claim"]]]
+    ]
+    return data_table(
+        header,
+        rows,
+        "claims",
+        ids=list(audit.headlines),
+        buttons={"verdict": OUTCOMES},
+        selects=("paper", "kind", "role", "basis", "grade"),
+    )
+
+
+def robustness(audit: Audit, paper: str) -> Html:
+    """Return a paper's verdicts under each reading, and what they depend on."""
+    ledger = audit.ledgers[paper]
+    unknown = reconstructed(paper)
+    lines, alone = [], 0
+    for claim in ledger.claims.values():
+        if not claim.tests or claim.id not in audit.headlines:
+            continue
+        rows = audit.under_readings(claim.id)
+        under = {row["reading"]: row["verdict"] for row in rows if row["reading"]}
+        rests = {key for name in claim.experiments for key in unknown.get(name, ())}
+        if under or rests:
+            lines.append((claim, rows[0]["verdict"], under, rests))
+        else:
+            alone += 1
+    readings = [key for key in ledger.readings if any(key in under for _, _, under, _ in lines)]
+    settings = sorted(set().union(*(rests for *_, rests in lines)))
+    heads = [(ledger.reading(key), plain(ledger.readings[key])) for key in readings]
+    heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
+    several = [head for _, head, under, _ in lines if len(under) > 1]
+    return render(
+        "robustness.html",
+        ledger=ledger,
+        lines=lines,
+        alone=alone,
+        readings=readings,
+        settings=settings,
+        heads=heads,
+        several=len(several),
+        apart=several.count(DEPENDS),
+        marks=MARKS,
+    )
+
+
+def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
+    """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
+
+    Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
+    `BODY`. `data` is the results' place relative to the claims' folder.
+    """
+    claims = Claims(audit, data)
+    pages = {
+        key: Page(plain(claim.statement), claims.page(claim))
+        for key, claim in audit.claims.items()
+        if key in audit.headlines
+    }
+    robust = {ledger.title: robustness(audit, key) for key, ledger in audit.ledgers.items()}
+    marks = {words: mark for words, mark in MARKS.items() if words != FAILED}
+    sources = {
+        "claims": {"totals": show.tally(audit.rows), "table": all_of_them(audit)},
+        "robustness": {"tables": robust, "marks": marks},
+        "claims/claim": {"title": TITLE, "body": BODY},
+    }
+    for name, given in sources.items():
+        (source / name).parent.mkdir(exist_ok=True)
+        template = f"{Path(name).name}.md"
+        text = render(template, banner=banner(audit) or "", **given)
+        (source / f"{name}.md").write_text(text, encoding="utf-8")
+    return pages

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairbandits.measures.rates import realised_regret, reward_rates
+from fairbandits.figures.banditq import measured
 from fairbandits.measures.summary import summarise
-from fairbandits.replication.recorded import RunData, runs_of
+from fairbandits.replication.recorded import runs_of
 from fairbandits.report.pages import Paper, number, quantity
 from fairbandits.settings.schemas import paper_file, read_yaml
-
-#: The arms of BanditQ's instance that are promised something.
-PROTECTED = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -40,20 +37,21 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
     or ``late mean``, ``late minimum``, ``late maximum`` over the second half of the horizon, the
     mean by the trapezoid rule.
     """
-    if quantity == "value":
-        return np.array([np.interp(round_, curve.rounds, values) for values in curve.values])
-    if quantity == "maximum" and curve.peaks is not None:
-        return curve.peaks
     late = curve.rounds >= curve.rounds[-1] / 2
-    chosen = curve.values[:, late] if quantity.startswith("late ") else curve.values
-    match quantity.removeprefix("late "):
+    rounds, values = curve.rounds[late], curve.values[:, late]
+    match quantity:
+        case "value":
+            return np.array([np.interp(round_, curve.rounds, one) for one in curve.values])
         case "maximum":
-            return chosen.max(axis=1)
+            return curve.values.max(axis=1) if curve.peaks is None else curve.peaks
         case "minimum":
-            return chosen.min(axis=1)
-        case "mean" if chosen is not curve.values:
-            rounds = curve.rounds[late]
-            return np.trapezoid(chosen, rounds, axis=1) / (rounds[-1] - rounds[0])
+            return curve.values.min(axis=1)
+        case "late maximum":
+            return values.max(axis=1)
+        case "late minimum":
+            return values.min(axis=1)
+        case "late mean":
+            return np.trapezoid(values, rounds, axis=1) / (rounds[-1] - rounds[0])
     raise ValueError(f"no quantity {quantity!r} of a curve")
 
 
@@ -87,23 +85,14 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
     """Return the quantity of a figure of BanditQ's in every replicate."""
     shows = quantity(paper.slug, figure)
     probes = ["queue", "queue_max"] if shows == "queues" else []
-    columns = ["run", "round", "reward", *probes]
-    data, footer = paper.dataset(paper.of_figure(figure).name, columns)
-    return [curve for run in runs_of(data, footer) for curve in _curves(run, footer, shows)]
+    data, footer = paper.dataset(paper.of_figure(figure).name, ["run", "round", "reward", *probes])
+    return [
+        Curve(run.law, series, run.rounds, values, _peaks(run.values, series))
+        for run in runs_of(data, footer)
+        for series, values in measured(run, footer, shows).items()
+    ]
 
 
-def _curves(run: RunData, footer: dict[str, Any], shows: str) -> list[Curve]:
-    rounds, reward = run.rounds, run.values["reward"]
-    if shows == "rates":
-        rates = reward_rates(rounds, reward)
-        return [Curve(run.law, f"arm {k + 1}", rounds, rates[:, :, k]) for k in PROTECTED]
-    if shows == "queues":
-        queue, peak = run.values["queue"], run.values["queue_max"]
-        return [
-            Curve(run.law, f"arm {k + 1}", rounds, queue[:, :, k], peak[:, -1, k])
-            for k in PROTECTED
-        ]
-    if shows == "regret":
-        regret = realised_regret(rounds, reward, footer["means"], footer["targets"])
-        return [Curve(run.law, "regret", rounds, regret)]
-    return [Curve(run.law, footer["labels"][run.policy], rounds, reward.sum(axis=-1))]
+def _peaks(values: dict[str, np.ndarray], series: str) -> np.ndarray | None:
+    """Return the largest queue of an arm in any round, where it was recorded."""
+    return values["queue_max"][:, -1, int(series[-1]) - 1] if "queue_max" in values else None

@@ -8,7 +8,7 @@ https://w3id.org/ro/wfrun/provenance/0.5.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +78,6 @@ def written(
         raise StoreError(
             "there are no records of finished jobs; `fairbandits replicate` makes them"
         )
-    version = metadata.version(NAME)
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(TERMS)
 
@@ -86,53 +85,8 @@ def written(
         return crate.add(ContextEntity(crate, place, {"@type": kind} | more))
 
     files = {place: crate.add(_file(crate, place, entries[place])) for place in sorted(entries)}
-    crate.name = f"{NAME} {version}: a finished run"
-    crate.description = (
-        "Fair-bandit papers re-run and audited: code, locked environment, settings, data, figures, "
-        "verdicts and the report site."
-    )
-    last = max(job.end for job in jobs)
-    crate.root_dataset["datePublished"] = last.date().isoformat()
-    crate.license = add(LICENSE, "CreativeWork", name="MIT License")
-    crate.publisher = crate.root_dataset["author"] = developers = add(
-        "#developers", "Organization", name=DEVELOPERS
-    )
-    crate.root_dataset["conformsTo"] = [
-        add(place, "CreativeWork", name=name, version=number)
-        for place, (name, number) in PROFILES.items()
-    ]
-    crate.metadata["conformsTo"] = [
-        {"@id": "https://w3id.org/ro/crate/1.1"},
-        crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
-    ]
-    engine = add(
-        "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
-        ["ComputerLanguage", "SoftwareApplication"],
-        name="Snakemake",
-        identifier="https://doi.org/10.1093/bioinformatics/bty350",
-        url="https://snakemake.readthedocs.io",
-        softwareVersion=metadata.version("snakemake"),
-    )
-    tools = {
-        step: add(
-            f"#tool/{step}",
-            "SoftwareApplication",
-            name=f"{NAME} {step}",
-            softwareVersion=version,
-            softwareRequirements=files["uv.lock"],
-        )
-        for step in dict.fromkeys(job.step for job in jobs)
-    }
-    steps = {
-        step: add(f"#step/{step}", "HowToStep", name=step, workExample=tool, position=str(number))
-        for number, (step, tool) in enumerate(tools.items(), 1)
-    }
     workflow = crate.mainEntity = files[WORKFLOW]
-    workflow["name"] = f"{NAME}: the workflow"
-    workflow["programmingLanguage"] = engine
-    workflow["creator"], workflow["license"] = developers, crate.license
-    workflow["version"] = version
-    workflow["hasPart"], workflow["step"] = list(tools.values()), list(steps.values())
+    tools, steps = _described(crate, add, files, jobs)
 
     def of(places: Iterable[str]) -> list[ContextEntity] | ContextEntity:
         found: list[ContextEntity] = []
@@ -145,33 +99,13 @@ def written(
     who = {"agent": add("#agent", "Person", name=agent)} if agent else {}
     actions, controls = [], []
     for number, job in enumerate(jobs, 1):
-        action = add(
-            f"#job/{number}",
-            "CreateAction",
-            name=job.rule,
-            description=job.command,
-            startTime=job.begin.isoformat(timespec="milliseconds"),
-            endTime=job.end.isoformat(timespec="milliseconds"),
-            actionStatus=DONE,
-            instrument=tools[job.step],
-            **{
-                key: of(some)
-                for key, some in (("object", job.reads), ("result", job.makes))
-                if some
-            },
-            **who,
-        )
+        named = {"name": job.rule, "description": job.command, "instrument": tools[job.step]}
+        io = {key: of(some) for key, some in (("object", job.reads), ("result", job.makes)) if some}
+        action = add(f"#job/{number}", "CreateAction", **named, **_when([job]), **io, **who)
+        said = {"name": f"Snakemake runs {job.rule}", "instrument": steps[job.step]}
+        said |= {"object": action, "actionStatus": DONE}
         actions.append(action)
-        controls.append(
-            add(
-                f"#control/{number}",
-                "ControlAction",
-                name=f"Snakemake runs {job.rule}",
-                instrument=steps[job.step],
-                object=action,
-                actionStatus=DONE,
-            )
-        )
+        controls.append(add(f"#control/{number}", "ControlAction", **said))
     made = {place for job in jobs for place in job.makes}
     alone = sum(place.startswith("results/") and place not in made for place in files)
     run = add(
@@ -180,18 +114,72 @@ def written(
         name=f"Run of the workflow at the {config.scale_name} scale",
         description=f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; "
         f"{len(jobs)} jobs; {alone} files of results have no record of their own",
-        startTime=min(job.begin for job in jobs).isoformat(timespec="seconds"),
-        endTime=last.isoformat(timespec="seconds"),
-        actionStatus=DONE,
         instrument=workflow,
         object=[one for place, one in files.items() if place.startswith(SETTINGS)],
         result=[one for place, one in files.items() if place.startswith(MADE)],
+        **_when(jobs, "seconds"),
         **who,
     )
-    said = {"instrument": engine, "object": controls, "result": run, "actionStatus": DONE}
-    whole = add("#engine", "OrganizeAction", name="Run of Snakemake", **said)
+    said = {"instrument": workflow["programmingLanguage"], "object": controls, "result": run}
+    whole = add("#engine", "OrganizeAction", name="Run of Snakemake", actionStatus=DONE, **said)
     crate.root_dataset["mentions"] = [run, whole, *actions]
     return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _when(jobs: Sequence[Job], precision: str = "milliseconds") -> dict[str, str]:
+    """Return when jobs began and ended, and that they are done."""
+    return {
+        "startTime": min(job.begin for job in jobs).isoformat(timespec=precision),
+        "endTime": max(job.end for job in jobs).isoformat(timespec=precision),
+        "actionStatus": DONE,
+    }
+
+
+def _described(
+    crate: ROCrate,
+    add: Callable[..., ContextEntity],
+    files: Mapping[str, File],
+    jobs: Sequence[Job],
+) -> tuple[dict[str, ContextEntity], dict[str, ContextEntity]]:
+    """Describe the crate and its workflow; return the tool and the step of each kind of job."""
+    version = metadata.version(NAME)
+    crate.name = f"{NAME} {version}: a finished run"
+    crate.description = (
+        "Fair-bandit papers re-run and audited: code, locked environment, settings, data, figures, "
+        "verdicts and the report site."
+    )
+    crate.root_dataset["datePublished"] = max(job.end for job in jobs).date().isoformat()
+    crate.license = add(LICENSE, "CreativeWork", name="MIT License")
+    developers = add("#developers", "Organization", name=DEVELOPERS)
+    crate.publisher = crate.root_dataset["author"] = developers
+    crate.root_dataset["conformsTo"] = [
+        add(place, "CreativeWork", name=name, version=number)
+        for place, (name, number) in PROFILES.items()
+    ]
+    crate.metadata["conformsTo"] = [
+        {"@id": "https://w3id.org/ro/crate/1.1"},
+        crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
+    ]
+    tools, steps = {}, {}
+    for step in dict.fromkeys(job.step for job in jobs):
+        needs = {"softwareVersion": version, "softwareRequirements": files["uv.lock"]}
+        tool = add(f"#tool/{step}", "SoftwareApplication", name=f"{NAME} {step}", **needs)
+        said = {"name": step, "workExample": tool, "position": str(len(steps) + 1)}
+        tools[step], steps[step] = tool, add(f"#step/{step}", "HowToStep", **said)
+    engine = add(
+        "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
+        ["ComputerLanguage", "SoftwareApplication"],
+        name="Snakemake",
+        identifier="https://doi.org/10.1093/bioinformatics/bty350",
+        url="https://snakemake.readthedocs.io",
+        softwareVersion=metadata.version("snakemake"),
+    )
+    facts = {"name": f"{NAME}: the workflow", "programmingLanguage": engine, "version": version}
+    facts |= {"creator": developers, "license": crate.license}
+    facts |= {"hasPart": list(tools.values()), "step": list(steps.values())}
+    for key, value in facts.items():
+        files[WORKFLOW][key] = value
+    return tools, steps
 
 
 def listed(text: bytes, archive: Path) -> dict[str, Entry]:

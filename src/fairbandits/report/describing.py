@@ -20,18 +20,12 @@ from fairbandits.data.dictionary import (
 )
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
+from fairbandits.report.markup import Html, render
 
 WIDTH = 100
 UNKNOWN = Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
 )
-HEAD = """# The data dictionary
-
-What each column of the tables in `results/` and `audit/` means. Rounds, arms and groups are counted
-from 1, as in the papers, replicates from 0. `fairbandits describe FILE` says it of one file.
-Parquet files have it as metadata of their columns too, unless an earlier version wrote them. This
-page is made by `fairbandits describe`.
-"""
 
 
 def describe(path: Path) -> str:
@@ -111,52 +105,39 @@ def _indented(text: str) -> list[str]:
 
 def page() -> str:
     """Return the data dictionary as Markdown."""
-    return "\n".join(_lines())
-
-
-def _lines() -> Iterator[str]:
-    yield HEAD
-    yield "## Datasets, `results/PAPER/EXPERIMENT.parquet`\n"
-    yield f"A row is {ROWS['dataset']}.\n"
-    yield from _table(RECORDED)
-    yield "\nA parameter that an experiment sweeps is a column of its own name."
-    yield "\n## Figures' tables, `results/PAPER/figN.parquet`\n"
-    yield f"A row is {ROWS['figure']}. What a figure has the mean of, and in which unit:\n"
-    yield "| figures | quantity | unit |"
-    yield "|---|---|---|"
     shown: dict[tuple[str, str, str], list[str]] = {}
     for paper, figures in PAPERS.items():
         for name, one in figures.items():
             shown.setdefault((paper, one.quantity, one.unit), []).append(name)
-    for (paper, quantity, unit), names in shown.items():
-        yield f"| `{paper}` {', '.join(names)} | {_cell(quantity)} | {unit} |"
-    yield ""
     words = {"quantity": "the figure's quantity", "unit": "that of the quantity"}
-    yield from _table(
-        {
-            name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
-            for name, one in DRAWN.items()
-        }
+    drawn = {
+        name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
+        for name, one in DRAWN.items()
+    }
+    text = render(
+        "data_dictionary.md",
+        rows={kind: Html(words) for kind, words in ROWS.items()},
+        figures=[(*key, names) for key, names in shown.items()],
+        table=_table,
+        cell=_cell,
+        tables={
+            "recorded": RECORDED,
+            "drawn": drawn,
+            "replayed": REPLAYED,
+            "judged": JUDGED,
+            "arena": ARENA,
+        },
     )
-    yield "\n## Replays, `results/banditq/replay_*.parquet`\n"
-    yield f"A row is {ROWS['replay']}.\n"
-    yield from _table(REPLAYED)
-    yield "\n## Findings and verdicts, `results/audit/*.parquet` and `audit/*.csv`\n"
-    yield f"A row of findings is {ROWS['findings']}; one of verdicts is {ROWS['verdicts']}.\n"
-    yield from _table(JUDGED)
-    yield "\n## The arena, `results/arena/*.parquet`\n"
-    yield f"A row is {ROWS['arena']}.\n"
-    yield from _table(ARENA)
-    yield ""
+    return f"{text}\n"
 
 
-def _table(columns: Mapping[str, Column]) -> Iterator[str]:
-    yield "| column | what it is | unit | range | one value for each |"
-    yield "|---|---|---|---|---|"
+def _table(columns: Mapping[str, Column]) -> Html:
+    lines = ["| column | what it is | unit | range | one value for each |", "|---|---|---|---|---|"]
     for name, one in columns.items():
         cells = (_cell(one.meaning), one.unit, _cell(one.range), one.per)
-        yield f"| `{name}` | {' | '.join(cells)} |"
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return Html("\n".join(lines))
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("**", "\\*\\*")
+def _cell(text: str) -> Html:
+    return Html(text.replace("|", "\\|").replace("**", "\\*\\*"))

@@ -1,11 +1,11 @@
 """Verdicts for other programs: a table, a page, schema.org's ClaimReview, FORRT's chain."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from fairbandits import __version__
 from fairbandits.audit import totals
@@ -18,8 +18,8 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.data.store import replacing
-from fairbandits.report.edition import reasons_of
-from fairbandits.report.markup import data_table, render
+from fairbandits.report.markup import render
+from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: FORRT's words for what came of a replication.
 OUTCOMES = {
@@ -97,66 +97,53 @@ def write(
 
 def _line(claim: Mapping[str, Any]) -> dict[str, Any]:
     head = claim["headline"]
-    tags = " ".join(head["tags"])
+    tags, grade = " ".join(head["tags"]), head["grade"] or ""
     found = outcome(claim["verdict"], tags)
     return {
         **{name: claim[name] for name in ("id", "paper", "place", "statement", "verdict")},
-        "grade": head["grade"] or "",
+        "grade": grade,
         "tags": tags,
         "outcome": found,
-        "confidence": confidence(found, head["grade"] or "", claim["basis"]),
+        "confidence": confidence(found, grade, claim["basis"]),
         **{name: head[name] for name in ("statistic", "low", "high", "n", "p")},
         "data": " ".join(head["data"]),
     }
 
 
 def _csv(claims: Sequence[Mapping[str, Any]], *_: Any) -> dict[str, str]:
-    lines = [_line(claim) for claim in claims]
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
-    table.writeheader()
-    table.writerows(lines)
-    return {"verdicts.csv": text.getvalue()}
+    table = pd.DataFrame(map(_line, claims), dtype=object)
+    return {"verdicts.csv": table.to_csv(index=False, lineterminator="\n")}
 
 
-def _html(
-    claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], ledgers: Mapping[str, Ledger]
-) -> dict[str, str]:
-    header = ("claim", "statement", "verdict", "grade", "n")
+def _html(claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], _: Any) -> dict[str, str]:
     lines = [_line(claim) for claim in claims]
-    rows = [
-        (one["id"], one["statement"], one["verdict"], one["grade"], str(one["n"] or ""))
-        for one in lines
-    ]
-    table = data_table(header, rows, "claims")
-    return {"verdicts.html": render("verdicts.html", table=table, n=len(rows), scale=said["scale"])}
+    return {"verdicts.html": render("verdicts.html", lines=lines, scale=said["scale"])}
 
 
 def _jsonld(claims: Sequence[Mapping[str, Any]], *_: Any) -> dict[str, str]:
     reviews = [
         _review(claim, claim["verdict"], " ".join(claim["headline"]["tags"])) for claim in claims
     ]
-    content = {"@context": "https://schema.org", "@graph": reviews}
-    return {"verdicts.jsonld": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
+    return {"verdicts.jsonld": _json({"@context": "https://schema.org", "@graph": reviews})}
 
 
 def _forrt(
     claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], ledgers: Mapping[str, Ledger]
 ) -> dict[str, str]:
     """Draft the chain of each claim; what only a person can say stands under ``manual``."""
+    records = {paper: read_yaml(paper_file(paper, "claims"))["claims"] for paper in ledgers}
     files = {}
-    reasons = {paper: reasons_of(paper) for paper in ledgers}
     for claim in claims:
         line, ledger = _line(claim), ledgers[claim["paper"]]
-        audited = ledger.claims[claim["id"]]
+        changes = records[claim["paper"]][claim["id"]].get("changes", ())
         chain = {
             QUOTE: {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
             CLAIM: {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
             STUDY: {
                 "type": "Replication",
                 "scope": said["scale"],
-                "method": audited.estimand or "",
-                "deviations": reasons[claim["paper"]][claim["id"]],
+                "method": ledger.claims[claim["id"]].estimand or "",
+                "deviations": [change["reason"] for change in changes],
                 "software": f"fairbandits {__version__}",
                 "data": claim["headline"]["data"],
             },
@@ -167,9 +154,12 @@ def _forrt(
             },
             CITES: {"manual": ["whether the paper is confirmed, disputed or discussed"]},
         }
-        text = json.dumps(chain, indent=2, ensure_ascii=False)
-        files[f"forrt/{claim['id']}.json"] = text + "\n"
+        files[f"forrt/{claim['id']}.json"] = _json(chain)
     return files
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 FORMS: dict[str, Callable[..., dict[str, str]]] = {

@@ -6,13 +6,12 @@ site.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -34,6 +33,10 @@ class Html(Markup):
         printer.text("<HTML>")
 
 
+#: What templates call beside their own macros; the pages' modules add to it.
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
@@ -43,7 +46,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"link": link, "link_to_claim": link_to_claim, "table": table}
+    environment.globals = FUNCTIONS
     environment.filters["typeset"] = typeset
     return environment
 
@@ -156,17 +159,11 @@ def data_table(
     return render("data_table.html", header=header, filters=filters, lines=lines, name=name)
 
 
-def searchable(frame: pd.DataFrame, name: str, selects: Sequence[str] = ()) -> Html:
-    """Return a frame as `data_table`, without its index."""
-    rows = [
-        [Cell(str(one), one) if isinstance(one, int) else str(one) for one in row]
-        for row in frame.itertuples(index=False)
-    ]
-    return data_table(list(frame.columns), rows, name, selects=selects)
-
-
 def table(
     groups: Mapping[str, Sequence[Sequence[Any]]], header: Sequence[str] = (), name: str = ""
 ) -> Html:
     """Return a small table; `groups` maps headings ("" for none) to rows."""
     return render("table.html", groups=groups, header=header, name=name)
+
+
+FUNCTIONS |= {"link": link, "link_to_claim": link_to_claim, "table": table}

@@ -25,7 +25,7 @@ from fairbandits.audit.show import tally
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
-from fairbandits.report import edition, overview
+from fairbandits.report import overview
 from fairbandits.report.findings import FILE as FINDINGS_FILE
 from fairbandits.report.findings import load_findings, refuse
 from fairbandits.report.findings import written as with_findings
@@ -40,15 +40,8 @@ ALL = "all"
 #: The picture of the totals, in the folder of the figures.
 OVERVIEW = "verdicts"
 COLUMNS = ("name", "value", "text", "source")
-#: Each source of a number, and the other keys that its entry may have.
-SOURCES = {
-    "table": ("unit", "column", "times", "format"),
-    "finding": ("unit", "column", "times", "format"),
-    "arena": ("unit", "column", "times", "format"),
-    "count": ("unit", "format"),
-}
-#: Default column of each source.
-COLUMN = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
+#: What an entry may have beside its source.
+KEYS = ("unit", "column", "times", "format")
 FINDINGS = "audit/findings.csv"
 #: Significant digits of a value in the table.
 DIGITS = 12
@@ -80,24 +73,20 @@ def numbers_of(
     file = paper_file(paper, "numbers", root)
     if not file.is_file():
         return
-    where = f"papers/{paper}/numbers.yaml"
     for name, entry in read_yaml(file).items():
         if only is not None and name not in only:
             continue
-        place = f"{where}: {name}"
+        place = f"papers/{paper}/numbers.yaml: {name}"
         kind = _kind(entry, place)
-        if kind == "table":
-            source, row = _of_table(entry["table"], results, place)
-        elif kind == "finding":
-            source, row = _of_findings(entry["finding"], findings, place)
-        elif kind == "arena":
-            source, row = _of_arena(entry["arena"], results, place)
-        else:
-            source, row = _count(entry["count"], findings, place)
-        column = entry.get("column", COLUMN[kind])
+        function, default = SOURCES[kind]
+        source, row = function(entry[kind], results, findings, place)
+        column = entry.get("column", default)
         if column not in row:
             raise ConfigError(f"{place}: no column {column!r}{meant(column, list(row))}")
-        value = _value(row[column], f"{place}: {column}") * entry.get("times", 1)
+        try:
+            value = float(row[column]) * entry.get("times", 1)
+        except (TypeError, ValueError):
+            raise ConfigError(f"{place}: {column} must be a number, got {row[column]!r}") from None
         text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
         yield Number(name, value, text, f"{source}, {column}", entry["unit"])
 
@@ -110,54 +99,68 @@ def _kind(entry: Mapping[str, Any], place: str) -> str:
             f"{place} must have one of {', '.join(SOURCES)}; got {', '.join(entry) or 'nothing'}"
         )
     (kind,) = kinds
-    if others := [key for key in entry if key != kind and key not in SOURCES[kind]]:
+    keys = ("unit", "format") if kind == "count" else KEYS
+    if others := [key for key in entry if key not in (kind, *keys)]:
         raise ConfigError(
-            f"{place} may have {', '.join(SOURCES[kind])} beside {kind}; got {', '.join(others)}"
+            f"{place} may have {', '.join(keys)} beside {kind}; got {', '.join(others)}"
         )
     if not isinstance(entry.get("unit"), str) or not entry["unit"]:
         raise ConfigError(f"{place} must have a unit, got {entry.get('unit', 'none')!r}")
     return kind
 
 
-def _value(cell: Any, place: str) -> float:
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        raise ConfigError(f"{place} must be a number, got {cell!r}") from None
-
-
-def _of_table(
-    chosen: Mapping[str, Any], results: Path, place: str
-) -> tuple[str, Mapping[str, Any]]:
+def _of_table(chosen: dict, results: Path, _: Any, place: str) -> tuple[str, dict[str, Any]]:
     """Return the file of a figure's table, and the chosen row."""
-    table = read_table(results / f"{chosen['file']}.parquet").to_pandas()
-    return _one(_rows(table, chosen, place), f"{chosen['file']}.parquet", chosen, place)
+    file = f"{chosen['file']}.parquet"
+    chosen = {key: value for key, value in chosen.items() if key != "file"}
+    found = _rows(read_table(results / file).to_pandas(), chosen, place)
+    return _only_row(found, file, chosen, place)
 
 
-def _of_arena(
-    chosen: Mapping[str, Any], results: Path, place: str
-) -> tuple[str, Mapping[str, Any]]:
+def _of_arena(chosen: dict, results: Path, _: Any, place: str) -> tuple[str, dict[str, Any]]:
     """Return the arena's summary of a policy under a contract (`arena.decisions.summary`)."""
     from fairbandits.arena.decisions import summary
 
     file = f"{ARENA}/standings.parquet"
     table = read_table(results / file).to_pandas()
-    found = _rows(table, {"contract": chosen["contract"]}, place)
+    found = summary(_rows(table, {"contract": chosen["contract"]}, place))
     rest = {key: value for key, value in chosen.items() if key != "contract"}
-    return _one(_rows(summary(found), rest, place), file, chosen, place)
+    return _only_row(_rows(found, rest, place), file, chosen, place)
 
 
 def _of_findings(
-    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
-) -> tuple[str, Mapping[str, Any]]:
-    return _one(_matching(chosen, findings, place), FINDINGS, chosen, place)
+    chosen: dict, _: Path, findings: Sequence[Mapping[str, Any]], place: str
+) -> tuple[str, dict[str, Any]]:
+    """Return the chosen row of the findings."""
+    found = _rows(pd.DataFrame([dict(one) for one in findings]), chosen, place)
+    return _only_row(found, FINDINGS, chosen, place)
 
 
-def _matching(
-    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
-) -> pd.DataFrame:
-    """Return the findings with these values in these columns."""
-    return _rows(pd.DataFrame([dict(one) for one in findings]), chosen, place)
+def _count(
+    chosen: dict, _: Path, findings: Sequence[Mapping[str, Any]], place: str
+) -> tuple[str, dict[str, Any]]:
+    """Return how many findings of a test have an outcome, or how many there are in all."""
+    if missing := [key for key in ("claim", "test") if key not in chosen]:
+        raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
+    rest = {key: value for key, value in chosen.items() if key != "outcome"}
+    found = _rows(pd.DataFrame([dict(one) for one in findings]), rest, place)
+    if found.empty:  # a name that is wrong would be counted as 0
+        raise ConfigError(f"{place}: {FINDINGS} must have rows with {_words(rest)}, got none")
+    outcome = chosen.get("outcome")
+    if outcome is not None:
+        if outcome not in OUTCOMES:
+            raise ConfigError(f"{place}: no outcome {outcome!r}{meant(outcome, OUTCOMES)}")
+        found = found[found["verdict"] == outcome]
+    return f"{FINDINGS}: {_words(chosen)}", {"rows": len(found)}
+
+
+#: Each source of a number: what finds its row, and the column that it takes by default.
+SOURCES = {
+    "table": (_of_table, "mean"),
+    "finding": (_of_findings, "statistic"),
+    "arena": (_of_arena, "least"),
+    "count": (_count, "rows"),
+}
 
 
 def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
@@ -167,8 +170,6 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
     before; ``{from: 1000}`` means 1000 or more.
     """
     for key, value in chosen.items():
-        if key == "file":
-            continue
         if key not in table.columns:
             raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
         if isinstance(value, Mapping):
@@ -179,28 +180,9 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
     return table
 
 
-def _count(
-    chosen: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], place: str
-) -> tuple[str, Mapping[str, Any]]:
-    """Return how many findings of a test have an outcome, or how many there are in all."""
-    if missing := [key for key in ("claim", "test") if key not in chosen]:
-        raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
-    rest = {key: value for key, value in chosen.items() if key != "outcome"}
-    found = _matching(rest, findings, place)
-    if found.empty:  # a name that is wrong would be counted as 0
-        raise ConfigError(f"{place}: {FINDINGS} must have rows with {_words(rest)}, got none")
-    if "outcome" in chosen:
-        if chosen["outcome"] not in OUTCOMES:
-            raise ConfigError(
-                f"{place}: no outcome {chosen['outcome']!r}{meant(chosen['outcome'], OUTCOMES)}"
-            )
-        found = found[found["verdict"] == chosen["outcome"]]
-    return f"{FINDINGS}: {_words(chosen)}", {COLUMN["count"]: len(found)}
-
-
-def _one(
+def _only_row(
     table: pd.DataFrame, file: str, chosen: Mapping[str, Any], place: str
-) -> tuple[str, Mapping[str, Any]]:
+) -> tuple[str, dict[str, Any]]:
     words = _words(chosen)
     if len(table) != 1:
         raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(table)}")
@@ -208,7 +190,7 @@ def _one(
 
 
 def _words(chosen: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
+    return ", ".join(f"{key} = {value}" for key, value in chosen.items())
 
 
 def csv_of(numbers: Sequence[Number]) -> str:
@@ -273,13 +255,10 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
     files = {page: written(text, texts, page) for page, text in wanted.items()}
-    files[edition.PAGE] = edition.page(ledgers, table.parent)
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         if not others and files["README.md"] != pages["README.md"]:
             others = [f"README.md: its findings are not those of {FINDINGS_FILE}"]
-        if files[edition.PAGE] != (root / edition.PAGE).read_text(encoding="utf-8"):
-            others.append(f"{edition.PAGE}: it is not what the ledgers and verdicts make")
         return others or [f"all {marked} numbers are as they are"]
     for file, text in {table: csv_of(found), **{root / k: v for k, v in files.items()}}.items():
         with replacing(file) as temporary:

@@ -21,7 +21,7 @@ from fairbandits.replication.datasets import (
     load_dataset,
     shrunk,
 )
-from fairbandits.report.markup import Html, folded, joined, render, searchable, table
+from fairbandits.report.markup import Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -202,19 +202,12 @@ def shown(file: Path) -> str:
 
 def banner(papers: Iterable[Paper]) -> Html | None:
     """Return the notice above results of another scale; None at the published scale."""
-    papers, lines = list(papers), []
-    for paper in papers:
-        for one in paper.shrunk:
-            ran = paper.footers[one.name]
-            lines.append(
-                f"{one.title}: {number(ran['horizon'])} rounds and {ran['replicates']} replicates "
-                f"instead of {number(one.horizon)} and {one.replicates}"
-            )
-    if not lines:
+    papers = list(papers)
+    runs = [(one, paper.footers[one.name]) for paper in papers for one in paper.shrunk]
+    if not runs:
         return None
-    scale = scale_of(one for paper in papers for one in paper.footers.values())
-    items = joined(Html("<li>{}</li>").format(line) for line in lines)
-    return other_scale(scale, folded("What was run", Html("<ul>{}</ul>").format(items)))
+    scale = scale_of(footer for paper in papers for footer in paper.footers.values())
+    return other_scale(scale, render("shrunk.html", runs=runs, number=number))
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
@@ -224,11 +217,7 @@ def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
 
 def other_scale(scale: str, more: str) -> Html:
     """Return a notice that explains another scale than the published one."""
-    return Html(
-        '<div class="fb-smoke" role="alert" style="border: 3px solid #c00; padding: 1em">'
-        '<p class="fb-smoke-title" style="font-size: 1.6em"><strong>{}</strong></p>'
-        "<p>{}</p>{}</div>"
-    ).format(name_of_scale(scale), SCALES[scale], more)
+    return render("scale.html", name=name_of_scale(scale), says=SCALES[scale], more=more)
 
 
 def figure(paper: Paper, name: str) -> Html:
@@ -282,8 +271,7 @@ def quantity(paper: str, name: str) -> str:
 def settings(paper: Paper) -> pd.DataFrame:
     """Return a row per configured number, with its source."""
     rows: dict[tuple[str, ...], list[str]] = {}
-
-    def add(setting: str, entry: dict[str, Any], figures: list[str]) -> None:
+    for setting, entry, figures in _settings(paper):
         value = entry["value"]
         words = [_plain(one) for one in value] if isinstance(value, list) else [_plain(value)]
         if len(words) > 3 and len(set(words)) == 1:
@@ -291,24 +279,26 @@ def settings(paper: Paper) -> pd.DataFrame:
         provenance = entry["provenance"].replace("-", " ")
         key = (setting, ", ".join(words), provenance, entry["source"].strip())
         rows.setdefault(key, []).extend(figures)
+    named = [(_numbers(figures), *key) for key, figures in rows.items()]
+    return pd.DataFrame(named, columns=["figures", "setting", "value", "provenance", "source"])
 
+
+def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+    """Yield the settings of a paper's experiments and replays, with the figures that show them."""
     for block in paper.content["experiments"].values():
         figures = [*block["figures"], *block.get("companion_to", [])]
-        for name, entry in _entries(block):
-            add(name, entry, figures)
+        yield from ((name, entry, figures) for name, entry in _entries(block))
         counts = block["checkpoints"]
         recorded = (
             ", ".join(map(number, counts["at"]))
             if "at" in counts
             else f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
         )
-        checkpoints = {"value": recorded, "provenance": "chosen", "source": RECORDED}
-        add("recorded rounds", checkpoints, figures)
+        entry = {"value": recorded, "provenance": "chosen", "source": RECORDED}
+        yield "recorded rounds", entry, figures
     for block in paper.content.get("replays", {}).values():
         if block["figures"]:
-            add(SETTINGS["horizon"], block["horizon"], block["figures"])
-    named = [(_numbers(figures), *key) for key, figures in rows.items()]
-    return pd.DataFrame(named, columns=["figures", "setting", "value", "provenance", "source"])
+            yield SETTINGS["horizon"], block["horizon"], block["figures"]
 
 
 def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -326,13 +316,13 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def reconstructed(paper: str) -> dict[str, set[str]]:
     """Return the settings of each experiment and suite that were never published, by name."""
-    found: dict[str, set[str]] = {}
-    for kind in ("experiments", "audit"):
-        file = paper_file(paper, kind)
-        if file.is_file():
-            for name, block in read_yaml(file)["experiments"].items():
-                found[name] = set(_unprinted(block, ""))
-    return found
+    files = (paper_file(paper, kind) for kind in ("experiments", "audit"))
+    return {
+        name: set(_unprinted(block, ""))
+        for file in files
+        if file.is_file()
+        for name, block in read_yaml(file)["experiments"].items()
+    }
 
 
 def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
@@ -359,18 +349,18 @@ def _plain(value: Any) -> str:
     >>> _plain({"evenly": {"first": 1, "last": 0, "steps": 100}})
     '1 to 0 in 100 steps'
     """
-    if isinstance(value, dict):
-        if list(value) == ["of_equal_share"]:
-            return f"{_plain(value['of_equal_share'])} / k each"
-        if "steps" in value.get("evenly", {}):
-            first, last, steps = (
-                _plain(value["evenly"][key]) for key in ("first", "last", "steps")
-            )
-            return f"{first} to {last} in {steps} steps"
-        return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
-    if isinstance(value, (int, np.integer)):
-        return number(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    match value:
+        case {"of_equal_share": share}:
+            return f"{_plain(share)} / k each"
+        case {"evenly": {"first": first, "last": last, "steps": steps}}:
+            return f"{_plain(first)} to {_plain(last)} in {_plain(steps)} steps"
+        case dict():
+            return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
+        case int() | np.integer():
+            return number(value)
+        case float():
+            return f"{value:g}"
+    return str(value)
 
 
 def _numbers(figures: Iterable[str]) -> str:
@@ -383,22 +373,17 @@ def _numbers(figures: Iterable[str]) -> str:
     """
     parts = {re.fullmatch(r"fig(\d+)([a-z]?)", name).groups() for name in figures}
     groups: list[list[tuple[int, str]]] = []
-    for one in sorted((int(digits), letter) for digits, letter in parts):
-        if groups and one in _next_to(groups[-1][-1]):
-            groups[-1].append(one)
+    for number_, letter in sorted((int(digits), letter) for digits, letter in parts):
+        before = (number_, chr(ord(letter) - 1)) if letter else (number_ - 1, "")
+        if groups and groups[-1][-1] == before:
+            groups[-1].append((number_, letter))
         else:
-            groups.append([one])
+            groups.append([(number_, letter)])
     return ", ".join(
         f"{first}{letter}" + (f"–{end or last}" if len(group) > 1 else "")
         for group in groups
         for (first, letter), (last, end) in [(group[0], group[-1])]
     )
-
-
-def _next_to(figure: tuple[int, str]) -> tuple[tuple[int, str], ...]:
-    """Return the figures that may follow a figure: (3, "a") -> (3, "b"); (3, "") -> (4, "")."""
-    number_, letter = figure
-    return ((number_, chr(ord(letter) + 1)),) if letter else ((number_ + 1, ""),)
 
 
 def versions(papers: Iterable[Paper]) -> Html:
@@ -415,8 +400,11 @@ def all_settings(paper: Paper) -> Html:
     """Return the settings of a paper's experiments with their sources, folded."""
     found = settings(paper)
     said = f"All {len(found)} settings, each with where it comes from"
-    return folded(said, searchable(found, "settings"))
+    lines = found.itertuples(index=False)
+    return folded(said, data_table(list(found.columns), lines, "settings"))
 
+
+# ---------------------------------------------------------------------------------- of figures
 
 #: Signs of what figures vary, in the tables of their values.
 SIGNS = {"eta": "η", "quota": "β", "tolerance": "α"}
@@ -439,10 +427,12 @@ def values(
     """
     found: dict[str, list[list[str]]] = {}
     for row in drawn.to_dict("records"):
-        said = [_in_words(key, row[key], labels) for key in rows]
-        under = ", ".join(_in_words(key, row[key], labels) for key in groups)
+        said, under = (
+            ", ".join(filter(None, (_in_words(key, row[key], labels) for key in keys)))
+            for keys in (rows, groups)
+        )
         cells = [
-            ", ".join(filter(None, said)),
+            said,
             number(row["mean"], digits),
             *(span(row[f"{what}_low"], row[f"{what}_high"], digits) for what in ("mean", "run")),
             *(_cell(row[key], digits) for key in more.values()),
