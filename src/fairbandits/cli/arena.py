@@ -32,22 +32,23 @@ def _instances() -> list[str]:
     "contracts",
     multiple=True,
     shell_complete=completing(_contracts),
-    help="Only this contract; can be given several times.",
+    help="Only this contract; can be repeated.",
 )
 @option(
     "--instances",
     shell_complete=completing(_instances),
     help="Only these instances, separated by commas.",
 )
-@option("--compiled", is_flag=True, help="Compile the policy, and run as much as is stored.")
-@option("--replicates", type=IntRange(min=2), help="Fewer, or more, replicates.")
-@option("--jobs", type=IntRange(min=1), help="Processes; default all processors.")
+@option("--compiled", is_flag=True, help="Compile the policy; run as much as is stored.")
+@option("--replicates", type=IntRange(min=2), help="Number of replicates.")
+@option("--jobs", type=IntRange(min=1), help="Number of processes; default all processors.")
 @option("--out", type=FILE, help="HTML page to write; default CLASS.html.")
 def arena(configs, results, policy, contracts, instances, compiled, replicates, jobs, out):
     """Run your own policy in the arena, beside the stored ones, on the same rewards.
 
-    The class can ask for quotas, targets and groups, by the names of its parameters. It prints a
-    table and writes one HTML page. `fairbandits replicate arena` makes what is stored.
+    Parameters of the class named quotas, targets and groups receive those of each instance. The
+    command prints a table and writes one HTML page. `fairbandits replicate arena` makes the stored
+    runs.
     """
     from fairbandits.arena import entrant, report
     from fairbandits.arena.roles import load_arena

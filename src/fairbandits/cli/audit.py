@@ -9,12 +9,12 @@ from fairbandits.cli.options import CONFIGS, FILE, FOLDER, VERDICT, command, of_
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
 @of_a_paper
-@option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
+@option("--out", type=FILE, help="Parquet file to write; without it, print the findings.")
 def audit(configs, paper, results, seed, salt, only, out):
-    """Put the questions of PAPER's ledger to its datasets, and keep what is found.
+    """Run the tests of PAPER's ledger on its datasets, and write the findings.
 
-    Where a claim cannot be judged, it is said why. At the published scale nothing is written then;
-    in a smaller run the claim is kept as failed.
+    If a claim cannot be judged, a message says why. At the published scale the command then writes
+    nothing; in a smaller run it keeps the claim as failed.
     """
     from fairbandits.audit import run, show
     from fairbandits.audit.records import write_findings
@@ -70,9 +70,9 @@ def verdicts(configs, findings, joint, out):
 @argument("findings", type=FILE)
 @argument("out", type=FOLDER)
 def record(configs, verdicts, findings, out):
-    """Write VERDICTS and FINDINGS as the short tables in OUT that are committed, or neither.
+    """Write VERDICTS and FINDINGS as short tables in OUT, both or neither.
 
-    These are verdicts.csv and findings.csv, in the folder audit/.
+    The committed ones are verdicts.csv and findings.csv, in the folder audit/.
     """
     from fairbandits.audit import run
 
@@ -87,7 +87,7 @@ def record(configs, verdicts, findings, out):
 def power(configs, paper, results, seed, salt, only, verdict):
     """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
 
-    Open questions come first. It goes by the spread in PAPER's datasets, which must be there.
+    Open questions come first. The spread comes from PAPER's datasets, which must exist.
     """
     from fairbandits.audit import run
 

@@ -28,20 +28,20 @@ from fairbandits.settings.config import load_config
 @CONFIGS
 @CLAIM
 @set_option(
-    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE is of one test; can"
-    " be given several times. Nothing is written."
+    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE changes one test; can"
+    " be repeated. Nothing is written."
 )
 @paper_option("Only claims of this paper.")
 @VERDICT
 @option("--json", "as_json", is_flag=True, help="As JSON.")
-@option("--criteria", is_flag=True, help="Rates by several criteria of success, side by side.")
+@option("--criteria", is_flag=True, help="Rates of reproduction by several criteria, side by side.")
 @RESULTS
-@option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
+@option("--anyway", is_flag=True, help="Show stale verdicts too, marked as such.")
 def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
     """List the claims with their verdicts, or explain one CLAIM.
 
-    Verdicts are those of the results on disk or, without them, the committed ones. Those of a paper
-    are refused when they are of other rules or data than are there now.
+    Verdicts are those of the results on disk or, without results, the committed ones. Verdicts of
+    a paper are refused if its rules or data have changed since.
     """
     from fairbandits.audit import run, whatif
 
@@ -64,7 +64,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
 @CONFIGS
 @paper_option("Only the changes of this paper.")
 def deviations(configs, paper):
-    """List what changed in the audit since it was first written down, in true order."""
+    """List the changes of the audit since it was first written down, by date."""
     from fairbandits.audit import run
 
     echo(run.deviations_words(configs, paper))
@@ -76,7 +76,7 @@ def deviations(configs, paper):
 def check_claims(configs, files):
     """Check the ledgers FILES, papers/PAPER/claims.yaml; all by default.
 
-    What is wrong is said with file, record, key and what is allowed.
+    A message names file, record, key and the allowed values.
     """
     from fairbandits.audit.checking import checked
 
@@ -90,7 +90,7 @@ def check_claims(configs, files):
 
 @command("vocabulary > docs/words-of-the-ledgers.md")
 def vocabulary():
-    """Print the page of all that the expressions of a ledger can name, as Markdown."""
+    """Print all names that expressions of a ledger can use, as a Markdown page."""
     from fairbandits.audit.vocabulary import page
 
     echo(page(), nl=False)

@@ -14,7 +14,7 @@ from fairbandits.cli.options import FILE, command
 def demo(rounds, replicates, out):
     """Compare three policies on three arms with quotas: a table, and a picture.
 
-    UCB1 knows no quotas, Fair-UCB keeps them in every round, LFG in the long run.
+    UCB1 ignores quotas, Fair-UCB keeps them in every round, LFG in the long run.
     """
     import matplotlib as mpl
 

@@ -16,22 +16,22 @@ from fairbandits.settings.config import LEDGER
     "judge my_claims.yaml --cores 2 --out build/my_claims --json",
 )
 @option("--check", is_flag=True, help="Only check FILE; nothing is frozen or written.")
-@option("--out", type=FOLDER, help="Folder for what is made; default FILE without .yaml.")
+@option("--out", type=FOLDER, help="Folder to write into; default FILE without .yaml.")
 @CORES
 @option(
     "--seed",
     type=IntRange(min=0),
-    help="Seed in place of the one that follows from the rules; all of it is then exploratory.",
+    help="Seed in place of that of the rules; everything is then exploratory.",
 )
-@option("--long", is_flag=True, help="Also when plain Python takes very long.")
+@option("--long", is_flag=True, help="Run even if plain Python takes very long.")
 @option("--json", "as_json", is_flag=True, help="Verdicts as JSON.")
 @argument("file", type=FILE)
 def judge(check, out, cores, seed, long, as_json, file):
     """Judge the claims of FILE about policies of your own, as those of the papers are.
 
-    FILE has instances, policies, number of rounds and of replicates, and a ledger of claims
-    (docs/your-own-claims.md). Its rules are frozen first: the seed is a hash of them and of the
-    policies' files, so that other rules draw new data. Every look at data is listed in the report.
+    FILE holds instances, policies, horizon, replicates, and a ledger of claims
+    (docs/your-own-claims.md). The command first freezes the rules: the seed is a hash of them and
+    of the policies' files, so that other rules draw new data. The report lists every look at data.
     """
     from fairbandits.audit.judging import run
 

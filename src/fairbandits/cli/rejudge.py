@@ -15,16 +15,16 @@ from fairbandits.settings.schemas import ROOT, checkout
 
 @command('rejudge --paper ht_ucb --salt "any words"', "rejudge --paper banditq --salts 8 --record")
 @paper_option("The paper whose claims are judged again.")
-@option("--salt", "words", multiple=True, help="Words that the data follow from; any number.")
-@option("--salts", type=IntRange(1, 1000), help="This many salts, named 1, 2, ...")
-@option("--record", is_flag=True, help="Keep what comes of it in audit/agreement.csv.")
-@option("--smoke", is_flag=True, help="A small run, to try it: these are no results.")
+@option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
+@option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
+@option("--record", is_flag=True, help="Add the outcome to audit/agreement.csv.")
+@option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
 @CORES
 def rejudge(paper, words, salts, record, smoke, cores):
-    """Draw all data of a PAPER anew, judge its claims, and say which verdicts come again.
+    """Draw new data for a PAPER, judge its claims, and list which verdicts recur.
 
-    Each salt has a folder of its own, results/rejudge/PAPER/...: a run that was stopped goes on
-    where it was.
+    Each salt has its own folder, results/rejudge/PAPER/... An interrupted run continues where it
+    stopped.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.records import read
