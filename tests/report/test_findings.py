@@ -96,7 +96,7 @@ NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
                 NO_UNIT.format("banditq_fixed", "exponent"),
                 "banditq/fig2 does not show 'the reward that an arm misses'",
             ],
-            ["banditq-prop2-violation: its test hard_family is inconclusive", "carries TRIVIAL"],
+            ["banditq-prop2-violation: its test hard_family is inconclusive"],
         ),
         (
             "another width",

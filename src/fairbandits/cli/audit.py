@@ -38,12 +38,12 @@ def _seeded(configs, seed, salt):
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
 @of_a_paper
-@option("--out", type=FILE, help="Parquet file to write; without it they are printed.")
+@option("--out", type=FILE, help="Parquet file to write; without it, print the findings.")
 def audit(configs, paper, results, seed, salt, only, out):
-    """Put the questions of PAPER's ledger to its datasets, and keep what is found.
+    """Run the tests of PAPER's ledger on its datasets, and write the findings.
 
-    Where a claim cannot be judged, it is said why. At the published scale nothing is written then;
-    in a smaller run the claim is kept as failed.
+    If a claim cannot be judged, a message says why. At the published scale the command then writes
+    nothing; in a smaller run it keeps the claim as failed.
     """
     from fairbandits.audit import run, show
     from fairbandits.audit.records import write_findings
@@ -98,9 +98,9 @@ def verdicts(configs, findings, joint, out):
 @argument("findings", type=FILE)
 @argument("out", type=FOLDER)
 def record(configs, verdicts, findings, out):
-    """Write VERDICTS and FINDINGS as the short tables in OUT that are committed, or neither.
+    """Write VERDICTS and FINDINGS as short tables in OUT, both or neither.
 
-    These are verdicts.csv and findings.csv, in the folder audit/.
+    The committed ones are verdicts.csv and findings.csv, in the folder audit/.
     """
     from fairbandits.audit import run
 
@@ -115,7 +115,7 @@ def record(configs, verdicts, findings, out):
 def power(configs, paper, results, seed, salt, only, verdict):
     """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
 
-    Open questions come first. It goes by the spread in PAPER's datasets, which must be there.
+    Open questions come first. The spread comes from PAPER's datasets, which must exist.
     """
     from fairbandits.audit import run
 
@@ -136,20 +136,20 @@ def power(configs, paper, results, seed, salt, only, verdict):
 @CONFIGS
 @CLAIM
 @set_option(
-    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE is of one test; can"
-    " be given several times. Nothing is written."
+    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE changes one test; can"
+    " be repeated. Nothing is written."
 )
 @paper_option("Only claims of this paper.")
 @VERDICT
 @option("--json", "as_json", is_flag=True, help="As JSON.")
-@option("--criteria", is_flag=True, help="Rates by several criteria of success, side by side.")
+@option("--criteria", is_flag=True, help="Rates of reproduction by several criteria, side by side.")
 @RESULTS
-@option("--anyway", is_flag=True, help="Also stale verdicts, marked as such.")
+@option("--anyway", is_flag=True, help="Show stale verdicts too, marked as such.")
 def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
     """List the claims with their verdicts, or explain one CLAIM.
 
-    Verdicts are those of the results on disk or, without them, the committed ones. Those of a paper
-    are refused when they are of other rules or data than are there now.
+    Verdicts are those of the results on disk or, without results, the committed ones. Verdicts of
+    a paper are refused if its rules or data have changed since.
     """
     from fairbandits.audit import run, whatif
 
@@ -172,7 +172,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
 @CONFIGS
 @paper_option("Only the changes of this paper.")
 def deviations(configs, paper):
-    """List what changed in the audit since it was first written down, in true order."""
+    """List the changes of the audit since it was first written down, by date."""
     from fairbandits.audit import run
 
     echo(run.deviations_words(configs, paper))
@@ -184,7 +184,7 @@ def deviations(configs, paper):
 def check_claims(configs, files):
     """Check the ledgers FILES, papers/PAPER/claims.yaml; all by default.
 
-    What is wrong is said with file, record, key and what is allowed.
+    A message names file, record, key and the allowed values.
     """
     from fairbandits.audit.checking import checked
 
@@ -198,7 +198,7 @@ def check_claims(configs, files):
 
 @command("vocabulary > docs/words-of-the-ledgers.md")
 def vocabulary():
-    """Print the page of all that the expressions of a ledger can name, as Markdown."""
+    """Print all names that expressions of a ledger can use, as a Markdown page."""
     from fairbandits.audit.vocabulary import page
 
     echo(page(), nl=False)
@@ -218,8 +218,8 @@ def vocabulary():
 def rejudge(paper, words, salts, primary, record, smoke, cores):
     """Draw the data that a PAPER's claims read anew, and say which verdicts come again.
 
-    Each salt has a folder of its own, results/rejudge/PAPER/...: a run that was stopped goes on
-    where it was.
+    Each salt has its own folder, results/rejudge/PAPER/... An interrupted run continues where it
+    stopped.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.run import load

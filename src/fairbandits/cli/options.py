@@ -83,7 +83,7 @@ CONFIGS = option(
     multiple=True,
     default=DEFAULT_CONFIG,
     callback=_of_this_code,
-    help="Configuration file; several are merged, later ones win.",
+    help="Configuration file; if repeated, later files override earlier ones.",
 )
 RESULTS = option(
     "--results", type=FOLDER, help="Folder of the results; default the configured one."
@@ -116,7 +116,7 @@ def of_a_paper(command):
     for given in (
         option("--only", multiple=True, shell_complete=one, help="Id of a claim; default all."),
         option("--seed", type=Seed(), help=words),
-        option("--salt", default="", help="Words that seeds follow from besides."),
+        option("--salt", default="", help="Words that change the seeds."),
         RESULTS,
         argument("paper", shell_complete=completing(papers)),
         CONFIGS,

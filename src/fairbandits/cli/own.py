@@ -29,7 +29,7 @@ from fairbandits.settings.config import LEDGER
 def demo(rounds, replicates, out):
     """Compare three policies on three arms with quotas: a table, and a picture.
 
-    UCB1 knows no quotas, Fair-UCB keeps them in every round, LFG in the long run.
+    UCB1 ignores quotas, Fair-UCB keeps them in every round, LFG in the long run.
     """
     import matplotlib as mpl
 
@@ -67,22 +67,23 @@ def _instances() -> list[str]:
     "contracts",
     multiple=True,
     shell_complete=completing(_contracts),
-    help="Only this contract; can be given several times.",
+    help="Only this contract; can be repeated.",
 )
 @option(
     "--instances",
     shell_complete=completing(_instances),
     help="Only these instances, separated by commas.",
 )
-@option("--compiled", is_flag=True, help="Compile the policy, and run as much as is stored.")
-@option("--replicates", type=IntRange(min=2), help="Fewer, or more, replicates.")
-@option("--jobs", type=IntRange(min=1), help="Processes; default all processors.")
+@option("--compiled", is_flag=True, help="Compile the policy; run as much as is stored.")
+@option("--replicates", type=IntRange(min=2), help="Number of replicates.")
+@option("--jobs", type=IntRange(min=1), help="Number of processes; default all processors.")
 @option("--out", type=FILE, help="HTML page to write; default CLASS.html.")
 def arena(configs, results, policy, contracts, instances, compiled, replicates, jobs, out):
     """Run your own policy in the arena, beside the stored ones, on the same rewards.
 
-    The class can ask for quotas, targets and groups, by the names of its parameters. It prints a
-    table and writes one HTML page. `fairbandits replicate arena` makes what is stored.
+    Parameters of the class named quotas, targets and groups receive those of each instance. The
+    command prints a table and writes one HTML page. `fairbandits replicate arena` makes the stored
+    runs.
     """
     from fairbandits.arena import entrant, report
     from fairbandits.arena.roles import load_arena
@@ -124,22 +125,22 @@ def standings(configs, results):
     "judge my_claims.yaml --cores 2 --out build/my_claims --json",
 )
 @option("--check", is_flag=True, help="Only check FILE; nothing is frozen or written.")
-@option("--out", type=FOLDER, help="Folder for what is made; default FILE without .yaml.")
+@option("--out", type=FOLDER, help="Folder to write into; default FILE without .yaml.")
 @CORES
 @option(
     "--seed",
     type=IntRange(min=0),
-    help="Seed in place of the one that follows from the rules; all of it is then exploratory.",
+    help="Seed in place of that of the rules; everything is then exploratory.",
 )
-@option("--long", is_flag=True, help="Also when plain Python takes very long.")
+@option("--long", is_flag=True, help="Run even if plain Python takes very long.")
 @option("--json", "as_json", is_flag=True, help="Verdicts as JSON.")
 @argument("file", type=FILE)
 def judge(check, out, cores, seed, long, as_json, file):
     """Judge the claims of FILE about policies of your own, as those of the papers are.
 
-    FILE has instances, policies, number of rounds and of replicates, and a ledger of claims
-    (docs/your-own-claims.md). Its rules are frozen first: the seed is a hash of them and of the
-    policies' files, so that other rules draw new data. Every look at data is listed in the report.
+    FILE holds instances, policies, horizon, replicates, and a ledger of claims
+    (docs/your-own-claims.md). The command first freezes the rules: the seed is a hash of them and
+    of the policies' files, so that other rules draw new data. The report lists every look at data.
     """
     from fairbandits.audit.judging import run
 

@@ -41,23 +41,23 @@ def _scale(name: str, words: str):
 )
 @CORES
 @_scale("smoke", "A small run of everything, in results/smoke.")
-@_scale("preview", "Published numbers of rounds, few replicates, in results/preview.")
+@_scale("preview", "Published horizons, few replicates, in results/preview.")
 @_scale("large", "Ten times the rounds and replicates, in results/large: a hundred times the work.")
 @set_option(
-    "EXPERIMENT.SETTING or EXPERIMENT.POLICY.PARAMETER, and a value in place of the published one;"
-    " can be given several times, and needs --out."
+    "EXPERIMENT.SETTING or EXPERIMENT.POLICY.PARAMETER, with a value to replace the published one;"
+    " can be repeated, and needs --out."
 )
 @option(
     "--replicates", type=IntRange(2, 10**6), help="Replicates of every experiment; needs --out."
 )
-@option("--out", type=FOLDER, help="Folder for what is made with --set or --replicates.")
-@option("--dry-run", is_flag=True, help="Only say what would be made, and how long it takes.")
+@option("--out", type=FOLDER, help="Folder to write into with --set or --replicates.")
+@option("--dry-run", is_flag=True, help="Only print what would be made, and how long it takes.")
 @argument("targets", nargs=-1, shell_complete=completing(_targets))
 def replicate(cores, scale, changes, replicates, out, dry_run, targets):
     """Run the workflow: everything, or TARGETS such as `figures` or `banditq_fig2`.
 
-    With --set or --replicates all figures are drawn that show what is changed, or TARGETS of
-    them; committed files stay as they are.
+    With --set or --replicates, draw all figures that show the change, or the TARGETS among them.
+    Committed files do not change.
     """
     root = checkout()
     files = [*DEFAULT_CONFIG, *([ROOT / "config" / f"{scale}.yaml"] if scale else [])]

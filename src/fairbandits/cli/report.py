@@ -13,9 +13,9 @@ from fairbandits.settings.schemas import checkout
 @command("describe results/banditq/fig1.parquet", "describe > docs/data-dictionary.md")
 @argument("file", type=FILE, required=False)
 def describe(file):
-    """Say what the table FILE holds: meaning, unit and range of each column.
+    """Describe the table FILE: meaning, unit and range of each column.
 
-    Without FILE, the page of the whole data dictionary as Markdown.
+    Without FILE, print the whole data dictionary as a Markdown page.
     """
     from fairbandits.report import describing
 
@@ -38,7 +38,7 @@ def notebook(source, out, parameters):
 @argument("notebooks", type=FILE, nargs=-1, required=True)
 @option("--figures", type=FOLDER, required=True, help="Folder of the drawn figures.")
 @option("--out", type=FOLDER, required=True, help="Folder for the site.")
-@option("--results", type=FOLDER, help="Folder of the results, for a page per claim.")
+@option("--results", type=FOLDER, help="Folder of the results, for the pages of claims.")
 def site(notebooks, figures, out, results):
     """Build the report site from executed NOTEBOOKS."""
     from fairbandits.report.build import build
@@ -50,9 +50,9 @@ def site(notebooks, figures, out, results):
 @command("numbers", "numbers --check")
 @CONFIGS
 @RESULTS
-@option("--check", is_flag=True, help="Only say which numbers differ.")
+@option("--check", is_flag=True, help="Only list the numbers that differ.")
 def numbers(configs, results, check):
-    """Make docs/third-edition.md and work out the numbers of README and docs/figures.md."""
+    """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
     from fairbandits.report.numbers import renew
 
     for line in renew(load_config(configs), results, checkout(), check=check):
@@ -71,7 +71,7 @@ def numbers(configs, results, check):
 )
 @option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
 def export(configs, results, form, out):
-    """Write the verdicts on the claims that count in a form that other programs read."""
+    """Write the verdicts on the audited texts' claims, for other programs."""
     from fairbandits.audit import run
     from fairbandits.report.export import write
 
@@ -101,7 +101,7 @@ def article(configs, out):
 def rulegraph(graph):
     """Print Snakemake's GRAPH of rules (Mermaid; - for standard input) for Graphviz.
 
-    Rules of a kind are one.
+    Rules of one kind are drawn as one.
     """
     from fairbandits.report.rulegraph import joined
 

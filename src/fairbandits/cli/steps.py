@@ -44,7 +44,7 @@ def simulate(plan, name, replicates):
 def collect(plan):
     """Join chunks into the datasets of PLAN, one for each experiment.
 
-    The workflow writes the plan, a JSON file with a list of datasets: what it is of, its seed and
+    The workflow writes the plan, a JSON file with a list of datasets: the experiment, its seed and
     chunks, RUN/FIRST-LAST.parquet, and the file to write.
     """
     from fairbandits.replication import datasets
@@ -65,7 +65,7 @@ def collect(plan):
 @option("--published", type=FILE, help="Replay of the published run, to draw beside ours.")
 @option("--svg", type=FILE, required=True)
 @option("--png", type=FILE, required=True)
-@option("--table", type=FILE, required=True, help="Parquet file for what is drawn.")
+@option("--table", type=FILE, required=True, help="Parquet file for the drawn values.")
 def figure(paper, figure, data, published, svg, png, table):
     """Draw FIGURE of PAPER, such as `banditq fig1`, from the datasets DATA, its own first."""
     from fairbandits.figures.draw import draw
@@ -78,11 +78,11 @@ def figure(paper, figure, data, published, svg, png, table):
 @argument("program", type=Choice(["banditq-uai2024"]))
 @option("--arms", type=Choice(["5", "1000"]), required=True)
 @option("--feedback", type=Choice(["full", "bandit"]), required=True)
-@option("--rounds", type=IntRange(min=1), help="Stop after so many.")
+@option("--rounds", type=IntRange(min=1), help="Number of rounds after which to stop.")
 @option(
     "--published",
     type=FILE,
-    help="papers/PAPER/published.yaml: the rounds that were read off are recorded too.",
+    help="papers/PAPER/published.yaml; its rounds are recorded too.",
 )
 @option("--out", type=FILE, required=True, help="Parquet file to write.")
 def replay(program, arms, feedback, rounds, published, out):

@@ -14,7 +14,7 @@ SAMPLE = option("--sample", type=IntRange(min=0), default=2, help="Replicates to
 SAMPLE_SEED = option(
     "--sample-seed",
     type=IntRange(min=0),
-    help="Chooses those replicates; by default others each time.",
+    help="Seed that chooses those replicates; by default random.",
 )
 
 
@@ -23,14 +23,13 @@ SAMPLE_SEED = option(
 @LOCK
 @SAMPLE
 @SAMPLE_SEED
-@option("--all", "every", is_flag=True, help="List each problem, also many of one kind.")
+@option("--all", "every", is_flag=True, help="List each problem, even many of one kind.")
 def verify(configs, lock, sample, sample_seed, every):
     """Check all results against their footers and results.lock, and simulate some again.
 
-    Tables of drawn curves, replays, findings and verdicts must have the content that their footers
-    say, and be of the present code. The verdicts, those on disk and the committed ones, must be of
-    these results and of the rules of the ledgers. The arena's results, where there are any, are
-    compared with the arena.lock beside the other.
+    The content of drawn curves, replays, findings and verdicts must agree with their footers and
+    with the present code. The verdicts, on disk and committed, must belong to these results and to
+    the rules of the ledgers. The arena's results, if any, are compared with arena.lock.
     """
     from fairbandits.replication import verify as check
 
@@ -74,7 +73,7 @@ def _compared(
 def certify(configs, lock, sample, sample_seed, out):
     """Write one page on a finished run: what was run, where, what agreed, and what did not.
 
-    All is compared that `fairbandits verify` compares, and each output with the committed one.
+    It covers everything that `fairbandits verify` compares, and each output against git.
     """
     from fairbandits.audit.run import load
     from fairbandits.audit.staleness import latest_verdicts
@@ -106,7 +105,7 @@ def lock(configs, out):
 
 @command("archive", "archive --agent 'A. Name' --out build/run.zip")
 @CONFIGS
-@option("--agent", help="Name of who ran it, for the record.")
+@option("--agent", help="Name of the person who ran it, for the record.")
 @option("--out", type=FILE, default=Path("build/fairbandits.zip"), help="File to write.")
 def archive(configs, agent, out):
     """Write a finished run as one file: code, locks, data, figures, verdicts, site and record.
@@ -124,9 +123,9 @@ def archive(configs, agent, out):
 @LOCK
 @argument("file", type=FILE)
 def fetch(configs, results, lock, file):
-    """Take the results out of the archive FILE, and verify every hash of them.
+    """Unpack the results of the archive FILE, and verify every hash.
 
-    A damaged archive, or one of other code, settings, rules or results, is refused whole.
+    An archive that is damaged, or of other code, settings, rules or results, is refused.
     """
     from fairbandits.replication.verify import read_lock
     from fairbandits.report.archive import fetch as fetch_results
