@@ -209,14 +209,14 @@ def vocabulary():
     "rejudge --paper banditq --primary --salts 8 --record",
 )
 @paper_option("The paper whose claims are judged again.")
-@option("--salt", "words", multiple=True, help="Words that the data follow from; any number.")
-@option("--salts", type=IntRange(1, 1000), help="This many salts, named 1, 2, ...")
+@option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
+@option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
 @option("--primary", is_flag=True, help="Only the claims that the paper stands on, and their data.")
-@option("--record", is_flag=True, help="Keep what comes of it in audit/agreement.csv.")
-@option("--smoke", is_flag=True, help="A small run, to try it: these are no results.")
+@option("--record", is_flag=True, help="Add the outcome to audit/agreement.csv.")
+@option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
 @CORES
 def rejudge(paper, words, salts, primary, record, smoke, cores):
-    """Draw the data that a PAPER's claims read anew, and say which verdicts come again.
+    """Draw new data for a PAPER, judge its claims, and list which verdicts recur.
 
     Each salt has its own folder, results/rejudge/PAPER/... An interrupted run continues where it
     stopped.
