@@ -25,7 +25,7 @@ from fairbandits.audit.show import tally
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
-from fairbandits.report import overview
+from fairbandits.report import edition, overview
 from fairbandits.report.findings import FILE as FINDINGS_FILE
 from fairbandits.report.findings import load_findings, refuse
 from fairbandits.report.findings import written as with_findings
@@ -255,10 +255,13 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
     files = {page: written(text, texts, page) for page, text in wanted.items()}
+    files[edition.PAGE] = edition.page(ledgers, table.parent)
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         if not others and files["README.md"] != pages["README.md"]:
             others = [f"README.md: its findings are not those of {FINDINGS_FILE}"]
+        if files[edition.PAGE] != (root / edition.PAGE).read_text(encoding="utf-8"):
+            others.append(f"{edition.PAGE}: it is not what the ledgers and verdicts make")
         return others or [f"all {marked} numbers are as they are"]
     for file, text in {table: csv_of(found), **{root / k: v for k, v in files.items()}}.items():
         with replacing(file) as temporary:
