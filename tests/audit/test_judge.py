@@ -65,7 +65,7 @@ def claim(**changes):
         "cells": {"experiments": ["full_information"]},
         "family": "single",
         "tests": {
-            "mean": {"rule": "at_most", "inputs": {"sample": "total(reward) @ T", "limit": 1}}
+            "mean": {"rule": "at_most", "inputs": {"values": "total(reward) @ T", "against": 1}}
         },
     }
     return block | changes
@@ -90,18 +90,18 @@ def ledgers_of(folder, claims):
         "rules": {
             "at_most": {
                 "version": 1,
-                "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99},
+                "procedure": "mean",
+                "settings": {"claim": "at most", "level": 0.99},
             },
             "exact": {
                 "version": 1,
-                "procedure": "invariant",
-                "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
+                "procedure": "exact",
+                "settings": {"tolerance": 0},
             },
             "skewed": {
                 "version": 1,
-                "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99},
+                "procedure": "mean",
+                "settings": {"claim": "at most", "level": 0.99},
             },
         },
         "claims": claims,
@@ -139,7 +139,7 @@ def asking(*means, readings=("",), eaches=("",), limit=1.0):
 
     def estimator(evidence):
         for mean, (reading, each) in zip(means, names, strict=True):
-            yield Question({"sample": spread(mean), "limit": limit}, each, reading)
+            yield Question({"values": spread(mean), "against": limit}, each, reading)
 
     return estimator
 
@@ -168,7 +168,7 @@ def judged(tmp_path):
 
 def test_a_test_can_be_asked_under_some_readings_alone(judged):
     def excess(size, reading):
-        return {"rule": "exact", "inputs": {"excess": size}, "reading": {reading: True}}
+        return {"rule": "exact", "inputs": {"values": size}, "reading": {reading: True}}
 
     block = claim(readings=["one", "two"], tests={"a": excess(0, "one"), "b": excess(2, "two")})
     del block["cells"]
@@ -382,7 +382,7 @@ def test_not_testable(judged):
 
 def broken(error):
     def estimator(evidence):
-        yield Question({"sample": spread(0.5), "limit": 1.0}, "a")
+        yield Question({"values": spread(0.5), "against": 1.0}, "a")
         raise error
 
     return estimator
@@ -401,10 +401,10 @@ FAILURES = [
     ({}, asking(0.5, readings=["one"]), "'one' is not a reading of the claim"),
     (READINGS, asking(0.5, readings=["tw"]), "reading of the claim; did you mean 'two'?"),
     (READINGS, asking(0.5, readings=["one"]), "nothing was asked under reading 'two'"),
-    ({}, lambda e: iter([Question({"sample": [1.0, 2.0]})]), "bound needs limit"),
-    ({}, lambda e: iter([Question({"samples": [1.0]})]), "bound has no data 'samples'; did you"),
-    ({}, lambda e: iter([Question({"sample": [1.0], "limit": 1})]), "needs at least 2 replicates"),
-    ({}, asking(math.nan), "sample must be finite"),
+    ({}, lambda e: iter([Question({"values": [1.0, 2.0]})]), "mean needs against"),
+    ({}, lambda e: iter([Question({"value": [1.0]})]), "mean has no data 'value'; did you"),
+    ({}, lambda e: iter([Question({"values": [1.0], "against": 1})]), "at least 2 entries"),
+    ({}, asking(math.nan), "values must be finite"),
 ]
 
 
@@ -436,7 +436,7 @@ def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
     assert [one.finding is None for one in found] == [False, True, False]
     (row,) = judge(ledgers, found)
     assert row.outcome == FAILED
-    assert row.message.startswith("test mean, b: sample must be finite")
+    assert row.message.startswith("test mean, b: values must be finite")
 
 
 def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
@@ -452,7 +452,7 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
     block = claim()
     block["tests"]["mean"] = {
         "rule": "exact",
-        "inputs": {"excess": "queue"},
+        "inputs": {"values": "queue"},
         "each": {"part": ["x"]},
     }
     ledgers = ledgers_of(tmp_path, {"t-a": block})
@@ -461,7 +461,7 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
         for each, excess in sorted(
             zip("wxyz", (3, 5, 5, 1), strict=True), key=lambda pair: (order.index(pair[1]), pair[0])
         ):
-            yield Question({"excess": [excess]}, each)
+            yield Question({"values": [excess]}, each)
 
     found = list(
         answers(ledgers["banditq"], Nothing(tmp_path), ask=asks({("t-a", "mean"): estimator}))
@@ -473,18 +473,18 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, tmp_path):
 Side = Literal["at most"]
 
 
-def drawing(sample, limit, *, side: Side, level: float, rng):
-    """Find what its random numbers say."""
-    found = float(rng.random())
+def drawing(values, against, *, claim: Side, level: float):
+    """Find what hangs on the data alone."""
+    found = float(values[0])
     return Finding(found, found, found, 1, 0.001, REPRODUCED)
 
 
 def test_order_does_not_matter(tmp_path, monkeypatch):
-    monkeypatch.setitem(PROCEDURES, "bound", drawing)
+    monkeypatch.setitem(PROCEDURES, "mean", drawing)
     block = claim(family="primary", primary=True, readings=["one", "two"])
     block["tests"]["mean"] = {
         "rule": "skewed",
-        "inputs": {"sample": "total(reward) @ T", "limit": 1},
+        "inputs": {"values": "total(reward) @ T", "against": 1},
         "each": {"part": ["x"]},
     }
     claims = {f"t-{letter}": copy.deepcopy(block) for letter in "abc"}
@@ -492,7 +492,7 @@ def test_order_does_not_matter(tmp_path, monkeypatch):
     def estimator(evidence):
         for reading in ("one", "two"):
             for each in "xyz":
-                data = {"sample": np.exp(spread(0, sd=0.3)), "limit": 3.0}
+                data = {"values": np.exp(spread(0, sd=0.3)), "against": 3.0}
                 yield Question(data, each, reading, (("part", each),))
 
     def backwards(evidence):
@@ -534,7 +534,7 @@ def reading_from(name):
     def estimator(evidence):
         data = next(evidence.recorded(name, ["plays"]))
         sample = data.runs[0].values["plays"][:, -1, 0]
-        yield Question({"sample": sample, "limit": 60.5})
+        yield Question({"values": sample, "against": 60.5})
 
     return estimator
 
@@ -683,8 +683,8 @@ def test_a_verdict_row_says_all(tmp_path, written):
         "test": "mean",
         "rule": "at_most",
         "rule_version": 1,
-        "procedure": "bound",
-        "settings": {"side": "at most", "level": 0.99},
+        "procedure": "mean",
+        "settings": {"claim": "at most", "level": 0.99},
         "reference": 60.5,
         "against": {"limit": 60.5},
         "data": ["banditq/full_information.parquet"],
