@@ -212,7 +212,7 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
         verdict = (REPRODUCED, REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)[kind % 4]
         at = middle + rng.normal() * 10.0 ** rng.integers(-2, 4)
         ends = (-np.inf, np.inf) if kind == 2 else (at - rng.random(), at + rng.random())
-        p = None if test.procedure == "invariant" else 0.5 if verdict == INCONCLUSIVE else 1e-4
+        p = None if test.procedure == "exact" else 0.5 if verdict == INCONCLUSIVE else 1e-4
         finding = Finding(at, *ends, 3, p, verdict, (), also)
     if finding.verdict != INCONCLUSIVE:
         finding = replace(finding, grade=tuple(GRADES)[kind % 3], control=INCONCLUSIVE)

@@ -23,7 +23,7 @@ families: {all: {what: Everything., level: 0.99, correction: holm}}
 rules:
   small:
     version: 2
-    procedure: bound
+    procedure: mean
     settings: {side: at most, level: 0.99, margin: 1}
     changes: [{version: 2, reason: It was too wide.}]
 claims:
@@ -89,7 +89,7 @@ def test_prose_order_and_comments_do_not_decide(old, new):
         ("The first.", "The other."),
         ("level: 0.99, correction", "level: 0.95, correction"),
         ("correction: holm", "correction: none"),
-        ("procedure: bound", "procedure: equivalence"),
+        ("procedure: mean", "procedure: slope"),
         ("margin: 1", "margin: true"),
         ("0.05 * target", "0.1 * target"),
         ("rule: small", "rule: large"),

@@ -77,7 +77,7 @@ def evidence():
 
 def asked(evidence, readings=(), cells=None, **record):
     """Return the questions of a plan; cells are those of the suite unless said otherwise."""
-    record = {"procedure": "bound"} | record
+    record = {"procedure": "mean"} | record
     cells = {"experiments": ["suite"]} if cells is None else cells
     plan = Plan(cells=Selection.of(cells) if cells else None, **record)
     return list(questions(plan, readings, evidence))
@@ -88,7 +88,7 @@ def test_a_case_for_each_combination_of_coordinates(evidence):
         evidence,
         each={"T": (), "law": (), "arm": ()},
         arms="target > 0",
-        inputs={"sample": "plays @ T", "limit": "0.5 * T"},
+        inputs={"values": "plays @ T", "against": "0.5 * T"},
     )
     assert [one.each for one in found][:3] == [
         "T = 100, beta, arm 1",
@@ -97,8 +97,8 @@ def test_a_case_for_each_combination_of_coordinates(evidence):
     ]
     assert len(found) == 8
     assert found[1].coordinates == (("T", "100"), ("law", "beta"), ("arm", "3"))
-    np.testing.assert_array_equal(found[1].data["sample"], 300 + np.arange(4))
-    assert found[1].data["limit"] == 50.0
+    np.testing.assert_array_equal(found[1].data["values"], 300 + np.arange(4))
+    assert found[1].data["against"] == 50.0
     assert evidence.columns["suite"] == ["plays"]
 
 
@@ -108,14 +108,14 @@ def test_rounds_are_recorded_ones_each_once(evidence):
         cells={"experiments": ["suite"], "T": 1000, "law": "beta"},
         each={"round": ()},
         rounds="[T / 3, T / 2, T]",
-        inputs={"sample": "total(plays) @ round", "limit": "round"},
+        inputs={"values": "total(plays) @ round", "against": "round"},
     )
-    assert [(one.each, one.data["limit"]) for one in found] == [
+    assert [(one.each, one.data["against"]) for one in found] == [
         ("t = 100", 100.0),
         ("t = 500", 500.0),
         ("t = 1000", 1000.0),
     ]
-    assert found[0].data["sample"][0] == 600
+    assert found[0].data["values"][0] == 600
 
 
 def test_cells_are_stacked_as_points_in_their_order(evidence):
@@ -123,47 +123,45 @@ def test_cells_are_stacked_as_points_in_their_order(evidence):
         evidence,
         cells={"experiments": ["suite"], "law": "coin"},
         over="T",
-        procedure="growth_exponent",
-        inputs={"horizons": "T", "samples": "largest(plays) @ T"},
+        procedure="slope",
+        inputs={"horizons": "T", "values": "largest(plays) @ T"},
     )
     np.testing.assert_array_equal(found.data["horizons"], [100, 1000])
-    assert [len(one) for one in found.data["samples"]] == [4, 4]
-    assert found.data["samples"][1][0] == 6000
+    assert [len(one) for one in found.data["values"]] == [4, 4]
+    assert found.data["values"][1][0] == 6000
 
 
 def test_rounds_of_one_cell_are_points_too(evidence):
     (found,) = asked(
         evidence,
         cells={"experiments": ["suite"], "law": "beta", "T": 1000},
-        procedure="bound_everywhere",
-        inputs={"samples": "largest(plays)", "limits": "4 * t"},
+        procedure="mean",
+        inputs={"values": "largest(plays)", "against": "4 * t"},
     )
-    assert found.data["samples"].shape == (4, 3)
-    np.testing.assert_array_equal(found.data["limits"], [400, 2000, 4000])
+    assert found.data["values"].shape == (4, 3)
+    np.testing.assert_array_equal(found.data["against"], [400, 2000, 4000])
 
 
 def test_a_list_of_expressions_is_points(evidence):
     (found,) = asked(
         evidence,
         cells={"experiments": ["suite"], "law": "beta", "T": 1000},
-        procedure="shape",
-        inputs={"samples": ["total(plays) @ (T / 10)", "total(plays) @ T"], "contrasts": [[-1, 1]]},
+        inputs={"values": ["total(plays) @ (T / 10)", "total(plays) @ T"], "against": [1, "T"]},
     )
-    np.testing.assert_array_equal(found.data["samples"][0], [600, 6000])
-    assert found.data["contrasts"] == [[-1, 1]]
+    np.testing.assert_array_equal(found.data["values"][0], [600, 6000])
+    assert found.data["against"].tolist() == [1, 1000]
 
 
 def test_companions_have_the_replicates_that_both_have(evidence):
     record = {
         "cells": {"experiments": ["suite"], "law": "beta", "T": 1000},
         "companions": {"lfg": Selection(("rivals",), {"policy": "lfg", "eta": 10}, match=("law",))},
-        "procedure": "equivalence",
-        "inputs": {"one": "total(plays) @ T", "other": "total(plays[lfg]) @ T"},
+        "inputs": {"values": "total(plays) @ T", "against": "total(plays[lfg]) @ T"},
     }
     (found,) = asked(evidence, **record)
-    assert len(found.data["one"]) == len(found.data["other"]) == 3
+    assert len(found.data["values"]) == len(found.data["against"]) == 3
     (apart,) = asked(evidence, **record, paired=False)
-    assert [len(apart.data[name]) for name in ("one", "other")] == [4, 3]
+    assert [len(apart.data[name]) for name in ("values", "against")] == [4, 3]
 
 
 def test_a_companion_must_be_one_cell(evidence):
@@ -172,33 +170,33 @@ def test_a_companion_must_be_one_cell(evidence):
             evidence,
             cells={"experiments": ["suite"], "law": "beta", "T": 1000},
             companions={"lfg": Selection(("rivals",), {"policy": "lfg"}, match=("law",))},
-            inputs={"sample": "total(plays[lfg]) @ T", "limit": 1},
+            inputs={"values": "total(plays[lfg]) @ T", "against": 1},
         )
 
 
 def test_several_cells_are_an_error_unless_they_are_pooled_or_stacked(evidence):
     with pytest.raises(ValueError, match="a case must be one cell, got 2"):
-        asked(evidence, each={"T": ()}, inputs={"sample": "total(plays) @ T", "limit": 1})
+        asked(evidence, each={"T": ()}, inputs={"values": "total(plays) @ T", "against": 1})
     with pytest.raises(ValueError, match="must differ in T, got"):
         asked(
             evidence,
             over="T",
-            procedure="growth_exponent",
-            inputs={"horizons": "T", "samples": "total(plays) @ T"},
+            procedure="slope",
+            inputs={"horizons": "T", "values": "total(plays) @ T"},
         )
-    (found,) = asked(evidence, procedure="invariant", inputs={"excess": "plays @ T"})
-    assert found.data["excess"].shape == (4 * 4 * 3,)
-    assert found.data["excess"].dtype.kind == "i"
+    (found,) = asked(evidence, procedure="exact", inputs={"values": "plays @ T"})
+    assert found.data["values"].shape == (4 * 4 * 3,)
+    assert found.data["values"].dtype.kind == "i"
 
 
-def test_a_scale_is_pooled_as_its_excess_is(evidence):
-    (found,) = asked(evidence, procedure="invariant", inputs={"excess": "plays", "scale": "t"})
-    assert found.data["scale"].shape == found.data["excess"].shape
+def test_a_scale_is_pooled_as_its_values_are(evidence):
+    (found,) = asked(evidence, procedure="exact", inputs={"values": "plays", "scale": "t"})
+    assert found.data["scale"].shape == found.data["values"].shape
     assert set(found.data["scale"]) == {10, 50, 100, 500, 1000}
 
 
 def test_readings_by_coordinate_by_rule_and_by_replicate(evidence):
-    record = {"inputs": {"sample": "total(plays) @ T", "limit": 1}, "each": {"T": ()}}
+    record = {"inputs": {"values": "total(plays) @ T", "against": 1}, "each": {"T": ()}}
     found = asked(evidence, ["coin", "beta"], reading="law", **record)
     assert [(one.reading, one.each) for one in found] == [
         ("coin", "T = 100"),
@@ -215,9 +213,9 @@ def test_readings_by_coordinate_by_rule_and_by_replicate(evidence):
     ]
     cells = {"experiments": ["suite"], "law": "beta", "T": 1000}
     rule = {"few": "total(plays) @ T < 6006", "many": "total(plays) @ T >= 6006", "all": True}
-    inputs = {"sample": "total(plays) @ T", "limit": 1}
+    inputs = {"values": "total(plays) @ T", "against": 1}
     found = asked(evidence, ["few", "many", "all"], cells, reading=rule, inputs=inputs)
-    assert [(one.reading, len(one.data["sample"])) for one in found] == [
+    assert [(one.reading, len(one.data["values"])) for one in found] == [
         ("few", 2),
         ("many", 2),
         ("all", 4),
@@ -229,13 +227,13 @@ def test_kept_replicates(evidence):
         evidence,
         cells={"experiments": ["suite"], "law": "beta", "T": 1000},
         keep="total(plays) @ T > 6003",
-        inputs={"sample": "total(plays) @ T", "limit": 1},
+        inputs={"values": "total(plays) @ T", "against": 1},
     )
-    np.testing.assert_array_equal(found.data["sample"], [6006, 6009])
+    np.testing.assert_array_equal(found.data["values"], [6006, 6009])
 
 
 def test_cells_are_chosen_by_values_lists_and_rules(evidence):
-    sample = {"inputs": {"sample": "total(plays) @ T", "limit": "eta"}, "each": {"eta": ()}}
+    sample = {"inputs": {"values": "total(plays) @ T", "against": "eta"}, "each": {"eta": ()}}
     for cells, etas in (
         ({"policy": "lfg", "eta": "1/2"}, [0.5]),
         ({"policy": ["lfg", "other"]}, [10.0, 0.5]),
@@ -243,21 +241,22 @@ def test_cells_are_chosen_by_values_lists_and_rules(evidence):
         ({"eta": [10, 0.5]}, [10.0, 0.5]),  # UCB1 has none, and is left out
     ):
         found = asked(evidence, cells={"experiments": ["rivals"]} | cells, **sample)
-        assert [one.data["limit"] for one in found] == etas
+        assert [one.data["against"] for one in found] == etas
 
 
 def test_what_is_not_there_is_an_error(evidence):
-    sample = {"inputs": {"sample": "total(plays) @ T", "limit": 1}}
+    sample = {"inputs": {"values": "total(plays) @ T", "against": 1}}
     with pytest.raises(ValueError, match="no cell of its experiments"):
         asked(evidence, cells={"experiments": ["suite"], "law": "gauss"}, **sample)
     with pytest.raises(ValueError, match="policy 'ucb' has no 'eta'"):
         asked(evidence, each={"eta": ()}, **sample)
     with pytest.raises(ValueError, match="no arm or round"):
         asked(evidence, each={"T": (), "law": (), "arm": ()}, arms="target > 1", **sample)
-    with pytest.raises(ValueError, match="sample must have one value for each replicate"):
-        asked(evidence, each={"T": (), "law": ()}, inputs={"sample": "plays @ T", "limit": 1})
+    with pytest.raises(ValueError, match="values must have one value for each replicate"):
+        share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
+        asked(evidence, each={"T": (), "law": ()}, **share)
     with pytest.raises(ValueError, match="does not record 'queue'"):
-        asked(evidence, each={"T": (), "law": ()}, inputs={"sample": "queue @ T", "limit": 1})
+        asked(evidence, each={"T": (), "law": ()}, inputs={"values": "queue @ T", "against": 1})
 
 
 def test_a_test_without_cells_asks_functions(evidence):
@@ -265,12 +264,12 @@ def test_a_test_without_cells_asks_functions(evidence):
         evidence,
         cells={},
         each={"base": (1.0, 4.0)},
-        procedure="printed_number",
-        inputs={"value": "sqrt(base)", "printed": "2"},
+        procedure="exact",
+        inputs={"values": "sqrt(base)", "printed": "2"},
     )
     assert [(one.each, one.data) for one in found] == [
-        ("base = 1", {"value": 1.0, "printed": "2"}),
-        ("base = 4", {"value": 2.0, "printed": "2"}),
+        ("base = 1", {"values": 1.0, "printed": "2"}),
+        ("base = 4", {"values": 2.0, "printed": "2"}),
     ]
 
 
@@ -287,9 +286,12 @@ def test_defaults_read_from_a_policys_text_are_those_of_its_class(name):
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        ({"inputs": {"sample": "plays[lfg] @ T", "limit": 1}}, "no companion 'lfg'"),
-        ({"inputs": {"sample": "totl(plays) @ T", "limit": 1}}, "no function 'totl'; did you mean"),
-        ({"inputs": {"sample": "total() @ T", "limit": 1}}, "total takes 1 values, got 0"),
+        ({"inputs": {"values": "plays[lfg] @ T", "against": 1}}, "no companion 'lfg'"),
+        (
+            {"inputs": {"values": "totl(plays) @ T", "against": 1}},
+            "no function 'totl'; did you mean",
+        ),
+        ({"inputs": {"values": "total() @ T", "against": 1}}, "total takes 1 values, got 0"),
         ({"arms": "target > reward"}, "units do not fit"),
         ({"reading": {"one": "lw == 'beta'"}}, "no measure or coordinate 'lw'"),
         ({"cells": Selection.of({"experiments": ["suite"], "where": "x.y"})}, "Attribute is not"),
@@ -299,8 +301,8 @@ def test_defaults_read_from_a_policys_text_are_those_of_its_class(name):
 def test_a_record_that_cannot_be_meant_is_refused(record, words):
     plan = {
         "cells": Selection(("suite",)),
-        "procedure": "bound",
-        "inputs": {"sample": "plays @ T", "limit": 1},
+        "procedure": "mean",
+        "inputs": {"values": "plays @ T", "against": 1},
     }
     with pytest.raises(ExpressionError) as error:
         check_plan(Plan(**plan | record), ["eta"])

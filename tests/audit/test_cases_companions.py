@@ -46,7 +46,7 @@ class Evidence:
         return (one for one in self.datasets if one.experiment.name == name)
 
 
-def asked(inputs, *, procedure="paired_comparison", readings=(), datasets=(DENSE, ENDS), **plan):
+def asked(inputs, *, procedure="mean", readings=(), datasets=(DENSE, ENDS), **plan):
     """Return the questions of a plan that reads the first experiment."""
     cells = Selection(("dense",), plan.pop("cells", {}))
     whole = Plan(cells, inputs, procedure, **plan)
@@ -58,56 +58,56 @@ WITH = {"ends": Selection(("ends",), match=())}
 
 def test_companion_is_at_its_own_rounds():
     (one,) = asked(
-        {"larger": "largest(queue[ends]) @ 3", "smaller": "largest(queue) @ 3"}, companions=WITH
+        {"values": "largest(queue[ends]) @ 3", "against": "largest(queue) @ 3"}, companions=WITH
     )
     # one replicate is common to both
-    assert (one.data["larger"], one.data["smaller"]) == (20, 8)
+    assert (one.data["values"], one.data["against"]) == (20, 8)
 
 
 def test_functions_of_a_companion_are_of_its_own_rounds():
-    given = {"larger": "largest(late(queue[ends]))", "smaller": "largest(late(queue))"}
+    given = {"values": "largest(late(queue[ends]))", "against": "largest(late(queue))"}
     (one,) = asked(given, companions=WITH)
-    assert (one.data["larger"], one.data["smaller"]) == (30, 7.5)
+    assert (one.data["values"], one.data["against"]) == (30, 7.5)
 
 
 def test_cells_with_other_rounds_cannot_be_mixed_before_a_round_is_chosen():
     ends = {"ends": Selection(("dense",), match=())}
-    (one,) = asked({"larger": "largest(queue + queue[ends]) @ T", "smaller": 0}, companions=ends)
-    assert one.data["larger"].tolist() == [14, 8]
+    (one,) = asked({"values": "largest(queue + queue[ends]) @ T", "against": 0}, companions=ends)
+    assert one.data["values"].tolist() == [14, 8]
     ends = {"ends": Selection(("ends",), match=())}
     with pytest.raises(ExpressionError, match="rounds of its cell, 3, got 2"):
-        asked({"larger": "(0 * mean(mu) + queue[ends]) @ T", "smaller": 0}, companions=ends)
+        asked({"values": "(0 * mean(mu) + queue[ends]) @ T", "against": 0}, companions=ends)
 
 
 def test_case_can_be_of_one_arm():
-    (one,) = asked({"larger": "queue @ T", "smaller": 0}, cells={"arm": 2})
-    assert one.data["larger"].tolist() == [7, 4]
+    (one,) = asked({"values": "queue @ T", "against": 0}, cells={"arm": 2})
+    assert one.data["values"].tolist() == [7, 4]
     assert (one.each, one.coordinates) == ("", ())
 
 
 def test_one_number_is_the_larger_of_all_replicates():
-    (one,) = asked({"larger": 0, "smaller": "queue @ T"}, cells={"arm": 1})
-    assert one.data["larger"].tolist() == [0, 0]
+    (one,) = asked({"values": 0, "against": "queue @ T"}, cells={"arm": 1})
+    assert one.data["values"].tolist() == [0, 0]
 
 
 def test_one_number_is_the_limit_at_all_points():
-    given = {"samples": "queue", "limits": 3}
-    (one,) = asked(given, procedure="bound_everywhere", cells={"arm": 1})
-    assert one.data["limits"].tolist() == [3, 3, 3]
-    assert one.data["samples"].shape == (2, 3)
+    given = {"values": "queue", "against": 3}
+    (one,) = asked(given, procedure="mean", cells={"arm": 1})
+    assert one.data["against"] == 3
+    assert one.data["values"].shape == (2, 3)
 
 
 def test_several_excesses_are_checked_one_after_the_other():
-    given = {"excess": ["queue @ T", "t"], "scale": "T"}
-    (one,) = asked(given, procedure="invariant")
-    assert one.data["excess"].tolist() == [3, 7, 4, 4, 1, 2, 4]
+    given = {"values": ["queue @ T", "t"], "scale": "T"}
+    (one,) = asked(given, procedure="exact")
+    assert one.data["values"].tolist() == [3, 7, 4, 4, 1, 2, 4]
     assert one.data["scale"].tolist() == [4] * 7
 
 
 def test_arms_can_be_given_where_there_is_no_cell():
-    plan = Plan(None, {"excess": "arm + 1"}, "invariant", each={"arm": (1, 3)})
+    plan = Plan(None, {"values": "arm + 1"}, "exact", each={"arm": (1, 3)})
     found = list(questions(plan, (), Evidence()))
-    assert [(one.each, one.data["excess"].tolist()) for one in found] == [
+    assert [(one.each, one.data["values"].tolist()) for one in found] == [
         ("arm 1", [2]),
         ("arm 3", [4]),
     ]
@@ -124,10 +124,10 @@ RULE = "instance != 'own' or law == reading"
 
 
 def test_case_of_all_readings_is_put_once():
-    given = {"larger": 0, "smaller": "queue"}
+    given = {"values": 0, "against": "queue"}
     plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
     found = asked(given, readings=LAWS, datasets=BOTH, **plan)
-    assert [(one.reading, one.each, one.data["smaller"]) for one in found] == [
+    assert [(one.reading, one.each, one.data["against"]) for one in found] == [
         ("uniform02", "own", 1),
         ("", "other", 3),
         ("bernoulli", "own", 2),
@@ -135,10 +135,10 @@ def test_case_of_all_readings_is_put_once():
 
 
 def test_case_is_put_for_each_reading_if_it_says_the_reading():
-    given = {"larger": 0, "smaller": "where(reading == 'bernoulli', queue, -queue)"}
+    given = {"values": 0, "against": "where(reading == 'bernoulli', queue, -queue)"}
     plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
     found = asked(given, readings=LAWS, datasets=BOTH, **plan)
-    assert [(one.reading, one.each, one.data["smaller"]) for one in found] == [
+    assert [(one.reading, one.each, one.data["against"]) for one in found] == [
         ("uniform02", "own", -1),
         ("uniform02", "other", -3),
         ("bernoulli", "own", 2),

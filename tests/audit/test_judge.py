@@ -54,7 +54,7 @@ def claim(**changes):
         "cells": {"experiments": ["full_information"]},
         "family": "single",
         "tests": {
-            "mean": {"rule": "at_most", "inputs": {"sample": "total(reward) @ T", "limit": 1}}
+            "mean": {"rule": "at_most", "inputs": {"values": "total(reward) @ T", "against": 1}}
         },
     }
     return block | changes
@@ -79,13 +79,13 @@ def ledgers_of(folder, claims):
         "rules": {
             "at_most": {
                 "version": 1,
-                "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99},
+                "procedure": "mean",
+                "settings": {"claim": "at most", "level": 0.99},
             },
             "exact": {
                 "version": 1,
-                "procedure": "invariant",
-                "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
+                "procedure": "exact",
+                "settings": {"tolerance": 0},
             },
         },
         "claims": claims,
@@ -123,7 +123,7 @@ def asking(*means, readings=("",), eaches=("",), limit=1.0):
 
     def estimator(evidence):
         for mean, (reading, each) in zip(means, names, strict=True):
-            yield Question({"sample": spread(mean), "limit": limit}, each, reading)
+            yield Question({"values": spread(mean), "against": limit}, each, reading)
 
     return estimator
 
@@ -152,7 +152,7 @@ def judged(tmp_path):
 
 def test_a_test_can_be_asked_under_some_readings_alone(judged):
     def excess(size, reading):
-        return {"rule": "exact", "inputs": {"excess": size}, "reading": {reading: True}}
+        return {"rule": "exact", "inputs": {"values": size}, "reading": {reading: True}}
 
     block = claim(readings=["one", "two"], tests={"a": excess(0, "one"), "b": excess(2, "two")})
     del block["cells"]
@@ -363,7 +363,7 @@ def test_not_testable(judged):
 
 def broken(error):
     def estimator(evidence):
-        yield Question({"sample": spread(0.5), "limit": 1.0}, "a")
+        yield Question({"values": spread(0.5), "against": 1.0}, "a")
         raise error
 
     return estimator
@@ -378,8 +378,8 @@ FAILURES = [
     (REPEATED, broken(KeyError("round")), "test mean: KeyError: 'round' (test_judge.py, line "),
     (REPEATED, broken(StoreError("x is stale")), "test mean: x is stale"),
     (READINGS, asking(0.5, readings=["one"]), "nothing was asked under reading 'two'"),
-    ({}, lambda e: iter([Question({"sample": [1.0], "limit": 1})]), "needs at least 2 replicates"),
-    ({}, asking(math.nan), "sample must be finite"),
+    ({}, lambda e: iter([Question({"values": [1.0], "against": 1})]), "at least 2 entries"),
+    ({}, asking(math.nan), "values must be finite"),
 ]
 
 
@@ -411,7 +411,7 @@ def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
     assert [one.finding is None for one in found] == [False, True, False]
     (row,) = judge(ledgers, found)
     assert row.outcome == FAILED
-    assert row.message.startswith("test mean, b: sample must be finite")
+    assert row.message.startswith("test mean, b: values must be finite")
 
 
 def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
@@ -425,12 +425,12 @@ def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
 @pytest.mark.parametrize("order", ["wxyz", "zyxw", "yzxw"])
 def test_of_invariants_the_one_that_is_broken_most_decides(order, judged):
     block = claim()
-    inputs = {"excess": "queue"}
+    inputs = {"values": "queue"}
     block["tests"]["mean"] = {"rule": "exact", "inputs": inputs, "each": {"part": ["x"]}}
     excess = dict(zip("wxyz", (3, 5, 5, 1), strict=True))
 
     def estimator(evidence):
-        return (Question({"excess": [excess[each]]}, each) for each in order)
+        return (Question({"values": [excess[each]]}, each) for each in order)
 
     row = judged({"t-a": block}, {("t-a", "mean"): estimator})["t-a", ""]
     assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
@@ -439,14 +439,14 @@ def test_of_invariants_the_one_that_is_broken_most_decides(order, judged):
 Side = Literal["at most"]
 
 
-def drawing(sample, limit, *, side: Side, level: float, rng):
-    """Find what its random numbers say."""
-    found = float(rng.random())
+def drawing(values, against, *, claim: Side, level: float):
+    """Find what hangs on the data alone."""
+    found = float(values[0])
     return Finding(found, found, found, 1, 0.001, REPRODUCED)
 
 
 def test_order_does_not_matter(tmp_path, monkeypatch):
-    monkeypatch.setitem(PROCEDURES, "bound", drawing)
+    monkeypatch.setitem(PROCEDURES, "mean", drawing)
     block = claim(family="primary", primary=True, readings=["one", "two"])
     block["tests"]["mean"]["each"] = {"part": ["x"]}
     claims = {f"t-{letter}": copy.deepcopy(block) for letter in "abc"}
@@ -454,7 +454,7 @@ def test_order_does_not_matter(tmp_path, monkeypatch):
     def estimator(evidence):
         for reading in ("one", "two"):
             for each in "xyz":
-                data = {"sample": np.exp(spread(0, sd=0.3)), "limit": 3.0}
+                data = {"values": np.exp(spread(0, sd=0.3)), "against": 3.0}
                 yield Question(data, each, reading, (("part", each),))
 
     def backwards(evidence):
@@ -493,7 +493,7 @@ def reading_from(name):
     def estimator(evidence):
         data = next(evidence.recorded(name, ["plays"]))
         sample = data.runs[0].values["plays"][:, -1, 0]
-        yield Question({"sample": sample, "limit": 60.5})
+        yield Question({"values": sample, "against": 60.5})
 
     return estimator
 
@@ -643,8 +643,8 @@ def test_a_verdict_row_says_all(tmp_path, written):
         "test": "mean",
         "rule": "at_most",
         "rule_version": 1,
-        "procedure": "bound",
-        "settings": {"side": "at most", "level": 0.99},
+        "procedure": "mean",
+        "settings": {"claim": "at most", "level": 0.99},
         "reference": 60.5,
         "against": {"limit": 60.5},
         "data": ["banditq/full_information.parquet"],

@@ -95,7 +95,7 @@ def small():
         "title": "A test",
         "readings": {"post": "after", "pre": "before"},
         "families": {"single": {"what": "all", "level": 0.99, "correction": "none"}},
-        "rules": {"at_most": {"version": 1, "procedure": "bound", "settings": {"level": 0.99}}},
+        "rules": {"at_most": {"version": 1, "procedure": "mean", "settings": {"level": 0.99}}},
         "claims": {
             "t-bound": {
                 "place": "Theorem 1",
@@ -111,8 +111,8 @@ def small():
                 "tests": {
                     "explicit": {
                         "rule": "at_most",
-                        "settings": {"side": "at most"},
-                        "inputs": {"sample": "regret @ T", "limit": 3},
+                        "settings": {"claim": "at most"},
+                        "inputs": {"values": "regret @ T", "against": 3},
                     }
                 },
             },
@@ -156,7 +156,7 @@ def test_small_ledger(tmp_path):
     (ledger,) = load(tmp_path, banditq=small()).values()
     assert list(ledger.claims) == ["t-bound", "t-same", "t-clash"]
     (test,) = ledger.claims["t-bound"].tests
-    assert test.settings == {"side": "at most", "level": 0.99}
+    assert test.settings == {"claim": "at most", "level": 0.99}
 
 
 def set_at(content, path, value):
@@ -176,32 +176,36 @@ PLACE = "claims.t-bound.tests.explicit"
 WRONG = [
     (
         ("rules", "at_most", "procedure"),
-        "boubnd",
-        "rules.at_most: procedure: 'boubnd' is unknown; did",
+        "meann",
+        "rules.at_most: procedure: 'meann' is unknown; did",
     ),
     (
         ("rules", "at_most", "settings", "leveel"),
         1,
-        "bound has no setting 'leveel'; did you mean 'le",
+        "mean has no setting 'leveel'; did you mean 'le",
     ),
     (("rules", "at_most", "settings", "level"), 99, "rules.at_most.settings.level: level must be"),
     (("rules", "at_most", "settings", "level"), "all", "level must be a number, got 'all'"),
-    (("rules", "at_most", "settings", "side"), "at mots", "'at mots' is unknown; did you mean 'at"),
+    (
+        ("rules", "at_most", "settings", "claim"),
+        "at mots",
+        "'at mots' is unknown; did you mean 'at",
+    ),
     (
         ("rules", "at_most"),
-        {"version": 1, "procedure": "bound_everywhere", "settings": {"resamples": 1.5}},
-        "resamples must be a whole number",
+        {"version": 1, "procedure": "mean", "settings": {"paired": 1.5}},
+        "paired must be true or false",
     ),
     (("rules", "at_most", "version"), 2, "rules.at_most: changes must give the reason"),
     (("rules", "at_most", "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
-    ((*EXPLICIT, "settings"), None, f"{PLACE}: bound needs side in its settings"),
-    ((*EXPLICIT, "settings", "side"), "z", f"{PLACE}.settings.side: 'z' is unknown; known: at"),
+    ((*EXPLICIT, "settings"), None, f"{PLACE}: mean needs claim in its settings"),
+    ((*EXPLICIT, "settings", "claim"), "z", f"{PLACE}.settings.claim: 'z' is unknown; known: at"),
     ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),
-    ((*EXPLICIT, "inputs", "limit"), None, f"{PLACE}: bound needs limit in its inputs"),
+    ((*EXPLICIT, "inputs", "against"), None, f"{PLACE}: mean needs against in its inputs"),
     (
-        (*EXPLICIT, "inputs", "limmit"),
+        (*EXPLICIT, "inputs", "agaisnt"),
         3,
-        f"{PLACE}.inputs: bound has no data 'limmit'; did you mean",
+        f"{PLACE}.inputs: mean has no data 'agaisnt'; did you mean",
     ),
     ((*EXPLICIT, "decides"), False, "claims.t-bound.tests: at least one must decide"),
     ((*EXPLICIT, "margin"), 3, f"{PLACE}: unknown key 'margin'"),
@@ -215,9 +219,13 @@ WRONG = [
         ["r_regret"],
         "'r_regret' is unknown; did you mean 'fair_ucb/r_reg",
     ),
-    ((*EXPLICIT, "inputs", "sample"), "regrt @ T", f"{PLACE}: no measure or coordinate 'regrt'; d"),
-    ((*EXPLICIT, "inputs", "limit"), "plays @ T", "sample and limit: units do not fit: pulls and"),
-    ((*EXPLICIT, "inputs", "sample"), "regret @ T / 2", "needs parentheses before '/'"),
+    ((*EXPLICIT, "inputs", "values"), "regrt @ T", f"{PLACE}: no measure or coordinate 'regrt'; d"),
+    (
+        (*EXPLICIT, "inputs", "against"),
+        "plays @ T",
+        "values and against: units do not fit: pulls and",
+    ),
+    ((*EXPLICIT, "inputs", "values"), "regret @ T / 2", "needs parentheses before '/'"),
     ((*EXPLICIT, "cells"), {"policy": "banditk"}, "policy of full_information, fair_ucb/r_regret"),
     ((*EXPLICIT, "cells"), {"law": "bernouli"}, "'bernouli' is unknown; did you mean 'bernoulli'"),
     ((*EXPLICIT, "reading"), {"pots": "T > 1"}, f"{PLACE}.reading: 'pots' is unknown; did you"),
@@ -368,7 +376,7 @@ def test_real_claims_rest_on_what_exists():
         ),
         (
             {},
-            {"inputs": {"sample": "worst(cells(reward)) @ T", "limit": 1}},
+            {"inputs": {"values": "worst(cells(reward)) @ T", "against": 1}},
             f"{PLACE}: cells(x) needs cells that are stacked: say `over` what",
         ),
         (
@@ -382,7 +390,7 @@ def test_questions_that_cannot_be_put(of_record, of_test, message, tmp_path):
     content = small()
     record = content["claims"]["t-bound"]
     record["cells"] = {"experiments": ["full_information"]}
-    record["tests"]["explicit"]["inputs"] = {"sample": "total(reward) @ T", "limit": 1}
+    record["tests"]["explicit"]["inputs"] = {"values": "total(reward) @ T", "against": 1}
     load(tmp_path, banditq=content)
     record |= of_record
     record["tests"]["explicit"] |= of_test

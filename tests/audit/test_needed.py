@@ -17,14 +17,14 @@ from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli.main import main
 
 CELLS = {"experiments": ["full_information"]}
-INPUTS = {"sample": "total(reward) @ T", "limit": 1}
+INPUTS = {"values": "total(reward) @ T", "against": 1}
 
 
 @pytest.fixture
 def ledgers(tmp_path):
     """A ledger with two claims; one has a test that only qualifies it."""
     mean = {"rule": "at_most", "cells": CELLS, "inputs": INPUTS}
-    exact = {"rule": "exact", "cells": CELLS, "inputs": {"excess": "total(reward) @ T"}}
+    exact = {"rule": "exact", "cells": CELLS, "inputs": {"values": "total(reward) @ T"}}
     plain = {
         "place": "Theorem 1",
         "statement": "It is small.",
@@ -43,13 +43,13 @@ def ledgers(tmp_path):
         "rules": {
             "at_most": {
                 "version": 1,
-                "procedure": "bound",
-                "settings": {"side": "at most", "level": 0.99},
+                "procedure": "mean",
+                "settings": {"claim": "at most", "level": 0.99},
             },
             "exact": {
                 "version": 1,
-                "procedure": "invariant",
-                "settings": {"exact": True, "tolerance": 0, "small": "inconclusive"},
+                "procedure": "exact",
+                "settings": {"tolerance": 0},
             },
         },
         "claims": {
@@ -70,12 +70,12 @@ def spread(mean, n=30, sd=0.1):
 
 def ask(claim, test, evidence):
     assert test.decides
-    if test.procedure == "invariant":
-        yield Question({"excess": [0, 0, 0]})
+    if test.procedure == "exact":
+        yield Question({"values": [0, 0, 0]})
     else:
-        yield Question({"sample": spread(0.98), "limit": 1.0}, "T = 1")
-        yield Question({"sample": np.tile([0.5, 1.5], 15), "limit": 1.0}, "T = 2")
-        yield Question({"sample": [], "limit": 1.0}, "T = 3")
+        yield Question({"values": spread(0.98), "against": 1.0}, "T = 1")
+        yield Question({"values": np.tile([0.5, 1.5], 15), "against": 1.0}, "T = 2")
+        yield Question({"values": [], "against": 1.0}, "T = 3")
 
 
 @pytest.fixture
@@ -91,9 +91,8 @@ def test_each_deciding_question_has_its_number(needed, ledgers):
     assert exact.why == "it does not average replicates"
     assert [one.answer.each for one in needed[:3]] == ["T = 1", "T = 2", "T = 3"]
     (test, _) = ledgers["banditq"].claims["t-mean"].tests
-    data = {"sample": spread(0.98), "limit": 1.0}
     assert near.answer.finding.verdict == INCONCLUSIVE
-    assert near.replicates == replicates_needed("bound", data, test.settings, near.answer.finding)
+    assert near.replicates == replicates_needed("mean", test.settings, near.answer.finding)
     assert near.replicates > near.answer.finding.n
     assert math.isinf(on.replicates)
     assert (none.answer.finding, none.replicates) == (None, None)
@@ -102,7 +101,7 @@ def test_each_deciding_question_has_its_number(needed, ledgers):
 
 def test_the_number_found_decides(needed, ledgers):
     n = int(needed[0].replicates)
-    judge = PROCEDURES["bound"]
+    judge = PROCEDURES["mean"]
     (test, _) = ledgers["banditq"].claims["t-mean"].tests
     assert judge(spread(0.98, n), 1.0, **test.settings).verdict == REPRODUCED
 

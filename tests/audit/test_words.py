@@ -77,7 +77,7 @@ def qualified():
 def found(test, statistic, verdict=NOT_REPRODUCED, **more):
     return {
         "test": test.name,
-        "procedure": "proportion",
+        "procedure": "share",
         "reading": "",
         "each": "",
         "verdict": verdict,

@@ -203,8 +203,8 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
         "verdict": verdict,
         "reading": "",
         "each": "an arm",
-        "procedure": "bound",
-        "settings": {"level": 0.99, "side": "at most"},
+        "procedure": "mean",
+        "settings": {"level": 0.99, "claim": "at most"},
         "statistic": statistic,
         "low": statistic - half,
         "high": statistic + half,
@@ -264,7 +264,7 @@ def test_a_case_without_a_number_says_so():
         [row(0.0, half=0.0)],
         [row(5.0, half=math.inf)],
         [row(1.0, reference=1.0), row(2.0, reference=3.0)],
-        [row(0.7, procedure="growth_exponent", against={"exponent": 0.75, "margin": 0.03},
+        [row(0.7, procedure="slope", against={"exponent": 0.75, "margin": 0.03},
              settings={"level": 0.99, "claim": "equal"}, reference=0.75)],
     ],
     ids=["positive", "signs", "one point", "no limits", "own references", "margins"],
@@ -301,7 +301,7 @@ def test_what_is_shaded_is_where_the_verdicts_are():
     ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
     count = 0
     for one in read(ROOT / "audit" / "findings.csv", ledgers, "findings").rows:
-        of_a_point = one["procedure"] in ("printed_number", "prediction_interval")
+        of_a_point = "printed" in one["against"]
         decided = one["verdict"] in (REPRODUCED, NOT_REPRODUCED) and one["statistic"] is not None
         if decided and not of_a_point and "ROUNDING" not in one["tags"]:
             low, high = evidence.claimed(one)
