@@ -8,7 +8,7 @@ import pytest
 import real
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.grades import fails, weakest, weighed
-from fairbandits.audit.means import bound
+from fairbandits.audit.means import mean
 
 TESTS = [
     test for one in real.ledgers().values() for claim in one.claims.values() for test in claim.tests
@@ -26,9 +26,9 @@ def of_procedure(name, **settings):
     )
 
 
-BOUND = of_procedure("bound", side="at most")
-LARGER = of_procedure("paired_comparison")
-GROWTH = of_procedure("growth_exponent")
+BOUND = of_procedure("mean", claim="at most")
+LARGER = of_procedure("mean", claim="at least")
+GROWTH = of_procedure("slope")
 GIVEN = next(test for test in TESTS if test.is_exact and not test.plan.is_algebra)
 
 
@@ -48,7 +48,7 @@ NO = found(NOT_REPRODUCED)
         (GROWTH, found(), NO, "consistent"),
         (BOUND, found(NOT_REPRODUCED), None, "measured"),
         (BOUND, found(NOT_REPRODUCED), found(), "measured"),
-        (of_procedure("invariant"), found(NOT_REPRODUCED), None, "exact"),
+        (of_procedure("exact"), found(NOT_REPRODUCED), None, "exact"),
         (GIVEN, found(), None, "exact"),
         (BOUND, found(INCONCLUSIVE), NO, ""),
     ],
@@ -81,8 +81,8 @@ def test_what_could_not_have_failed_supports_nothing(finding):
 @pytest.mark.parametrize(("centre", "failed"), [(0.9, False), (1.1, True)])
 def test_a_control_that_cannot_decide_fails_by_its_estimate(centre, failed):
     sample = centre + np.linspace(-3, 3, 40)
-    data = {"sample": sample, "limit": 1.0}
-    control = bound(sample, 1.0, side="at most", level=0.99)
+    data = {"values": sample, "against": 1.0}
+    control = mean(sample, 1.0, claim="at most", level=0.99)
     assert control.verdict == INCONCLUSIVE
     assert fails(BOUND, found(value=control.statistic), control, data) is failed
 
@@ -91,8 +91,8 @@ def test_a_control_without_effect_fails_where_the_effect_is_larger():
     """Of two policies that are the same one, the difference is on either side of 0 by chance."""
     for sign in (1, -1):
         sample = sign * 0.1 + np.linspace(-3, 3, 40)
-        data = {"sample": sample, "limit": 0.0}
-        control = bound(sample, 0.0, side="at most", level=0.99)
+        data = {"values": sample, "against": 0.0}
+        control = mean(sample, 0.0, claim="at most", level=0.99)
         assert control.verdict == INCONCLUSIVE
         assert fails(BOUND, found(value=-5.0), control, data)
         assert fails(BOUND, found(value=control.statistic), control, data) is (sign > 0)

@@ -30,8 +30,8 @@ CARRIERS = 3
 #: The skewness that limits allow for: `LEAST_SKEW` + `PER_L_SKEW` times the sample's L-skewness, up
 #: to that of an exponential law. Where the L-skewness is above `LIGHT`, less in samples below 64,
 #: the tail can be heavier: then `HEAVY` times the sample's skewness, whose largest values it lacks.
-LEAST_SKEW, PER_L_SKEW, EXPONENTIAL = 0.3, 6.0, 2.05
-LIGHT, HEAVY = 0.47, 3.0
+LEAST_SKEW, PER_L_SKEW, EXPONENTIAL = 0.3, 6.0, 2.0
+LIGHT, HEAVY = 0.49, 3.0
 #: Fractions of the capital that bets stake, and how the capital is spread over them.
 STAKES = 0.5 ** np.arange(8)
 SHARES = np.array([0.5, *[0.5 / 7] * 7])
