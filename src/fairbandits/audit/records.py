@@ -197,7 +197,6 @@ def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
 
 
 def _judged(one: Answer | Verdict, test: Test | None, ledger: Ledger, made: Made) -> dict[str, Any]:
-    """Return the columns of the rule, the finding and its origin."""
     finding = one.finding
     return {
         "reading": one.reading,

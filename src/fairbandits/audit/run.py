@@ -73,7 +73,6 @@ def find(
 
 
 def _ledger(ledgers: Ledgers, paper: str, only: Sequence[str]) -> Ledger:
-    """Return a paper's ledger, if it has these claims."""
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
