@@ -3,11 +3,12 @@
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit import criteria, runs, show, view
+from fairbandits.audit import criteria, show, view
 from fairbandits.audit.cases import Question
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import FAILED
@@ -22,6 +23,7 @@ from fairbandits.audit.records import (
     answer_of,
     claims_of,
     committed,
+    csv_rows,
     csv_text,
     parts_of,
     read,
@@ -31,12 +33,17 @@ from fairbandits.audit.records import (
     write_text,
 )
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
+from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
 
 #: Default power, the probability of a verdict, for which replicates are counted.
 POWER = 0.9
+#: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
+#: `commit` that of the code, ``+`` after it if changed.
+RUNS_TABLE = "runs.csv"
+OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "date", "commit")
 #: Width where there is no terminal.
 WIDTH = 120
 
@@ -135,7 +142,16 @@ def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> No
     write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
     for paper, ledger in ledgers.items():
         heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
-        runs.add(folder, paper, ledger.digest, chosen_seed(heads) or LEDGER, "", heads)
+        same = [paper, ledger.digest, chosen_seed(heads) or LEDGER, "", str(show.tally(heads))]
+        _note_run(folder / RUNS_TABLE, same)
+
+
+def _note_run(file: Path, same: list[str]) -> None:
+    """Add a line to the history of runs, unless there is one of the same rules, seed and totals."""
+    if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(file)):
+        before = file.read_text(encoding="utf-8") if file.is_file() else csv_text([OF_RUNS])
+        line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
+        write_text(file, before + csv_text([line]))
 
 
 # ---------------------------------------------------------------------------------- replicates
