@@ -414,6 +414,13 @@ def write_committed(
         of_findings.write_text(csv_of(findings, "findings"), encoding="utf-8")
 
 
+def write_parts(folder: Path, ledgers: Ledgers) -> None:
+    """Write the parts behind the digests of the committed tables."""
+    parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
+    lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
+    write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
+
+
 def csv_of(rows: Iterable[Row], kind: str) -> str:
     """Return rows as a committed table."""
     columns = COMMITTED[kind]

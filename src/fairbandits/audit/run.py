@@ -17,19 +17,17 @@ from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test, load_ledgers
 from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,
-    OF_PARTS,
-    PARTS_TABLE,
     Made,
     answer_of,
     claims_of,
     committed,
     csv_rows,
     csv_text,
-    parts_of,
     read,
     verdict_row,
     write,
     write_committed,
+    write_parts,
     write_text,
 )
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
@@ -137,9 +135,7 @@ def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> No
     kept = committed(ledgers)
     rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
     write_committed(folder, *rows, table.scale)
-    parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
-    lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
-    write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
+    write_parts(folder, ledgers)
     for paper, ledger in ledgers.items():
         heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
         same = [paper, ledger.digest, chosen_seed(heads) or LEDGER, "", str(show.tally(heads))]
