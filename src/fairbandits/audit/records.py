@@ -325,9 +325,7 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
             yield f"{path} has other claims, readings or tests than the ledgers: {other}"
             return
         digests = {(judging(_claim(row), ledgers).paper, row["rules"]) for row in rows}
-        parts: dict[str, dict[str, str]] = {}
-        for row in csv_rows(path.with_name(PARTS_TABLE)):
-            parts.setdefault(row["paper"], {})[row["part"]] = row["digest"]
+        parts = _parts_beside(path)
     else:
         footer = _footer(path, kind)
         was, now = footer["audit_code"], audit_code()
@@ -419,6 +417,14 @@ def write_parts(folder: Path, ledgers: Ledgers) -> None:
     parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
     lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
     write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
+
+
+def _parts_beside(table: Path) -> dict[str, dict[str, str]]:
+    """Return the parts, by paper, that were written with a committed table."""
+    found: dict[str, dict[str, str]] = {}
+    for row in csv_rows(table.with_name(PARTS_TABLE)):
+        found.setdefault(row["paper"], {})[row["part"]] = row["digest"]
+    return found
 
 
 def csv_of(rows: Iterable[Row], kind: str) -> str:
