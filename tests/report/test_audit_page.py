@@ -54,7 +54,7 @@ def badges(markup):
 def test_stale_verdicts_are_refused(folder, monkeypatch):
     from fairbandits.audit import records
 
-    monkeypatch.setattr(records, "current_code", lambda: "0" * 16)
+    monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
     with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
         audit.open_audit(folder)
 

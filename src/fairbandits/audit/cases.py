@@ -194,7 +194,6 @@ class Cases:
         return made
 
     def _like(self, cell: Cell) -> list[Cell]:
-        """Return the control's cells that are like a cell."""
         control, plan = self.plan.control.cells, self.plan
         if self._controls is None:
             selection = replace(control, experiments=control.experiments or plan.cells.experiments)

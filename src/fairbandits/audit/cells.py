@@ -115,7 +115,6 @@ class Evidence:
         return read_table(self._noted(file))
 
     def _noted(self, file: Path) -> Path:
-        """Return a file, noted as read."""
         if file not in self.read:
             self.read.append(file)
         return file

@@ -198,7 +198,6 @@ def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
 
 
 def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
-    """Return the verdicts on the claims of one ledger that have tests."""
     claims = [claim for claim in ledger.claims.values() if claim.tests]
     failures = {claim.id: _failure(claim, of_claim.get(claim.id, ())) for claim in claims}
     decided: dict[str, dict[tuple[str, str], _Of]] = {name: {} for name in ledger.families}
@@ -293,7 +292,6 @@ def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
 
 
 def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) -> Verdict:
-    """Return the verdict on a claim under a reading, from the finding that decides it."""
     decides = {test.name for test in claim.tests if test.decides}
     read = (one for one in found if one.test in decides and one.reading in ("", reading))
     answer = finding.answer

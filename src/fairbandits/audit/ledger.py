@@ -235,7 +235,6 @@ def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
-    """Return the labels of policies in each experiment and suite of a paper."""
     found: dict[str, dict[str, str]] = {}
     for one in config.experiments:
         if one.paper == paper:
@@ -358,7 +357,6 @@ def _check_known(
     key: str,
     place: str,
 ) -> None:
-    """Raise LedgerError for a name that a procedure does not take, or one that it lacks."""
     for name in given:
         if name not in known:
             what = {"settings": "setting", "inputs": "data"}[key]
@@ -397,7 +395,6 @@ def _check_versions(block: dict[str, Any], place: str) -> None:
 
 
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
-    """Check that all names in the claims exist."""
     experiments = _experiments(ledger, config)
     figures = [figure for paper, figure in config.figures if paper == ledger.paper]
     parameters = {
@@ -426,7 +423,6 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
 
 
 def _experiments(ledger: Ledger, config: Config) -> list[str]:
-    """Return the names of a ledger's experiments and suites."""
     names = []
     for one in config.experiments:
         paper = "" if one.paper == ledger.paper else f"{one.paper}/"

@@ -379,7 +379,6 @@ def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
 
 
 def _rounds(tree: ast.expr) -> list[ast.expr]:
-    """Return the distinct rounds at which an expression takes values."""
     found = [one.right for one in ast.walk(tree) if isinstance(getattr(one, "op", 0), ast.MatMult)]
     return list({ast.unparse(one): one for one in found}.values())
 

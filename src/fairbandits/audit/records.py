@@ -197,7 +197,6 @@ def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
 
 
 def _judged(one: Answer | Verdict, test: Test | None, ledger: Ledger, made: Made) -> dict[str, Any]:
-    """Return the columns of the rule, the finding and its origin."""
     finding = one.finding
     return {
         "reading": one.reading,
@@ -326,9 +325,7 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
             yield f"{path} has other claims, readings or tests than the ledgers: {other}"
             return
         digests = {(judging(_claim(row), ledgers).paper, row["rules"]) for row in rows}
-        parts: dict[str, dict[str, str]] = {}
-        for row in csv_rows(path.with_name(PARTS_TABLE)):
-            parts.setdefault(row["paper"], {})[row["part"]] = row["digest"]
+        parts = _parts_beside(path)
     else:
         footer = _footer(path, kind)
         was, now = footer["audit_code"], audit_code()
@@ -413,6 +410,21 @@ def write_committed(
     with replacing(path) as of_verdicts, replacing(folder / FINDINGS_TABLE) as of_findings:
         of_verdicts.write_text(csv_of(verdicts, "verdicts"), encoding="utf-8")
         of_findings.write_text(csv_of(findings, "findings"), encoding="utf-8")
+
+
+def write_parts(folder: Path, ledgers: Ledgers) -> None:
+    """Write the parts behind the digests of the committed tables."""
+    parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
+    lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
+    write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
+
+
+def _parts_beside(table: Path) -> dict[str, dict[str, str]]:
+    """Return the parts, by paper, that were written with a committed table."""
+    found: dict[str, dict[str, str]] = {}
+    for row in csv_rows(table.with_name(PARTS_TABLE)):
+        found.setdefault(row["paper"], {})[row["part"]] = row["digest"]
+    return found
 
 
 def csv_of(rows: Iterable[Row], kind: str) -> str:

@@ -3,11 +3,12 @@
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import criteria, runs, show, view
+from fairbandits.audit import criteria, show, view
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
@@ -15,27 +16,31 @@ from fairbandits.audit.ledger import Ledger, Ledgers, load_ledgers
 from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,
-    OF_PARTS,
-    PARTS_TABLE,
     Made,
     answer_of,
     claims_of,
     committed,
+    csv_rows,
     csv_text,
-    parts_of,
     read,
     verdict_row,
     write,
     write_committed,
+    write_parts,
     write_text,
 )
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
+from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
 
 #: Default power, the probability of a verdict, for which replicates are counted.
 POWER = 0.9
+#: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
+#: `commit` that of the code, ``+`` after it if changed.
+RUNS_TABLE = "runs.csv"
+OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "date", "commit")
 #: Width where there is no terminal.
 WIDTH = 120
 
@@ -72,7 +77,6 @@ def find(
 
 
 def _ledger(ledgers: Ledgers, paper: str, only: Sequence[str]) -> Ledger:
-    """Return a paper's ledger, if it has these claims."""
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
@@ -130,12 +134,19 @@ def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> No
     kept = committed(ledgers)
     rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
     write_committed(folder, *rows, table.scale)
-    parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
-    lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
-    write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
+    write_parts(folder, ledgers)
     for paper, ledger in ledgers.items():
         heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
-        runs.add(folder, paper, ledger.digest, chosen_seed(heads) or LEDGER, "", heads)
+        same = [paper, ledger.digest, chosen_seed(heads) or LEDGER, "", str(show.tally(heads))]
+        _note_run(folder / RUNS_TABLE, same)
+
+
+def _note_run(file: Path, same: list[str]) -> None:
+    """Add a line to the history of runs, unless there is one of the same rules, seed and totals."""
+    if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(file)):
+        before = file.read_text(encoding="utf-8") if file.is_file() else csv_text([OF_RUNS])
+        line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
+        write_text(file, before + csv_text([line]))
 
 
 # ---------------------------------------------------------------------------------- replicates

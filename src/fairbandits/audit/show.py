@@ -55,7 +55,6 @@ def chosen(
 
 
 def _typed(verdict: str) -> str:
-    """Return a verdict's name from the ways in which it may be typed."""
     return verdict.replace("-", " ").replace("_", " ").lower()
 
 

@@ -73,7 +73,6 @@ def rehearse(rules: Rules) -> dict[str, float]:
 
 
 def _ask(test: Test, claim: Claim, evidence: Evidence, place: str) -> None:
-    """Raise ConfigError if a test cannot be asked of such runs."""
     try:
         list(questions(test.plan, claim.readings, evidence))
     except Exception as error:  # a test can raise anything

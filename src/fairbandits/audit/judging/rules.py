@@ -271,7 +271,6 @@ def _sourced(value: Any) -> dict[str, Any]:
 
 
 def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the experiment on one instance."""
     facts, horizons = content["instances"][name], _horizons(content)
     replicates = content["replicates"]
     several = {"horizons": _sourced(horizons)} if len(horizons) > 1 else {}
