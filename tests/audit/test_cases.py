@@ -253,8 +253,8 @@ def test_what_is_not_there_is_an_error(evidence):
         asked(evidence, each={"eta": ()}, **sample)
     with pytest.raises(ValueError, match="no arm or round"):
         asked(evidence, each={"T": (), "law": (), "arm": ()}, arms="target > 1", **sample)
+    share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
     with pytest.raises(ValueError, match="values must have one value for each replicate"):
-        share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
         asked(evidence, each={"T": (), "law": ()}, **share)
     with pytest.raises(ValueError, match="does not record 'queue'"):
         asked(evidence, each={"T": (), "law": ()}, inputs={"values": "queue @ T", "against": 1})
@@ -287,11 +287,20 @@ def test_defaults_read_from_a_policys_text_are_those_of_its_class(name):
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        ({"inputs": {"values": "plais @ T", "against": 1}}, "no measure or coordinate 'plais'; did"),
+        (
+            {"inputs": {"values": "plais @ T", "against": 1}},
+            "no measure or coordinate 'plais'; did",
+        ),
         ({"inputs": {"values": "plays[lfg] @ T", "against": 1}}, "no companion 'lfg'"),
-        ({"inputs": {"values": "totl(plays) @ T", "against": 1}}, "no function 'totl'; did you mean"),
+        (
+            {"inputs": {"values": "totl(plays) @ T", "against": 1}},
+            "no function 'totl'; did you mean",
+        ),
         ({"inputs": {"values": "total() @ T", "against": 1}}, "total takes 1 values, got 0"),
-        ({"inputs": {"values": "plays @ T", "against": "reward"}}, "values and against: units do not"),
+        (
+            {"inputs": {"values": "plays @ T", "against": "reward"}},
+            "values and against: units do not",
+        ),
         ({"inputs": {"values": "plays @ T / 2", "against": 1}}, "needs parentheses before '/'"),
         ({"each": {"lawn": ()}}, "no measure or coordinate 'lawn'"),
         ({"over": "horizn"}, "no measure or coordinate 'horizn'"),

@@ -211,7 +211,11 @@ WRONG = [
     ),
     (("rules", "at_most", "settings", "level"), 99, "rules.at_most.settings.level: level must be"),
     (("rules", "at_most", "settings", "level"), "all", "level must be a number, got 'all'"),
-    (("rules", "at_most", "settings", "claim"), "at mots", "'at mots' is unknown; did you mean 'at"),
+    (
+        ("rules", "at_most", "settings", "claim"),
+        "at mots",
+        "'at mots' is unknown; did you mean 'at",
+    ),
     (
         ("rules", "at_most"),
         {"version": 1, "procedure": "mean", "settings": {"paired": 1.5}},
@@ -241,7 +245,11 @@ WRONG = [
         "'r_regret' is unknown; did you mean 'fair_ucb/r_reg",
     ),
     ((*EXPLICIT, "inputs", "values"), "regrt @ T", f"{PLACE}: no measure or coordinate 'regrt'; d"),
-    ((*EXPLICIT, "inputs", "against"), "plays @ T", "values and against: units do not fit: pulls and"),
+    (
+        (*EXPLICIT, "inputs", "against"),
+        "plays @ T",
+        "values and against: units do not fit: pulls and",
+    ),
     ((*EXPLICIT, "inputs", "values"), "regret.max()", f"{PLACE}: 'regret.max()': a call is name"),
     ((*EXPLICIT, "inputs", "values"), "regret @ T / 2", "needs parentheses before '/'"),
     ((*EXPLICIT, "cells"), {"policy": "banditk"}, "policy of full_information, fair_ucb/r_regret"),

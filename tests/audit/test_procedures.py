@@ -441,10 +441,12 @@ def test_verdicts_of_a_slope(exponent, claim, verdict, tags, rng):
 
 
 def test_the_error_of_a_slope_by_hand(rng):
-    """Of three equally precise log means the slope is that between the ends; a sum of two errors."""
+    """Of three equally precise log means the slope is that between the ends, with two errors."""
     apart = [*powers(rng, GRID[:2], 0.5), GRID[2] ** 0.5 * around(rng, 1, 0.1, 40)]
     for samples in (powers(rng, GRID, 0.5), apart):
-        error = math.hypot(*(one.std(ddof=1) / one.mean() / len(one) ** 0.5 for one in samples[::2]))
+        error = math.hypot(
+            *(one.std(ddof=1) / one.mean() / len(one) ** 0.5 for one in samples[::2])
+        )
         if samples is not apart:  # replicates belong together
             parts = samples[2] / samples[2].mean() - samples[0] / samples[0].mean()
             error = parts.std(ddof=1) / math.sqrt(50)

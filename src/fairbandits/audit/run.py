@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairbandits.audit import criteria, runs, show
-from fairbandits.audit.cases import Question
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
-from fairbandits.audit.ledger import Claim, Ledger, Test, load_ledgers
+from fairbandits.audit.ledger import Ledger, load_ledgers
 from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     ANEW,

@@ -197,7 +197,7 @@ def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     own = {kind: given.get(kind, {}) for kind in RULES}
     families = {name: {"what": name} | block for name, block in own["families"].items()}
     rules = {name: {"version": 1} | block for name, block in own["rules"].items()}
-    shared = with_shared_rules({**shared})
+    shared = with_shared_rules({"families": families, "rules": rules})
     claims = {}
     for key, record in given["claims"].items():
         if "statement" not in record:
