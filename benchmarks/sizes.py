@@ -49,7 +49,9 @@ class Case(NamedTuple):
 
 def powers(rng, exponent, sizes=(50, 50, 50)):
     """Return skewed samples whose means are T ** exponent."""
-    return [t**exponent * rng.gamma(4, 0.25, size=n) for t, n in zip(GRID, sizes, strict=True)], GRID
+    return [
+        t**exponent * rng.gamma(4, 0.25, size=n) for t, n in zip(GRID, sizes, strict=True)
+    ], GRID
 
 
 def few(rng, exponent):
@@ -143,7 +145,9 @@ SLOPE = AT_MOST | {"exponent": 0.5, "margin": 0, "window": "all", "asymptotic": 
 EQUAL = SLOPE | {"claim": "equal", "margin": 0.1}
 SHARE = AT_LEAST | {"limit": 0.5}
 CASES = {
-    "bound, normal, n = 32": Case("mean", sampled(lambda rng, m: rng.normal(m, 1, 32)), 1, 0, 2, AT_MOST, 0.8),
+    "bound, normal, n = 32": Case(
+        "mean", sampled(lambda rng, m: rng.normal(m, 1, 32)), 1, 0, 2, AT_MOST, 0.8
+    ),
     "bounds at 4 points, n = 50": Case("mean", many, 0, -1, 1, AT_MOST, 0.8),
     "comparison, n = 50": Case("mean", pair, 0, 1, -1, AT_LEAST, 0.8),
     "shape, two contrasts, n = 50": Case("mean", shape, 0, 1.5, -1.5, AT_LEAST, 0.8),
@@ -161,7 +165,9 @@ CASES = {
     "slope, of the same runs": Case("slope", walks, 0.5, 0.4, 0.6, SLOPE, 0.8),
     "slope, at least": Case("slope", powers, 0.5, 0.6, 0.4, SLOPE | {"claim": "at least"}, 0.8),
     "slope, equal within 0.1": Case("slope", powers, 0.6, 0.5, 0.75, EQUAL, 0.8),
-    "share, n = 50": Case("share", lambda rng, p: (rng.uniform(size=50) < p,), 0.5, 0.8, 0.2, SHARE, 0.8),
+    "share, n = 50": Case(
+        "share", lambda rng, p: (rng.uniform(size=50) < p,), 0.5, 0.8, 0.2, SHARE, 0.8
+    ),
     "worst of five arms, all tested, n = 100": Case(
         "mean", lambda rng, m: (arms(rng, m), 0), 0, -1, 1, AT_MOST, 0.8
     ),

@@ -252,8 +252,8 @@ def test_what_is_not_there_is_an_error(evidence):
         asked(evidence, each={"eta": ()}, **sample)
     with pytest.raises(ValueError, match="no arm or round"):
         asked(evidence, each={"T": (), "law": (), "arm": ()}, arms="target > 1", **sample)
+    share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
     with pytest.raises(ValueError, match="values must have one value for each replicate"):
-        share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
         asked(evidence, each={"T": (), "law": ()}, **share)
     with pytest.raises(ValueError, match="does not record 'queue'"):
         asked(evidence, each={"T": (), "law": ()}, inputs={"values": "queue @ T", "against": 1})

@@ -371,10 +371,10 @@ def changed(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("side: at most", "side: at mots", "rules.at_most.settings.side: 'at mots' is unknown"),
+        ("ratio: [0.98, 1.02]", "ratio: wide", "settings.ratio must be a list of numbers"),
         (
-            "excess: largest(floor_deficit_sup)}",
-            "excess: largest(floor_deficit_sub)}",
+            "values: largest(floor_deficit_sup)}",
+            "values: largest(floor_deficit_sub)}",
             "claims.fairucb-thm1-alpha0.tests.every_round",
         ),
         ("[fairucb-thm1-alpha0, ", "[fairucb-thm1-alpha9, ", "judged_by"),
@@ -398,11 +398,11 @@ def test_a_ledger_elsewhere_is_checked(changed):
 
 
 def test_one_bad_ledger_does_not_hide_another(changed):
-    bad = changed("side: at most", "side: at mots")
+    bad = changed("ratio: [0.98, 1.02]", "ratio: wide")
     result = invoke("check-claims", bad, ROOT / "papers" / "banditq" / "claims.yaml")
     assert result.exit_code == 1
     assert result.stdout.startswith("papers/banditq/claims.yaml: ")
-    assert "at mots" in result.stderr
+    assert "must be a list of numbers" in result.stderr
 
 
 def test_the_page_of_words_is_current():

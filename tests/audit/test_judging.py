@@ -109,7 +109,7 @@ def test_the_guide_to_the_letter(folder):
         "frozen 20",
         "in this folder\n\nNone.",
         "| 30 | less |",
-        "procedure: bound",
+        "procedure: mean",
     ):
         assert text in report
     with (results / "findings.csv").open() as file:
@@ -153,11 +153,11 @@ def test_a_look_leaves_its_trace(folder):
 
     def stricter(content):
         small(content)
-        content["claims"]["greedy-small-regret"]["tests"]["at_end"]["inputs"]["limit"] = 0.2
+        content["claims"]["greedy-small-regret"]["tests"]["at_end"]["inputs"]["against"] = 0.2
 
     changed(stricter)
     second = invoke(*words)
-    change = "claims.greedy-small-regret.tests.at_end.inputs.limit: 0.25, then 0.2"
+    change = "claims.greedy-small-regret.tests.at_end.inputs.against: 0.25, then 0.2"
     assert "1 before these in this folder. Verdicts by them were seen" in second.stderr
     assert "so that new data are drawn:" in second.stderr
     assert change in second.stderr
@@ -240,7 +240,7 @@ TEST = (*CLAIM, "tests", "at_end")
         ),
         (put(None, "policies", "greedy", "parameters"), "missing a required argument: 'quotas'"),
         (put("les", *TEST, "rule"), f"{'.'.join(TEST)}.rule: 'les' is unknown.*'less'"),
-        (put("regrett @ T", *TEST, "inputs", "smaller"), "'regrett'.*'regret'"),
+        (put("regrett @ T", *TEST, "inputs", "against"), "'regrett'.*'regret'"),
         (put("greddy", *CLAIM, "cells", "policy"), "'greddy' is unknown.*'greedy'"),
         (
             put("three_arm", *CLAIM, "cells", "instance"),
@@ -249,7 +249,7 @@ TEST = (*CLAIM, "tests", "at_end")
         (put("greedy", *CLAIM, "cells"), "greedy-less-regret.cells should be a valid dictionary"),
         (put(999, *CLAIM, "cells", "T"), "T 999 is unknown; known: 500"),
         (put(None, *CLAIM, "statement"), "statement is missing"),
-        (put(None, "rules", "less", "settings", "level"), "needs level in its settings"),
+        (put(None, "rules", "less", "settings", "claim"), "needs claim in its settings"),
         (put(2, *CLAIM, "figur"), "unknown key 'figur'; did you mean 'figure'"),
     ],
 )
@@ -328,7 +328,7 @@ def test_plain_python_that_takes_long_is_refused_with_an_estimate(folder):
 def test_a_claim_that_fails_shows_nothing(folder):
     def twice(content):
         small(content)
-        content["claims"]["greedy-small-regret"]["tests"]["at_end"]["inputs"]["limit"] = (
+        content["claims"]["greedy-small-regret"]["tests"]["at_end"]["inputs"]["against"] = (
             "1 / (T - 100)"
         )
 

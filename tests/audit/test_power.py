@@ -63,9 +63,7 @@ def test_power_without_an_answer():
     endless = Finding(0.5, -math.inf, math.inf, 20, 1.0, INCONCLUSIVE, (), against)
     assert replicates_needed("mean", BOUND, endless) == math.inf
     exact = {"claim": "at most", "limit": 0.5, "level": 0.99}
-    assert replicates_needed("share", exact, Finding(0.5, 0, 1, 9, 1, INCONCLUSIVE)) == (
-        math.inf
-    )
+    assert replicates_needed("share", exact, Finding(0.5, 0, 1, 9, 1, INCONCLUSIVE)) == (math.inf)
     assert replicates_needed("exact", {}, on) is None
     with pytest.raises(ValueError, match="power must be"):
         replicates_needed("mean", BOUND, on, power=1)

@@ -8,7 +8,20 @@ import re
 import numpy as np
 import pytest
 from scipy import stats
-from sizes import AT_LEAST, AT_MOST, CASES, LAWS, LEVEL, OF_MEANS, VERDICTS, arms, means, rates, written
+from sizes import (
+    AT_LEAST,
+    AT_MOST,
+    CASES,
+    LAWS,
+    LEVEL,
+    MANY,
+    OF_MEANS,
+    VERDICTS,
+    arms,
+    means,
+    rates,
+    written,
+)
 
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.multiplicity import combine, within_family
@@ -69,7 +82,7 @@ def test_the_table_has_all_cases_and_they_keep_their_level():
 
 #: Law -> power in per cent that is required 5 standard errors away, by the number of replicates.
 POWER = {
-    **dict.fromkeys(("normal", "gamma, skewness 0.7", "gamma, skewness 1"), {32: 90, 64: 95}),
+    **{law: {32: 90, 64: 95} for law in ("normal", "gamma, skewness 0.7", "gamma, skewness 1")},
     "exponential": {64: 90},
     "exponential, mirrored": {64: 90},
 }
@@ -85,7 +98,7 @@ def test_limits_of_means_have_the_size_and_power_that_is_required():
             for n, cell in zip((16, 32, 64, 128), cells, strict=True)
         }
         for n in (32, 64, 128):
-            assert found[n][0] <= 100 * allowed(4000) + 0.05, (law, n)
+            assert found[n][0] <= 100 * allowed(MANY) + 0.05, (law, n)
         for n, power in wanted.items():
             assert found[n][1] >= power, (law, n)
 

@@ -441,7 +441,7 @@ def test_verdicts_of_a_slope(exponent, claim, verdict, tags, rng):
 
 
 def test_the_error_of_a_slope_by_hand(rng):
-    """Of three equally precise log means the slope is that between the ends; a sum of two errors."""
+    """Of three equally precise log means the slope is that between the ends, with two errors."""
     apart = [*powers(rng, GRID[:2], 0.5), GRID[2] ** 0.5 * around(rng, 1, 0.1, 40)]
     for samples in (powers(rng, GRID, 0.5), apart):
         error = math.hypot(

@@ -43,7 +43,8 @@ def found(ledgers):
         ),
         (
             *("banditq-greater-variance", "queues_over_runs"),
-            "spread over the runs of queue in bandit feedback minus that in full information, in reward",
+            "spread over the runs of queue in bandit feedback minus that in full information, "
+            "in reward",
             "more in bandit feedback",
         ),
         (

@@ -150,7 +150,9 @@ def with_claim(sample, limit):
         "mine-alone": {
             "statement": "What is asked.",
             "cells": {"policy": "greedy"},
-            "tests": {"always": {"rule": "at_most", "inputs": {"sample": sample, "limit": limit}}},
+            "tests": {
+                "always": {"rule": "at_most", "inputs": {"values": sample, "against": limit}}
+            },
         }
     }
     Path("my_claims.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
@@ -181,10 +183,9 @@ def test_of_a_constant_the_exact_rule_is_written_out(folder):
     with_claim("total(plays) @ T", 100)
     found = judged()
     assert "1 inconclusive" in found.stdout
-    assert "use the procedure for exact statements, `invariant`" in found.stderr
+    assert "use a rule for exact statements, `rounded`" in found.stderr
     more = yaml.safe_load(re.search(r"```yaml\n(.*?)```", found.stderr, re.DOTALL)[1])
     content = yaml.safe_load(Path("my_claims.yaml").read_text())
-    content["rules"] |= more["rules"]
     content["claims"]["mine-alone"]["tests"] = more["claims"]["mine-alone"]["tests"]
     Path("my_claims.yaml").write_text(yaml.safe_dump(content))
     assert "1 reproduced" in judged().stdout

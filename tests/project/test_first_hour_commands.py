@@ -38,7 +38,7 @@ NEW = """
     tests:
       at_end:
         rule: at_least
-        inputs: {sample: total(reward) @ T, limit: 1}
+        inputs: {values: total(reward) @ T, against: 1}
 """
 
 

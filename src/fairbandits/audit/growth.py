@@ -65,8 +65,8 @@ def slope(
 
     Notes
     -----
-    The fit is by least squares, weighted by the precision of each log mean, taken to be 1 % at best;
-    where all means are known to 1 % that is the ordinary fit. Limits are those of the
+    The fit is by least squares, weighted by the precision of each log mean, taken to be 1 % at
+    best; where all means are known to 1 % that is the ordinary fit. Limits are those of the
     linearised slope, a sum over replicates, with the allowance for skewness of
     `fairbandits.audit.limits`. With as many replicates at all horizons, replicate r at all of them
     is one unit, which is right whether or not these share a run or its random numbers; else

@@ -99,9 +99,7 @@ def mean(
     zeros = np.zeros(points) if bounds is None else bounds
     lows, highs = _ends("least", least, points), _ends("most", most, points)
     sign, ends = (1, lows) if claim == "at least" else (-1, highs)
-    can_break = [
-        end is None or sign * end < sign * at for end, at in zip(ends, zeros, strict=True)
-    ]
+    can_break = [end is None or sign * end < sign * at for end, at in zip(ends, zeros, strict=True)]
     kept = np.flatnonzero(can_break) if any(can_break) else np.arange(points)
 
     def tested(k: int, confidence: float) -> MeanTest:
@@ -153,9 +151,7 @@ def _against(against: Any, values: np.ndarray) -> tuple[np.ndarray | None, np.nd
     if len(others) != n:
         raise ValueError(f"against must have one entry per replicate ({n}), got {len(others)}")
     if others.shape[1] not in (1, points):
-        raise ValueError(
-            f"against must have one entry per point ({points}), got {others.shape[1]}"
-        )
+        raise ValueError(f"against must have one entry per point ({points}), got {others.shape[1]}")
     return None, np.broadcast_to(others, values.shape)
 
 
@@ -169,10 +165,8 @@ def _ends(name: str, ends: Ends, points: int) -> list[float | None]:
     return array.tolist()
 
 
-def _bounded(
-    values: np.ndarray, bounds: np.ndarray | None, k: int, sign: int
-) -> dict[str, float]:
-    """Return the bound that decides, and how near a mean comes to a bound above 0, at its nearest."""
+def _bounded(values: np.ndarray, bounds: np.ndarray | None, k: int, sign: int) -> dict[str, float]:
+    """Return the bound that decides, and how near a mean comes to its bound at most."""
     if bounds is None:
         return {}
     also, positive = {"limit": float(bounds[k])}, bounds > 0
@@ -255,12 +249,13 @@ def _equal(
         low, high = -np.inf, np.inf
     verdict, p = decide(p_for, p_against, level)
     tags = ("CONSTANT",) * all(map(is_constant, samples)) + ("RARE",) * scarce
-    also = {"mean of values": float(samples[0].mean()), "mean of against": float(samples[-1].mean())}
+    also = {
+        "mean of values": float(samples[0].mean()),
+        "mean of against": float(samples[-1].mean()),
+    }
     if len(samples) == 1:
         also["mean of against"] = float(against)
-    return Finding(
-        statistic, low, high, min(one.size, other.size), p, verdict, tags, also
-    )
+    return Finding(statistic, low, high, min(one.size, other.size), p, verdict, tags, also)
 
 
 def _one_point(name: str, values: Any) -> np.ndarray:

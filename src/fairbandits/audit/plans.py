@@ -130,7 +130,9 @@ class Plan:
         """Whether what means are put against has no replicates: numbers, and facts of a cell."""
         known, called = measures.measures(), measures.functions()
         texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
-        found = [known[name] for one in map(parse, texts) for name, _ in one.names() if name in known]
+        found = [
+            known[name] for one in map(parse, texts) for name, _ in one.names() if name in known
+        ]
         found += [called[name] for one in map(parse, texts) for name in one.calls()]
         return not any(one.columns for one in found)
 

@@ -34,7 +34,7 @@ def replicates_needed(
     limit; None where the procedure does not average replicates. A limit is z_level standard errors
     from the estimate, and the verdict needs the margin to be z_level + z_power of them away; these
     shrink as 1 / sqrt(n). The allowance for skewness in a limit shrinks faster, so that the number
-    is on the safe side. That of a proportion is exact. Of several points it is that of the deciding one.
+    is on the safe side. That of a proportion is exact. Of several points the deciding one counts.
     """
     if not 0.5 <= number("power", power) < 1:
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
@@ -92,7 +92,9 @@ def regions_of(
             return Regions(*pair, *pair)
         case "mean" | "share":
             end = next(iter(against.values()))
-            return Regions(high=end, above=end) if claim == "at most" else Regions(low=end, below=end)
+            return (
+                Regions(high=end, above=end) if claim == "at most" else Regions(low=end, below=end)
+            )
         case "slope":
             most = settings["exponent"] + settings["margin"]
             least = settings["exponent"] - settings["margin"]

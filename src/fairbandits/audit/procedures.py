@@ -47,9 +47,7 @@ def parameters_of(name: str) -> Parameters:
     return Parameters(*(tuple(kinds.get(place, ())) for place in places))
 
 
-def judged_against(
-    name: str, settings: Mapping[str, Any], finding: Finding
-) -> dict[str, float]:
+def judged_against(name: str, settings: Mapping[str, Any], finding: Finding) -> dict[str, float]:
     """Return the reference values of a finding's statistic, the main one first."""
     match name:
         case "mean" if pair := settings.get("ratio") or settings.get("difference"):

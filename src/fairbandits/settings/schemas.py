@@ -73,7 +73,7 @@ def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
 
 
 def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str, Any]:
-    """Return a ledger with the families and rules of all papers beside its own, which come first."""
+    """Return a ledger with the families and rules of all papers, where it has none of that name."""
     file = root / SHARED_RULES
     shared = read_yaml(file) if file.is_file() else {}
     merged = {kind: {**shared.get(kind, {}), **content.get(kind, {})} for kind in RULES}
