@@ -55,7 +55,7 @@ def found(ledgers):
         (
             *("bf-fig3a-initial-rise", "to_million"),
             "reward after the initial rounds of the case divided by that of UCB at round T / 10 "
-            "minus that at round T / 10000",
+            "minus that at round 1000",
             "more at round T / 10",
         ),
         (
