@@ -262,7 +262,7 @@ def _points(read_off, figure):
 @function("r")
 def wrong_steps(proof):
     """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    return mathematics.self_bounding.PROOFS[proof]()
+    return mathematics.derivations.check(mathematics.self_bounding.PROOFS[proof])
 
 
 @function("r")

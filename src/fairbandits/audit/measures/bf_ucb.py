@@ -230,7 +230,7 @@ measure("rta", pulls="plays")(bounds.root_sum)
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    return mathematics.group_regret.PROOFS[proof]()
+    return mathematics.derivations.check(mathematics.group_regret.PROOFS[proof])
 
 
 @function()

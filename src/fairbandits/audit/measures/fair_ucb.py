@@ -96,4 +96,4 @@ def ucb1_constant():
 @function("r")
 def steps_broken(proof):
     """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
-    return mathematics.ucb1_proofs.PROOFS[proof]()
+    return mathematics.derivations.check(mathematics.ucb1_proofs.PROOFS[proof])

@@ -302,7 +302,7 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
 @function("r")
 def broken_steps(proof):
     """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    return mathematics.hard_threshold.PROOFS[proof]()
+    return mathematics.derivations.check(mathematics.hard_threshold.PROOFS[proof])
 
 
 function()(bounds.committing_regret)
