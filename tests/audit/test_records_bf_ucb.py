@@ -1,6 +1,5 @@
 """BF-UCB's words on numbers done by hand."""
 
-import itertools
 import math
 from fractions import Fraction
 from types import SimpleNamespace
@@ -181,13 +180,6 @@ def test_boxes():
     assert groups.optimism_lost(3000, 0, 1, "a") > 0
     with pytest.raises(ValueError, match="kind must be one of half, cut, uncut"):
         groups.corners_lost(1, "x", "a")
-
-
-def test_a_box_whose_upper_corner_is_not_best():
-    """Means of .6 and .85, widths of 1/2: the first is better at its lower end."""
-    box = [(Fraction(1, 10), Fraction(11, 10)), (Fraction(35, 100), Fraction(135, 100))]
-    value = {point: sum(x * x for x in point) / sum(point) for point in itertools.product(*box)}
-    assert max(value, key=value.get) == (box[0][0], box[1][1])
 
 
 def test_coverage():

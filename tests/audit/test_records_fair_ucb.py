@@ -10,7 +10,7 @@ import pytest
 from fairbandits.audit.measures import fair_learn
 from fairbandits.audit.measures import fair_learn_adversary as adversary
 from fairbandits.theory import bounds_fair_ucb as bounds
-from small_records import cell_of, evaluated, ledger_test, numbers
+from small_records import cell_of, evaluated, numbers
 
 INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])
 TWENTIETHS = [0.05] * 10
@@ -125,36 +125,6 @@ def test_r_regret_in_whole_numbers():
     assert counted.r_regret_numerator([4, 5, 1]) == wanted * 20
     assert numbers("owed", cell) == [2, 3, 2]
     assert numbers("first_phase", cell) == [2 + 3 + 3]
-
-
-# ---------------------------------------------------------------------------- ranges and classes
-
-
-@pytest.mark.parametrize(
-    ("numerators", "denominator", "reading"),
-    [
-        ([33, 10, 10], 100, "range_kth"),
-        ([1, 1, 0], 3, "range_wider"),  # 1/3 is not below 1/3
-        ([49, 10, 10], 100, "range_wider"),
-        ([1, 0, 0], 2, None),  # and 1/2 is 1/(k - 1)
-        ([49, 49], 100, "range_kth"),
-    ],
-)
-def test_ranges_of_quotas(numerators, denominator, reading):
-    drawn = {"span": "kth", "denominator": denominator}
-    means = np.linspace(0.9, 0.1, len(numerators))
-    cell = made_cell({"quota": [[numerators]]}, [1], means=means, drawn_quotas=drawn)
-    rules = ledger_test("fairucb-thm1-range", "random_quotas").plan.reading
-    found = [name for name, rule in rules.items() if evaluated(rule, cell).all()]
-    assert found == ([reading] if reading else [])
-
-
-def test_no_quota_is_too_near_to_a_limit_for_doubles():
-    """A quotient of small whole numbers is the double next to it, whatever the fraction."""
-    for k in range(2, 21):
-        for denominator in (1000, 10000):
-            for numerator in range(denominator):
-                assert (numerator / denominator < 1 / k) == (numerator * k < denominator)
 
 
 # ---------------------------------------------------------------------------- suites of r-Regret

@@ -1,10 +1,6 @@
 """Explicit bounds of BanditQ's theorems that take more than a line; the ledger has the others.
 
 V is the weight of the reward against the queues. Rounds can be arrays.
-
-References
-----------
-"BanditQ: fair bandits with guaranteed rewards", Eqs 12 to 16, Proposition 1 and Theorem 2.
 """
 
 import math

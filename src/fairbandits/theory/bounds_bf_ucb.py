@@ -30,8 +30,7 @@ def group_bound(
 
     It is (1 + pi^2 / 3) sum Delta_g plus, for each group, Delta_g times
     k_g gamma_2 / gamma_1 (8 / Delta_min^2 ln(4 N_g k_g / delta) + sqrt(N_g ln(k_g / delta) / 2))
-    less beta_g T; `merit_ratio` is gamma_2 / gamma_1. As printed the difference can be below 0;
-    `clipped` it cannot.
+    less beta_g T, which `clipped` is not below 0; `merit_ratio` is gamma_2 / gamma_1.
     """
     positive = np.where(gaps > 0, gaps, np.inf).min(axis=-1, keepdims=True)
     served = np.maximum(served, 1)

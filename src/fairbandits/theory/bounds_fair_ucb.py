@@ -1,13 +1,8 @@
-"""Bounds of the Fair-Learn paper's theorems.
+"""Bounds of the Fair-Learn paper's theorems (Patil, Ghalme, Nair and Narahari).
 
 `gaps` are Delta_i, 0 for the best arm; `quotas` are r_i, `tolerance` is alpha and `horizon` T. S(T)
 are the arms with r_i T - alpha < 8 ln T / Delta_i^2: those that learning pulls more often than
 fairness does. The last axis of arrays is the arm, which bounds are sums over; others are broadcast.
-
-References
-----------
-V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-bandit problem".
 """
 
 import math

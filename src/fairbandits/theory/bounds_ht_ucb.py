@@ -1,12 +1,7 @@
 """Bounds of the hard-threshold paper's theorems, without their O(.) terms.
 
-`gaps` are Delta_k, 0 for the best arm, `penalties` are A_k, `quotas` tau_k and `horizon` T. An arm
-with Delta_k > A_k is non-critical, one with A_k >= Delta_k > 0 critical. The last axis of arrays is
-the arm, which bounds on the regret are sums over; others are broadcast.
-
-References
-----------
-"A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022.
+`gaps` are Delta_k, 0 for the best arm, `penalties` A_k, `quotas` tau_k and `horizon` T. The last
+axis of arrays is the arm, which bounds on the regret are sums over; others are broadcast.
 """
 
 import math
@@ -63,10 +58,7 @@ def regret(
 
 
 def maximal_coefficients(means: ArrayLike, penalties: ArrayLike) -> np.ndarray:
-    """Return a_j of Theorem 3 (Eq. 14) for each arm, in the order of the arms given.
-
-    It is infinite where two sums mu + A are equal.
-    """
+    """Return a_j of Theorem 3 (Eq. 14) for each arm; infinite where two sums mu + A are equal."""
     means, penalties = np.asarray(means, float), np.asarray(penalties, float)
     sums = means + penalties
     order = np.argsort(-sums, kind="stable")
@@ -101,10 +93,10 @@ def gap_free_terms(horizon: ArrayLike, penalties: ArrayLike, quotas: ArrayLike) 
 def committing_regret(n_arms: int, share: float, horizon: float) -> float:
     """Return an upper bound on the regret of a policy that all but ignores the means.
 
-    It fills each arm's quota (1 - share) T / K, and then pulls the arm of the largest sample mean;
-    penalty rates are 1, rewards normal with variance 1. Only the last part costs: share T times the
-    mean gap of the arm chosen. With m pulls of each arm that is at most the sum over other arms of
-    x exp(-m x^2 / 4), whatever their gaps x, and none of these is above sqrt(2 / (m e)).
+    It fills each arm's quota (1 - share) T / K, then commits to the largest sample mean; penalty
+    rates are 1, rewards normal with variance 1. What costs is share T times the mean gap of the
+    arm chosen: with m pulls of each arm at most the sum over other arms of x exp(-m x^2 / 4),
+    whatever their gaps x, and none of these is above sqrt(2 / (m e)).
     """
     pulls = (1 - share) * horizon / n_arms
     return share * horizon * (n_arms - 1) * math.sqrt(2 / (pulls * math.e))
