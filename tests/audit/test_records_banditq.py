@@ -14,7 +14,7 @@ from fairbandits.audit.expressions import parse
 from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import banditq, feasibility, solvers
 from fairbandits.data.store import StoreError, write_table
-from fairbandits.theory import bounds_banditq as bounds
+from fairbandits.theory import bounds
 from naive import BanditQFull
 from small_records import cell_of, value, written
 
@@ -187,10 +187,10 @@ def test_self_bounding_excess_has_the_difference_as_its_mean():
 
 
 def test_bounds_by_hand():
-    assert bounds.squared_queue(3, 0.0, 2.0) == pytest.approx(4 + 4 * math.sqrt(2 * 15))
-    assert bounds.squared_queue(2, 1.0, 1.0) == pytest.approx(4 + 4 * math.sqrt(4) + 4 * 2)
+    assert bounds.squared_queue_bound(3, 0.0, 2.0) == pytest.approx(4 + 4 * math.sqrt(2 * 15))
+    assert bounds.squared_queue_bound(2, 1.0, 1.0) == pytest.approx(4 + 4 * math.sqrt(4) + 4 * 2)
     # the number that the derivation of this bound was checked with
-    assert bounds.regret(5, math.sqrt(2e6), 2e6) == pytest.approx(2.4e5, rel=0.02)
+    assert bounds.regret_bound(5, math.sqrt(2e6), 2e6) == pytest.approx(2.4e5, rel=0.02)
 
 
 def test_bound_of_the_learner():

@@ -13,7 +13,7 @@ from fairbandits.audit.expressions import parse
 from fairbandits.audit.mathematics import group_regret
 from fairbandits.audit.measures import bf_ucb, groups
 from fairbandits.settings.schemas import paper_file, read_yaml
-from fairbandits.theory import bounds_bf_ucb as bounds
+from fairbandits.theory import bounds
 from small_records import cell_of, numbers
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fairbandits.audit.measures import fair_learn
 from fairbandits.audit.measures import fair_learn_adversary as adversary
-from fairbandits.theory import bounds_fair_ucb as bounds
+from fairbandits.theory import bounds
 from small_records import cell_of, evaluated, numbers
 
 INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])
@@ -28,7 +28,7 @@ def made_cell(values, rounds, *, means=(1.0, 0.0), quotas=(), **given):
     ("horizon", "value"), [(1e3, 10_635), (1e5, 15_069), (1e6, 7_476), (1e8, 2.32)]
 )
 def test_theorem_2_on_instance_1(horizon, value):
-    found = bounds.r_regret_bound(horizon, INSTANCE_1, TWENTIETHS)
+    found = bounds.r_regret_bound(horizon, INSTANCE_1, TWENTIETHS, 0)
     assert found == pytest.approx(value, abs=0.5 if value > 100 else 0.005)
 
 
@@ -61,9 +61,9 @@ def test_theorem_2_by_hand(tolerance, printed, clipped):
 
 def test_theorem_4_by_hand():
     of = bounds.fair_regret_bound
-    assert of(E4, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 8 * 4 / 0.5)
+    assert of(E4, TWO, [0.4, 0.4], 0) == pytest.approx(ROOM + 8 * 4 / 0.5)
     t = math.exp(10)  # learning needs 320 pulls, the quota asks for 8811
-    assert of(t, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 0.5 * 0.4 * t)
+    assert of(t, TWO, [0.4, 0.4], 0) == pytest.approx(ROOM + 0.5 * 0.4 * t)
     assert of(t, TWO, [0.4, 0.4], 100) == pytest.approx(ROOM + 0.5 * (0.4 * t - 100))
     assert bounds.ucb1_bound(E4, TWO) == pytest.approx(ROOM + 64)
 
@@ -78,7 +78,7 @@ def test_bounds_of_a_cell_are_those_of_its_instance():
     assert found == pytest.approx(
         np.array(
             [
-                [bounds.r_regret_bound(t, TWO, quotas) for t in rounds]
+                [bounds.r_regret_bound(t, TWO, quotas, 0) for t in rounds]
                 for quotas in ([0.4, 0.4], [0.1, 0.3])
             ]
         )

@@ -7,7 +7,7 @@ import numpy as np
 from fairbandits.audit import mathematics
 from fairbandits.audit.measures import function, measure
 from fairbandits.rationals import rational
-from fairbandits.theory import bounds_fair_ucb as bounds
+from fairbandits.theory import bounds
 
 
 @measure("rt", "reward")
@@ -62,29 +62,15 @@ def first_phase(horizon, quotas):
 # ------------------------------------------------------------------------------------- bounds
 
 
-@measure(None)
-def each_round(rounds):
-    """Recorded rounds, shape (n_rounds, 1)."""
-    return rounds[:, None]
-
-
-measure("rt", "reward", horizon="each_round", gaps="gap", quotas="quota", tolerance="alpha")(
-    bounds.r_regret_bound
-)
+measure("rt", "reward")(bounds.r_regret_bound)
 measure(
     *("rt", "reward"),
     name="r_regret_bound_clipped",
     what="Theorem 2's bound on the r-Regret with max(0, r_i t - alpha), as its definition has it.",
-    horizon="each_round",
-    gaps="gap",
-    quotas="quota",
-    tolerance="alpha",
     clipped=True,
 )(bounds.r_regret_bound)
-measure("rt", "reward", horizon="each_round", gaps="gap", quotas="quota", tolerance="alpha")(
-    bounds.fair_regret_bound
-)
-measure("rt", "reward", horizon="each_round", gaps="gap")(bounds.ucb1_bound)
+measure("rt", "reward")(bounds.fair_regret_bound)
+measure("rt", "reward")(bounds.ucb1_bound)
 
 
 @measure("")
