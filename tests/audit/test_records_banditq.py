@@ -11,8 +11,8 @@ import real
 from fairbandits.audit import cases
 from fairbandits.audit.evidence import Evidence
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import banditq, feasibility, solvers
+from fairbandits.audit.measures.common import generator
 from fairbandits.data.store import StoreError, write_table
 from fairbandits.theory import bounds
 from naive import BanditQFull

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairbandits.audit.measures import fair_learn
 from fairbandits.audit.measures import fair_learn_adversary as adversary
+from fairbandits.audit.measures import fair_ucb as fair_learn
 from fairbandits.theory import bounds
 from small_records import cell_of, evaluated, numbers
 

@@ -67,8 +67,3 @@ def not_above_0(expression: sympy.Expr) -> Step:
 def true(condition: Any) -> Step:
     """Return the step that an inequality of numbers holds."""
     return lambda: int(not bool(condition))
-
-
-def check(steps: list[Step]) -> list[int]:
-    """Return 0 for each step that holds, else 1."""
-    return [step() for step in steps]

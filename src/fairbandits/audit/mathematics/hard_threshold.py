@@ -40,9 +40,16 @@ squared = 8 * 3 * L / (share**2 * T)  # of the least margin
 # what Theorem 3's proof sums
 count = sympy.Symbol("n", integer=True, positive=True)
 b = positive("b_1 b_2 b_3 b_4 b_5")
-sums: list[sympy.Expr] = []
-for last in range(5):
-    sums.append(expand(sum(sums) + sum(b[: last + 1])))
+
+
+def sums() -> list[sympy.Expr]:
+    """Return the a_j that are the sums of all before them and of b_1 to b_j."""
+    found: list[sympy.Expr] = []
+    for j in range(len(b)):
+        found.append(expand(sum(found) + sum(b[: j + 1])))
+    return found
+
+
 # 4 sqrt(2 ln T / T^(2/3)), and an arm's pulls by learning
 margin, learned = 4 * sqrt(2 * L) * T ** -Rational(1, 3), 8 * L / (A + G) ** 2
 above_quota = (A + G) * (N - Q * T) + G * Q * T
@@ -92,7 +99,7 @@ PROOFS: dict[str, list[Step]] = {
     "any_round": [not_endless((Q * T - 8 * log(T) / G**2) / log(T), T)],
     "eq31": [*INDEX, equal(sympy.Sum(2 * count**2 * count**-4, (count, 1, oo)), sympy.pi**2 / 3)],
     "eq33": [
-        equal(one, sum((j - d + 1) * b[d] for d in range(j + 1))) for j, one in enumerate(sums)
+        equal(one, sum((j - d + 1) * b[d] for d in range(j + 1))) for j, one in enumerate(sums())
     ],
     "ties": [tends(1 - 1 / values, 0, values)],
     "observation_1": [equal(margin * Q * T, 4 * Q * T ** Rational(2, 3) * sqrt(2 * L))],

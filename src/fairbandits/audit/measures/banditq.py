@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 
-from fairbandits.audit import mathematics
 from fairbandits.audit.cells import defaults
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.selection import held_out
@@ -261,7 +260,9 @@ def _points(read_off, figure):
 @function("r")
 def wrong_steps(proof):
     """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    return mathematics.derivations.check(mathematics.self_bounding.PROOFS[proof])
+    from fairbandits.audit.mathematics import self_bounding
+
+    return [step() for step in self_bounding.PROOFS[proof]]
 
 
 @function("r")

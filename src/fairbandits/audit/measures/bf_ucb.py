@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairbandits.audit import mathematics
 from fairbandits.audit.measures import function, measure
 from fairbandits.measures import groups as metrics
 from fairbandits.measures.pulls import pseudo_reward
@@ -212,12 +211,14 @@ measure("rt", "reward")(bounds.within_bound)
 @measure("rt", "reward")
 def fluid_regret(served, means, groups, delta):
     """Second part of Theorem 4 by the fluid equation, for the rounds that each group had."""
+    from fairbandits.audit.mathematics.group_regret import fluid_loss
+
     ends = np.cumsum(groups)
     each = np.broadcast_to(means, (len(served), ends[-1]))
     losses = np.zeros(served.shape[:2])
     for r, own in enumerate(each):
         for g, arms in enumerate(np.split(own, ends[:-1])):
-            losses[r] += mathematics.group_regret.fluid_loss(arms, served[r, :, g], delta)
+            losses[r] += fluid_loss(arms, served[r, :, g], delta)
     return losses
 
 
@@ -232,13 +233,17 @@ measure("rta")(bounds.root_sum)
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    return mathematics.derivations.check(mathematics.group_regret.PROOFS[proof])
+    from fairbandits.audit.mathematics import group_regret
+
+    return [step() for step in group_regret.PROOFS[proof]]
 
 
 @function()
 def beyond_order(order, power="0"):
     """1 if BF-UCB's regret goes to infinity over an order, with delta of order T^-power, else 0."""
-    return mathematics.group_regret.beyond_order(order, power)
+    from fairbandits.audit.mathematics.group_regret import beyond_order as beyond
+
+    return beyond(order, power)
 
 
 @function()

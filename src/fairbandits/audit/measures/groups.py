@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
-from fairbandits.audit.measures.fair_learn import LEARNERS, largest_lack
+from fairbandits.audit.measures.common import generator
+from fairbandits.audit.measures.fair_ucb import LEARNERS, largest_lack
 from fairbandits.measures.groups import group_values
 
 # ------------------------------------------------------------------------------- schedules

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.audit import mathematics
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.measures.common import number
 from fairbandits.measures import penalised
@@ -299,7 +298,9 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
 @function("r")
 def broken_steps(proof):
     """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    return mathematics.derivations.check(mathematics.hard_threshold.PROOFS[proof])
+    from fairbandits.audit.mathematics import hard_threshold
+
+    return [step() for step in hard_threshold.PROOFS[proof]]
 
 
 function()(bounds.committing_regret)
