@@ -46,6 +46,7 @@ def test_regret_and_its_parts_by_hand(low):
     assert numbers("reward_regret @ T", cell) == pytest.approx(
         [best - (3.5 * 0.5 + 2.5 * 0.3 + 4 * 0.8)]
     )
+    assert numbers("reward_regret_pulls @ T", cell) == pytest.approx([best - (2 + 0.6 + 3.2)])
     assert numbers("between_regret @ T", cell) == pytest.approx([(6 - 2) * 0.375])
     assert numbers("within_regret @ T", cell) == pytest.approx([6 * 0.425 - (1.75 + 0.75)])
     assert numbers("most_between_regret @ T", cell) == pytest.approx([4 * 0.375])

@@ -26,7 +26,7 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 AXES = "rta"
 #: Measures of the library with another name in ledgers.
 OF_THE_LIBRARY = {
-    "group_regret": "reward_regret",
+    "group_regret": "reward_regret_pulls",
     "target_regret": "pseudo_regret",
     "target_violation": "violation",
     "unfairness": "total(lack)",
