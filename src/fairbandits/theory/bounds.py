@@ -156,7 +156,7 @@ def penalised_bound(
 
 def maximal_coefficients(means: ArrayLike, penalty: ArrayLike) -> np.ndarray:
     """Return a_j of Theorem 3 (Eq. 14) for each arm; infinite where two sums mu + A are equal."""
-    means, penalty = np.asarray(means, float), np.asarray(penalty, float)
+    means, penalty = np.asarray(means, float), np.ravel(penalty)
     sums = means + penalty
     order = np.argsort(-sums, kind="stable")
     with np.errstate(divide="ignore"):

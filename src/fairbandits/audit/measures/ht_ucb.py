@@ -106,12 +106,7 @@ def pulls_bound(non_critical, rounds, gap, penalty, quota):
     )
 
 
-@measure("a")
-def maximal_coefficient(own_means, penalty):
-    """Coefficient a_j of Theorem 3 (Eq. 14) for an arm."""
-    return bounds.maximal_coefficients(own_means, penalty.ravel())
-
-
+measure("a", name="maximal_coefficient", means="own_means")(bounds.maximal_coefficients)
 measure("rt", "reward", as_printed=True)(bounds.penalised_bound)
 measure(
     *("rt", "reward"),
