@@ -64,6 +64,7 @@ def test_replays_are_compared_where_curves_were_read_off():
 
 def test_a_replay_must_be_of_todays_code(tmp_path):
     evidence = Evidence(real.config(), "banditq", tmp_path)
+    (tmp_path / "banditq").mkdir()
     write_table(tmp_path / "banditq" / "some.parquet", pa.table(CURVES), {"code": "other"})
     with pytest.raises(StoreError, match="does not belong here: its code is 'other'"):
         evidence.replay("some")

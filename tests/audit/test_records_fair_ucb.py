@@ -210,9 +210,9 @@ def test_the_round_in_which_fair_learn_fails(quotas, denominator, tolerance, lea
 
 def test_flearn_keeps_quotas_below_equal_shares_alone():
     violations = fair_learn.fair_learn_violations
-    assert max(violations(100, 200, 0, 1, seed=3)) == 0
-    assert max(violations(100, 400, 0, 0, seed=3)) == 1
-    assert max(violations(50, 400, "1/2", 1, seed=3)) == 1
+    assert max(violations(100, 200, 0, 1, seed=20240919)) == 0
+    assert max(violations(100, 400, 0, 0, seed=20240919)) == 1
+    assert max(violations(50, 400, "1/2", 1, seed=20240919)) == 1
     # the smallest example by hand: quotas 1/4 of three arms, tolerance 2, the last arm waits
     ahead = fair_learn.LEARNERS["smallest deficit"]
     assert ahead(1, [1, -2, -2]) == 1
