@@ -64,8 +64,8 @@ ATTACKS = {
         *("banditq", "published drawn_targets"),
     ),
     "a bound's constant edited": (
-        *("src/fairbandits/theory/bounds_fair_ucb.py", r"8 \* np.log", "9 * np.log"),
-        *("fair_ucb", "theory/bounds_fair_ucb.py"),
+        *("src/fairbandits/theory/bounds.py", r"8 \* np.log", "9 * np.log"),
+        *("fair_ucb", "theory/bounds.py"),
     ),
     "a procedure edited": (
         *("src/fairbandits/audit/limits.py", r"LEAST_SKEW, PER_L_SKEW, EXPONENTIAL = 0.3"),
@@ -91,7 +91,7 @@ NOTHING = {
     "a note": ("papers/ht_ucb/claims.yaml", "^    note: ", "    note: By the way, "),
     "a place": ("papers/ht_ucb/claims.yaml", "^    place: ", "    place: In the text, "),
     "a title": ("papers/ht_ucb/audit.yaml", "^    title: ", "    title: Once more, "),
-    "a docstring": ("src/fairbandits/theory/bounds_ht_ucb.py", '^    """', '    """Or so, '),
+    "a docstring": ("src/fairbandits/theory/bounds.py", '^    """', '    """Or so, '),
     "a comment in code": ("src/fairbandits/audit/limits.py", "^CARRIERS = 3", "CARRIERS = 3  # !"),
     "code of something else": ("src/fairbandits/report/pages.py", r"\Z", "\nOTHER = 1\n"),
     "an unused word": (

@@ -11,16 +11,12 @@ import real
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import banditq, feasibility, solvers
-from fairbandits.data.provenance import replay_code
+from fairbandits.audit.measures.common import generator
 from fairbandits.data.store import StoreError, write_table
-from fairbandits.settings.schemas import paper_file, read_yaml
-from fairbandits.theory import bounds_banditq as bounds
+from fairbandits.theory import bounds
 from naive import BanditQFull
-from small_records import cell_of, ledger_test, value, written
-
-CODE = replay_code()
+from small_records import cell_of, value, written
 
 
 def cell(rounds, means, targets, *, parameters=None, swept=None, **values):
@@ -32,80 +28,46 @@ def cell(rounds, means, targets, *, parameters=None, swept=None, **values):
 
 # ------------------------------------------------------------------------------------- replays
 
-#: Figures of the replay with a thousand arms and full information, by what they show.
-THOUSAND = {"rate": "fig8", "queue": "fig9", "regret": "fig10"}
-
-
-@pytest.fixture
-def evidence(tmp_path):
-    """Return evidence of nothing but what stands for the replays, and a function that writes it."""
-    (tmp_path / "banditq").mkdir()
-
-    def write(name, curves, code=CODE):
-        write_table(tmp_path / "banditq" / f"{name}.parquet", pa.table(curves), {"code": code})
-
-    return Evidence(real.config(), "banditq", tmp_path), write
-
-
-def asked(claim, test, evidence):
-    """Return the data of each question of a test."""
-    plan = ledger_test(claim, test).plan
-    return [one.data for one in cases.questions(plan, (), evidence)]
-
-
-def thousand():
-    """Return curves that are as published where they were read off, and 0 in all other rounds."""
-    figures = read_yaml(paper_file("banditq", "published"))["figures"]
-    read = {
-        (quantity, one["series"], one["round"]): one["value"]
-        for quantity, name in THOUSAND.items()
-        for one in figures[name]["values"]
+#: Numbers as they are read off a figure, of two arms at rounds of their own.
+READ_OFF = {
+    "figures": {
+        "fig": {
+            "horizon": 20,
+            "values": [
+                {"series": f"arm {arm}", "quantity": "value", "round": t, "value": value}
+                for arm, t, value in ((1, 10, 3.0), (1, 20, 5.0), (2, 5, 4.0), (2, 20, 6.0))
+            ],
+        }
     }
-    rounds = sorted({0, *(round_ for _, _, round_ in read)})
-    columns = {"round": rounds}
-    for quantity, series in dict.fromkeys(key[:2] for key in read):
-        name = series if series == quantity else f"{quantity}_{series.removeprefix('arm ')}"
-        columns[name] = [read.get((quantity, series, one), 0.0) for one in rounds]
-    return columns
+}
+CURVES = {"round": [0, 5, 10, 20], "queue_1": [0, 1, 3.5, 5], "queue_2": [9, 4, 2, 6.5]}
 
 
-def test_replay_must_be_of_todays_code_and_of_full_length(evidence):
-    short, write = evidence
-    write("replay_5_bandit", {"round": [1, 2000], "queue_1": [0.0, 1.0], "queue_2": [0.0, 1.0]})
-    with pytest.raises(ValueError, match="must end in round 2000000"):
-        asked("banditq-replay-fig5", "last", short)
-    write("replay_5_bandit", {"round": [2_000_000]}, code="other")
+def replay_of(**changes):
+    """Return the scope of a replay with these curves."""
+    evidence = SimpleNamespace(replay=lambda name: pa.table(CURVES | changes))
+    return {"scope": SimpleNamespace(evidence=evidence, known={}), "read_off": READ_OFF}
+
+
+def test_replays_are_compared_where_curves_were_read_off():
+    given = replay_of()
+    assert banditq.published_at("fig", **given).tolist() == [[[3, 4], [5, 6]]]
+    assert banditq.replayed_at("some", "queue", "fig", **given).tolist() == [[[3.5, 4], [5, 6.5]]]
+    assert banditq.replayed("some", "queue", "fig", **given)[0, :, 0].tolist() == [0, 1, 3.5, 5]
+    given["scope"].known["arm"] = 2
+    assert banditq.replayed("some", "queue", "fig", **given)[0, :, 0].tolist() == [9, 4, 2, 6.5]
+    with pytest.raises(ValueError, match=r"some must be recorded at the rounds \[10, 20\] of fig"):
+        banditq.replayed_at("some", "queue", "fig", **replay_of(round=[0, 5, 9, 20]))
+    with pytest.raises(ValueError, match="must end in round 20, as the published run does, got 19"):
+        banditq.replayed("some", "queue", "fig", **replay_of(round=[0, 5, 10, 19]))
+
+
+def test_a_replay_must_be_of_todays_code(tmp_path):
+    evidence = Evidence(real.config(), "banditq", tmp_path)
+    (tmp_path / "banditq").mkdir()
+    write_table(tmp_path / "banditq" / "some.parquet", pa.table(CURVES), {"code": "other"})
     with pytest.raises(StoreError, match="does not belong here: its code is 'other'"):
-        asked("banditq-replay-fig5", "last", short)
-
-
-def test_replay_is_judged_by_its_last_and_largest_queue(evidence):
-    made, write = evidence
-    curves = {"round": [1, 2_000_000], "queue_1": [4488.0, 1637.0], "queue_2": [7634.0, 3512.0]}
-    write("replay_5_bandit", curves)
-    one, two = asked("banditq-replay-fig5", "last", made)
-    assert [one["excess"][0], two["excess"][0]] == pytest.approx([0.2, 2])
-    one, two = asked("banditq-replay-fig5", "curve", made)
-    assert one["excess"] == pytest.approx([0.2, 0])
-    assert two["scale"].tolist() == [7634 - 3512] * 2
-
-
-def test_a_thousand_arms_are_judged_where_the_curves_were_read_off(evidence):
-    (made, write), curves = evidence, thousand()
-    write("replay_1000_full", curves)
-    for test, points in (("ends", 5), ("points", 35), ("as_read", 35)):
-        (data,) = asked("banditq-replay-fig8-10", test, made)
-        assert data["excess"].tolist() == [0.0] * points
-    last, span = curves["queue_2"][-1], max(curves["queue_2"])
-    curves["queue_2"][-1] += 0.5
-    write("replay_1000_full", curves)
-    for test, place, size in (("ends", 3, last), ("points", 27, max(span, last + 0.5))):
-        (data,) = asked("banditq-replay-fig8-10", test, made)
-        assert np.flatnonzero(data["excess"]).tolist() == [place]
-        assert data["excess"][place] == pytest.approx(0.5 / size)
-    write("replay_1000_full", {name: [*some[:3], *some[4:]] for name, some in curves.items()})
-    with pytest.raises(ValueError, match="replay_1000_full must be recorded at the rounds"):
-        asked("banditq-replay-fig8-10", "ends", made)
+        evidence.replay("some")
 
 
 # ------------------------------------------------------------------------------------- by hand
@@ -153,12 +115,6 @@ def test_violation_is_the_most_that_an_arm_misses_in_each_run():
     assert value(violation, one).tolist() == [4, 4, 3, 2]
     both = value("worst(protected(missing)) @ T", one)
     assert both.tolist() == [4, 4, 0, 2]
-
-
-def test_violation_can_be_negative_and_is_of_protected_arms():
-    one = cell([10], [1, 1], [0.4, 0], reward=[[[6, 0]], [[7, 0]], [[6, 0]], [[7, 0]]])
-    violation = written("banditq-prop2-violation", "in_rounds", "samples")
-    assert value(violation, one).tolist() == [-2, -3, -2, -3]
 
 
 def test_worst_arm_is_that_of_the_last_round():
@@ -214,22 +170,6 @@ def test_largest_possible_values():
     assert value("most_average_regret", one) == pytest.approx(value("average_regret", one))
     runs = cell([4], [0.5, 1], [0.25, 0], queue=[[[1, 2]], [[5, 0]]])
     assert value("most_of_runs(largest(queue))", runs) == 5
-    # a queue of lambda t breaks Eq. 14 by no more than this
-    starved = cell(
-        [9], [0.5, 1], [0.25, 0], plays=[[[9, 0]]], queue=[[[2.25, 0]]], squares=[[[0, 0]]]
-    )
-    most = value(written("banditq-eq14", "all_rounds", "most"), starved)
-    assert value(written("banditq-eq14", "all_rounds", "samples"), starved) == pytest.approx(most)
-
-
-def test_bounds_above_the_largest_possible_value_are_known():
-    """Twenty arms: (lambda T)^2 is below the bound of the squared queue at 2e6 rounds."""
-    means = np.linspace(0.2, 0.9, 20)
-    many = cell([2_000_000], means.tolist(), (means / 24).tolist())
-    largest = value("(target * T) ** 2", many).max()
-    assert largest < value("squared_queue_bound", many)
-    five = cell([2_000_000], [0.3352, 0.7816], [0.1676, 0])
-    assert value("squared_queue_bound", five) < value("(target * T) ** 2", five)[0]
 
 
 def test_self_bounding_excess_has_the_difference_as_its_mean():
@@ -247,23 +187,11 @@ def test_self_bounding_excess_has_the_difference_as_its_mean():
         assert found[at] == pytest.approx(left - right)
 
 
-def test_limits():
-    one = cell([50], [0.5, 1], [0.25, 0], parameters={"V": 10})
-    for test, share in (("explicit", 25), ("explicit_uai", 15)):
-        limit = value(written("banditq-prop4-average", test, "limit"), one)
-        assert limit == pytest.approx(share + 2 * math.sqrt(200))
-    assert value(written("banditq-u-thm3", "explicit", "limits"), one) == pytest.approx(
-        25 + 2 * math.sqrt(200)
-    )
-    four = cell([9], [0.5] * 4, [0.1, 0, 0, 0], parameters={"V": 0})
-    # the mean over t = 1 .. 9 of 64 N t
-    for test, limit in (("squares", 64 * 4 * 5), ("queues", 48)):
-        assert value(written("banditq-prop5-v0", test, "limits"), four) == pytest.approx(limit)
-    assert value(written("banditq-u-prop3", "explicit", "limits"), four) == 18
-    assert bounds.squared_queue(3, 0.0, 2.0) == pytest.approx(4 + 4 * math.sqrt(2 * 15))
-    assert bounds.squared_queue(2, 1.0, 1.0) == pytest.approx(4 + 4 * math.sqrt(4) + 4 * 2)
+def test_bounds_by_hand():
+    assert bounds.squared_queue_bound(3, 0.0, 2.0) == pytest.approx(4 + 4 * math.sqrt(2 * 15))
+    assert bounds.squared_queue_bound(2, 1.0, 1.0) == pytest.approx(4 + 4 * math.sqrt(4) + 4 * 2)
     # the number that the derivation of this bound was checked with
-    assert bounds.regret(5, math.sqrt(2e6), 2e6) == pytest.approx(2.4e5, rel=0.02)
+    assert bounds.regret_bound(5, math.sqrt(2e6), 2e6) == pytest.approx(2.4e5, rel=0.02)
 
 
 def test_bound_of_the_learner():

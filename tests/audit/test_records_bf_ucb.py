@@ -1,6 +1,5 @@
 """BF-UCB's words on numbers done by hand."""
 
-import itertools
 import math
 from fractions import Fraction
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from fairbandits.audit.expressions import parse
 from fairbandits.audit.mathematics import group_regret
 from fairbandits.audit.measures import bf_ucb, groups
 from fairbandits.settings.schemas import paper_file, read_yaml
-from fairbandits.theory import bounds_bf_ucb as bounds
+from fairbandits.theory import bounds
 from small_records import cell_of, numbers
 
 
@@ -47,6 +46,7 @@ def test_regret_and_its_parts_by_hand(low):
     assert numbers("reward_regret @ T", cell) == pytest.approx(
         [best - (3.5 * 0.5 + 2.5 * 0.3 + 4 * 0.8)]
     )
+    assert numbers("reward_regret_pulls @ T", cell) == pytest.approx([best - (2 + 0.6 + 3.2)])
     assert numbers("between_regret @ T", cell) == pytest.approx([(6 - 2) * 0.375])
     assert numbers("within_regret @ T", cell) == pytest.approx([6 * 0.425 - (1.75 + 0.75)])
     assert numbers("most_between_regret @ T", cell) == pytest.approx([4 * 0.375])
@@ -181,13 +181,6 @@ def test_boxes():
     assert groups.optimism_lost(3000, 0, 1, "a") > 0
     with pytest.raises(ValueError, match="kind must be one of half, cut, uncut"):
         groups.corners_lost(1, "x", "a")
-
-
-def test_a_box_whose_upper_corner_is_not_best():
-    """Means of .6 and .85, widths of 1/2: the first is better at its lower end."""
-    box = [(Fraction(1, 10), Fraction(11, 10)), (Fraction(35, 100), Fraction(135, 100))]
-    value = {point: sum(x * x for x in point) / sum(point) for point in itertools.product(*box)}
-    assert max(value, key=value.get) == (box[0][0], box[1][1])
 
 
 def test_coverage():

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairbandits.audit.measures import fair_learn
 from fairbandits.audit.measures import fair_learn_adversary as adversary
-from fairbandits.theory import bounds_fair_ucb as bounds
-from small_records import cell_of, evaluated, ledger_test, numbers
+from fairbandits.audit.measures import fair_ucb as fair_learn
+from fairbandits.theory import bounds
+from small_records import cell_of, evaluated, numbers
 
 INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])
 TWENTIETHS = [0.05] * 10
@@ -28,7 +28,7 @@ def made_cell(values, rounds, *, means=(1.0, 0.0), quotas=(), **given):
     ("horizon", "value"), [(1e3, 10_635), (1e5, 15_069), (1e6, 7_476), (1e8, 2.32)]
 )
 def test_theorem_2_on_instance_1(horizon, value):
-    found = bounds.r_regret_bound(horizon, INSTANCE_1, TWENTIETHS)
+    found = bounds.r_regret_bound(horizon, INSTANCE_1, TWENTIETHS, 0)
     assert found == pytest.approx(value, abs=0.5 if value > 100 else 0.005)
 
 
@@ -61,9 +61,9 @@ def test_theorem_2_by_hand(tolerance, printed, clipped):
 
 def test_theorem_4_by_hand():
     of = bounds.fair_regret_bound
-    assert of(E4, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 8 * 4 / 0.5)
+    assert of(E4, TWO, [0.4, 0.4], 0) == pytest.approx(ROOM + 8 * 4 / 0.5)
     t = math.exp(10)  # learning needs 320 pulls, the quota asks for 8811
-    assert of(t, TWO, [0.4, 0.4]) == pytest.approx(ROOM + 0.5 * 0.4 * t)
+    assert of(t, TWO, [0.4, 0.4], 0) == pytest.approx(ROOM + 0.5 * 0.4 * t)
     assert of(t, TWO, [0.4, 0.4], 100) == pytest.approx(ROOM + 0.5 * (0.4 * t - 100))
     assert bounds.ucb1_bound(E4, TWO) == pytest.approx(ROOM + 64)
 
@@ -78,7 +78,7 @@ def test_bounds_of_a_cell_are_those_of_its_instance():
     assert found == pytest.approx(
         np.array(
             [
-                [bounds.r_regret_bound(t, TWO, quotas) for t in rounds]
+                [bounds.r_regret_bound(t, TWO, quotas, 0) for t in rounds]
                 for quotas in ([0.4, 0.4], [0.1, 0.3])
             ]
         )
@@ -125,36 +125,6 @@ def test_r_regret_in_whole_numbers():
     assert counted.r_regret_numerator([4, 5, 1]) == wanted * 20
     assert numbers("owed", cell) == [2, 3, 2]
     assert numbers("first_phase", cell) == [2 + 3 + 3]
-
-
-# ---------------------------------------------------------------------------- ranges and classes
-
-
-@pytest.mark.parametrize(
-    ("numerators", "denominator", "reading"),
-    [
-        ([33, 10, 10], 100, "range_kth"),
-        ([1, 1, 0], 3, "range_wider"),  # 1/3 is not below 1/3
-        ([49, 10, 10], 100, "range_wider"),
-        ([1, 0, 0], 2, None),  # and 1/2 is 1/(k - 1)
-        ([49, 49], 100, "range_kth"),
-    ],
-)
-def test_ranges_of_quotas(numerators, denominator, reading):
-    drawn = {"span": "kth", "denominator": denominator}
-    means = np.linspace(0.9, 0.1, len(numerators))
-    cell = made_cell({"quota": [[numerators]]}, [1], means=means, drawn_quotas=drawn)
-    rules = ledger_test("fairucb-thm1-range", "random_quotas").plan.reading
-    found = [name for name, rule in rules.items() if evaluated(rule, cell).all()]
-    assert found == ([reading] if reading else [])
-
-
-def test_no_quota_is_too_near_to_a_limit_for_doubles():
-    """A quotient of small whole numbers is the double next to it, whatever the fraction."""
-    for k in range(2, 21):
-        for denominator in (1000, 10000):
-            for numerator in range(denominator):
-                assert (numerator / denominator < 1 / k) == (numerator * k < denominator)
 
 
 # ---------------------------------------------------------------------------- suites of r-Regret
@@ -240,9 +210,9 @@ def test_the_round_in_which_fair_learn_fails(quotas, denominator, tolerance, lea
 
 def test_flearn_keeps_quotas_below_equal_shares_alone():
     violations = fair_learn.fair_learn_violations
-    assert max(violations(100, 200, 0, 1, seed=3)) == 0
-    assert max(violations(100, 400, 0, 0, seed=3)) == 1
-    assert max(violations(50, 400, "1/2", 1, seed=3)) == 1
+    assert max(violations(100, 200, 0, 1, seed=20240919)) == 0
+    assert max(violations(100, 400, 0, 0, seed=20240919)) == 1
+    assert max(violations(50, 400, "1/2", 1, seed=20240919)) == 1
     # the smallest example by hand: quotas 1/4 of three arms, tolerance 2, the last arm waits
     ahead = fair_learn.LEARNERS["smallest deficit"]
     assert ahead(1, [1, -2, -2]) == 1

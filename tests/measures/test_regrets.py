@@ -5,12 +5,10 @@ import functools
 import numpy as np
 import pytest
 from numba import config
-from scipy import stats
 
 import naive
 from fairbandits import BanditQ, Instance, Static, run
 from fairbandits.measures.rates import realised_regret, reward_rates, target_regret
-from fairbandits.theory.equilibrium import equilibrium_queues
 from fairbandits.theory.static import static_benchmark
 
 SEED = 20240718
@@ -114,35 +112,3 @@ def test_reward_owed_is_queue_less_idleness(feedback, law):
     assert (gap <= 1e-9 * (1 + result.rounds[:, None])).all()
     assert (result.probes["queue"] >= owed - 1e-6)[..., wanted].all()  # Eq. 6
     assert (result.probes["idleness"] >= 0).all()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(config.DISABLE_JIT, reason="four million rounds need the compiled loop")
-def test_long_runs_settle_at_the_fluid_equilibrium():
-    horizon, replicates = 200_000, 20
-    policy, instance = BanditQ(TARGETS, feedback="full"), Instance(MEANS, "uniform02")
-    result = run(policy, instance, horizon, replicates, seed=SEED, stream="equilibrium")
-    even = np.isin(result.rounds, np.arange(horizon // 2, horizon + 1, 100))
-    levels = result.probes["queue"][:, even].mean(axis=(0, 1))
-    wanted = equilibrium_queues(MEANS, TARGETS, horizon**0.5)
-    np.testing.assert_allclose(levels[:2], wanted[:2], rtol=0.1)
-
-    regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)[:, -1]
-    residual = regret - identity_of(result)[:, -1]
-    half = stats.t.ppf(0.995, replicates - 1) * stats.sem(residual)
-    assert abs(residual.mean()) < half
-    # the interval is narrow enough to tell the regret from nothing
-    assert half < abs(regret.mean()) / 4
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(config.DISABLE_JIT, reason="two million rounds need the compiled loop")
-def test_hard_family_attains_the_rate():
-    """With a mean of 2 T^(-1/4) that owes half of it, the queue is near T^(3/4) / 2."""
-    horizon = 100_000
-    small = 2 * horizon**-0.25
-    policy = BanditQ((small / 2, 0), feedback="full")
-    where = {"seed": SEED, "checkpoints": [horizon], "stream": "hard"}
-    result = run(policy, Instance((small, 1.0)), horizon, 20, **where)
-    queue = result.probes["queue"][:, 0, 0]
-    assert 0.4 < queue.mean() / horizon**0.75 < 0.55

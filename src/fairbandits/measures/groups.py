@@ -1,12 +1,7 @@
 """Measures for arms in groups: reward regret, exposure, and the distance to the fair policy.
 
 `groups` holds the groups' sizes, in the order of the arms. The merit function is f(x) = x**c, or
-exp(c x), as in `fairbandits.policies.BFUCB`. See `fairbandits.measures` for shapes.
-
-References
-----------
-"Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-bandits", AAMAS 2024.
+exp(c x), as in `fairbandits.policies.BFUCB`. Sections are those of the paper, AAMAS 2024.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,7 @@
 """Measures of penalised pulls: unfairness levels, loss, and the regret against the oracle.
 
 All are pathwise: they take the pulls and the true means, not the noisy rewards. Penalty rates have
-the shape of the means, or are one for all arms. See `fairbandits.measures` for shapes.
-
-References
-----------
-"A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-Eqs 3-10.
+the shape of the means, or are one for all arms. Equations are those of the submission to ICLR 2022.
 """
 
 from collections.abc import Sequence

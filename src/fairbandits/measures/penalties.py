@@ -12,18 +12,9 @@ HALF_RANGE = "half_range"
 
 
 def penalty_rates(penalties: float | Sequence[float] | str, means: np.ndarray) -> np.ndarray:
-    """Return the penalty rates of the arms of one instance, or of one for each replicate.
+    """Return the penalty rates of the arms, shape (..., n_arms), one row for each row of means.
 
-    Parameters
-    ----------
-    penalties : float, sequence of float, or "half_range"
-        One rate for all arms, one per arm, or (max mu - min mu) / 2 of the instance for all.
-    means : ndarray, shape (..., n_arms)
-        Mean rewards.
-
-    Returns
-    -------
-    ndarray of float, shape (..., n_arms)
+    They are given as one rate for all arms, one per arm, or "half_range": (max mu - min mu) / 2.
 
     Examples
     --------

@@ -1,16 +1,9 @@
 """The fluid law of HT-UCB's pulls at the end of a run: our derivation, for figures and tests.
 
 At the end of a long run the arms that are still pulled have the same index. With L = sqrt(2 ln T)
-and the level of the indices written as mu* + L x, this gives for an arm above its quota
-
-    N_k = (Delta_k / L + x)^(-2)
-
-and below it, where the index includes the penalty rate,
-
-    N_k = ((Delta_k - A_k) / L + x)^(-2).
-
-Between the two an arm is pulled whenever it falls short, and so has just its quota. Where the best
-arm is above its own, x is 1 / sqrt(N*).
+and the level of the indices written as mu* + L x, an arm above its quota has (Delta_k / L + x)^(-2)
+pulls, one below it, where the index includes the penalty rate, ((Delta_k - A_k) / L + x)^(-2).
+Between the two an arm is pulled whenever it falls short, and so has just its quota.
 """
 
 import math

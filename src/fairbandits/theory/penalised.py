@@ -1,13 +1,7 @@
 """The oracle of penalised pulls: the division of the horizon with the least loss, and its loss.
 
-An arm that is pulled less often than its quota costs its penalty rate for every missing pull.
-With gaps Delta_k, quotas tau_k, exact and of sum below 1, and penalty rates A_k >= 0, a policy that
-knows all of them fills the quota of an arm only where that costs no more than the penalty.
-
-References
-----------
-"A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-Section 3.
+A policy that knows gaps Delta_k, quotas tau_k of sum below 1 and penalty rates A_k >= 0 fills the
+quota of an arm only where that costs no more than the penalty (hard-threshold paper, Section 3).
 """
 
 from collections.abc import Sequence
@@ -32,8 +26,7 @@ class ArmSets(NamedTuple):
 def arm_sets(means: Sequence, penalties: float | Sequence) -> ArmSets:
     """Return which arms are optimal, critical and non-critical.
 
-    Numbers count as their shortest decimal form, so that an arm with a mean 0.3 below the best and
-    a penalty rate of 0.3 is critical, although 0.9 - 0.6 > 0.3 in floating point.
+    Numbers count as their shortest decimal form: 0.9 - 0.6 > 0.3 in floating point.
     """
     exact = [rational("means", mean) for mean in means]
     scalar = isinstance(penalties, str) or np.ndim(penalties) == 0
@@ -51,8 +44,7 @@ def arm_sets(means: Sequence, penalties: float | Sequence) -> ArmSets:
 def oracle_allocation(means: Sequence, quotas: Sequence, penalties: float | Sequence) -> np.ndarray:
     """Return the fractions of pulls y_k that lose least, shape (n_arms,) (Eqs 7-8).
 
-    They are tau_k for critical arms and for optimal ones other than the lowest, 0 for non-critical
-    arms, and the rest for the lowest of the optimal arms.
+    They are 0 for non-critical arms, tau_k for others, and the rest for the first optimal arm.
     """
     numerators, denominator = quota_numerators(quotas)
     sets = arm_sets(means, penalties)

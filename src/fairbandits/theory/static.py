@@ -18,10 +18,8 @@ class StaticBenchmark(NamedTuple):
 def static_benchmark(means: Sequence[float], targets: Sequence[float]) -> StaticBenchmark:
     """Return the reward-maximising distribution with x_i mu_i >= lambda_i (BanditQ, Eqs 1-3).
 
-    ValueError if no distribution meets the targets. Mass beyond an arm's requirement is worth most
-    on the best arm (lowest index on ties), so the others get exactly lambda_i / mu_i. The released
-    program gives the best arm no more than its own requirement when it is itself protected; this
-    does not.
+    ValueError if no distribution meets the targets. Others than the best arm, the first of several,
+    get exactly lambda_i / mu_i, since more is worth most there.
     """
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     needed = load(means, targets)

@@ -1,20 +1,16 @@
-"""Steps of a derivation, checked by SymPy: 0 where a step holds, 1 where it does not.
+"""Steps of a derivation, checked by SymPy when they are called: 0 where one holds, 1 where not.
 
 Symbols are positive unless a derivation says otherwise. A step with a condition, as x >= q, is
 written with what is beyond it, x = q + u with u >= 0: so no step needs more than signs.
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import sympy
 
-#: A proof returns its steps.
-Proof = Callable[[], list[int]]
-
-
-def named(*proofs: Proof) -> dict[str, Proof]:
-    """Return proofs by their names, which ledgers use."""
-    return {proof.__name__.removeprefix("_"): proof for proof in proofs}
+Step = Callable[[], int]
 
 
 def positive(names: str) -> tuple[sympy.Symbol, ...]:
@@ -27,37 +23,47 @@ def nonnegative(names: str) -> tuple[sympy.Symbol, ...]:
     return sympy.symbols(names, nonnegative=True, seq=True)
 
 
-def unequal(left: sympy.Expr, right: sympy.Expr) -> int:
-    """Return 0 if two expressions are the same for all values of their symbols, else 1."""
-    return int(sympy.simplify(left - right) != 0)
+def equal(left: Any, right: Any) -> Step:
+    """Return the step that two expressions are the same for all values of their symbols."""
+    return lambda: int(sympy.simplify(sympy.sympify(left - right).doit()) != 0)
 
 
-def above(smaller: sympy.Expr, larger: sympy.Expr) -> int:
-    """Return 0 if the signs of their symbols show one expression at most the other, else 1.
+def at_most(smaller: Any, larger: Any) -> Step:
+    """Return the step that one expression is at most the other, by the signs of their symbols.
 
     The difference is brought to one fraction; both of its parts must have no negative term, or be
     products of squares and positive factors.
     """
-    difference = sympy.simplify(sympy.sympify(larger) - smaller)
+    return partial(_above, smaller, larger)
+
+
+def _above(smaller: Any, larger: Any) -> int:
+    difference = sympy.simplify((sympy.sympify(larger) - smaller).doit())
     parts = sympy.fraction(sympy.together(difference))
-    return int(
-        not all(
-            any(form.is_nonnegative for form in (part, sympy.expand(part), sympy.factor(part)))
-            for part in parts
-        )
-    )
+    forms = ((part, sympy.expand(part), sympy.factor(part)) for part in parts)
+    return int(not all(any(one.is_nonnegative for one in some) for some in forms))
 
 
-def tends(expression: sympy.Expr, to: sympy.Expr, symbol: sympy.Symbol) -> int:
-    """Return 0 if an expression has this limit as a symbol grows without end, else 1."""
-    return int(sympy.limit(expression, symbol, sympy.oo) != to)
+def tends(expression: sympy.Expr, to: Any, symbol: sympy.Symbol) -> Step:
+    """Return the step that an expression has this limit as a symbol grows without end."""
+    return lambda: int(sympy.limit(expression.doit(), symbol, sympy.oo) != to)
 
 
-def grows(expression: sympy.Expr, symbol: sympy.Symbol) -> int:
-    """Return 1 if an expression goes to infinity with a symbol, else 0."""
-    return int(sympy.limit(expression, symbol, sympy.oo) == sympy.oo)
+def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
+    """Return the step that an expression does not go to infinity with a symbol."""
+    return lambda: int(sympy.limit(expression, symbol, sympy.oo) == sympy.oo)
 
 
-def untrue(condition: object) -> int:
-    """Return 0 if a condition is known to hold, else 1."""
-    return int(not bool(condition))
+def above_0(expression: sympy.Expr) -> Step:
+    """Return the step that an expression is positive for all values of its symbols."""
+    return lambda: int(not sympy.simplify(expression.doit()).is_positive)
+
+
+def not_above_0(expression: sympy.Expr) -> Step:
+    """Return the step that an expression is not positive for all values of its symbols."""
+    return lambda: int(bool(sympy.simplify(expression).is_positive))
+
+
+def true(condition: Any) -> Step:
+    """Return the step that an inequality of numbers holds."""
+    return lambda: int(not bool(condition))

@@ -12,98 +12,86 @@ import math
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
+from sympy import log, sqrt
 
 from fairbandits.audit.mathematics.derivations import (
-    above,
-    grows,
-    named,
+    Step,
+    at_most,
+    equal,
     nonnegative,
+    not_endless,
     positive,
     tends,
-    unequal,
-    untrue,
 )
 
-sqrt, log = sympy.sqrt, sympy.log
-T, _N, _K, _DELTA = positive("T N k d")
-_MEANS = positive("mu_1 mu_2 mu_3")
-_SUM = sum(_MEANS)
-_FAIR = sum(mean**2 for mean in _MEANS) / _SUM
+T, N, k, delta, step, a, b, least, largest, steepest = positive("T N k d e a b gamma_1 gamma_2 L")
+u, v, w = nonnegative("u v w")
+mu = positive("mu_1 mu_2 mu_3")
+total = sum(mu)
+fair = sum(mean**2 for mean in mu) / total
 #: What a round costs, c, over w / sqrt(N), of a group with three arms.
-LOSS = sum((_FAIR - mean) / sqrt(_SUM * mean) for mean in _MEANS)
+LOSS = sum((fair - mean) / sqrt(total * mean) for mean in mu)
+width = sqrt(2 * log(4 * N * k / delta))
+# optimistic means, with e for w / sqrt(N), and what a round of them earns
+raised = [mean + step * sqrt(total / mean) for mean in mu]
+earned = sum(one * mean for one, mean in zip(raised, mu, strict=True)) / sum(raised)
 
 
-def _first_order() -> list[int]:
-    (step,) = positive("e")  # w / sqrt(N)
-    raised = [mean + step * sqrt(_SUM / mean) for mean in _MEANS]
-    reward = sum(one * mean for one, mean in zip(raised, _MEANS, strict=True)) / sum(raised)
-    return [
-        unequal(reward.subs(step, 0), _FAIR),
-        unequal(sympy.limit(raised[0] / sum(raised), step, 0), _MEANS[0] / _SUM),
-        unequal(-sympy.diff(reward, step).subs(step, 0), LOSS),
-    ]
-
-
-def _pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+def pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+    """Return the part of two means in c M^(3/2)."""
     return (other - one) * (other / sqrt(one) - one / sqrt(other))
 
 
-def _positive() -> list[int]:
-    """Write c M^(3/2) as a sum over pairs of terms of at least 0; a^2 and b^2 are two means."""
-    a, b = positive("a b")
-    pairs = sum(_pair(one, other) for one, other in itertools.combinations(_MEANS, 2))
-    factors = (b - a) ** 2 * (a + b) * (a**2 + a * b + b**2) / (a * b)
-    return [
-        unequal(sympy.expand(LOSS * _SUM ** sympy.Rational(3, 2)), sympy.expand(pairs)),
-        unequal(_pair(a**2, b**2), factors),
-        untrue((b - a).is_real and factors.is_nonnegative),
-    ]
+factors = (b - a) ** 2 * (a + b) * (a**2 + a * b + b**2) / (a * b)
+# rounds, floors, fair rewards and those of what is played, of three groups; the first is the best
+groups = list(zip(*(positive(f"{name}_1 {name}_2 {name}_3") for name in "NFRr"), strict=True))
+best = groups[0][2]
+# any merit function, and its reward
+merit = [sympy.Function("f", positive=True)(mean) for mean in mu]
+reward = sum(f * mean for f, mean in zip(merit, mu, strict=True)) / sum(merit)
 
-
-def _summed() -> list[int]:
-    width = sqrt(2 * log(4 * _N * _K / _DELTA))
-    (share,), (more,) = positive("b"), nonnegative("u")
-    return [
-        tends(sympy.diff(2 * width * sqrt(_N), _N) / (width / sqrt(_N)), 1, _N),
+PROOFS: dict[str, list[Step]] = {
+    "first_order": [
+        equal(earned.subs(step, 0), fair),
+        equal(sympy.Limit(raised[0] / sum(raised), step, 0), mu[0] / total),
+        equal(-sympy.diff(earned, step).subs(step, 0), LOSS),
+    ],
+    # c M^(3/2) is a sum over pairs of terms of at least 0; a^2 and b^2 are two means
+    "positive": [
+        equal(
+            sympy.expand(LOSS * total ** sympy.Rational(3, 2)),
+            sympy.expand(sum(pair(*two) for two in itertools.combinations(mu, 2))),
+        ),
+        equal(pair(a**2, b**2), factors),
+        at_most(0, factors),
+    ],
+    "summed": [
+        tends(sympy.Derivative(2 * width * sqrt(N), N) / (width / sqrt(N)), 1, N),
         # a group has a share of all rounds at least, so that its rounds grow as T does
-        above(share * T, share * T + more),
-    ]
-
-
-def _decomposition() -> list[int]:
-    rounds, floors = positive("N_1 N_2 N_3"), positive("F_1 F_2 F_3")
-    fair, played = positive("R_1 R_2 R_3"), positive("r_1 r_2 r_3")
-    groups = list(zip(rounds, floors, fair, played, strict=True))
-    free = sum(rounds) - sum(floors)  # for the first group, the best
-    regret = sum(f * r for _, f, r, _ in groups) + free * fair[0]
-    regret -= sum(n * own for n, _, _, own in groups)
-    parts = sum((n - f) * (fair[0] - r) + n * (r - own) for n, f, r, own in groups)
-    return [unequal(regret, parts)]
-
-
-def _lipschitz() -> list[int]:
-    merit = sympy.Function("f", positive=True)
-    merits = [merit(mean) for mean in _MEANS]
-    reward = sum(f * mean for f, mean in zip(merits, _MEANS, strict=True)) / sum(merits)
-    first = _MEANS[0]
-    slope = (merits[0] + sympy.diff(merits[0], first) * (first - reward)) / sum(merits)
-    largest, steepest, least = positive("gamma_2 L gamma_1")
-    lower, flatter, more = nonnegative("u v w")  # f, |f' (mu - R)| and the sum off their bounds
-    at_most = (largest - lower + steepest - flatter) / (_K * least + more)
-    return [
-        unequal(sympy.diff(reward, first), slope),
-        above(at_most, (largest + steepest) / (_K * least)),
-    ]
-
-
-PROOFS = named(_first_order, _positive, _summed, _decomposition, _lipschitz)
+        at_most(b * T, b * T + u),
+    ],
+    "decomposition": [
+        equal(
+            sum(f * r + (n - f) * best - n * own for n, f, r, own in groups),
+            sum((n - f) * (best - r) + n * (r - own) for n, f, r, own in groups),
+        )
+    ],
+    "lipschitz": [
+        equal(
+            sympy.diff(reward, mu[0]),
+            (merit[0] + sympy.diff(merit[0], mu[0]) * (mu[0] - reward)) / sum(merit),
+        ),
+        # f, |f' (mu - R)| and the sum of merits are off their bounds by u, v and w
+        at_most((largest - u + steepest - v) / (k * least + w), (largest + steepest) / (k * least)),
+    ],
+}
 
 
 def beyond_order(order: str, power: str) -> int:
     """Return 1 if sqrt(T) w goes to infinity over an order in T, with delta of order T^-power."""
     over = sympy.sympify(order, locals={"T": T})
-    width = sqrt(2 * ((1 + sympy.Rational(power)) * log(T) + log(4 * _K)))
-    return grows(sqrt(T) * width / over, T)
+    widths = sqrt(2 * ((1 + sympy.Rational(power)) * log(T) + log(4 * k)))
+    return not_endless(sqrt(T) * widths / over, T)()
 
 
 def fluid_loss(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:

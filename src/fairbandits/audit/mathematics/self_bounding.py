@@ -1,183 +1,145 @@
 """What follows from the self-bounding queues of BanditQ (Eqs 6 to 22), step by step.
 
-In the orders V is sqrt(T).
+In the orders V is sqrt(T), and m and s stand for sqrt(N) and sqrt(T), or the fourth roots, both at
+least 1.
 """
 
 import sympy
+from sympy import Rational, expand, powsimp, sqrt
 
-from fairbandits.audit.mathematics.derivations import above, named, nonnegative, positive, unequal
-
-sqrt, Rational = sympy.sqrt, sympy.Rational
-T, N, A, B, Y = positive("T N a b y")
-_U, _V, _W = nonnegative("u v w")
-#: sqrt(N) and sqrt(T), both at least 1.
-_M, _S = 1 + _U, 1 + _W
-_CONSTANT = 4 + 8 * sqrt(2) + 36
-
-
-def _queues() -> list[int]:
-    queue, target, served, start, end, rises = nonnegative("Q lambda s Q_0 Q_1 m")
-    (t,) = positive("t")
-    return [
-        # (y)^+ >= y, so that a round misses what Q rises; y = u and y = -u
-        above(_U, _U),
-        above(-_U, 0),
-        # (y)^+ is between 0 and |y|
-        above(_U, _U),
-        above(0, _U),
-        # what an interval misses is at most the rise of its queue, and so the queue at its end
-        above((end - start) - rises, end),
-        above(queue + target - served, queue + target),
-        unequal(target * (t - 1) + target, target * t),
-    ]
-
-
-def _drift() -> list[int]:
-    queue, target, served = nonnegative("Q lambda s")
-    some, chance, reward = (1 / (1 + u) for u in (_U, _V, _W))  # numbers in (0, 1]
-    left, over = nonnegative("p q")  # sums of targets and of chances are 1 - p and 1 - q
-    missing = target - served
-    return [
-        # ((y)^+)^2 <= y^2 for y = u and y = -u
-        above(_U**2, _U**2),
-        above(0, _U**2),
-        unequal((queue + missing) ** 2, queue**2 + missing**2 + 2 * queue * missing),
-        above(missing**2, target**2 + served**2),
-        above(some**2, some),  # lambda^2 <= lambda
-        above((reward * chance) ** 2, chance),
-        above((1 - left) + (1 - over), 2),
-    ]
-
-
-def _lowest_regret() -> list[int]:
-    reward, chance, other = (1 / (1 + u) for u in (_U, _V, _W))
-    (rest,) = nonnegative("p")
-    return [
-        above(0, reward * other),
-        above(reward * chance, chance),
-        above(-sympy.Integer(1), -(1 - rest)),  # chances sum to 1 at most
-    ]
-
-
-def _quadratic() -> int:
-    """From y <= a + b sqrt(y) follows y <= 2 a + b^2."""
-    beyond = 2 * (A + B * sqrt(Y) - Y) + (sqrt(Y) - B) ** 2
-    return unequal(sympy.expand(2 * A + B**2 - Y - beyond), 0)
-
-
-def _solved(a: sympy.Expr, b: sympy.Expr) -> sympy.Expr:
-    return sympy.expand(2 * a + b**2)
-
-
-def _proposition_1() -> list[int]:
-    m, s = positive("m s")  # sqrt(N) and sqrt(T)
-    summed = 2 * (s + 1) * s**2 + 4 * s * sqrt(2) * m * s  # Eq. 15 with t = T
-    bound = _solved(summed, 4 * sqrt(2) * s)
-    largest = sympy.limit((bound / (m * s**3)).subs(m, 1), s, sympy.oo)
-    return [
-        *_lowest_regret(),
-        _quadratic(),
-        above(largest, 4 + 8 * sqrt(2)),
-        # E Q^2 <= c sqrt(N) T^(3/2)
-        above(bound.subs({s: _S, m: _M}), _CONSTANT * _M * _S**3),
-    ]
-
-
-def _proposition_2() -> list[int]:
-    mean, variance = nonnegative("q v")
-    (length,) = positive("L")
-    root = sqrt(sqrt(N) * T ** Rational(3, 2))
-    order = N ** Rational(1, 4) * T ** Rational(3, 4)
-    return [
-        above(mean**2, mean**2 + variance),
-        unequal(root, order),
-        unequal(root / length, order / length),
-    ]
-
-
-def _proposition_3() -> list[int]:
-    # Eq. 14 by 2 V, with c sqrt(N) T^(3/2) for the summed squares of a round
-    squares = _CONSTANT * sqrt(N) * T ** Rational(3, 2)
-    from_queues = 4 * sqrt(2 * T * squares) / (2 * sqrt(T))
-    wanted = 2 * sqrt(2 * _CONSTANT) * N ** Rational(1, 4) * T ** Rational(3, 4)
-    m, s = 1 + _U, 1 + _W  # N^(1/4) and T^(1/4)
-    return [
-        *_proposition_1(),
-        unequal(sympy.powsimp(from_queues - wanted), 0),
-        above(s**2, m**3 * s**3),  # 2 t / (2 V)
-        above(m**2 * s**2, m**3 * s**3),  # 4 V sqrt(2 N t) / (2 V)
-        above(m * s**3, m**3 * s**3),
-        unequal(((N * T) ** Rational(3, 4)).subs({N: m**4, T: s**4}), m**3 * s**3),
-    ]
-
-
-def _proposition_4() -> list[int]:
-    # Eq. 14 summed over t: S + 2 V sum R_t <= T (T + 1) + 4 T sqrt(2 S) + 4 V sqrt(2 N) T^(3/2)
-    (summed,) = positive("S")
-    square = (sqrt(summed) - 2 * sqrt(2) * T) ** 2
-    rest = T * (T + 1) + 8 * T**2 + 4 * sqrt(T) * sqrt(2 * N) * T ** Rational(3, 2)
-    average = sympy.expand(rest / (2 * sqrt(T) * T)).subs({N: _M**2, T: _S**2})
-    wanted = (9 * _S**2 + 1) / (2 * _S) + 2 * sqrt(2) * _M * _S
-    return [
-        *_lowest_regret(),
-        # 4 T sqrt(2 S) - S <= 8 T^2
-        unequal(sympy.expand(8 * T**2 - 4 * T * sqrt(2 * summed) + summed - square), 0),
-        unequal(average, wanted),
-        above(wanted, (5 + 2 * sqrt(2)) * _M * _S),
-    ]
-
-
-def _proposition_5() -> list[int]:
-    t, gains = positive("t G")
-    # a step of 1 / sqrt(2 S), as in Algorithm 1: D^2 / (2 eta) + sum eta g^2 / 2, with D^2 = 2
-    learner = sqrt(2 * gains) + sqrt(gains) / sqrt(2)
-    return [
-        _quadratic(),
-        unequal(_solved(2 * t, 4 * sqrt(2 * t)), 36 * t),
-        unequal(learner, 3 * sqrt(gains) / sqrt(2)),
-        unequal(_solved(2 * t, 2 * (learner / sqrt(gains)) * sqrt(2 * t)), 40 * t),
-        above(40 * t, sympy.expand(64 * (1 + _U) * t)),  # 64 N t
-        unequal(sqrt(36 * t), 6 * sqrt(t)),
-        unequal(sqrt(64 * N * t), 8 * sqrt(N * t)),
-    ]
-
-
-def _equation_22() -> list[int]:
-    c, x = positive("c x")  # x is the root of the largest summed square
-    slope = c * sqrt(N) * sqrt(T)
-    beyond = 2 * (A + slope * x - x**2) + (x - slope) ** 2
-    few = 1 + _U  # sqrt(N) <= sqrt(T) = sqrt(N) + w, or the other way round
-    return [
-        *_lowest_regret(),
-        # from x^2 <= a + c sqrt(N T) x follows x^2 <= 2 a + c^2 N T
-        unequal(sympy.expand(2 * A + slope**2 - x**2 - beyond), 0),
-        # T, T^(3/2), N T for N <= T and T^2 for N >= T are at most sqrt(N) T^(3/2)
-        above(_S**2, _M * _S**3),
-        above(_S**3, _M * _S**3),
-        above(few**2 * (few + _W) ** 2, few * (few + _W) ** 3),
-        above(few**4, (few + _W) * few**3),
-    ]
-
-
-def _equation_21_put_back() -> list[int]:
-    put_back = sqrt(N * T * N * N * T ** Rational(3, 2))
-    over_22 = sympy.powsimp(put_back / (sqrt(N) * T ** Rational(3, 2)))
-    return [
-        unequal(put_back, N ** Rational(3, 2) * T ** Rational(5, 4)),
-        unequal(over_22, N / T ** Rational(1, 4)),
-        unequal(over_22.subs(T, N**4), 1),
-    ]
-
-
-PROOFS = named(
-    *(
-        _queues,
-        _drift,
-        _lowest_regret,
-        _proposition_1,
-        _proposition_2,
-        _proposition_3,
-        _proposition_4,
-    ),
-    *(_proposition_5, _equation_22, _equation_21_put_back),
+from fairbandits.audit.mathematics.derivations import (
+    Step,
+    at_most,
+    equal,
+    nonnegative,
+    positive,
 )
+
+T, N, a, b, c, x, y, t, length, gains = positive("T N a b c x y t L G")
+u, v, w, p, q = nonnegative("u v w p q")
+m, s = 1 + u, 1 + w
+some, chance, reward = (1 / (1 + one) for one in (u, v, w))  # numbers in (0, 1]
+queue, target, served, start, end, rises = nonnegative("Q lambda s Q_0 Q_1 m")
+missing = target - served
+constant = 4 + 8 * sqrt(2) + 36
+
+LOWEST_REGRET = [
+    at_most(0, reward * some),
+    at_most(reward * chance, chance),
+    at_most(-1, -(1 - p)),  # chances sum to 1 at most
+]
+# from y <= a + b sqrt(y) follows y <= 2 a + b^2
+QUADRATIC = equal(expand(2 * (a + b * sqrt(y) - y) + (sqrt(y) - b) ** 2), 2 * a + b**2 - y)
+
+
+def solved(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+    """Return the bound that `QUADRATIC` gives for a and b."""
+    return expand(2 * one + other**2)
+
+
+# Eq. 15 with t = T
+root_n, root_t = positive("m s")
+square = solved(
+    2 * (root_t + 1) * root_t**2 + 4 * root_t * sqrt(2) * root_n * root_t, 4 * sqrt(2) * root_t
+)
+PROPOSITION_1 = [
+    *LOWEST_REGRET,
+    QUADRATIC,
+    at_most(
+        sympy.Limit((square / (root_n * root_t**3)).subs(root_n, 1), root_t, sympy.oo),
+        4 + 8 * sqrt(2),
+    ),
+    # E Q^2 <= c sqrt(N) T^(3/2)
+    at_most(square.subs({root_t: s, root_n: m}), constant * m * s**3),
+]
+# E |Q|, by the root of E Q^2
+root, order = sqrt(sqrt(N) * T ** Rational(3, 2)), N ** Rational(1, 4) * T ** Rational(3, 4)
+# Eq. 14 by 2 V, with c sqrt(N) T^(3/2) for the summed squares of a round
+from_queues = 4 * sqrt(2 * T * constant * sqrt(N) * T ** Rational(3, 2)) / (2 * sqrt(T))
+# Eq. 14 summed over t: S + 2 V sum R_t <= T (T + 1) + 4 T sqrt(2 S) + 4 V sqrt(2 N) T^(3/2)
+(summed,) = positive("S")
+rest = T * (T + 1) + 8 * T**2 + 4 * sqrt(T) * sqrt(2 * N) * T ** Rational(3, 2)
+average = (9 * s**2 + 1) / (2 * s) + 2 * sqrt(2) * m * s
+# a step of 1 / sqrt(2 S), as in Algorithm 1: D^2 / (2 eta) + sum eta g^2 / 2, with D^2 = 2
+learner = sqrt(2 * gains) + sqrt(gains) / sqrt(2)
+# x is the root of the largest summed square: x^2 <= a + slope x
+slope = c * sqrt(N) * sqrt(T)
+put_back = sqrt(N * T * N * N * T ** Rational(3, 2))
+over_22 = powsimp(put_back / (sqrt(N) * T ** Rational(3, 2)))
+
+PROOFS: dict[str, list[Step]] = {
+    "queues": [
+        # (y)^+ >= y, so that a round misses what Q rises; y = u and y = -u
+        at_most(u, u),
+        at_most(-u, 0),
+        # (y)^+ is between 0 and |y|
+        at_most(u, u),
+        at_most(0, u),
+        # what an interval misses is at most the rise of its queue, and so the queue at its end
+        at_most((end - start) - rises, end),
+        at_most(queue + target - served, queue + target),
+        equal(target * (t - 1) + target, target * t),
+    ],
+    "drift": [
+        # ((y)^+)^2 <= y^2 for y = u and y = -u
+        at_most(u**2, u**2),
+        at_most(0, u**2),
+        equal((queue + missing) ** 2, queue**2 + missing**2 + 2 * queue * missing),
+        at_most(missing**2, target**2 + served**2),
+        at_most(some**2, some),  # lambda^2 <= lambda
+        at_most((reward * chance) ** 2, chance),
+        at_most((1 - p) + (1 - q), 2),  # sums of targets and of chances
+    ],
+    "lowest_regret": LOWEST_REGRET,
+    "proposition_1": PROPOSITION_1,
+    "proposition_2": [
+        at_most(p**2, p**2 + v),  # of a mean and a variance
+        equal(root, order),
+        equal(root / length, order / length),
+    ],
+    "proposition_3": [
+        *PROPOSITION_1,
+        equal(
+            powsimp(from_queues - 2 * sqrt(2 * constant) * order),
+            0,
+        ),
+        at_most(s**2, m**3 * s**3),  # 2 t / (2 V)
+        at_most(m**2 * s**2, m**3 * s**3),  # 4 V sqrt(2 N t) / (2 V)
+        at_most(m * s**3, m**3 * s**3),
+        equal(((N * T) ** Rational(3, 4)).subs({N: m**4, T: s**4}), m**3 * s**3),
+    ],
+    "proposition_4": [
+        *LOWEST_REGRET,
+        # 4 T sqrt(2 S) - S <= 8 T^2
+        equal(
+            8 * T**2 - 4 * T * sqrt(2 * summed) + summed,
+            expand((sqrt(summed) - 2 * sqrt(2) * T) ** 2),
+        ),
+        equal(expand(rest / (2 * sqrt(T) * T)).subs({N: m**2, T: s**2}), average),
+        at_most(average, (5 + 2 * sqrt(2)) * m * s),
+    ],
+    "proposition_5": [
+        QUADRATIC,
+        equal(solved(2 * t, 4 * sqrt(2 * t)), 36 * t),
+        equal(learner, 3 * sqrt(gains) / sqrt(2)),
+        equal(solved(2 * t, 2 * (learner / sqrt(gains)) * sqrt(2 * t)), 40 * t),
+        at_most(40 * t, expand(64 * m * t)),
+        equal(sqrt(36 * t), 6 * sqrt(t)),
+        equal(sqrt(64 * N * t), 8 * sqrt(N * t)),
+    ],
+    "equation_22": [
+        *LOWEST_REGRET,
+        # x^2 <= 2 a + c^2 N T
+        equal(expand(2 * (a + slope * x - x**2) + (x - slope) ** 2), 2 * a + slope**2 - x**2),
+        # T, T^(3/2), N T for N <= T and T^2 for N >= T are at most sqrt(N) T^(3/2)
+        at_most(s**2, m * s**3),
+        at_most(s**3, m * s**3),
+        at_most(m**2 * (m + w) ** 2, m * (m + w) ** 3),
+        at_most(m**4, (m + w) * m**3),
+    ],
+    "equation_21_put_back": [
+        equal(put_back, N ** Rational(3, 2) * T ** Rational(5, 4)),
+        equal(over_22, N / T ** Rational(1, 4)),
+        equal(over_22.subs(T, N**4), 1),
+    ],
+}

@@ -26,7 +26,7 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 AXES = "rta"
 #: Measures of the library with another name in ledgers.
 OF_THE_LIBRARY = {
-    "group_regret": "reward_regret",
+    "group_regret": "reward_regret_pulls",
     "target_regret": "pseudo_regret",
     "target_violation": "violation",
     "unfairness": "total(lack)",
@@ -54,11 +54,10 @@ OF_CASE: dict[str, Callable[[Any], Any]] = {
 class Word:
     """A measure of a cell or a function of values, described in one line by `what`.
 
-    `of` gives the value, with some of `AXES`: of a measure all `axes`, or None if only other words
-    use it. Its parameters are `found`, by a name or as a constant that is no text; `own` columns
-    are read besides. `unit` is one of `fairbandits.audit.expressions.UNITS`. A function takes a
-    number of `arguments` from the first to the second; its value `varies` if it can differ between
-    machines, as that of another library's solver.
+    Its value has the `axes`, some of `AXES`; a measure without is for other words alone. Parameters
+    are `found`, by a name or as a constant that is no text; `own` columns are read besides. A
+    function takes from the first to the second number of `arguments`; what another library's
+    solver gives `varies` between machines.
     """
 
     name: str
@@ -148,11 +147,6 @@ def measure(
         return of
 
     return register
-
-
-def part(axes: str, unit: str, name: str, value: str, index: Any, what: str) -> None:
-    """Register a part of another value as a measure."""
-    measure(axes, unit, name=name, what=what, value=value)(lambda value: value[index])
 
 
 def function(

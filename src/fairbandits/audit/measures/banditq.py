@@ -5,13 +5,11 @@ import math
 
 import numpy as np
 
-from fairbandits.audit import mathematics
 from fairbandits.audit.cells import defaults
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.selection import held_out
 from fairbandits.measures import rates
-from fairbandits.theory import bounds_banditq as bounds
-from fairbandits.theory import equilibrium
+from fairbandits.theory import bounds, equilibrium
 from fairbandits.theory.static import static_benchmark
 
 # ------------------------------------------------------------------------ rewards and regrets
@@ -105,9 +103,9 @@ def n_arms(spec):
     return spec.n_arms
 
 
-measure("t", name="squared_queue_bound")(bounds.squared_queue)
-measure("t", "reward", name="regret_bound")(bounds.regret)
-measure("rt", name="learner_bound")(bounds.log_barrier_learner)
+measure("t")(bounds.squared_queue_bound)
+measure("t", "reward")(bounds.regret_bound)
+measure("rt")(bounds.learner_bound)
 
 
 @measure("t", "reward")
@@ -262,7 +260,9 @@ def _points(read_off, figure):
 @function("r")
 def wrong_steps(proof):
     """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    return mathematics.self_bounding.PROOFS[proof]()
+    from fairbandits.audit.mathematics import self_bounding
+
+    return [step() for step in self_bounding.PROOFS[proof]]
 
 
 @function("r")

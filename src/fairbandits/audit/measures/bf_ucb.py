@@ -7,12 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairbandits.audit import mathematics
 from fairbandits.audit.measures import function, measure
 from fairbandits.measures import groups as metrics
 from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.rationals import rational
-from fairbandits.theory import bounds_bf_ucb as bounds
+from fairbandits.theory import bounds
 
 # ------------------------------------------------------------------------------ the instance
 
@@ -81,25 +80,34 @@ def group_gap(group_values):
 # ------------------------------------------------------------------------------ regret
 
 
+@measure(None)
+def in_groups(groups, group_quotas, merit, merit_parameter):
+    """Groups, their quotas, and the merit function."""
+    return groups, group_quotas, merit, merit_parameter
+
+
 @measure("rt", "reward")
-def reward_regret(rounds, probability, means, groups, group_quotas, merit, merit_parameter):
+def reward_regret(rounds, probability, means, in_groups):
     """Reward regret R*_beta(t) - sum_i mu_i P_i(t), P_i the summed probabilities."""
-    of_groups = groups, group_quotas, merit, merit_parameter
-    return metrics.group_regret(rounds, probability, means, *of_groups)
+    return metrics.group_regret(rounds, probability, means, *in_groups)
 
 
 @measure("rt", "reward")
-def between_regret(rounds, plays, means, groups, group_quotas, merit, merit_parameter):
+def reward_regret_pulls(rounds, plays, means, in_groups):
+    """Reward regret R*_beta(t) - sum_i mu_i N_i(t), from the pulls."""
+    return metrics.group_regret(rounds, plays, means, *in_groups)
+
+
+@measure("rt", "reward")
+def between_regret(rounds, plays, means, in_groups):
     """First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."""
-    of_groups = groups, group_quotas, merit, merit_parameter
-    return metrics.decomposition(rounds, plays, plays, means, *of_groups)[0]
+    return metrics.decomposition(rounds, plays, plays, means, *in_groups)[0]
 
 
 @measure("rt", "reward")
-def within_regret(rounds, plays, probability, means, groups, group_quotas, merit, merit_parameter):
+def within_regret(rounds, plays, probability, means, in_groups):
     """Second part of Theorem 4: the cost of the policies within the groups."""
-    of_groups = groups, group_quotas, merit, merit_parameter
-    return metrics.decomposition(rounds, plays, probability, means, *of_groups)[1]
+    return metrics.decomposition(rounds, plays, probability, means, *in_groups)[1]
 
 
 @measure("rt", "reward")
@@ -112,8 +120,7 @@ def most_between_regret(rounds, group_quotas, group_gap):
 @measure("rt", "reward")
 def notebook_regret(rounds, reward, initial_reward, means, groups, group_quotas):
     """Regret as the authors' notebook counts it, from the rewards after the initial rounds."""
-    rewards = reward, initial_reward
-    return metrics.released_regret(rounds, *rewards, means, groups, group_quotas)
+    return metrics.released_regret(rounds, reward, initial_reward, means, groups, group_quotas)
 
 
 @measure("rt", "reward")
@@ -194,7 +201,7 @@ def group_bound(
     """Lemma 5's bound on the first part of the regret, as printed."""
     ratio = max(ends_of_means[1]) / min(ends_of_means[0])
     betas = [float(rational("quotas", one)) for one in group_quotas]
-    given = rounds[:, None], served, group_size, group_gap[:, None], betas, delta, ratio
+    given = rounds, served, group_size, group_gap[:, None], betas, delta, ratio
     return bounds.group_bound(*given, clipped=clipped)
 
 
@@ -204,24 +211,26 @@ measure(
     what="Lemma 5's bound where no group's share of it is below 0.",
     clipped=True,
 )(group_bound)
-measure("rt", "reward", sizes="group_size")(bounds.within_bound)
+measure("rt", "reward")(bounds.within_bound)
 
 
 @measure("rt", "reward")
 def fluid_regret(served, means, groups, delta):
     """Second part of Theorem 4 by the fluid equation, for the rounds that each group had."""
+    from fairbandits.audit.mathematics.group_regret import fluid_loss
+
     ends = np.cumsum(groups)
     each = np.broadcast_to(means, (len(served), ends[-1]))
     losses = np.zeros(served.shape[:2])
     for r, own in enumerate(each):
         for g, arms in enumerate(np.split(own, ends[:-1])):
-            losses[r] += mathematics.group_regret.fluid_loss(arms, served[r, :, g], delta)
+            losses[r] += fluid_loss(arms, served[r, :, g], delta)
     return losses
 
 
-measure("rta", sizes="group_size", least_merit="least_mean")(bounds.merit_bound)
+measure("rta")(bounds.merit_bound)
 measure("rta")(bounds.azuma_bound)
-measure("rta", pulls="plays")(bounds.root_sum)
+measure("rta")(bounds.root_sum)
 
 
 # ------------------------------------------------------------- what no recorded run decides
@@ -230,13 +239,17 @@ measure("rta", pulls="plays")(bounds.root_sum)
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    return mathematics.group_regret.PROOFS[proof]()
+    from fairbandits.audit.mathematics import group_regret
+
+    return [step() for step in group_regret.PROOFS[proof]]
 
 
 @function()
 def beyond_order(order, power="0"):
     """1 if BF-UCB's regret goes to infinity over an order, with delta of order T^-power, else 0."""
-    return mathematics.group_regret.beyond_order(order, power)
+    from fairbandits.audit.mathematics.group_regret import beyond_order as beyond
+
+    return beyond(order, power)
 
 
 @function()

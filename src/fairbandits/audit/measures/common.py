@@ -3,6 +3,7 @@
 Values have the axes (replicate, round, arm); what takes one axis away leaves it with size 1.
 """
 
+import hashlib
 import math
 from fractions import Fraction
 
@@ -91,6 +92,12 @@ def violation(cell, rounds, target):
     return (target * rounds[:, None] - cell.column("reward"))[:, :, target > 0].max(axis=2)
 
 
+def generator(name):
+    """Return a generator of random numbers seeded by a name in a ledger, for that name alone."""
+    digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
+    return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
 # ------------------------------------------------------------------------- elementwise functions
 
 function(name="log", what="Natural logarithm.")(lambda x: np.log(x))
@@ -139,11 +146,22 @@ def numerators(x, parts=1):
 # ---------------------------------------------------------------------------------- over an axis
 
 
-def _over(axis, name, of, what):
-    """Register a function that takes one axis together, and leaves it with size 1."""
+def _over(axis, name, of, what, **given):
+    """Register a function over one axis, which keeps it with size 1 unless more is `given`."""
 
     def taken(x):
-        return of(x, axis=AXES.index(axis), keepdims=True)
+        return of(x, axis=AXES.index(axis), **given or {"keepdims": True})
+
+    function(name=name, what=what)(taken)
+
+
+def _end(axis, name, place, what):
+    """Register a function that takes the first or last place of an axis."""
+
+    def taken(x):
+        if not x.shape[AXES.index(axis)]:
+            raise ValueError("no stacked cell is what is chosen")
+        return x.take([place], axis=AXES.index(axis))
 
     function(name=name, what=what)(taken)
 
@@ -157,6 +175,11 @@ _over("t", "always", np.all, "Whether it holds at all recorded rounds, in each r
 _over("a", "total", np.sum, "Sum over arms.")
 _over("a", "average", np.mean, "Mean over arms, or over stacked cells, in each replicate.")
 _over("a", "largest", np.max, "Largest of any arm, in each replicate.")
+_over("t", "steps", np.diff, "Differences of neighbouring recorded rounds.", n=1)
+_over("a", "rises", np.diff, "Difference of each stacked cell to the one before.", n=1)
+_end("t", "last", -1, "Value at the last recorded round.")
+_end("a", "first_cell", 0, "Value of the first stacked cell.")
+_end("a", "last_cell", -1, "Value of the last stacked cell.")
 
 
 @function()
@@ -251,18 +274,6 @@ def first_runs(x, number):
 
 
 # ------------------------------------------------------------------------- rounds of the horizon
-
-
-@function()
-def last(x):
-    """Value at the last recorded round."""
-    return x[:, -1:]
-
-
-@function()
-def steps(x):
-    """Differences of neighbouring recorded rounds."""
-    return np.diff(x, axis=1)
 
 
 def late_weights(rounds):
@@ -379,27 +390,3 @@ def _of_cells(x, like):
 def chosen(x, which):
     """Values of the stacked cells for which it holds."""
     return x[:, :, _of_cells(which, x)]
-
-
-@function()
-def first_cell(x):
-    """Value of the first stacked cell."""
-    return _cells(x)[:, :, :1]
-
-
-@function()
-def last_cell(x):
-    """Value of the last stacked cell."""
-    return _cells(x)[:, :, -1:]
-
-
-def _cells(x):
-    if not x.shape[2]:
-        raise ValueError("no stacked cell is what is chosen")
-    return x
-
-
-@function()
-def rises(x):
-    """Difference of each stacked cell to the one before."""
-    return np.diff(x, axis=2)

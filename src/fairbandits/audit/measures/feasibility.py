@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
+from fairbandits.audit.measures.common import generator
 from fairbandits.checks import load
 
 #: Number of instances solved as one linear programme.

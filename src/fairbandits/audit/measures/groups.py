@@ -3,12 +3,13 @@
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
-from fairbandits.audit.measures.fair_learn import LEARNERS, largest_lack
+from fairbandits.audit.measures.common import generator
+from fairbandits.audit.measures.fair_ucb import LEARNERS, largest_lack
 from fairbandits.measures.groups import group_values
 
 # ------------------------------------------------------------------------------- schedules
@@ -58,6 +59,10 @@ def most_above_turns(quotas, rounds):
     )
 
 
+def _listed(asked, t, behind):
+    return asked[t - 1]
+
+
 @function()
 def short_of_quotas(number, rounds, beyond, seed):
     """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner.
@@ -77,8 +82,7 @@ def short_of_quotas(number, rounds, beyond, seed):
             quotas[0] = parts - 1 - quotas[1:].sum()
         kind = trial // 5 % 3
         asked = (rng.integers(m, size=rounds) if kind == 1 else np.zeros(rounds, int)).tolist()
-        learner = lambda t, behind, asked=asked: asked[t - 1]  # noqa: E731
-        learner = LEARNERS["smallest deficit"] if kind == 2 else learner
+        learner = LEARNERS["smallest deficit"] if kind == 2 else partial(_listed, asked)
         first = m * int(rng.integers(1, 8, endpoint=True))
         worst = max(worst, largest_lack(quotas.tolist(), parts, 0, learner, rounds, in_turn=first))
     return worst

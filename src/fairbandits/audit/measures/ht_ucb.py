@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.audit import mathematics
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.measures.common import number
 from fairbandits.measures import penalised
 from fairbandits.measures.penalties import penalty_rates
-from fairbandits.theory import bounds_ht_ucb as bounds
+from fairbandits.theory import bounds
 from fairbandits.theory.fluid import fluid_pulls as fluid_law
 from fairbandits.theory.penalised import arm_sets, oracle_loss
 
@@ -94,47 +93,39 @@ def scale(cell, swept, quota, horizon):
 
 # ------------------------------------------------------------------------------------- bounds
 
-measure("rta", "pulls", horizon="each_round", gaps="gap", penalties="penalty")(bounds.raised_pulls)
+measure("rta", "pulls")(bounds.raised_pulls)
 
 
 @measure("rta", "pulls")
-def pulls_bound(non_critical, each_round, gap, penalty, quota):
+def pulls_bound(non_critical, rounds, gap, penalty, quota):
     """Theorem 2's bound on the pulls of an arm, without O(1); infinite for the best."""
     return np.where(
         non_critical,
-        bounds.non_critical_pulls(each_round, gap, penalty, quota),
-        bounds.critical_pulls(each_round, gap, quota),
+        bounds.non_critical_pulls(rounds, gap, penalty, quota),
+        bounds.critical_pulls(rounds, gap, quota),
     )
 
 
-@measure("a")
-def maximal_coefficient(own_means, penalty):
-    """Coefficient a_j of Theorem 3 (Eq. 14) for an arm."""
-    return bounds.maximal_coefficients(own_means, penalty.ravel())
-
-
-@measure("rt", "reward")
-def penalised_bound(each_round, gap, penalty, quota):
-    """Eq. 13's bound on the penalised regret as printed, without O(K)."""
-    return bounds.regret(each_round, gap, penalty, quota, as_printed=True)
-
-
-@measure("rt", "reward")
-def penalised_bound_corrected(each_round, gap, penalty, quota):
-    """Eq. 13's bound with Delta_k tau_k t in place of tau_k t, without O(K)."""
-    return bounds.regret(each_round, gap, penalty, quota, as_printed=False)
+measure("a", name="maximal_coefficient", means="own_means")(bounds.maximal_coefficients)
+measure("rt", "reward", as_printed=True)(bounds.penalised_bound)
+measure(
+    *("rt", "reward"),
+    name="penalised_bound_corrected",
+    what="Eq. 13's bound with Delta_k tau_k t in place of tau_k t, without O(K).",
+    as_printed=False,
+)(bounds.penalised_bound)
 
 
 @measure("t", "reward")
 def gap_free_bound(rounds, penalty, quota):
     """Theorem 4's bound on the penalised regret (Eq. 15)."""
-    return bounds.gap_free_terms(rounds, penalty, quota.ravel()).sum(axis=-1)
+    return bounds.gap_free_terms(rounds, penalty, quota).sum(axis=-1)
 
 
 @measure("t", "reward")
 def gap_free_within(rounds, penalty, quota):
     """First term of Theorem 4's bound, for non-critical arms."""
-    return bounds.gap_free_terms(rounds, penalty, quota.ravel())[:, 0]
+    return bounds.gap_free_terms(rounds, penalty, quota)[:, 0]
 
 
 @measure("ra", "pulls")
@@ -302,7 +293,9 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
 @function("r")
 def broken_steps(proof):
     """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    return mathematics.hard_threshold.PROOFS[proof]()
+    from fairbandits.audit.mathematics import hard_threshold
+
+    return [step() for step in hard_threshold.PROOFS[proof]]
 
 
 function()(bounds.committing_regret)

@@ -128,8 +128,8 @@ def least_lack(quotas, rounds):
 def committing_regrets(arms, share, horizon, gaps, number, *, seed):
     """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T).
 
-    It is the policy of `bounds_ht_ucb.committing_regret`: the first arm is the best by one of the
-    gaps, rewards are normal with variance 1, and only their sample means are drawn.
+    It is the policy of `committing_regret`: the first arm is the best by one of the gaps, rewards
+    are normal with variance 1, and only their sample means are drawn.
     """
     rng = np.random.default_rng([seed, 16])
     pulls = round((1 - share) * horizon) // arms

@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from fairbandits.audit.mathematics.chance import generator
 from fairbandits.audit.measures import function
+from fairbandits.audit.measures.common import generator
 
 
 @cache
