@@ -11,6 +11,7 @@ from fairbandits.engine.protocol import implements, inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
 from fairbandits.policies.kl import Limits
+from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
 from fairbandits.policies.simplex import sample
 
@@ -296,18 +297,13 @@ def _choose_knapsack(state, t, coin):
 def _learn_knapsack(state, t, arm, reward):
     x, weights = state.x, state.weights
     gain = (reward + state.weight * _price(state, arm, reward)) / state.range
-    highest = -math.inf
     for k in range(x.size):
         weights[k] += state.bonus / x[k]
         if k == arm:
             weights[k] += state.step * gain / x[k]
-        highest = max(highest, weights[k])
-    total = 0.0
+    exponential_weights(x, weights, 1.0)
     for k in range(x.size):
-        x[k] = math.exp(weights[k] - highest)
-        total += x[k]
-    for k in range(x.size):
-        x[k] = (1.0 - state.exploration) * (x[k] / total) + state.exploration / x.size
+        x[k] = (1.0 - state.exploration) * x[k] + state.exploration / x.size
 
 
 class RewardFairUCBState(NamedTuple):
