@@ -470,23 +470,6 @@ def test_released_initialisation_breaks_the_guarantee(sizes, pairs, most):
     assert not behind[2 * max(sizes) :].any()
 
 
-def test_released_initialisation_draws_the_rest_uniformly():
-    sizes, rounds, runs = (200, 2), 400, 40
-    instance = Instance((0.5,) * 200 + (0.0, 1.0), "deterministic")
-    released, paper = (
-        run(
-            BFUCB(sizes, (0.1, 0.1), initialisation=name, delta=0.99),
-            instance,
-            *(rounds, runs),
-            checkpoints=[rounds],
-        ).plays[:, -1, 200]
-        for name in ("released", "paper")
-    )
-    # 198 pulls beyond the first two; by merit the worthless arm gets the smaller half
-    assert released.mean() == pytest.approx(100, abs=5 * math.sqrt(198 / 4 / runs))
-    assert paper.mean() < 90
-
-
 def test_released_running_mean_counts_the_initial_mean_twice():
     state = BFUCB((1, 1), (0, 0), running_mean="released").start(2, 100)
     protocol.learn(state, 1, 0, 1.0)
@@ -619,13 +602,6 @@ def test_fair_oracle_earns_the_fair_optimum(best, rng):
         result.rounds, strict.probes["probability"], means, sizes, quotas
     )
     assert (np.abs(regret) <= 1).all()  # served one round earlier
-
-
-def test_exact_floors_are_impossible_for_three_groups_that_are_due_at_once():
-    sizes, quotas, means = (1, 1, 1), ("1/4", "1/4", "1/4"), (0.2, 0.3, 0.9)
-    result = recorded(GroupOracle(sizes, quotas, means, schedule="floor"), Instance(means))
-    behind = measures.group_deficits(result.rounds, result.plays, (1,) * len(quotas), quotas)
-    assert behind.max() == 1
 
 
 # Random instances.
