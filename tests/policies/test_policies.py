@@ -120,7 +120,7 @@ ERRORS = [
     (lambda: Constant(0), ["arm", "a whole number other than 0", "got 0"]),
     (lambda: Constant(1.5), ["arm", "whole number", "1.5"]),
     (lambda: FairLearn((0.1,), -1), ["tolerance", "at least 0", "-1"]),
-    (lambda: FairLearn((0.1,), learner="ucb"), ["learner", "did you mean 'ucb1'"]),
+    (lambda: FairLearn((0.1,), learner="ucb11"), ["learner", "did you mean 'ucb1'"]),
     (lambda: FairLearn((0.1,), learner=3), ["learner", "a text", "got 3"]),
     (lambda: FairLearn((0.1,), learner_parameters=3), ["learner_parameters", "names", "got 3"]),
     (lambda: Static((0.5, 0.4)), ["distribution", "sum to 1", "9/10"]),
