@@ -95,7 +95,7 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
             "policies/bf_ucb_sums.py",
             ["bf_ucb", "fairx_ucb", "merit_regret"],
         ),
-        ("policies/group_ucb.py", ["group_ucb"]),
+        ("policies/group_ucb.py", ["group_oracle", "group_ucb"]),
         ("observers/plays.py", ["plays_sum", "starvation"]),
     ],
 )
