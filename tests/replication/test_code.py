@@ -89,13 +89,16 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
 @pytest.mark.parametrize(
     ("file", "names"),
     [
-        ("policies/wrapping.py", ["mixture", "own_reward", "plug_in", "resampled"]),
+        (
+            "policies/wrapping.py",
+            ["mixture", "own_reward", "plug_in", "resampled", "surrogate_gains"],
+        ),
         ("policies/fair_learn.py", ["fair_learn", "t_fair_learn"]),
         (
             "policies/bf_ucb_sums.py",
             ["bf_ucb", "fairx_ucb", "merit_regret"],
         ),
-        ("policies/group_ucb.py", ["group_ucb"]),
+        ("policies/group_ucb.py", ["group_oracle", "group_ucb"]),
         ("observers/plays.py", ["plays_sum", "starvation"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""The policies, one file each, and the one place where they are registered.
+"""The policies, and the one place where they are registered.
 
 A policy's file is imported on first use, so that the names are known without Numba. Each class
 raises ValueError for a hyper-parameter out of its range, and says which it is.
@@ -23,13 +23,13 @@ HOMES = {
     "exp3": "baselines:EXP3",
     "fair_learn": "fair_learn:FairLearn",
     "fairx_ucb": "fairx_ucb:FairXUCB",
-    "group_oracle": "group_oracle:GroupOracle",
+    "group_oracle": "group_ucb:GroupOracle",
     "group_ucb": "group_ucb:GroupUCB",
     "guarantee_anytime": "guarantees:GuaranteeAnytime",
     "guarantee_baseline": "guarantees:GuaranteeBaseline",
-    "guarantee_etc": "guarantee_etc:GuaranteeETC",
+    "guarantee_etc": "guarantees_by_horizon:GuaranteeETC",
     "guarantee_kl_ucb": "guarantees:GuaranteeKLUCB",
-    "guarantee_knapsack": "guarantee_etc:GuaranteeKnapsack",
+    "guarantee_knapsack": "guarantees_by_horizon:GuaranteeKnapsack",
     "hedge": "banditq:Hedge",
     "ht_ucb": "ht_ucb:HTUCB",
     "imed": "baselines:IMED",
@@ -42,7 +42,7 @@ HOMES = {
     "prophet": "simple:Prophet",
     "queue_ucb": "banditq:QueueUCB",
     "resampled": "wrapping:Resampled",
-    "reward_fair_ucb": "guarantee_etc:RewardFairUCB",
+    "reward_fair_ucb": "guarantees_by_horizon:RewardFairUCB",
     "smallest_deficit": "simple:SmallestDeficit",
     "static": "simple:Static",
     "t_fair_learn": "fair_learn:TFairLearn",

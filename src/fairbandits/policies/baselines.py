@@ -1,4 +1,4 @@
-"""Learners without a guarantee, beside UCB1, KL-UCB and Thompson sampling."""
+"""Learners without a guarantee, beside UCB1 and KL-UCB."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Fair-Learn: any learner, overruled while an arm is behind its quota."""
+"""Fair-Learn: any learner, overruled while an arm is behind its quota, and its kin."""
 
 import math
 from dataclasses import dataclass, field
@@ -214,7 +214,7 @@ plays_in_lanes(TFairLearnState, lambda state: may_ask(state.learner))
 
 
 @implements("choose", TFairLearnState)
-def _choose_t(state, t, coin):
+def _choose_t_fair(state, t, coin):
     content = state.total[0] == 0
     arm, fewest = -1, math.inf
     if anywhere(no(content)):
@@ -229,7 +229,7 @@ def _choose_t(state, t, coin):
 
 
 @implements("learn", TFairLearnState)
-def _learn_t(state, t, arm, reward):
+def _learn_t_fair(state, t, arm, reward):
     state.pulls[arm] += 1
     owing = where(state.owed[arm] > 0, 1, 0)
     state.owed[arm] -= owing

@@ -21,9 +21,9 @@ from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, Targets
 
-#: Number of the further word of the round's coin that `Resampled` throws; the learner may use all
-#: before.
-WORD = 2**33
+#: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
+#: learner may use all before.
+MIXING, RESAMPLING = 2**32, 2**33
 
 
 @plays_in_lanes
@@ -218,12 +218,8 @@ def _choose_resampled(state, t, coin):
 
 @implements("learn", ResampledState)
 def _learn_resampled(state, t, arm, reward):
-    shown = 1.0 if unit(inner(state.coin[0], WORD)) < reward else 0.0
+    shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
     learn(state.learner, t, arm, shown)
-
-
-#: Number of the further word of the round's coin that decides; the learner may use all before it.
-WORD_mixture = 2**32
 
 
 class MixtureState(NamedTuple):
@@ -274,7 +270,7 @@ class Mixture(HasLearner):
 
 @implements("choose", MixtureState)
 def _choose(state, t, coin):
-    u = unit(inner(coin, WORD_mixture))
+    u = unit(inner(coin, MIXING))
     for k in range(state.bounds.size):
         if u < state.bounds[k]:
             return k

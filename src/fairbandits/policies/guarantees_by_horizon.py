@@ -1,4 +1,4 @@
-"""Guaranteed reward rates by exploring first: two phases of estimates, then the missing pulls."""
+"""Guaranteed reward rates by policies that know the horizon."""
 
 import math
 from dataclasses import dataclass
