@@ -17,7 +17,7 @@ from fairbandits.policies import CLASSES
 __version__ = "1.0.0"
 
 _HOMES = {
-    "fairbandits.policies.fair_ucb": ("FairUCB",),
+    "fairbandits.policies.fair_learn": ("FairUCB",),
     "fairbandits.library.comparison": ("Comparison", "compare", "sweep"),
     "fairbandits.library.compiling": ("compiled",),
     "fairbandits.library.instance": ("Instance", "RandomInstance"),

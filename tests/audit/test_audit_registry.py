@@ -66,7 +66,7 @@ def test_the_fingerprint_has_all_that_verdicts_depend_on():
     assert every - used == {f"audit/{name}.py" for name in ("checking", "vocabulary", "whatif")}
     assert {"theory/static.py", "measures/pulls.py", "replication/banditq_uai2024.py"} <= used
     assert {"data/store.py", "replication/datasets.py", "replication/recorded.py"} <= used
-    assert not {"policies/bf_ucb.py", "policies/mixture.py", "figures/draw.py"} & used
+    assert not {"policies/bf_ucb.py", "policies/wrapping.py", "figures/draw.py"} & used
 
 
 def test_what_is_judged_against_is_a_number_for_each_rule():

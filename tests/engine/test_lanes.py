@@ -20,14 +20,13 @@ from fairbandits import (
     run,
 )
 from fairbandits.engine import streams, width
-from fairbandits.engine.lanes import along_lanes, block_of, lane_of
+from fairbandits.engine.lanes import block_of, lane_of
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES, Rows, Vector
 from fairbandits.engine.watching import watched
 from fairbandits.engine.width import (
     absolute,
-    anywhere,
     greatest,
     least,
     log,
@@ -110,20 +109,6 @@ def test_what_is_not_exact_in_lanes_runs_one_by_one(than, monkeypatch):
     run(BanditQ((0.1, 0, 0)), instance_of("bernoulli", 3), replicates=LANES, **options)
     assert played
     assert Rows not in played
-
-
-def test_lanes_of_a_record(rng):
-    for feedback, kind in (("bandit", np.int64), ("full", np.float64)):
-        one = new_record(feedback, 3, np.array([4, 9]), 2)
-        block = block_of([one] * LANES)
-        for rows in (block.plays_at, block.rewards_at, block.probes_at, block.deficit_sup_at):
-            rows.array[...] = rng.integers(0, 9, rows.array.shape)
-        for lane in range(LANES):
-            copies = lane_of(block, lane, one)
-            assert copies.plays_at.dtype == kind
-            for name in ("plays_at", "rewards_at", "probes_at", "deficit_sup_at"):
-                expected = getattr(block, name).array[..., lane]
-                assert getattr(copies, name).tolist() == expected.tolist()
 
 
 def test_lanes_can_differ(rng):
@@ -257,33 +242,6 @@ def test_greatest_and_least_are_pythons(rng):
 
 
 @njit
-def words_and_rows(words, rows, other, out):
-    words[1] = streams.mixed(words[0])
-    out[0] = streams.unit(words[1])
-    out[1] = other[rows[0]]
-    out[2] = streams.unit(words[rows[1]])
-    out[3] = streams.open_unit(words[1])
-    return anywhere(rows[0] > 3.0), anywhere(rows[0] > 4.0)
-
-
-def test_words_and_rows(rng):
-    words = Rows(rng.integers(0, streams.MASK, (2, LANES), dtype=np.uint64, endpoint=True))
-    words.array[0, 0] = streams.MASK
-    rows = np.array([[0, 4, 2, 1, 3, 0, 2, 1], [0, 1, 1, 0, 0, 0, 1, 1]], float)
-    other, out = rng.random((5, LANES)), np.zeros((4, LANES))
-    given = words.array[0].tolist()
-    found = words_and_rows(words, Rows(rows), Rows(other), Rows(out))
-    assert found == (True, False)
-    mixed = [streams.mixed(w) for w in given]
-    assert words.array[1].tolist() == mixed
-    assert out[0].tolist() == [streams.unit(w) for w in mixed]
-    assert out[1].tolist() == [other[int(row), lane] for lane, row in enumerate(rows[0])]
-    picked = [words.array[int(row), lane] for lane, row in enumerate(rows[1])]
-    assert out[2].tolist() == [streams.unit(w) for w in picked]
-    assert out[3].tolist() == [streams.open_unit(w) for w in mixed]
-
-
-@njit
 def put_rows(array, rows, values, out, words):
     array[rows[0]] = values[0]
     words[rows[0]] = words[rows[1]]
@@ -312,11 +270,3 @@ def test_a_vector_never_changes():
     assert same.tolist() == [1.0] * LANES
     assert one.tolist() == [2.0] * LANES
     assert rows.array.tolist() == np.ones((2, LANES)).tolist()
-
-
-def test_arrays_along_lanes_begin_where_vectors_like_it():
-    for size in (1, 5, 64):
-        array = along_lanes([np.arange(size)] * LANES)
-        assert array.ctypes.data % 64 == 0
-        assert array.shape == (size, LANES)
-        assert (array == np.arange(size)[:, None]).all()

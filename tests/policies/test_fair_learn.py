@@ -21,7 +21,6 @@ INSTANCE_1 = Instance((0.8, *(0.8 - 0.01 * i for i in range(2, 11))))
 QUOTAS_1 = ("1/20",) * 10
 INSTANCE_2 = Instance((0.7, 0.5, 0.4))
 QUOTAS_2 = ("0.2", "0.3", "0.25")
-TENTHS = ("0.09",) * 10  # the counterexample's quotas
 
 
 def played(policy, instance, rounds, replicates=1, **options):
@@ -108,25 +107,11 @@ MEANS = st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])
 @few
 @given(data=st.data())
 def test_theorem_1(learner, kind, data):
-    quotas = data.draw(fair_quotas(kind))
-    tolerance = data.draw(st.sampled_from([0, 1, 2, 5]))
-    means = data.draw(st.lists(MEANS, min_size=len(quotas), max_size=len(quotas)))
-    pulls = fair_pulls(quotas, tolerance, learner, means, replicates=2)
-    assert floor_owed(pulls, quotas).max() <= tolerance
-    deficits, q = owed(pulls, quotas)
-    assert deficits.max() < q * (tolerance + 1)
-
-
-@pytest.mark.parametrize("kind", ["a", "b"])
-@pytest.mark.parametrize("learner", twins.LEARNERS)
-@few
-@given(data=st.data())
-def test_theorem_1_needs_the_tolerance_rounded_up(learner, kind, data):
     """With any tolerance: floor violations up to its ceiling, deficits below it plus 1 (B4.1)."""
     quotas = data.draw(fair_quotas(kind))
-    tolerance = data.draw(st.sampled_from(["1/2", "9/10", "3/2", "5/2", "1/7"]))
+    tolerance = data.draw(st.sampled_from([0, 1, 2, 5, "1/2", "9/10", "5/2", "1/7"]))
     means = data.draw(st.lists(MEANS, min_size=len(quotas), max_size=len(quotas)))
-    pulls = fair_pulls(quotas, tolerance, learner, means)
+    pulls = fair_pulls(quotas, tolerance, learner, means, replicates=2)
     assert floor_owed(pulls, quotas).max() <= np.ceil(float(Fraction(tolerance)))
     deficits, q = owed(pulls, quotas)
     limit = q * (Fraction(tolerance) + 1)
@@ -149,14 +134,6 @@ def test_lemma_1(parts, data):
         assert late.sum(axis=2).max() <= j
 
 
-@pytest.mark.parametrize("quotas", [("1/20",) * 10, ("0.09",) * 10, ("1/11",) * 10])
-def test_the_largest_deficit_of_equal_quotas(quotas):
-    """All arms but one wait for each other: alpha + (k - 1) r if the tolerance is hit exactly."""
-    pulls = fair_pulls(quotas, 0, "first", [0.5] * 10)
-    deficits, q = owed(pulls, quotas)
-    assert Fraction(int(deficits.max()), q) == 9 * Fraction(quotas[0])
-
-
 # Counterexamples.
 
 
@@ -169,57 +146,6 @@ def first_violation(pulls, quotas, tolerance):
     t = int(bad.argmax())
     arms = [arm + 1 for arm, value in enumerate(floors[t].tolist()) if value > Fraction(tolerance)]
     return t + 1, int(floors[t].max()), arms
-
-
-def test_half_a_pull_of_tolerance_is_not_kept():
-    """In round 12 each arm is owed one pull, and arms 8 to 10 have none."""
-    pulls = played(FairLearn(TENTHS, 0.5, learner="constant"), INSTANCE_1, 100)[0]
-    assert first_violation(pulls, TENTHS, "1/2") == (12, 1, [8, 9, 10])
-    assert pulls[11].tolist() == [6, 1, 1, 1, 1, 1, 1, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("instance", "quotas", "tolerance", "found"),
-    [
-        (INSTANCE_2, QUOTAS_2, "1/2", (20, 1, [2])),
-        (INSTANCE_1, QUOTAS_1, "9/10", (20, 1, [3, 4, 5, 6, 7, 8, 9, 10])),
-    ],
-)
-def test_other_tolerances_that_are_not_kept(instance, quotas, tolerance, found):
-    pulls = played(FairLearn(quotas, tolerance, learner="constant"), instance, 100)[0]
-    assert first_violation(pulls, quotas, tolerance) == found
-
-
-@pytest.mark.parametrize(
-    ("instance", "quotas"), [(INSTANCE_1, TENTHS), (INSTANCE_2, QUOTAS_2)], ids=["ten", "three"]
-)
-def test_half_a_pull_of_tolerance_with_ucb1(instance, quotas):
-    """The first violation depends on the rewards: it is the twin's on the same ones."""
-    rounds, replicates = 250, 8
-    pulls = played(FairLearn(quotas, "1/2"), instance, rounds, replicates)
-    firsts = []
-    for replicate in range(replicates):
-        twin = twins.FairLearn(quotas, "1/2", twins.UCB1(len(quotas)))
-        history = twins.play(twin, instance.means, "bernoulli", rounds, SEED, STREAM, replicate)
-        arms = [record["arm"] for record in history]
-        assert arms == arms_of(pulls[replicate])
-        expected = twins.first_violation(arms, quotas, "1/2")
-        found = first_violation(pulls[replicate], quotas, "1/2")
-        if expected is None:
-            assert found is None
-        else:
-            assert found == (expected[0], 1, [arm + 1 for arm in expected[1]])
-            firsts.append(expected[0])
-    assert len(set(firsts)) > 1
-
-
-def test_no_guarantee_for_larger_quotas():
-    """A quota above 1/(k - 1), though the sum is below 1: the last arm gets what arm 1 is owed."""
-    quotas = ("0.3", "0.25", "0.2", "0.1", "0.05", "0.04", "0.03", "0.02")
-    instance = Instance(np.linspace(0.9, 0.2, 8))
-    policy = FairLearn(quotas, learner="constant", learner_parameters={"arm": -1})
-    pulls = played(policy, instance, 99)
-    assert first_violation(pulls[0], quotas, 0) == (20, 1, [1])
 
 
 # The published instances.
@@ -259,14 +185,6 @@ def test_instance_2_is_fair_in_every_round():
     assert r_regret(rounds, unfair, INSTANCE_2.means, QUOTAS_2)[:, -1].max() < 0
 
 
-def test_the_twins_agree():
-    for replicate in range(3):
-        twin = twins.FairLearn(QUOTAS_1, 0, twins.UCB1(10))
-        history = twins.play(twin, INSTANCE_1.means, "bernoulli", 400, SEED, STREAM, replicate)
-        address = (400, SEED, STREAM, replicate)
-        assert history[-1]["pulls"] == twins.fair_ucb_counts(INSTANCE_1.means, QUOTAS_1, *address)
-
-
 # UCB1 is Fair-UCB without quotas (B1.4); nothing depends on the horizon.
 
 
@@ -286,22 +204,6 @@ def test_without_quotas_fair_ucb_is_ucb1(options, rng):
         assert np.array_equal(
             played(fair, instance, 500, 4), played(UCB1(**options), instance, 500, 4)
         )
-
-
-@pytest.mark.parametrize("tolerance", [10**9, "401"])
-def test_with_all_tolerance_fair_ucb_is_ucb1(tolerance):
-    fair = FairLearn(QUOTAS_2, tolerance)
-    assert np.array_equal(played(fair, INSTANCE_2, 400, 2), played(UCB1(), INSTANCE_2, 400, 2))
-
-
-@pytest.mark.parametrize("learner", twins.LEARNERS)
-def test_decisions_do_not_depend_on_the_horizon(learner):
-    name, parameters, _ = twins.theorem_learners(QUOTAS_2, 1)[learner]
-    if name == "exp3":
-        parameters = {"gamma": 0.2}  # its own choice depends on the horizon
-    policy = FairLearn(QUOTAS_2, 1, learner=name, learner_parameters=parameters)
-    short, long = (played(policy, INSTANCE_2, rounds, 2) for rounds in (100, 300))
-    assert np.array_equal(short, long[:, :100])
 
 
 # Floats would be wrong (B1.3).
@@ -329,14 +231,6 @@ def test_measures_are_not_those_of_floats():
     assert result.deficits["floor_deficit_sup"][0, -1].tolist() == [29, 9, 7, -1]
 
 
-def test_free_pulls_are_not_those_of_floats():
-    plays = np.array([[[28, 72]], [[29, 71]], [[30, 70]]])
-    found = r_regret(np.array([100]), plays, (0.25, 0.75), (0.29, 0.0))
-    assert found.tolist() == [[-0.5], [0.0], [0.5]]
-    found = r_regret(np.array([100]), plays, (0.25, 0.75), (0.29, 0.0), "1/2")
-    assert found.tolist() == [[-0.25], [0.25], [0.75]]
-
-
 def test_a_deficit_of_the_tolerance_is_tolerated():
     """After 3 rounds arm 1 is owed 0.3, not more; floats make it 0.30000000000000004."""
     assert 0.1 * 3 > 0.3
@@ -350,41 +244,6 @@ def test_equal_deficits_are_ties():
     assert 2 * 0.51 - 1 > 2 * 0.01
     policy = FairLearn((0.01, 0.51, 0.0), 0, "constant", {"arm": 3})
     assert arms_of(played(policy, Instance((0.5,) * 3), 3)[0]) == [2, 1, 0]
-
-
-def test_spurious_pulls_of_floats(rng):
-    """Quotas in per cent, where a rule in floats decides otherwise within 60 rounds."""
-    wrong = 0
-    for _ in range(150):
-        shares = rng.integers(1, 50, 2)
-        quotas = (*(shares / 100).tolist(), 0.0)
-        tolerance = [0, 0.25, 0.3, 0.5, 1][rng.integers(5)]
-        policy = FairLearn(quotas, tolerance, "constant", {"arm": 3})
-        arms = arms_of(played(policy, Instance((0.5,) * 3), 60)[0])
-        twin = twins.FairLearn(quotas, tolerance, twins.Constant(3, 3))
-        floats = twins.FairLearn(quotas, tolerance, twins.Constant(3, 3))
-        floats.quotas, floats.tolerance = list(quotas), tolerance
-        differs = False
-        for arm in arms:
-            assert arm == twin.choose(0)
-            differs |= arm != floats.choose(0)
-            twin.advance(arm, 0.0)
-            floats.advance(arm, 0.0)
-        wrong += differs
-    assert wrong > 10
-
-
-@pytest.mark.parametrize("scale", [10**3, 10**6])
-def test_large_denominators(scale):
-    """Quotas a hair above and below one third."""
-    third = Fraction(1, 3)
-    quotas = (third - Fraction(1, 7 * scale), third - Fraction(1, 11 * scale), Fraction(1, 4))
-    texts = tuple(str(r) for r in quotas)
-    arms = arms_of(played(FairLearn(texts, "1/3", "constant"), INSTANCE_2, 300)[0])
-    twin = twins.FairLearn(texts, "1/3", twins.Constant(3))
-    for arm in arms:
-        assert arm == twin.choose(0)
-        twin.advance(arm, 0.0)
 
 
 # T-Fair-Learn.

@@ -305,14 +305,6 @@ def test_arm_sets_equal_the_naive_ones(problem):
     assert np.array_equal(found, decimals)
 
 
-def test_arm_sets_of_the_paper():
-    for name, critical in (("A1", 4), ("A2", 4), ("A3", 4), ("B1", 4), ("B2", 4), ("B3", 4)):
-        sets = arm_sets(*PAPER[name])
-        assert sets.optimal.tolist() == [True] + [False] * 8
-        assert sets.critical.tolist() == [False] + [True] * critical + [False] * 4
-    assert arm_sets((0.9, 0.6), "3/10").critical.tolist() == [False, True]
-
-
 @pytest.mark.parametrize("kind", ["any", "ties", "two best", "no penalties"])
 def test_oracle_is_the_optimum_of_the_linear_program(kind, rng):
     for _ in range(60):
@@ -351,12 +343,6 @@ def test_oracle_is_the_optimum_of_the_linear_program(kind, rng):
         np.testing.assert_allclose(plan, y * horizon, rtol=0, atol=arms)
 
 
-def test_oracle_allocation_by_hand():
-    quotas = ("0.1", "0.2", "0.3", "0.05")
-    y = oracle_allocation((0.5, 0.9, 0.9, 0.8), quotas, (0.3, 1, 1, 0.1))
-    assert y.tolist() == [0, 0.65, 0.3, 0.05]
-
-
 # The fluid law.
 
 #: Pulls of some arms (from 1), computed by the law when it was derived.
@@ -392,30 +378,6 @@ def test_fluid_law_equals_the_naive_one(rng):
         assert found.sum() == pytest.approx(horizon, rel=1e-9)
         if wanted[best] > float(Fraction(quotas[best])) * horizon:  # where the naive law holds
             np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
-def test_fluid_law_of_the_indices(rng):
-    """Every arm has the common index, with the penalty rate or without, or its quota between."""
-    seen = set()
-    for _ in range(200):
-        arms, horizon = int(rng.integers(2, 8)), 10**5
-        means, penalties = rng.uniform(0, 1, arms).round(1), rng.uniform(0, 1, arms)
-        quotas = random_quotas(rng, arms)
-        entitled = np.array(floats(quotas)) * horizon
-        pulls = fluid_pulls(means, quotas, penalties, horizon)
-        without = means + np.sqrt(2 * np.log(horizon) / np.maximum(pulls, 1e-9))
-        off = np.abs(pulls - entitled) > 1e-6 * (1 + entitled)
-        level = without + np.where(pulls < entitled, penalties, 0)
-        if not off.any():
-            continue
-        common = level[off][0]
-        np.testing.assert_allclose(level[off], common, rtol=1e-6)
-        at = ~off & (entitled > 0)
-        assert (without[at] <= common + 1e-6).all()
-        assert (without[at] + penalties[at] >= common - 1e-6).all()
-        seen |= {("below", bool((pulls[off] < entitled[off]).any())), ("at", bool(at.any()))}
-        seen |= {("tied", bool((means == means.max()).sum() > 1))}
-    assert len(seen) == 6
 
 
 def test_fluid_law_refuses_a_horizon_without_logarithm():

@@ -144,24 +144,6 @@ def test_queues_keep_their_accounts(data, problem, seed):
 
 
 @few
-@given(st.sampled_from(FULL), st.sampled_from(["post", "pre"]), instances(), SEEDS)
-def test_without_targets_the_penalty_does_not_matter(subroutine, index, instance, seed):
-    runs = [
-        run(
-            BanditQ((0,) * instance.n_arms, "full", subroutine, V=V, surrogate_index=index),
-            instance,
-            ROUNDS,
-            seed=seed,
-            checkpoints=EVERY,
-        )
-        for V in (1, math.sqrt(ROUNDS), 1e6)
-    ]
-    x = [np.diff(result.plays[0], axis=0, prepend=0) for result in runs]
-    np.testing.assert_allclose(x[1], x[0], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(x[2], x[0], rtol=0, atol=1e-9)
-
-
-@few
 @given(instances(), st.lists(st.integers(0, 12), min_size=8, max_size=8), st.integers(0, 9), SEEDS)
 def test_lfg_queues_are_exact(instance, shares, slack, seed):
     shares = shares[: instance.n_arms]
@@ -235,13 +217,6 @@ def test_projection_is_that_of_sorting(g, data):
     assert_projected(*ascended(x, g, step))
 
 
-def test_projection_can_bring_many_arms_in_at_once():
-    """All arms rise above the only one played, but not all of them stay in."""
-    found, y = ascended([1.0, 0.0, 0.0], [0.0, 0.9, 0.05])
-    np.testing.assert_allclose(y, [1.0, 0.9, 0.05], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(found, [0.55, 0.45, 0.0], rtol=0, atol=1e-15)
-
-
 def test_projection_ends_when_an_entry_lies_at_the_threshold():
     """Rounding put the last arm now above, now below the threshold of those above it."""
     hexes = ("0x0.0p+0", "0x1.dfbf3d77200adp-1", "0x1.02061446ffa9ap-4", "0x0.0p+0")
@@ -250,19 +225,6 @@ def test_projection_ends_when_an_entry_lies_at_the_threshold():
     for ulps in range(-20, 21):
         step = rate * math.sqrt(3e12) * (1 + ulps * 2.0**-52)
         assert_projected(*ascended(x, [0.0, 1e6, 1e6, 1e6], step))
-
-
-@pytest.mark.parametrize("size", [3, 4, 6, 20])
-def test_projection_ends_near_every_threshold(size, rng):
-    """An arm comes from 0 to the threshold of the others, nearly."""
-    for _ in range(100):
-        x = rng.dirichlet(np.ones(size - 1)).tolist()
-        g = rng.random(size - 1).tolist()
-        threshold = sum(g) / (size - 1)
-        for tied in (threshold, math.nextafter(threshold, 0), math.nextafter(threshold, 9)):
-            gains = [*g, tied]
-            for step in (1e-3, 1e-6):
-                assert_projected(*ascended([*x, 0.0], gains, step))
 
 
 def test_projection_of_endless_steps_stays():

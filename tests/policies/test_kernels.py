@@ -111,39 +111,3 @@ def test_compiled_equals_interpreted(name, rng):
     for given in inputs(rng):
         ours, theirs = copied(tuple(given)), copied(tuple(given))
         assert bits((compiled(*ours), ours)) == bits((function(*theirs), theirs)), given
-
-
-#: What starts each learner for a number of arms.
-LEARNERS = {
-    "oga": lambda arms: learners.oga(arms, math.sqrt(0.5)),
-    "adahedge": learners.adahedge,
-    "squint": learners.squint,
-    "ftrl": lambda arms: learners.ftrl(arms, False, 1e-10),
-    "ftrl-adaptive": lambda arms: learners.ftrl(arms, True, 1e-5),
-    "exp3p": lambda arms: learners.exp3p(arms, 100, 0.01),
-}
-
-
-@njit
-def ascend(learner, t, arm, g):
-    learners.ascend(learner, g)
-
-
-@njit
-def absorb(learner, t, arm, g):
-    learners.absorb(learner, t, arm, g[arm])
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_learners_on_random_gains(name, rng):
-    step = ascend if name in ("oga", "adahedge", "squint") else absorb
-    for arms in (2, 3, 5, 24, 150):
-        ours, theirs = LEARNERS[name](arms), LEARNERS[name](arms)
-        for t in range(1, 60):
-            g = rng.exponential(10.0 ** rng.integers(-2, 5), arms)
-            if rng.random() < 0.3:
-                g = np.minimum(np.round(g), 2.0)  # ties and zeros
-            arm = int(rng.integers(arms))
-            step(ours, t, arm, g)
-            step.py_func(theirs, t, arm, g)
-            assert bits(ours) == bits(theirs), t

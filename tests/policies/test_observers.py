@@ -123,7 +123,7 @@ def test_observers_have_lanes_where_the_policy_has():
     block = block_of([Watched(state, observers, (4, 5, 6))] * LANES)
     assert block.rows == (4, 5, 6)
     assert list(map(type, block.observers)) == list(map(type, observers))
-    assert len(block.observers[0].total) == 3
+    assert len(block.observers[0].columns[0]) == 3
     full = BanditQ(TARGETS, "full")
     without = BanditQInequalities((0.5,) * 3).start(full, full.start(3, 60), 3, 60)
     assert block_of([Watched(state, (without,), (4,))] * LANES) is None
@@ -148,25 +148,6 @@ def test_a_policy_in_plain_python():
     assert result.probes["starvation"][0].tolist() == [[0, 1, 1], [1, 1, 7], [1, 1, 60]]
     # pulls of the first arm: 1, 1, 2, 2, 3, 3, 4; of the second one round later
     assert result.probes["plays_sum"][0, 1].tolist() == [16, 12, 0]
-
-
-def test_an_observer_sees_what_the_policy_itself_has():
-    seen = []
-
-    class Turns(Rewards):
-        def start(self, policy, state, n_arms, horizon):
-            seen.append((policy, state))
-            return TurnsState(policy, state)
-
-    class TurnsState(RewardsState):
-        def watch(self, state, t, action, reward):
-            super().watch(state, t, action, reward)
-            assert state.turn == self.first.turn == t % 2
-
-    policy = EveryOther()
-    played(policy, [Turns()], 1)
-    assert seen[0][0] is policy
-    assert isinstance(seen[0][1], EveryOtherState)
 
 
 def test_observers_are_checked():

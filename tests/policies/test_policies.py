@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from examples import EXAMPLES, arms_of, instance_of
 from fairbandits import (
     BFUCB,
     EXP3,
@@ -20,7 +21,8 @@ from fairbandits import (
     FairXUCB,
     GroupOracle,
     GroupUCB,
-    Instance,
+    PlugIn,
+    QueueUCB,
     Static,
     Thompson,
     run,
@@ -105,6 +107,10 @@ ERRORS = [
         lambda: GroupOracle((1, 1), (0, 0), (0, 1), schedule="x"),
         ["schedule", "deficit, floor", "'x'"],
     ),
+    (lambda: PlugIn((-0.1, 0)), ["targets", "-0.1"]),
+    (lambda: PlugIn((0.1, 0)).start(3, 10), ["targets", "(3)"]),
+    (lambda: QueueUCB((0.1, 0), "pulls"), ["index", "surrogate, max_weight", "'pulls'"]),
+    (lambda: BanditQ((0.1, 0), gain=0), ["gain", "a finite number other than 0", "got 0"]),
     (lambda: EpsilonGreedy(-3), ["epsilon", "[0, 1]", "-3"]),
     (lambda: EpsilonGreedy(True), ["epsilon", "number", "True"]),
     (lambda: EpsilonGreedy(None), ["epsilon", "number", "None"]),
@@ -114,7 +120,7 @@ ERRORS = [
     (lambda: Constant(0), ["arm", "a whole number other than 0", "got 0"]),
     (lambda: Constant(1.5), ["arm", "whole number", "1.5"]),
     (lambda: FairLearn((0.1,), -1), ["tolerance", "at least 0", "-1"]),
-    (lambda: FairLearn((0.1,), learner="ucb"), ["learner", "did you mean 'ucb1'"]),
+    (lambda: FairLearn((0.1,), learner="ucb11"), ["learner", "did you mean 'ucb1'"]),
     (lambda: FairLearn((0.1,), learner=3), ["learner", "a text", "got 3"]),
     (lambda: FairLearn((0.1,), learner_parameters=3), ["learner_parameters", "names", "got 3"]),
     (lambda: Static((0.5, 0.4)), ["distribution", "sum to 1", "9/10"]),
@@ -131,35 +137,14 @@ def test_parameter_errors_name_the_value_and_the_range(call, words):
         assert word in str(caught.value)
 
 
-def test_make_policy_makes_every_policy():
-    required = {
-        "banditq": {"targets": [0.1, 0.0]},
-        "queue_ucb": {"targets": [0.1, 0.0]},
-        "fair_learn": {"quotas": ["1/3", 0.1]},
-        "bf_ucb": {"groups": [1, 1], "quotas": ["1/3", 0.1]},
-        "fairx_ucb": {"groups": [1, 1]},
-        "group_oracle": {"groups": [1, 1], "quotas": ["1/3", 0.1], "means": [0.5, 0.25]},
-        "group_ucb": {"groups": [1, 1]},
-        "guarantee_anytime": {"targets": [0.1, 0.0]},
-        "guarantee_baseline": {"targets": [0.1, 0.0]},
-        "guarantee_etc": {"targets": [0.1, 0.0]},
-        "guarantee_kl_ucb": {"targets": [0.1, 0.0]},
-        "guarantee_knapsack": {"targets": [0.1, 0.0]},
-        "ht_ucb": {"quotas": ["1/3", 0.1], "penalties": [0.5, 1]},
-        "lfg": {"fractions": ["1/3", 0.1]},
-        "mixture": {"quotas": ["1/3", 0.1]},
-        "plug_in": {"targets": [0.1, 0.0]},
-        "prophet": {"means": [0.5, 0.25], "quotas": ["1/3", 0.1], "penalties": 0.3},
-        "smallest_deficit": {"quotas": ["1/3", 0.1]},
-        "t_fair_learn": {"quotas": ["1/3", 0.1]},
-        "static": {"distribution": [0.5, 0.5]},
-    }
-    for name, policy in POLICIES.items():
-        made = make_policy(name, required.get(name, {}))
-        assert type(made) is policy
-        result = run(made, Instance((0.5, 0.25)), 20, checkpoints=[20])
-        assert result.plays.sum() == pytest.approx(20)
-        assert hash(made) == hash(make_policy(name, required.get(name, {})))
+@pytest.mark.parametrize("name", POLICIES)
+def test_make_policy_makes_every_policy(name):
+    example = EXAMPLES[name][0]
+    made = make_policy(name, vars(example))
+    assert made == example
+    assert hash(made) == hash(example)
+    result = run(made, instance_of("bernoulli", arms_of(made)), 20, checkpoints=[20])
+    assert result.plays.sum() == pytest.approx(20)
 
 
 @pytest.mark.parametrize("hint", [Any, tuple, int | str, list[float]])

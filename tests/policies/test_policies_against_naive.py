@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import naive
+from drawn import arms_of, forced, one_of
 from fairbandits import EXP3, BanditQ, Hedge, Instance, Static, run
-from fairbandits.engine import protocol, streams
+from fairbandits.engine import protocol
 from fairbandits.policies import learners
 
 ROUNDS = 80
@@ -73,12 +74,6 @@ SCENARIOS = [
     nearly_always_one,
 ]
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-#: EXP3.P is for gains; what is the range of losses is a matter of taste.
-gains = pytest.mark.parametrize(
-    "scenario",
-    [scenario for scenario in SCENARIOS if scenario is not negative_rewards],
-    ids=lambda scenario: scenario.__name__,
-)
 
 
 def combined(**options):
@@ -141,13 +136,6 @@ def assert_close(found, expected, rtol=1e-9):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-3 * rtol * scale)
 
 
-def arms_of(result):
-    """Return the arm of every round."""
-    pulls = np.diff(result.plays[0], axis=0, prepend=0)
-    assert (pulls.sum(axis=1) == 1).all()
-    return pulls.argmax(axis=1).tolist()
-
-
 def assert_same_queues(result, history):
     queue = column(history, "queue")
     assert_close(result.probes["queue"][0], queue)
@@ -169,9 +157,9 @@ def assert_same_bandit_run(result, history):
 
 
 @scenarios
-@pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("variant", FULL, ids=label)
-def test_banditq_full(scenario, penalty, variant, rng):
+def test_banditq_full(scenario, variant, rng):
+    penalty = one_of(rng, *PENALTIES)
     instance, targets = scenario(rng)
     policy = BanditQ(targets, feedback="full", **variant, **PENALTIES[penalty])
     twin = naive.BanditQFull(list(targets), weight(penalty), **variant)
@@ -183,9 +171,9 @@ def test_banditq_full(scenario, penalty, variant, rng):
 
 
 @scenarios
-@pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("variant", FTRL, ids=label)
-def test_banditq_ftrl(scenario, penalty, variant, rng):
+def test_banditq_ftrl(scenario, variant, rng):
+    penalty = one_of(rng, *PENALTIES)
     instance, targets = scenario(rng)
     policy = BanditQ(targets, **variant, **PENALTIES[penalty])
     options = {"tol" if name == "tolerance" else name: value for name, value in variant.items()}
@@ -199,10 +187,10 @@ def test_banditq_ftrl(scenario, penalty, variant, rng):
     assert_close(result.probes["probability"][0], column(history, "x").cumsum(axis=0), rtol)
 
 
-@gains
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("variant", EXP3P, ids=label)
-def test_banditq_exp3p(scenario, penalty, variant, rng):
+def test_banditq_exp3p(penalty, variant, rng):
+    scenario = one_of(rng, five, two, zero_mean, clipped, no_targets)  # for gains, not for losses
     instance, targets = scenario(rng)
     policy = BanditQ(targets, **variant, **PENALTIES[penalty])
     twin = naive.BanditQBandit(
@@ -260,15 +248,6 @@ def test_squint_weights(exponent):
 # The same policies made to learn from arms and rewards that they did not choose.
 
 
-def histories(rng, arms, rounds):
-    """Return random arms, rewards in [0, 1] (some of them 0 or equal), and coins."""
-    rewards = np.where(rng.random(rounds) < 0.5, rng.random(rounds), rng.integers(0, 3, rounds) / 2)
-    coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
-    return zip(
-        rng.integers(0, arms, rounds).tolist(), rewards.tolist(), coins.tolist(), strict=True
-    )
-
-
 FORCED = {
     "exp3": lambda arms: (EXP3(), naive.Exp3(arms, ROUNDS)),
     "ftrl": lambda arms: (
@@ -294,7 +273,7 @@ def test_choices_after_random_histories(policy, arms, rng):
     for _ in range(4):
         ours, twin = FORCED[policy](arms)
         state = ours.start(arms, ROUNDS)
-        for t, (arm, reward, coin) in enumerate(histories(rng, arms, ROUNDS), start=1):
+        for t, (arm, reward, coin) in enumerate(forced(rng, arms, ROUNDS), start=1):
             assert protocol.choose(state, t, coin) == twin.choose(naive.unit(coin)), t
             protocol.learn(state, t, arm, reward)
             twin.advance(arm, reward)

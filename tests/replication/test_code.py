@@ -78,7 +78,7 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
     (copied / "policies" / "mine.py").write_text("from fairbandits.engine import laws\n")
     table = copied / "policies" / "__init__.py"
     text = table.read_text(encoding="utf-8")
-    line = '    "mixture": "mixture:Mixture",\n'
+    line = '    "mixture": "wrapping:Mixture",\n'
     assert line in text
     table.write_text(text.replace(line, f'{line}    "mine": "mine:Mine",\n'), encoding="utf-8")
     (copied / "observers" / "mine.py").write_text("from fairbandits.engine import laws\n")
@@ -89,14 +89,16 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
 @pytest.mark.parametrize(
     ("file", "names"),
     [
-        ("policies/mixture.py", ["mixture"]),
-        ("policies/t_fair_learn.py", ["t_fair_learn"]),
+        (
+            "policies/wrapping.py",
+            ["mixture", "own_reward", "plug_in", "resampled", "surrogate_gains"],
+        ),
+        ("policies/fair_learn.py", ["fair_learn", "t_fair_learn"]),
         (
             "policies/bf_ucb_sums.py",
             ["bf_ucb", "fairx_ucb", "merit_regret"],
         ),
-        ("policies/thompson.py", ["thompson"]),
-        ("policies/group_ucb.py", ["group_ucb"]),
+        ("policies/group_ucb.py", ["group_oracle", "group_ucb"]),
         ("observers/plays.py", ["plays_sum", "starvation"]),
     ],
 )
@@ -147,7 +149,7 @@ def test_the_learner_that_is_not_named_counts(copied):
     before = [code_of(one) for one in (spec, named, other, swept, inside)]
     assert before[0] == before[1]
     assert len(set(before)) == 4
-    (copied / "policies" / "thompson.py").write_text("# nothing\n")
+    (copied / "policies" / "baselines.py").write_text("# nothing\n")
     forget()
     after = [code_of(one) for one in (spec, named, other, swept, inside)]
     assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, False, False]
@@ -162,6 +164,38 @@ def test_a_policy_of_ones_own_goes_by_all_policies(copied):
     (copied / "policies" / "another.py").write_text("A = 1\n")
     forget()
     assert code_of(spec) != before
+
+
+def test_what_is_not_registered_is_refused():
+    spec = RunSpec(stream="s", policy="none", parameters={}, law="beta", horizon=9, checkpoints={})
+    with pytest.raises(ValueError, match=r"policies/__init__\.py registers no 'none'; it has"):
+        code_of(spec)
+
+
+def test_relative_imports_are_refused(copied):
+    (copied / "policies" / "wrapping.py").write_text("from . import checks\n")
+    forget()
+    with pytest.raises(ValueError, match=r"wrapping\.py, line 1: an import inside .* absolute"):
+        used_by("policies/wrapping.py")
+
+
+def test_imports_are_followed_in_every_form(copied):
+    (copied / "one.py").write_text(
+        "import fairbandits.rationals\n"
+        "def f():\n    from fairbandits.policies import UCB1; from fairbandits import checks\n"
+        "    from fairbandits.engine.laws import inner\n"
+    )
+    forget()
+    found = used_by("one.py")
+    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(found)
+    assert "policies/bf_ucb.py" not in found
+
+
+def test_one_code_for_several_runs():
+    one, other = CONFIG.runs[0].spec, CONFIG.runs[-1].spec
+    assert code_of_all([one, one]) == code_of(one)
+    assert code_of_all([one, other]) == code_of_all([other, one, one]) != code_of(one)
+    assert joint([]) == ""
 
 
 def kinds():

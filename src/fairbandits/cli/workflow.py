@@ -44,7 +44,7 @@ SITE_PARTS = (
 )
 #: What makes the pages about the library, and what that imports.
 LIBRARY_PARTS = (
-    *("__init__.py", "policies/fair_ucb.py", "library/comparison.py", "library/compiling.py"),
+    *("__init__.py", "library/comparison.py", "library/compiling.py"),
     *("library/instances.py", "observers", "policies", "report/arena.py", "report/library.py"),
     "data/store.py",
 )

@@ -1,4 +1,4 @@
-"""The observers, one file each, and the one place where they are registered.
+"""The observers, and the one place where they are registered.
 
 An observer's file is imported on first use, so that the names are known without Numba.
 """

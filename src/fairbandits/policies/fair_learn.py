@@ -1,6 +1,7 @@
-"""Fair-Learn: any learner, overruled while an arm is behind its quota."""
+"""Fair-Learn: any learner, overruled while an arm is behind its quota, and its kin."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from fairbandits.engine.protocol import (
     plays_in_lanes,
     unchanged_when_asked,
 )
-from fairbandits.engine.width import Own, anywhere, where
+from fairbandits.engine.width import Own, anywhere, no, where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import (
     ArmQuotas,
@@ -108,6 +109,29 @@ class FairLearn(HasLearner):
         )
 
 
+@dataclass(frozen=True)
+class FairUCB(FairLearn):
+    """Fair-UCB: Fair-Learn with UCB1 as the learner.
+
+    Parameters
+    ----------
+    quotas, tolerance, first_rounds
+        As in `FairLearn`, which is the policy in configuration files.
+
+    References
+    ----------
+    As in `FairLearn`, section 4.
+
+    Examples
+    --------
+    >>> FairUCB((0.2, "1/3", 0.25))
+    FairUCB(quotas=(0.2, '1/3', 0.25), tolerance=0, first_rounds='learner')
+    """
+
+    learner: str = field(default="ucb1", init=False, repr=False)
+    learner_parameters: LearnerParameters = field(default=(), init=False, repr=False)
+
+
 plays_in_lanes(FairLearnState, lambda state: fits(state.denominator) and may_ask(state.learner))
 unchanged_when_asked(FairLearnState, lambda state: may_ask(state.learner))
 
@@ -129,4 +153,85 @@ def _choose(state, t, coin):
 @implements("learn", FairLearnState)
 def _learn(state, t, arm, reward):
     state.scaled_pulls[arm] += state.denominator
+    learn(state.learner, t, arm, reward)
+
+
+class TFairLearnState(NamedTuple):
+    """The learner, the pulls, and the pulls that each arm is still owed."""
+
+    learner: NamedTuple
+    pulls: np.ndarray
+    owed: np.ndarray
+    total: np.ndarray  # sum of the pulls owed
+    sequential: bool
+
+
+@dataclass(frozen=True)
+class TFairLearn(HasLearner):
+    """Pull every arm ceil(r_i T) times, then leave the rest to the learner.
+
+    With UCB1 as the learner this is T-Fair-UCB.
+
+    Parameters
+    ----------
+    quotas : sequence of number or str, length n_arms
+        Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
+    order : {"round_robin", "sequential"}
+        Of the first phase: the arm pulled least of those that still owe, or one arm after the
+        other.
+
+    Notes
+    -----
+    The paper leaves the order open. The learner learns from all pulls and sees the global round.
+    Rounding up can make the arms owe more than a short horizon has; the last ones then go without.
+
+    References
+    ----------
+    As in `FairLearn`, App. C, Algorithm 2.
+    """
+
+    quotas: ArmQuotas
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+    order: Annotated[str, one_of("round_robin", "sequential")] = "round_robin"
+
+    def start(self, n_arms: int, horizon: int) -> TFairLearnState:
+        checks.length("quotas", self.quotas, n_arms)
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
+        owed = [-(-numerator * horizon // denominator) for numerator in numerators]
+        return TFairLearnState(
+            self.make_learner().start(n_arms, horizon),
+            np.zeros(n_arms, np.int64),
+            np.array(owed, np.int64),
+            np.array([sum(owed)]),
+            self.order == "sequential",
+        )
+
+
+plays_in_lanes(TFairLearnState, lambda state: may_ask(state.learner))
+
+
+@implements("choose", TFairLearnState)
+def _choose_t_fair(state, t, coin):
+    content = state.total[0] == 0
+    arm, fewest = -1, math.inf
+    if anywhere(no(content)):
+        for k in range(len(state.owed)):
+            first = (state.owed[k] > 0) & (state.pulls[k] < fewest)
+            if state.sequential:
+                first = first & (arm < 0)
+            arm, fewest = where(first, k, arm), where(first, state.pulls[k], fewest)
+    if anywhere(content):
+        arm = where(content, choose(state.learner, t, coin), arm)
+    return arm
+
+
+@implements("learn", TFairLearnState)
+def _learn_t_fair(state, t, arm, reward):
+    state.pulls[arm] += 1
+    owing = where(state.owed[arm] > 0, 1, 0)
+    state.owed[arm] -= owing
+    state.total[0] -= owing
     learn(state.learner, t, arm, reward)

@@ -192,7 +192,7 @@ def _adahedge(learner, g):
     for k in range(n):
         gains[k] += g[k]
     learner.gap[0] += max(0.0, _mix(gains, rate) - before - expected)
-    _exponential_weights(x, gains, _adahedge_rate(learner))
+    exponential_weights(x, gains, _adahedge_rate(learner))
 
 
 @inlined
@@ -201,7 +201,7 @@ def _adahedge_rate(learner):
 
 
 @inlined
-def _exponential_weights(x, gains, rate):
+def exponential_weights(x, gains, rate):
     """Make x proportional to exp(rate * gains), at rate = infinity equal for the largest."""
     best = largest(gains)
     total = 0.0
@@ -248,7 +248,7 @@ def _squint(learner, g):
         learner.regrets[k] += regret
         learner.variances[k] += regret * regret
         learner.logs[k] = _log_evidence(learner.regrets[k], learner.variances[k])
-    _exponential_weights(x, learner.logs, 1.0)
+    exponential_weights(x, learner.logs, 1.0)
 
 
 @inlined
@@ -364,7 +364,7 @@ def _exp3p(learner, t, arm, g):
         gains[arm] += g / learner.bound[0] / x[arm]
     for k in range(n):
         gains[k] += learner.beta / x[k]
-    _exponential_weights(x, gains, learner.eta)
+    exponential_weights(x, gains, learner.eta)
     for k in range(n):
         x[k] = (1.0 - learner.gamma) * x[k] + learner.gamma / n
 

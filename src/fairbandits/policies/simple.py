@@ -41,16 +41,8 @@ class StaticState(NamedTuple):
     x: np.ndarray
 
 
-class SmallestDeficitState(NamedTuple):
-    """The deficits r_i (t-1) - N_i as exact numerators over `denominator`."""
-
-    quotas: np.ndarray
-    deficit: np.ndarray
-    denominator: int
-
-
-class ProphetState(NamedTuple):
-    """Planned pulls over the horizon, and how far behind it each arm is, in the same form."""
+class DeficitState(NamedTuple):
+    """The deficits r_i (t-1) - N_i as exact numerators; `denominator` can be negative."""
 
     quotas: np.ndarray
     deficit: np.ndarray
@@ -126,11 +118,11 @@ class SmallestDeficit(Policy):
 
     quotas: ArmQuotas
 
-    def start(self, n_arms: int, horizon: int) -> SmallestDeficitState:
+    def start(self, n_arms: int, horizon: int) -> DeficitState:
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.over(horizon)
         quotas = np.array(numerators, np.int64)
-        return SmallestDeficitState(quotas, np.zeros(n_arms, np.int64), denominator)
+        return DeficitState(quotas, np.zeros(n_arms, np.int64), denominator)
 
 
 @dataclass(frozen=True)
@@ -200,10 +192,10 @@ class Prophet(Policy):
         plan[means.index(best)] += left
         return plan
 
-    def start(self, n_arms: int, horizon: int) -> ProphetState:
+    def start(self, n_arms: int, horizon: int) -> DeficitState:
         checks.length("quotas", self.quotas, n_arms)
-        plan = self.plan(horizon)
-        return ProphetState(plan, plan.copy(), horizon)
+        ahead = -self.plan(horizon)  # the arm least ahead of its plan is furthest behind it
+        return DeficitState(ahead, ahead.copy(), -horizon)
 
 
 @implements("choose", UniformState)
@@ -226,7 +218,7 @@ def _learn_nothing(state, t, arm, reward):
     pass
 
 
-@implements("choose", SmallestDeficitState)
+@implements("choose", DeficitState)
 def _choose_smallest(state, t, coin):
     arm = 0
     for k in range(1, state.deficit.size):
@@ -235,16 +227,7 @@ def _choose_smallest(state, t, coin):
     return arm
 
 
-@implements("choose", ProphetState)
-def _choose_largest(state, t, coin):
-    arm = 0
-    for k in range(1, state.deficit.size):
-        if state.deficit[k] > state.deficit[arm]:
-            arm = k
-    return arm
-
-
-@implements("learn", SmallestDeficitState, ProphetState)
+@implements("learn", DeficitState)
 def _learn_deficit(state, t, arm, reward):
     for k in range(state.deficit.size):
         state.deficit[k] += state.quotas[k]

@@ -1,6 +1,8 @@
 """A registered policy with bandit feedback as the learner of another one."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,11 +19,11 @@ from fairbandits.engine.protocol import (
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
-from fairbandits.policies.parameters import Learner, LearnerParameters, Targets
+from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, Targets
 
-#: Number of the further word of the round's coin that `Resampled` throws; the learner may use all
-#: before.
-WORD = 2**33
+#: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
+#: learner may use all before.
+MIXING, RESAMPLING = 2**32, 2**33
 
 
 @plays_in_lanes
@@ -216,5 +218,65 @@ def _choose_resampled(state, t, coin):
 
 @implements("learn", ResampledState)
 def _learn_resampled(state, t, arm, reward):
-    shown = 1.0 if unit(inner(state.coin[0], WORD)) < reward else 0.0
+    shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
     learn(state.learner, t, arm, shown)
+
+
+class MixtureState(NamedTuple):
+    """The learner, and the sums of the first k quotas."""
+
+    learner: NamedTuple
+    bounds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Mixture(HasLearner):
+    """Pull arm i with probability r_i, and with the rest of 1 leave the choice to the learner.
+
+    Then E[N_i(t)] >= r_i t in every round t, and nothing more.
+
+    Parameters
+    ----------
+    quotas : sequence of number or str, length n_arms
+        Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
+    learner, learner_parameters : str, mapping of str
+        Name and hyper-parameters of any registered policy with bandit feedback.
+
+    Notes
+    -----
+    The learner learns from all pulls and sees the global round. Arm i is pulled where the 2**32-th
+    further word of the round's coin, as a number in [0, 1), is below r_1 + .. + r_i for no smaller
+    i; these sums are exact and rounded once.
+
+    References
+    ----------
+    It has the kind of guarantee of L. E. Celis, S. Kapoor, F. Salehi and N. K. Vishnoi,
+    "Controlling polarization in personalization: an algorithmic framework", FAT* 2019, whose
+    policy is another one.
+    """
+
+    quotas: ArmQuotas
+    learner: Learner = "ucb1"
+    learner_parameters: LearnerParameters = ()
+
+    def start(self, n_arms: int, horizon: int) -> MixtureState:
+        checks.length("quotas", self.quotas, n_arms)
+        numerators, denominator = self.quotas.numerators, self.quotas.denominator
+        return MixtureState(
+            self.make_learner().start(n_arms, horizon),
+            np.array([float(Fraction(total, denominator)) for total in accumulate(numerators)]),
+        )
+
+
+@implements("choose", MixtureState)
+def _choose(state, t, coin):
+    u = unit(inner(coin, MIXING))
+    for k in range(state.bounds.size):
+        if u < state.bounds[k]:
+            return k
+    return choose(state.learner, t, coin)
+
+
+@implements("learn", MixtureState)
+def _learn(state, t, arm, reward):
+    learn(state.learner, t, arm, reward)

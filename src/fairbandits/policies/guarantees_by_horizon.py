@@ -1,0 +1,396 @@
+"""Guaranteed reward rates by policies that know the horizon."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fairbandits import checks
+from fairbandits.engine.protocol import implements, inlined, not_inlined
+from fairbandits.policies import kl
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
+from fairbandits.policies.kl import Limits
+from fairbandits.policies.learners import exponential_weights
+from fairbandits.policies.parameters import Policy, Positive
+from fairbandits.policies.simplex import sample
+
+FIRST, SECOND, THIRD, LAST = range(4)
+
+
+class GuaranteeETCState(NamedTuple):
+    """Limits for KL-UCB, and the pulls, quotas and estimates of each phase."""
+
+    limits: Limits
+    targets: np.ndarray
+    protected: np.ndarray
+    pulls: np.ndarray  # by phase
+    quotas: np.ndarray  # of the first two phases
+    sums: np.ndarray  # of the second
+    estimate: np.ndarray
+    entropy: np.ndarray
+    log_gap: np.ndarray
+    upper: np.ndarray
+    phase: np.ndarray
+    horizon: float
+
+
+@dataclass(frozen=True)
+class GuaranteeETC(Guaranteed):
+    """Estimate each guaranteed arm's mean in two phases, add the missing pulls, then play KL-UCB.
+
+    Parameters
+    ----------
+    targets, constant
+        As in `GuaranteeKLUCB`.
+
+    Notes
+    -----
+    With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
+    min(lambda / (6 m), lambda / 2) T pulls a second one, of these pulls alone; then come
+    lambda T / m' less both quotas, for the second estimate m'. Quotas are numbers that the pulls
+    have to reach, and estimates lie between lambda and 1. Where lambda / m' sum to more than 1, m'
+    is the upper limit of the second phase's pulls at the round's t; as long as lambda / m' sum to
+    more than 1 even so, the arm of the largest is pulled, which is 1 for arms without a guarantee.
+    What rounds are left go to KL-UCB with all pulls, arms never pulled first; ties go to the
+    lowest arm, and no limit is below lambda. t is the number of rounds played so far.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`.
+    """
+
+    targets: Guarantees
+    constant: Positive = PUBLISHED
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
+        rounds = float(known(horizon))
+        limits, targets, protected = self._begin(n_arms)
+        quotas = np.zeros((2, n_arms))
+        quotas[0] = targets / 4 * rounds
+        return GuaranteeETCState(
+            *(limits, targets, protected),
+            np.zeros((4, n_arms), np.int64),
+            quotas,
+            np.zeros(n_arms),
+            targets.copy(),
+            np.zeros(n_arms),
+            np.full(n_arms, kl.UNKNOWN),
+            np.ones(n_arms),
+            np.array([FIRST]),
+            rounds,
+        )
+
+
+@inlined
+def _short(state, phase):
+    """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        if state.pulls[phase, k] < state.quotas[phase, k]:
+            return k
+    return -1
+
+
+@inlined
+def _cut(state, k, mean):
+    return min(max(mean, state.targets[k]), 1.0)
+
+
+@inlined
+def _end_first(state):
+    """Set the quotas of the second phase."""
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        target = state.targets[k]
+        mean = _cut(state, k, state.limits.mean[k])
+        state.quotas[SECOND, k] = min(target / (6.0 * mean), target / 2.0) * state.horizon
+    state.phase[0] = SECOND
+
+
+@inlined
+def _end_second(state):
+    """Set the estimates of the third phase."""
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        mean = _cut(state, k, state.sums[k] / state.pulls[SECOND, k])
+        state.estimate[k] = mean
+        state.entropy[k] = kl.negentropy(mean)
+    state.phase[0] = THIRD
+
+
+@inlined
+def _needed(state, estimate):
+    """Return the sum of lambda / estimate."""
+    total = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        total += state.targets[k] / estimate[k]
+    return total
+
+
+@inlined
+def _optimistic(state, clock):
+    """Set the upper limits of the second phase's estimates."""
+    now = kl.level(state.limits, clock)
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        mean = state.estimate[k]
+        if mean < 1.0 and now > 0.0:
+            divergence = now / state.pulls[SECOND, k]
+            x = kl.log_gap(mean, state.entropy[k], divergence, state.log_gap[k])
+            state.log_gap[k] = x
+            state.upper[k] = max(1.0 - math.exp(x), state.targets[k])
+
+
+@not_inlined
+def _third(state, clock):
+    """Return the arm to pull in the third phase, or -1 at its end."""
+    estimate = state.estimate
+    if _needed(state, estimate) > 1.0:
+        _optimistic(state, clock)
+        estimate = state.upper
+        if _needed(state, estimate) > 1.0:
+            best = 0
+            for k in range(1, estimate.size):
+                if estimate[k] > estimate[best]:
+                    best = k
+            return best
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        whole = state.targets[k] * state.horizon / estimate[k]
+        if state.pulls[THIRD, k] < whole - state.quotas[FIRST, k] - state.quotas[SECOND, k]:
+            return k
+    return -1
+
+
+@implements("choose", GuaranteeETCState)
+def _choose(state, t, coin):
+    phase = state.phase
+    if phase[0] == FIRST:
+        arm = _short(state, FIRST)
+        if arm >= 0:
+            return arm
+        _end_first(state)
+    if phase[0] == SECOND:
+        arm = _short(state, SECOND)
+        if arm >= 0:
+            return arm
+        _end_second(state)
+    if phase[0] == THIRD:
+        arm = _third(state, t - 1)
+        if arm >= 0:
+            return arm
+        phase[0] = LAST
+    arm = kl.first_unpulled(state.limits)
+    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+
+
+@implements("learn", GuaranteeETCState)
+def _learn(state, t, arm, reward):
+    kl.learn(state.limits, arm, reward)
+    phase = state.phase[0]
+    state.pulls[phase, arm] += 1
+    if phase == SECOND:
+        state.sums[arm] += reward
+
+
+class GuaranteeKnapsackState(NamedTuple):
+    """Logarithms and values of both sorts of weights, and the constants of the formulas."""
+
+    x: np.ndarray
+    weights: np.ndarray
+    targets: np.ndarray
+    protected: np.ndarray
+    prices: np.ndarray
+    price_weights: np.ndarray
+    exploration: float
+    step: float
+    bonus: float
+    price_step: float
+    weight: float
+    range: float
+    least: float
+
+
+@dataclass(frozen=True)
+class GuaranteeKnapsack(Policy):
+    """Play a learner of arms against a learner of prices, on the Lagrangian of the guarantees.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `GuaranteeKLUCB`.
+
+    Notes
+    -----
+    With N arms, horizon T, which it needs, and the least positive target m, a round's constraints
+    are g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
+    sqrt(log N / T) has prices q_i of them, which grow where g_i is negative. The arms' learner is
+    EXP3.P with delta = 1 / T, as its authors tune it, and the gain
+    (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))), which
+    has the prices after their step. Without guarantees it is EXP3.P.
+
+    References
+    ----------
+    As in `GuaranteeKLUCB`, where it is called Lagrangian bandits with knapsacks, after
+    N. Immorlica, K. A. Sankararaman, R. Schapire and A. Slivkins, "Adversarial bandits with
+    knapsacks", FOCS 2019. EXP3.P: P. Auer, N. Cesa-Bianchi, Y. Freund and R. Schapire, "The
+    nonstochastic multiarmed bandit problem", SIAM Journal on Computing 32 (2002), section 6.
+    """
+
+    targets: Guarantees
+
+    def start(self, n_arms: int, horizon: int) -> GuaranteeKnapsackState:
+        checks.length("targets", self.targets, n_arms)
+        n, rounds = n_arms, known(horizon)
+        targets = np.array(self.targets)
+        protected = np.flatnonzero(targets > 0)
+        wanted = targets[protected].tolist()
+        exploration = min(0.6, 2 * math.sqrt(0.6 * n * math.log(n) / rounds))
+        step = exploration / (3 * n)
+        weight = math.sqrt(rounds / math.sqrt(n * rounds * math.log(max(n * rounds, 2))))
+        return GuaranteeKnapsackState(
+            np.full(n, 1.0 / n),
+            np.zeros(n),
+            targets,
+            protected,
+            np.zeros(n),
+            np.zeros(n),
+            exploration,
+            step,
+            step * 2 * math.sqrt(math.log(n * rounds**2)) / math.sqrt(n * rounds),
+            math.sqrt(math.log(n) / rounds),
+            weight,
+            weight * sum(1 / target - 1 for target in wanted) + 1,
+            min(wanted, default=0.0),
+        )
+
+
+@inlined
+def _price(state, arm, reward):
+    """Let the prices learn from a reward; return the constraints' cost at the new ones."""
+    prices, weights = state.prices, state.price_weights
+    highest = -math.inf
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
+        weights[k] -= state.price_step * (state.least * met)
+        highest = max(highest, weights[k])
+    total = 0.0
+    value = 0.0
+    for j in range(state.protected.size):
+        k = state.protected[j]
+        met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
+        prices[k] = math.exp(weights[k] - highest)
+        total += prices[k]
+        value += prices[k] * (state.least * met)
+    return value / total if total > 0.0 else 0.0
+
+
+@implements("choose", GuaranteeKnapsackState)
+def _choose_knapsack(state, t, coin):
+    return sample(state.x, coin)
+
+
+@implements("learn", GuaranteeKnapsackState)
+def _learn_knapsack(state, t, arm, reward):
+    x, weights = state.x, state.weights
+    gain = (reward + state.weight * _price(state, arm, reward)) / state.range
+    for k in range(x.size):
+        weights[k] += state.bonus / x[k]
+        if k == arm:
+            weights[k] += state.step * gain / x[k]
+    exponential_weights(x, weights, 1.0)
+    for k in range(x.size):
+        x[k] = (1.0 - state.exploration) * x[k] + state.exploration / x.size
+
+
+class RewardFairUCBState(NamedTuple):
+    """Pulls, reward sums and upper limits; and the distribution of the round."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    upper: np.ndarray
+    targets: np.ndarray
+    x: np.ndarray
+    width: float
+    exploring: int
+
+
+@dataclass(frozen=True)
+class RewardFairUCB(Policy):
+    """Pull the arms in turn, then solve the fair linear programme with upper limits each round.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms, optional
+        Guaranteed reward rate lambda_i of each arm, in [0, 1]; none by default.
+
+    Notes
+    -----
+    The published policy is for several agents, who each get a reward of their own from the arm
+    pulled, and a fraction c of the largest mean reward that they could have. With the horizon T,
+    which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the limits of
+    every mean are mean -+ sqrt(log(2 n k (T + 1)) / N), cut to [0, 1], and the distribution
+    maximises the agents' sum of upper limits, such that each agent's is at least c times its
+    largest lower limit.
+
+    With one agent, which is this policy without targets, the arm of the largest upper limit is the
+    solution whatever c is. With targets each arm has an agent of its own, to whom the other arms
+    pay nothing, and lambda_i stands in place of c times the lower limit: arm i has the probability
+    lambda_i / U_i, and the arm of the largest U_i what is left. That form is ours. Where those
+    probabilities sum to more than 1, which the programme calls infeasible, they are divided by
+    their sum. Ties go to the lowest arm; U_i is never below lambda_i.
+
+    References
+    ----------
+    P. Manupriya, Himanshu, S. Jagarlapudi and G. Ghalme, "Multi-agent multi-armed bandits with
+    minimum reward guarantee fairness", AAMAS 2025, with the widths of its published program.
+    """
+
+    targets: Guarantees | None = None
+
+    def start(self, n_arms: int, horizon: int) -> RewardFairUCBState:
+        rounds = known(horizon)
+        targets = (0.0,) * n_arms if self.targets is None else self.targets
+        checks.length("targets", targets, n_arms)
+        agents = 1 if self.targets is None else n_arms
+        return RewardFairUCBState(
+            np.zeros(n_arms, np.int64),
+            np.zeros(n_arms),
+            np.ones(n_arms),
+            np.array(targets),
+            np.zeros(n_arms),
+            math.sqrt(math.log(2 * agents * n_arms * (rounds + 1))),
+            n_arms * (math.isqrt(rounds - 1) + 1),
+        )
+
+
+@implements("choose", RewardFairUCBState)
+def _choose_fair(state, t, coin):
+    x, upper = state.x, state.upper
+    if t <= state.exploring:
+        return (t - 1) % x.size
+    best = 0
+    total = 0.0
+    for k in range(x.size):
+        x[k] = state.targets[k] / upper[k] if state.targets[k] > 0.0 else 0.0
+        total += x[k]
+        if upper[k] > upper[best]:
+            best = k
+    if total > 1.0:
+        for k in range(x.size):
+            x[k] /= total
+    else:
+        x[best] += 1.0 - total
+    return sample(x, coin)
+
+
+@implements("learn", RewardFairUCBState)
+def _learn_fair(state, t, arm, reward):
+    state.pulls[arm] += 1
+    state.sums[arm] += reward
+    mean = state.sums[arm] / state.pulls[arm]
+    limit = min(max(mean + state.width / math.sqrt(state.pulls[arm]), 0.0), 1.0)
+    state.upper[arm] = max(limit, state.targets[arm])
