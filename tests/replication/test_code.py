@@ -10,9 +10,9 @@ import pytest
 import real
 import shrunk
 from fairbandits.data import provenance
-from fairbandits.data.provenance import RUNNING, used_by
+from fairbandits.data.provenance import RUNNING, joint, used_by
 from fairbandits.replication import code
-from fairbandits.replication.code import code_of
+from fairbandits.replication.code import code_of, code_of_all
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
