@@ -27,8 +27,7 @@ from fairbandits.replication.verify import read_lock, write_lock
 from fairbandits.report import crate
 from fairbandits.report.archive import fetch, write_archive
 from fairbandits.report.certificate import certificate
-from fairbandits.report.crate import CRATE, WORKFLOW
-from fairbandits.report.jobs import RECORDS, jobs_of
+from fairbandits.report.crate import CRATE, RECORDS, WORKFLOW, jobs_of
 from fairbandits.settings.config import build_config
 
 #: One experiment with either feedback, whose datasets share a column of plays.
