@@ -52,7 +52,7 @@ def site(notebooks, figures, out, results):
 @RESULTS
 @option("--check", is_flag=True, help="Only say which numbers differ.")
 def numbers(configs, results, check):
-    """Make docs/third-edition.md and work out the numbers of README and docs/figures.md."""
+    """Work out the numbers of README and docs/figures.md."""
     from fairbandits.report.numbers import renew
 
     for line in renew(load_config(configs), results, checkout(), check=check):
