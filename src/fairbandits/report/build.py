@@ -132,6 +132,7 @@ def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> No
                 if _is_parameters(cell):
                     shell.push(dict(folders))
         finally:
+            shell.restore_sys_module_state()
             InteractiveShell.clear_instance()
 
 
