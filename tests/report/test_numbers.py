@@ -7,7 +7,7 @@ import yaml
 
 import real
 from fairbandits.arena.settings import arena_config
-from fairbandits.audit.finding import OUTCOMES
+from fairbandits.audit.finding import GRADES, OUTCOMES
 from fairbandits.audit.records import read
 from fairbandits.data.store import write_table
 from fairbandits.figures.draw import PAPERS
@@ -33,6 +33,7 @@ KNOWN = {
     for name in (
         *(read_yaml(ROOT / "papers" / paper / "numbers.yaml") if paper != ALL else ()),
         *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
+        *(f"{paper}_{of}reproduced_{grade}" for of in ("", "not_") for grade in GRADES),
         *(f"{paper}_claims", f"{paper}_printed"),
     )
 }

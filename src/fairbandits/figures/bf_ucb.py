@@ -246,36 +246,26 @@ def policy_distances(datasets: list[Dataset]) -> Drawing:
 # ----------------------------------------------------------------------------- rewards (Figure 3a)
 
 
-def rewards_after_start(run: RunData, means: np.ndarray) -> np.ndarray:
-    """Return the expected rewards of the pulls after the initial rounds."""
-    played = run.values["plays"] - run.values["initial_plays"]
-    return pseudo_reward(played, means)
-
-
-def rewards_of_optimum(run: RunData, means: np.ndarray) -> np.ndarray:
-    """Return the best fair policy's reward in as many rounds as `rewards_after_start` counts."""
-    groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
-    played = (run.values["plays"] - run.values["initial_plays"]).sum(axis=-1)
-    return played * fair_optimum(run.rounds, means, groups, quotas) / run.rounds
-
-
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
     """Yield version, policy, UCB's name, run and its rewards over UCB's, run by run.
 
-    BF-UCB, GEF, MF and the best fair policy are divided by the UCB of their version; BF-UCB, in
-    either version, also by the other UCBs, in their replicates.
+    Rewards are those expected of the pulls after the initial rounds. BF-UCB, GEF, MF and the best
+    fair policy are divided by the UCB of their version; BF-UCB, in either version, also by the
+    other UCBs, in their replicates.
     """
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
     for dataset in datasets:
         for run, means in each_run(dataset, at_quota):
             label = dataset.footer["labels"][run.policy]
-            earned = rewards_after_start(run, means)
+            played = run.values["plays"] - run.values["initial_plays"]
+            earned = pseudo_reward(played, means)
             if label in POLICIES:
                 rewards[version_of(run.spec), label] = run, earned
                 if label == "BF-UCB":
-                    optimum = rewards_of_optimum(run, means)
-                    rewards[version_of(run.spec), OPTIMUM] = run, optimum
+                    given = means, run.spec.groups, run.spec.parameters["quotas"]
+                    best = played.sum(axis=-1) * fair_optimum(run.rounds, *given) / run.rounds
+                    rewards[version_of(run.spec), OPTIMUM] = run, best
             elif label.startswith("UCB"):
                 others[label] = earned
     for (version, label), (run, earned) in rewards.items():
@@ -351,11 +341,6 @@ def exposures(dataset: Dataset) -> Iterator[tuple[str, str, RunData, np.ndarray]
             yield version_of(run.spec), label, run, run.values["plays"][:, -1]
 
 
-def sizes_of(footer: dict) -> str:
-    """Return the sizes of the groups in words."""
-    return " and ".join(map(str, footer["groups"])) + " arms"
-
-
 @figure(
     fig3b="pulls of the groups",
     reads=["plays"],
@@ -385,7 +370,7 @@ def group_exposure(datasets: list[Dataset]) -> Drawing:
         for version, label, run, pulls in exposures(dataset):
             served = per_group(pulls, dataset.footer["groups"])
             curve = summarise(run.law, label, np.arange(1, served.shape[1] + 1), served, "group")
-            sizes = sizes_of(dataset.footer)
+            sizes = " and ".join(map(str, dataset.footer["groups"])) + " arms"
             parts.append(curve.assign(version=version, arms=sizes, sd=served.std(axis=0, ddof=1)))
     curves = pd.concat(parts)
     sizes = different(curves, "arms")

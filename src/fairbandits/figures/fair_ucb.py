@@ -4,7 +4,7 @@ Beside each stand the effects of its missing parameters: the reading of the gaps
 scale of the axis.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,11 @@ def cost_of_fairness(datasets: list[Dataset]) -> Drawing:
     tolerance : pulls
         Tolerance alpha, pulls that an arm may be behind. Range: none for a policy without.
     """
-    measures = {"regret": regret_at_end, "violation": violation_so_far}
-    curves = pd.concat(
-        part
-        for dataset in datasets
-        for series, measure in measures.items()
-        for part in _against_tolerance(dataset, series, measure)
-    )
+    curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     drawing, axes = panels(2, 2, 7.0, sharey="col")
     readings = different(curves, "panel")
     for row, scale in zip(axes, SCALES, strict=True):
-        for axis, series in zip(row, measures, strict=True):
+        for axis, series in zip(row, ("regret", "violation"), strict=True):
             for reading, dash in zip(readings, ("-", "--"), strict=True):
                 _cost_curves(axis, of(curves, panel=reading, series=series), reading, dash)
             if scale == "symlog":
@@ -80,32 +74,24 @@ def cost_of_fairness(datasets: list[Dataset]) -> Drawing:
     return drawing, curves
 
 
-def regret_at_end(run: RunData, footer: dict) -> np.ndarray:
-    """Return the regret at the last round, shape (n_replicates,)."""
-    return regret(run.values["plays"], footer["means"])[:, -1]
-
-
-def violation_so_far(run: RunData, footer: dict) -> np.ndarray:
-    """Return the largest deficit of any arm in any round, shape (n_replicates,)."""
-    del footer
-    return run.values["deficit_sup"].max(axis=-1)[:, -1]
-
-
-def _against_tolerance(
-    dataset: Dataset, series: str, measure: Callable[[RunData, dict], np.ndarray]
-) -> Iterable[pd.DataFrame]:
-    """Yield a measure of Fair-UCB at every tolerance, and of policies without tolerance at NaN."""
+def _against_tolerance(dataset: Dataset) -> Iterable[pd.DataFrame]:
+    """Yield Fair-UCB at the end at every tolerance, and policies without tolerance at NaN."""
     footer = dataset.footer
-    found: dict[str, list[tuple[float, np.ndarray]]] = {}
+    found: dict[str, dict[str, list[tuple[float, np.ndarray]]]] = {"regret": {}, "violation": {}}
     for run in runs_of(*dataset):
+        lost = regret(run.values["plays"], footer["means"])
+        missed = run.values["deficit_sup"].max(axis=-1)
         tolerance = run.cell.get("tolerance", np.nan)
-        label = footer["labels"][run.policy]
-        found.setdefault(label, []).append((tolerance, measure(run, footer)))
+        for points, values in zip(found.values(), (lost, missed), strict=True):
+            label = footer["labels"][run.policy]
+            points.setdefault(label, []).append((tolerance, values[:, -1]))
     (law,) = {spec.law for spec in specs_of(footer).values()}
-    for label, points in found.items():
-        tolerances, values = zip(*sorted(points, key=lambda point: point[0]), strict=True)
-        curve = summarise(law, series, np.array(tolerances), np.stack(values, axis=1), "tolerance")
-        yield curve.assign(policy=label, panel=reading_of(footer))
+    for series, labels in found.items():
+        for label, points in labels.items():
+            tolerances, values = zip(*sorted(points, key=lambda point: point[0]), strict=True)
+            at = np.array(tolerances), np.stack(values, axis=1)
+            curve = summarise(law, series, *at, "tolerance")
+            yield curve.assign(policy=label, panel=reading_of(footer))
 
 
 def reading_of(footer: dict) -> str:
@@ -183,20 +169,12 @@ def fairness(datasets: list[Dataset]) -> Drawing:
     {{ spread }}; thin line: one replicate. The instance, the horizon, the tolerance 0 and eta are
     reconstructed.
     """
-    parts = []
-    for dataset in datasets:
-        footer = dataset.footer
-        for run in runs_of(*dataset):
-            now = run.values["deficit"].max(axis=-1)
-            measures = {
-                "now": now,
-                "so far": run.values["deficit_sup"].max(axis=-1),
-                "now, floored": run.values["floor_deficit"].max(axis=-1),
-                "so far, floored": run.values["floor_deficit_sup"].max(axis=-1),
-                "now, per round": now / run.rounds,
-            }
-            parts += [_over_time(run, footer, name, values) for name, values in measures.items()]
-    curves = pd.concat(parts)
+    curves = pd.concat(
+        _over_time(run, dataset.footer, series, values)
+        for dataset in datasets
+        for run in runs_of(*dataset)
+        for series, values in _violations(run).items()
+    )
     drawing, axes = panels(2, 2, 7.0)
     short, long = (dataset.footer["experiment"] for dataset in datasets)
     shown = (
@@ -217,6 +195,20 @@ def fairness(datasets: list[Dataset]) -> Drawing:
     _limits(axes[1, 0], datasets[1].footer)
     legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
+
+
+def _violations(run: RunData) -> dict[str, np.ndarray]:
+    """Return the largest deficit of any arm in its readings, each (n_replicates, n_rounds)."""
+    largest = {
+        name: run.values[column].max(axis=-1)
+        for name, column in {
+            "now": "deficit",
+            "so far": "deficit_sup",
+            "now, floored": "floor_deficit",
+            "so far, floored": "floor_deficit_sup",
+        }.items()
+    }
+    return largest | {"now, per round": largest["now"] / run.rounds}
 
 
 def _limits(axis: Axes, footer: dict) -> None:

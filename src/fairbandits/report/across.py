@@ -186,9 +186,9 @@ def taken_along(audit: Audit, paper: str) -> Html:
         if outcome(audit, key) in BROKEN and (over := carried(key, above))
     ]
     judged = any(key in audit.headlines for key in own)
-    none = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
+    without = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
     return render(
-        "taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines, none=none
+        "taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines, without=without
     )
 
 

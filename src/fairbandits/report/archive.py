@@ -21,8 +21,7 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.staleness import problems_of
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.replication.verify import summarised, verify_tables
-from fairbandits.report.crate import CRATE, Entry, listed, written
-from fairbandits.report.jobs import jobs_of
+from fairbandits.report.crate import CRATE, Entry, jobs_of, listed, written
 from fairbandits.settings.config import Config
 
 #: Folder of the results in an archive, wherever they are on disk.

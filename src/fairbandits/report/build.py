@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,9 +117,11 @@ def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> No
         shell = InteractiveShell.instance(config=quiet, ipython_dir=ipython, colors="nocolor")
         try:
             if any("pyplot" in cell.source for cell in code):
+                shell.enable_gui = lambda gui: None  # pictures are kept, and no window waits
                 shell.enable_matplotlib("inline")
             for count, cell in enumerate(code, 1):
                 with capture_output() as captured:
+                    shell.display_trap.hook = sys.displayhook  # of what captures, within the cell
                     done = shell.run_cell(cell.source)
                 if error := done.error_before_exec or done.error_in_exec:
                     raise ValueError(
@@ -129,6 +132,7 @@ def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> No
                 if _is_parameters(cell):
                     shell.push(dict(folders))
         finally:
+            shell.restore_sys_module_state()
             InteractiveShell.clear_instance()
 
 

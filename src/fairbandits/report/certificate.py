@@ -15,7 +15,7 @@ from fairbandits.audit.finding import OUTCOMES
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.staleness import Verdicts
 from fairbandits.data.store import StoreError, read_footer
-from fairbandits.report.jobs import jobs_of
+from fairbandits.report.crate import jobs_of
 from fairbandits.report.markup import render
 from fairbandits.settings.config import Config
 

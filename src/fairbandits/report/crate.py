@@ -8,7 +8,11 @@ https://w3id.org/ro/wfrun/provenance/0.5.
 """
 
 import json
+import os
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +23,6 @@ from rocrate.rocrate import ROCrate
 
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError
-from fairbandits.report.jobs import Job
 from fairbandits.settings.config import Config
 
 CRATE = "ro-crate-metadata.json"
@@ -66,7 +69,7 @@ class Entry(NamedTuple):
 
 
 def written(
-    entries: Mapping[str, Entry], jobs: Sequence[Job], config: Config, agent: str | None
+    entries: Mapping[str, Entry], jobs: Sequence["Job"], config: Config, agent: str | None
 ) -> str:
     """Return the record of a finished run as JSON-LD.
 
@@ -126,7 +129,7 @@ def written(
     return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
 
 
-def _when(jobs: Sequence[Job], precision: str = "milliseconds") -> dict[str, str]:
+def _when(jobs: Sequence["Job"], precision: str = "milliseconds") -> dict[str, str]:
     """Return when jobs began and ended, and that they are done."""
     return {
         "startTime": min(job.begin for job in jobs).isoformat(timespec=precision),
@@ -139,7 +142,7 @@ def _described(
     crate: ROCrate,
     add: Callable[..., ContextEntity],
     files: Mapping[str, File],
-    jobs: Sequence[Job],
+    jobs: Sequence["Job"],
 ) -> tuple[dict[str, ContextEntity], dict[str, ContextEntity]]:
     """Describe the crate and its workflow; return the tool and the step of each kind of job."""
     version = metadata.version(NAME)
@@ -204,3 +207,80 @@ def _file(crate: ROCrate, place: str, entry: Entry) -> File:
     known |= {"encodingFormat": FORMATS.get(Path(place).suffix, "text/plain")}
     kind = {"@type": OF_WORKFLOW} if place == WORKFLOW else {}
     return File(crate, dest_path=place, properties=known | kind)
+
+
+# ------------------------------------------------------------------------------- the jobs
+
+#: Snakemake's records: a file of JSON for each file made, named by its path in base 64.
+RECORDS = ".snakemake/metadata"
+#: Longer names are split into folders of so many characters.
+LONGEST = 255 - 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job: its rule and command, the files that it read and made, and when it ran."""
+
+    rule: str
+    command: str
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    begin: datetime
+    end: datetime
+
+    @property
+    def step(self) -> str:
+        """The command of `fairbandits` that it ran, or its rule."""
+        words = self.command.split()
+        return words[1] if words[:1] == ["fairbandits"] else self.rule
+
+    def named(self, names: Mapping[str, str]) -> "Job":
+        """Return the job with other names for its files, where there are any."""
+        reads, makes = (
+            tuple(names.get(file, file) for file in files) for files in (self.reads, self.makes)
+        )
+        return replace(self, reads=reads, makes=makes)
+
+
+def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
+    """Return the jobs that made some files, and what these were made from, by their begin.
+
+    `files` are named as Snakemake names them, from the project's folder `root`. A file without a
+    record, or with one of a job that did not finish, is left out.
+    """
+    found: dict[tuple[Any, ...], Job] = {}
+    waiting, seen = list(files), set()
+    while waiting:
+        file = waiting.pop()
+        record = None if file in seen else _record(root, file)
+        seen.add(file)
+        if record is None:
+            continue
+        key = record["rule"], record["shellcmd"], record["starttime"]
+        job = found.get(key) or Job(
+            record["rule"],
+            record["shellcmd"] or "",
+            tuple(record["input"]),
+            (),
+            *(datetime.fromtimestamp(record[when], UTC) for when in ("starttime", "endtime")),
+        )
+        found[key] = replace(job, makes=(*job.makes, file))
+        waiting += job.reads
+    jobs = (replace(job, makes=tuple(sorted(job.makes))) for job in found.values())
+    return sorted(jobs, key=lambda job: (job.begin, job.rule, job.makes))
+
+
+def _record(root: Path, file: str) -> dict[str, Any] | None:
+    code = urlsafe_b64encode(os.fsencode(file)).decode()
+    for place in (_split(code, LONGEST), _split(code, 60)):
+        name = root.joinpath(RECORDS, *place)
+        if name.is_file():
+            record = json.loads(name.read_text(encoding="utf-8"))
+            ended = record.get("endtime") is not None and not record.get("incomplete")
+            return record if ended else None
+    return None
+
+
+def _split(code: str, length: int) -> list[str]:
+    parts = [code[k : k + length] for k in range(0, len(code), length)]
+    return [*(f"@{part}" for part in parts[:-1]), parts[-1]]
