@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit import evidence, run, show
+from fairbandits.audit import cells, run, show
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
 from fairbandits.audit.ledger import load_ledgers
@@ -80,7 +80,7 @@ def ask(claim, test, evidence):
 
 @pytest.fixture
 def needed(ledgers, tmp_path, monkeypatch):
-    monkeypatch.setattr(evidence.Evidence, "check", lambda self, name: None)
+    monkeypatch.setattr(cells.Evidence, "check", lambda self, name: None)
     return list(run.needed(real.config(), ledgers, "banditq", tmp_path, ask=ask))
 
 
