@@ -11,7 +11,14 @@ import real
 from fairbandits.audit.ledger import ALL_CLAIMS, Change, load_ledger
 from fairbandits.cli.main import main
 from fairbandits.report.audit import Audit, deviations
-from fairbandits.settings.schemas import ROOT, ConfigError, paper_file, read_yaml
+from fairbandits.settings.schemas import (
+    ROOT,
+    SHARED_RULES,
+    ConfigError,
+    paper_file,
+    read_yaml,
+    with_shared_rules,
+)
 
 CONFIG = real.config()
 LEDGERS = real.ledgers()
@@ -51,6 +58,7 @@ def load(tmp_path, one):
         file = paper_file("banditq", "claims", tmp_path)
         file.parent.mkdir(parents=True)
         file.write_text(paper_file("banditq", "claims", ROOT).read_text("utf-8"), encoding="utf-8")
+        (tmp_path / SHARED_RULES).write_text((ROOT / SHARED_RULES).read_text("utf-8"), "utf-8")
         history = yaml.safe_dump({"changes": changes}, sort_keys=False)
         paper_file("banditq", "deviations", tmp_path).write_text(history, encoding="utf-8")
         return load_ledger(file, CONFIG, tmp_path)
@@ -107,7 +115,7 @@ def test_another_order_than_the_true_one_is_refused(load):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_version_has_its_entry(paper):
     """A rule or record that has a new version is found in the list under that version."""
-    whole = content(paper)
+    whole = with_shared_rules(content(paper))
     entries = {(name, change.version) for change in LEDGERS[paper].changes for name in change.where}
     records = whole["rules"] | whole["claims"]
     wanted = {

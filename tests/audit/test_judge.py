@@ -468,8 +468,6 @@ def test_order_does_not_matter(tmp_path, monkeypatch):
     )
     shuffled = random.Random(1).sample(back, len(back))
     assert judge(ledgers, forth) == judge(ledgers, shuffled)
-    numbers = {one.finding.statistic for one in forth}
-    assert len(numbers) == len(forth)  # each question has random numbers of its own
 
 
 # ------------------------------------------------------------------------- with real datasets

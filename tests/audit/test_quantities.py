@@ -43,8 +43,7 @@ def found(ledgers):
         ),
         (
             *("banditq-greater-variance", "queues_over_runs"),
-            "spread over the runs of queue in bandit feedback minus that in full information, "
-            "in reward",
+            "spread over the runs of queue in bandit feedback minus that in full information",
             "more in bandit feedback",
         ),
         (

@@ -111,7 +111,7 @@ def test_weight_is_given_or_a_power_of_the_horizon(parameters, swept, weight):
 def test_violation_is_the_most_that_an_arm_misses_in_each_run():
     reward = [[[0, 3, 9]], [[0, 2, 9]], [[4, 0, 9]], [[2, 3, 9]]]
     one = cell([10], [1, 1, 1], [0.4, 0.3, 0], reward=reward)
-    violation = written("banditq-prop2-violation", "in_rounds", "samples")
+    violation = written("banditq-prop2-violation", "in_rounds", "values")
     assert value(violation, one).tolist() == [4, 4, 3, 2]
     both = value("worst(protected(missing)) @ T", one)
     assert both.tolist() == [4, 4, 0, 2]
@@ -178,7 +178,7 @@ def test_self_bounding_excess_has_the_difference_as_its_mean():
     queue = [[[1, 0], [4, 0]], [[0, 0], [2, 0]]]
     squares = [[[1, 0], [60, 0]], [[0, 0], [30, 0]]]
     one = cell(rounds, [0.5, 1], [0.25, 0], plays=plays, queue=queue, squares=squares)
-    found = value(written("banditq-eq14", "all_rounds", "samples"), one).mean(axis=0)
+    found = value(written("banditq-eq14", "all_rounds", "values"), one).mean(axis=0)
     for at, t in enumerate(rounds):
         regrets = [0.75 * t - 0.5 * run[at][0] - run[at][1] for run in plays]
         left = np.mean([run[at][0] ** 2 for run in queue]) + 2 * V * np.mean(regrets)
@@ -208,7 +208,7 @@ def test_bound_of_the_learner():
     )
     limit = 23 * (2 + math.log(8))
     assert value("learner_bound", one) == pytest.approx(limit)
-    of_queues = written("banditq-eq19", "explicit", "samples")
+    of_queues = written("banditq-eq19", "explicit", "values")
     assert value(of_queues, one) == pytest.approx(9 + 10 * 0 - 16 - 2 * limit)
 
 
@@ -276,7 +276,7 @@ def test_released_benchmark_forgets_the_rest_when_the_best_arm_is_protected():
         assert feasibility.released_benchmark(means, np.array(targets)) == pytest.approx(wanted)
     arms = {"means": (0.5, 0.25, 1), "targets": (0.2, 0.05, 0)}
     # the ledger gives the best arm a tenth of its mean
-    excess = parse(written("banditq-inconsistency-10", "sums_to_one", "excess"))
+    excess = parse(written("banditq-inconsistency-10", "sums_to_one", "values"))
     assert np.squeeze(excess.evaluate(configured(full_information=arms))) == pytest.approx(0.3)
 
 
