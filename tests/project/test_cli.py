@@ -99,8 +99,8 @@ def test_every_command_has_help(name):
     ("words", "files"),
     [
         (["--version"], set()),
-        (["claims", "--help"], {"claims"}),
-        (["vocabulary", "--help"], {"claims"}),
+        (["claims", "--help"], {"audit"}),
+        (["vocabulary", "--help"], {"audit"}),
         (["--help"], set(FILES)),
     ],
 )

@@ -175,6 +175,7 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
     assert len(set(keys)) == len(keys)
     for run in paper_scale.runs:
         shared = {
+            "banditq/controls": "banditq/full_information",
             "banditq/lfg_sensitivity": "banditq/oracle_lfg",
             "bf_ucb/high_uniform": "bf_ucb/high",
             "bf_ucb/high_variants": "bf_ucb/high",
@@ -368,7 +369,7 @@ def test_wrong_parameter_of_a_policy(changed, key, value, text):
     sourced = {"value": value, "provenance": "chosen", "source": "a test"}
     with pytest.raises(ConfigError) as error:
         changed(BANDITQ, f"{PARAMETERS}.{key}", sourced)
-    assert message(error).startswith(f"{BANDITQ}: {PARAMETERS}: policy banditq")
+    assert message(error).startswith(f"{BANDITQ}: {PARAMETERS}: ")
     assert text in message(error)
 
 
