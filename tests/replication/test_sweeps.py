@@ -94,8 +94,8 @@ CHANGES = {
         "policies.fair_ucb.parameters: quotas must have one entry per arm (3), got 2",
     ),
     "learner": (
-        lambda block: fair(block)["parameters"].update(learner=sourced("ucb2")),
-        "got 'ucb2'; did you mean 'ucb1'?",
+        lambda block: fair(block)["parameters"].update(learner=sourced("ucb11")),
+        "got 'ucb11'; did you mean 'ucb1'?",
     ),
     "learner's parameter": (
         lambda block: fair(block)["parameters"].update(learner_parameters=sourced({"clok": 1})),
