@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 import shrunk
 from fairbandits.cli.main import main
-from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ROOT
@@ -191,18 +190,3 @@ def test_another_margin_is_one_command_and_writes_nothing(project):
     assert "--set margin: no deciding test of banditq-new has this setting" in line
     assert "at_end.level" in line
     assert sorted(project.folder.rglob("*.*")) == before
-
-
-@pytest.mark.slow
-def test_data_of_several_ledgers_are_not_judged_together(project):
-    """As after a run that was stopped while it drew the data of a new ledger."""
-    other = project.data.with_name("bandit_feedback.parquet")
-    footer = read_footer(project.data)
-    own = {key: one for key, one in footer.items() if key not in ("schema", "packages", "commit")}
-    write_table(other, read_table(project.data), own | {"ledger": "0" * 16, "seed": 5})
-    try:
-        text = project.run("audit", "banditq", "--only", "banditq-new")
-    finally:
-        other.unlink()
-    assert "Exploratory" not in text
-    assert "does not belong here: its seed is " in text

@@ -181,7 +181,9 @@ def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
 def test_findings_about_claims_that_are_not_there_are_left_out(found):
     ledgers = {"banditq": found.ledgers["banditq"]}
     shown = [one for one in findings.load_findings(ledgers) if one.claims]
-    assert [list(one.claims) for one in shown] == [["banditq-prop2-attained", "banditq-prop2-violation"]]
+    assert [list(one.claims) for one in shown] == [
+        ["banditq-prop2-attained", "banditq-prop2-violation"]
+    ]
 
 
 def test_a_small_run_has_the_picture_and_no_findings(found):

@@ -194,9 +194,8 @@ def test_runs_of_an_experiment_share_streams_and_nothing_else_does(paper_scale):
             for name in names
         }
         own = f"{run.paper}/{run.experiment}"
-        shared[own] = shared.get(own, own.replace("pulls_control_", ""))
-        if run.paper == "ht_ucb":  # with another index of LFG
-            shared[own] = re.sub("_(open|uncut)_", "_", own)
+        if run.paper == "ht_ucb":  # with another index of LFG, and controls
+            shared[own] = re.sub("_(open|uncut)_|pulls_control_", "_", own).replace("/_", "/")
         assert run.stream == run.spec.stream == shared.get(own, own)
 
 

@@ -176,9 +176,12 @@ class Ledger:
         return next((test for test in tests if test.name == name), None)
 
     def reading(self, name: str) -> str:
-        """Return a short name of a reading: its description up to the first pause."""
-        said = PAUSE.split(plain(" ".join(self.readings.get(name, name).split())), maxsplit=1)[0]
-        return said.rstrip(".")
+        """Return a reading's description up to the first pause, or all of it if others begin so."""
+        texts = {key: plain(" ".join(said.split())) for key, said in self.readings.items()}
+        short = {key: PAUSE.split(said, maxsplit=1)[0].rstrip(".") for key, said in texts.items()}
+        if list(short.values()).count(short.get(name)) > 1:
+            return texts[name].rstrip(".")
+        return short.get(name, name)
 
 
 #: The ledgers of several papers, by paper.
