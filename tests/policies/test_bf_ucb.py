@@ -38,16 +38,16 @@ ROUNDS = 150 if config.DISABLE_JIT else 400
 few = settings(deadline=None, derandomize=True, max_examples=30)
 many = settings(deadline=None, derandomize=True, max_examples=200)
 
-#: Sizes, quotas, means, law.
+#: Sizes, quotas, means, law. Rewards of two values make ties that rounding alone decides.
 SCENARIOS = {
-    "low": ((10, 5), (0.4, 0.4), None, "bernoulli"),
+    "low": ((10, 5), (0.4, 0.4), None, "uniform02_clipped"),
     "uneven": ((2, 11, 1), ("1/5", "3/10", "1/3"), None, "bernoulli"),
     "threes": ((3,) * 5, ("1/10",) * 5, None, "beta"),
-    "single": ((1, 1), ("1/2", "1/2"), None, "bernoulli"),
+    "single": ((1, 1), ("1/2", "1/2"), None, "uniform02_clipped"),
     "one_group": ((4,), ("1/2",), None, "uniform02_clipped"),
     "poor": ((3, 4), (0.3, "1/7"), (0.05, 0.4, 0.0, 0.3, 0.1, 0.45, 0.2), "bernoulli"),
     "sure": ((2, 3), (0, 0.25), (0.0, 1.0, 1.0, 0.5, 0.0), "deterministic"),
-    "no_quotas": ((9, 3), (0, 0), None, "bernoulli"),
+    "no_quotas": ((9, 3), (0, 0), None, "uniform02_clipped"),
 }
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS)
 
