@@ -203,9 +203,9 @@ WRONG = [
     ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),
     ((*EXPLICIT, "inputs", "against"), None, f"{PLACE}: mean needs against in its inputs"),
     (
-        (*EXPLICIT, "inputs", "agaisnt"),
+        (*EXPLICIT, "inputs", "againstt"),
         3,
-        f"{PLACE}.inputs: mean has no data 'agaisnt'; did you mean",
+        f"{PLACE}.inputs: mean has no data 'againstt'; did you mean",
     ),
     ((*EXPLICIT, "decides"), False, "claims.t-bound.tests: at least one must decide"),
     ((*EXPLICIT, "margin"), 3, f"{PLACE}: unknown key 'margin'"),

@@ -53,10 +53,10 @@ def test_classes_are_counted(page):
 
 
 def test_a_class_that_is_not_there_is_refused(tmp_path):
-    claims = {"banditq-prop6": FOUND["claims"]["banditq-prop6"] | {"class": "worng"}}
+    claims = {"banditq-prop6": FOUND["claims"]["banditq-prop6"] | {"class": "wrongg"}}
     file = tmp_path / "referees.yaml"
     file.write_text(yaml.safe_dump(FOUND | {"claims": claims}))
-    with pytest.raises(ConfigError, match="'worng' is unknown; did you mean 'wrong'"):
+    with pytest.raises(ConfigError, match="'wrongg' is unknown; did you mean 'wrong'"):
         edition.page({"banditq": LEDGERS["banditq"]}, tmp_path, file)
 
 
