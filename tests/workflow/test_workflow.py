@@ -22,7 +22,7 @@ SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 #: Where the jobs that simulate say what they do.
 LOGS = "results/smoke/logs/simulate"
 #: Seconds of computing in one process: some runs of the smoke scale are beyond, some not.
-A_FRACTION = 0.03
+A_FRACTION = 0.01
 #: A suite of the audit in which one instance is edited.
 SUITE = "suite_bandit"
 #: What is run of the audit where a part is compared with the whole: its claims read nothing else.
