@@ -383,6 +383,7 @@ GROWING = {
     ("banditq", "bandit_feedback", "banditq-uniform02"): ["probability"],
     ("fair_ucb", "fairness", "fair_ucb-bernoulli"): ["deficit_sup"],
     ("banditq", "suite_full_five_arms", "banditq-uniform02"): ["starvation"],
+    ("banditq", "at_risk_near_best", "full-bernoulli"): ["plays_sum"],
     ("banditq", "suite_full_bounds_five_arms", "banditq-uniform02"): ["squares"],
     ("banditq", "pathwise_full_five_arms", "pre_theorem-uniform02"): [
         f"{name}_excess" for name in ("eq6", "eq8", "eq11", "eq12", "eq13", "queue", "floor")

@@ -102,7 +102,7 @@ def test_documents_name_files_that_are_there(extended):
         for name in re.findall(
             r"`((?:src|docs|workflow|papers|config|tests)/[\w./-]+)`", text_of(doc)
         ):
-            made = "starvation" if "/observers/" in name else "explore_first"
+            made = "last_pull" if "/observers/" in name else "explore_first"
             name = name.replace("SLUG", "toy").replace("NAME", made)
             parts = ("audit", "deviations", "glossary", "published", "numbers")
             optional = name in [f"papers/toy/{part}.yaml" for part in parts]

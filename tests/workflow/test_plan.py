@@ -41,10 +41,6 @@ def placed(plan, tmp_path, monkeypatch):
     return plan
 
 
-def page(name):
-    return SimpleNamespace(page=name)
-
-
 def paper(name):
     return SimpleNamespace(paper=name)
 
@@ -53,10 +49,6 @@ def test_each_page_has_a_notebook_and_reads_files_that_are_there(plan):
     assert {f"{name}.ipynb" for name in plan.pages} <= {
         file.name for file in (ROOT / "notebooks").iterdir()
     }
-    for name in plan.pages:
-        files = plan.page_settings(page(name))
-        assert files[0] == "config/config.yaml"
-        assert [file for file in files if not (ROOT / file).is_file()] == []
     files = plan.site_settings() + plan.audit_settings(paper("banditq"))
     assert [file for file in files if not (ROOT / file).is_file()] == []
 
@@ -78,10 +70,10 @@ def test_each_dataset_is_made_once(plan):
 
 
 def test_a_variant_has_figures_and_datasets_alone(variant):
-    assert variant.verdicts() == variant.site_verdicts() == variant.site_settings() == []
+    assert variant.verdicts() == variant.site_verdicts() == []
     assert variant.arena_tables() == variant.arena_datasets() == []
     assert variant.papers == ["banditq"]
-    assert variant.figures()
+    assert variant.images()
     made = [f"<results>/{file}" for job in variant.collections for file in job.outputs]
     assert sorted(made) == sorted(variant.datasets())
 
@@ -146,7 +138,7 @@ def test_jobs_ask_for_what_they_took_before(placed, tmp_path):
     assert placed.needs_of(f"simulate/{job.name}", 1) == {"mem_mb": 6000, "runtime": 60}
 
 
-@pytest.mark.parametrize(("arms", "option"), [("1000", "--rounds 500"), ("5", "")])
+@pytest.mark.parametrize(("arms", "option"), [("1000", "--rounds 500"), ("5", "--rounds 100000")])
 def test_a_replay_of_many_arms_can_end_early(plan, monkeypatch, arms, option):
     assert plan.rounds_replayed(SimpleNamespace(arms=arms)) == ""
     monkeypatch.setattr(plan, "limits", {"replay": 500})
@@ -171,12 +163,12 @@ def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatc
     monkeypatch.setattr(Progress, "made", {"audit"})
     table = tmp_path / "audit" / "verdicts.csv"
     keys = [key for ledger in placed.ledgers.values() for key in ledger.claims]
-    table.write_text("id,verdict\n" + "".join(f"{key},supported\n" for key in keys))
+    table.write_text("id,verdict,grade\n" + "".join(f"{key},reproduced,measured\n" for key in keys))
     assert placed.closing_lines() == f"Made in {tmp_path / 'results'}"
     (tmp_path / "results" / "audit").mkdir()
     (tmp_path / "results" / "audit" / "verdicts.parquet").touch()
     rows = [
-        workflow.standing(one) | {"verdict": "supported"}
+        workflow.standing(one) | {"verdict": "reproduced", "grade": "measured"}
         for ledger in placed.ledgers.values()
         for one in ledger.claims.values()
     ]
