@@ -101,6 +101,7 @@ def test_forks_end_with_the_run(served, tmp_path):
 
 def test_a_server_of_other_code_does_nothing(monkeypatch):
     monkeypatch.setattr(serving, "_sources", lambda: {"a.py": (1, 1)})
+
     class Step:
         closed = False
 
