@@ -98,6 +98,14 @@ def test_a_control_without_effect_fails_where_the_effect_is_larger():
         assert fails(BOUND, found(value=control.statistic), control, data) is (sign > 0)
 
 
+@pytest.mark.parametrize(("value", "failed"), [(0.9, False), (1.1, True)])
+def test_a_control_with_one_value_in_all_runs_fails_by_that(value, failed):
+    control = mean([value] * 40, 1.0, claim="at most", level=0.99, most=2.0)
+    assert control.verdict == INCONCLUSIVE
+    data = {"values": [value] * 40, "against": 1.0, "most": 2.0}
+    assert fails(BOUND, found(value=0.5), control, data) is failed
+
+
 def test_a_difference_of_0_in_all_runs_is_none():
     control = found(INCONCLUSIVE, "CONSTANT", "RARE", value=0.0)
     control = replace(control, low=-np.inf, high=np.inf)

@@ -133,12 +133,25 @@ def test_the_allowance_is_that_of_the_l_moments(rng):
     """By hand, with SciPy's L-moments; the p-value of a limit is that of its level."""
     sample = rng.gamma(2, 0.5, size=60)
     n, mean, l_skewness = 60, sample.mean(), stats.lmoment(sample, order=3)
-    skew, t = min(0.3 + 6 * l_skewness, 2.0) / math.sqrt(n), stats.t.ppf(0.99, n - 1)
+    skew, t = min(0.25 + 5.8 * l_skewness, 2.0) / math.sqrt(n), stats.t.ppf(0.99, n - 1)
     up = t + skew * (2 * t * t + 1) / 6 + skew**2 * t**3 / 5
     found = judge("mean", sample, 1.5)
     assert found.high == pytest.approx(mean + up * sample.std(ddof=1) / math.sqrt(n))
     assert judge("mean", sample, found.high).p == pytest.approx(0.01)
     assert at_least(sample, found.low).p == pytest.approx(0.01)
+
+
+def test_where_most_replicates_agree_the_others_decide(rng):
+    """By hand: the skewness of a sum of few events, of which each has that of its third moment."""
+    events = rng.uniform(1, 2, size=40)
+    sample, n = np.concatenate([np.zeros(160), events]), 200
+    skew = max(
+        (events**3).mean() / (events**2).mean() ** 1.5, 0.25 + 5.8 * stats.lmoment(events, order=3)
+    )
+    skew, t = skew * math.sqrt(n / 40) / math.sqrt(n), stats.t.ppf(0.99, n - 1)
+    up = t + skew * (2 * t * t + 1) / 6 + skew**2 * t**3 / 5
+    found = judge("mean", sample, 1.5)
+    assert found.high == pytest.approx(sample.mean() + up * sample.std(ddof=1) / math.sqrt(n))
 
 
 def test_a_tail_heavier_than_an_exponential_is_given_more(rng):

@@ -55,10 +55,14 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     A control whose replicates cannot decide fails if its interval leaves out what was found, since
     one without any effect would else fail by chance. Where the interval does not, the control's
     estimate decides: it is on one side of the margin at a level of one half, also of a claim about
-    a limit; a difference that is 0 in all runs is no difference.
+    a limit. One value in all runs is beyond the bound or not; a difference of 0 is no difference.
     """
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
+    bounded = test.settings.get("claim") in ("at most", "at least") and "limit" in control.also
+    if bounded and "CONSTANT" in control.tags:
+        beyond = control.statistic - control.also["limit"]
+        return beyond > 0 if test.settings["claim"] == "at most" else beyond < 0
     if np.isfinite([control.low, control.high]).all():
         if not control.low <= finding.statistic <= control.high:
             return True

@@ -16,7 +16,14 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.limits import CARRIERS, Skewed, carriers, hardly_varies, mean_test
+from fairbandits.audit.limits import (
+    CARRIERS,
+    Skewed,
+    carriers,
+    hardly_varies,
+    is_heavy,
+    mean_test,
+)
 
 #: Fewest replicates at a point, and fewest points of a line.
 FEWEST, POINTS = 10, 3
@@ -167,9 +174,13 @@ def _line(x: np.ndarray, samples: Sequence[np.ndarray]) -> tuple[float, Skewed, 
         one / mean * (sample - sample.mean()) / sample.size
         for one, mean, sample in zip(pull, safe, samples, strict=True)
     ]
-    if len({part.size for part in parts}) == 1:
-        parts = [np.sum(parts, axis=0)]
     skewed = Skewed.of(parts)
+    if len({part.size for part in parts}) == 1:
+        parts, apart = [np.sum(parts, axis=0)], skewed
+        skewed = Skewed.of(parts)
+        if any(map(is_heavy, samples)):
+            # tails that cancel in the sum do not where a sample lacks its own
+            skewed = apart._replace(error=max(apart.error, skewed.error))
     fitted = [sample for sample, used in zip(samples, usable, strict=True) if used]
     scarce = any(map(hardly_varies, fitted)) or not skewed.error
     rare = scarce or carriers(np.concatenate(parts)) < CARRIERS

@@ -28,10 +28,9 @@ ROUNDING = 1e-12
 #: Fewest replicates that must carry the variance, of samples at least twice as large.
 CARRIERS = 3
 #: The skewness that limits allow for: `LEAST_SKEW` + `PER_L_SKEW` times the sample's L-skewness, up
-#: to that of an exponential law. Where the L-skewness is above `LIGHT`, less in samples below 64,
-#: the tail can be heavier: then `HEAVY` times the sample's skewness, whose largest values it lacks.
-LEAST_SKEW, PER_L_SKEW, EXPONENTIAL = 0.3, 6.0, 2.0
-LIGHT, HEAVY = 0.49, 3.0
+#: to that of an exponential law. Where the L-skewness is above `light_tail`, the tail can be
+#: heavier: then `HEAVY` times the sample's skewness, whose largest values it lacks.
+LEAST_SKEW, PER_L_SKEW, EXPONENTIAL, HEAVY = 0.25, 5.8, 2.0, 3.0
 #: Fractions of the capital that bets stake, and how the capital is spread over them.
 STAKES = 0.5 ** np.arange(8)
 SHARES = np.array([0.5, *[0.5 / 7] * 7])
@@ -201,11 +200,36 @@ def allowance(sample: np.ndarray) -> float:
 
     The constants are chosen so that limits err at most at their level for gamma laws from the
     normal to the exponential one, and miss as few means as they can; `make sizes` shows both.
+    Where most replicates agree, the others decide: their number, their size and their tail.
     """
+    part = informative_part(sample)
+    if part.size < sample.size:
+        apart = part - np.median(sample)
+        uneven = 0.0 if is_constant(part) else allowance(part)
+        skew = max(uneven, (apart**3).mean() / (apart**2).mean() ** 1.5)
+        return float(skew * np.sqrt(sample.size / part.size))
     tail = l_skewness(sample)
-    if tail <= LIGHT * min(1.0, (sample.size / 64) ** 0.4):
+    if tail <= light_tail(sample.size):
         return float(np.clip(LEAST_SKEW + PER_L_SKEW * tail, 0, EXPONENTIAL))
     return max(EXPONENTIAL, HEAVY * (skewness(sample) + np.sqrt(6 / sample.size)))
+
+
+def light_tail(n: int) -> float:
+    """Return the largest L-skewness of a sample whose tail passes for that of an exponential law.
+
+    It is less below 64 replicates, since small samples lack the tail.
+    """
+    return most_l_skewness(max(n, 64)) * min(1.0, (n / 64) ** 0.45)
+
+
+def most_l_skewness(n: int) -> float:
+    """Return the L-skewness that one in a hundred exponential samples exceeds; the law has 1/3."""
+    return 1 / 3 + 1.1 / np.sqrt(n)
+
+
+def is_heavy(sample: np.ndarray) -> bool:
+    """Return whether a sample's tail is heavier than that of an exponential law."""
+    return not is_constant(sample) and l_skewness(sample) > most_l_skewness(sample.size)
 
 
 def l_skewness(sample: np.ndarray) -> float:

@@ -93,7 +93,10 @@ def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding
                 readers.setdefault(one, []).append(name)
                 own[f"experiment {one}"] = experiments[one].digest
         of_records[name] = own
-        parts |= own
+        for key, digest in own.items():
+            # several statements can give one name, and a claim may rest on some of them
+            both = {*parts.get(key, digest).split("-"), *digest.split("-")}
+            parts[key] = "-".join(sorted(both))
     apart = {
         name: {key: one for key, one in own.items() if not key.startswith("experiment ")}
         for name, own in of_records.items()
