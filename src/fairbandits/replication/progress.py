@@ -49,14 +49,14 @@ class Progress:
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
         """Record the number of jobs of each rule before the first starts; return a message."""
-        self._all = Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
+        self._all = _jobs(counts)
         self._left = self._all.copy()
         self._begin = now
         return f"{self._all.total()} jobs to do"
 
     def foreseen(self, counts: Mapping[str, int]) -> str:
         """Return how many jobs of each kind a run would have, and its expected time."""
-        counts = {rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE}
+        counts = _jobs(counts)
         figures = [rule for rule in counts if _is_figure(rule)]
         kinds: Counter[str] = Counter()
         for rule, n in counts.items():
@@ -125,7 +125,7 @@ class Progress:
     def _still(self, now: float) -> float:
         """Return the seconds left, at the pace and with as many jobs at once as until now."""
         running = [
-            (self._seconds(rule), now - start) for rule, _, start in list(self._running.values())
+            (self._seconds(rule), now - start) for rule, _, start in [*self._running.values()]
         ]
         late = [(expected, took) for expected, took in running if took > expected]
         foreseen, taken = map(sum, zip((self._foreseen, self._taken), *late, strict=True))
@@ -135,6 +135,10 @@ class Progress:
         busy = self._taken - BEFORE + sum(took for _, took in running)
         at_once = max(1.0, busy / max(now - self._begin, 1e-9))
         return max(work - begun, 0.0) / at_once
+
+
+def _jobs(counts: Mapping[str, int]) -> Counter[str]:
+    return Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
 
 
 def _is_figure(rule: str) -> bool:
@@ -164,9 +168,7 @@ def measured(file: Path, column: str = "s") -> float | None:
 def needs(file: Path, seconds: float) -> dict[str, int]:
     """Return a job's request to a cluster: ``mem_mb`` (megabytes) and ``runtime`` (minutes).
 
-    With a benchmark `file` of an earlier run it is 1.5 times the memory and 3 times the time
-    measured; without one, 20 times the expected `seconds`, since the rule of thumb was wrong by up
-    to 15 times.
+    It is more than a benchmark `file` has, or 20 times the rule of thumb, which errs by up to 15.
     """
     memory, before = measured(file, "max_rss"), measured(file)
     time = 20 * seconds if before is None else 3 * before
