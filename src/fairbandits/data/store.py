@@ -60,14 +60,13 @@ def write_tables(
     path: Path, schema: pa.Schema, tables: Iterable[pa.Table], footer: Mapping[str, Any]
 ) -> None:
     """Write tables below each other, with nulls for columns of the `schema` that one lacks."""
-    record = {"schema": SCHEMA_VERSION} | dict(footer)
+    record = {"schema": SCHEMA_VERSION, **footer}
     record |= {"packages": package_versions(), "commit": git_commit()}
-    metadata = {KEY: json.dumps(record).encode()}
     floats = [f.name for f in schema if pa.types.is_floating(f.type)]
     strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
     kind = str(record.get("kind", ""))
     described = [one.with_metadata(metadata_of(kind, one.name, record)) for one in schema]
-    schema = pa.schema(described, metadata)
+    schema = pa.schema(described, {KEY: json.dumps(record).encode()})
     how = {"compression": "zstd", "compression_level": 1, "use_dictionary": strings}
     # bytes of equal significance side by side compress, whole doubles hardly do
     how["column_encoding"] = dict.fromkeys(floats, "BYTE_STREAM_SPLIT")

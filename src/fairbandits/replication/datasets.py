@@ -84,9 +84,8 @@ def _runs(
             try:
                 footer, table = read_chunk(file, spec, seed=seed)
             except StoreError as error:  # what is missing is made again
-                reason, _, way_out = str(error).partition("; ")
-                way_out = way_out or f"delete {file} and run again"
-                raise StoreError(f"{reason}; {way_out}") from error
+                way_out = "" if "; " in str(error) else f"; delete {file} and run again"
+                raise StoreError(f"{error}{way_out}") from error
             replicates += _numbers(footer["replicates"])
             parts.append(_labelled(table, name, spec.policy, spec.law))
         if replicates != list(range(experiment["replicates"])):
@@ -100,12 +99,8 @@ def _runs(
             if not np.array_equal(means, drawn):
                 first, others = next(iter(experiment["runs"])), "have other means than those of"
                 raise StoreError(f"{out}: the replicates of {name} {others} {first}")
-        slices = [_cell_slices(part, spec) for part in parts]
-        yield pa.concat_tables(
-            part.slice(*own[cell])
-            for cell in range(len(spec.cells))
-            for part, own in zip(parts, slices, strict=True)
-        )
+        cells = zip(*(_cells(part, spec) for part in parts), strict=True)
+        yield pa.concat_tables(part for cell in cells for part in cell)
 
 
 def read_chunk(file: Path, spec: RunSpec, **facts: Any) -> tuple[dict[str, Any], pa.Table]:
@@ -131,10 +126,11 @@ def _numbers(replicates: Sequence[int]) -> range:
     return range(first, last + 1)
 
 
-def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
-    """Return the first row and the number of rows of each cell in a run's table."""
+def _cells(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
+    """Return the rows of each cell in a run's table."""
     sizes = cell_sizes(table, spec)
-    return list(zip(itertools.accumulate(sizes, initial=0), sizes, strict=False))
+    starts = itertools.accumulate(sizes, initial=0)
+    return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
 
 
 def load_dataset(
@@ -157,10 +153,8 @@ def refuse_stale(footer: dict[str, Any], file: Path) -> None:
         except ValueError as error:
             code = f"without it ({error})"
         if made != code:
-            raise StoreError(
-                f"{file} is stale: code {made} made {name or 'it'}, this is {code}; "
-                "`fairbandits replicate` makes it anew"
-            )
+            reason = f"code {made} made {name or 'it'}, this is {code}"
+            raise StoreError(f"{file} is stale: {reason}; `fairbandits replicate` makes it anew")
 
 
 def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
@@ -196,16 +190,15 @@ def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
     """Raise StoreError if a footer differs from the wanted values."""
     for key, value in wanted.items():
-        if footer.get(key) != value:
-            raise StoreError(
-                f"{file} does not belong here: its {key} is {footer.get(key)!r}, wanted {value!r}"
-            )
+        if (own := footer.get(key)) != value:
+            words = f"its {key} is {own!r}, wanted {value!r}"
+            raise StoreError(f"{file} does not belong here: {words}")
 
 
 def _drawn(table: pa.Table, spec: RunSpec) -> np.ndarray:
     """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
-    _, size = _cell_slices(table, spec)[0]
-    means, replicate = (table[name].to_numpy()[:size] for name in ("mean", "replicate"))
+    first = _cells(table, spec)[0]
+    means, replicate = (first[name].to_numpy() for name in ("mean", "replicate"))
     return means.reshape(replicate[-1] - replicate[0] + 1, -1, spec.n_arms)[:, 0]
 
 
@@ -219,10 +212,10 @@ def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
 
 def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file: Path) -> None:
     """Raise StoreError unless each replicate, first to last, has all arms at the same rounds."""
-    slices = _cell_slices(table, spec)
-    if sum(size for _, size in slices) != table.num_rows or not all(
-        _is_whole(table.slice(*own), cell, spec, _numbers(replicates))
-        for cell, own in zip(spec.cells, slices, strict=True)
+    cells = _cells(table, spec)
+    if sum(rows.num_rows for rows in cells) != table.num_rows or not all(
+        _is_whole(rows, cell, spec, _numbers(replicates))
+        for cell, rows in zip(spec.cells, cells, strict=True)
     ):
         swept_ones = "".join(f", for each {name} of the sweep" for name in spec.cells[0])
         raise StoreError(
@@ -296,8 +289,8 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
-    starts = [start // n_arms for start, _ in _cell_slices(table, spec)]
-    later[np.array(starts[1:], np.int64) - 1] = False  # another cell
+    ends = np.cumsum(cell_sizes(table, spec)) // n_arms
+    later[ends[:-1] - 1] = False  # another cell
     for name in grid:
         if name in RECORDED and RECORDED[name].grows:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later

@@ -126,9 +126,9 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         if locked > run.replicates:
             words = f"{locked} replicates, the configuration {run.replicates}"
             problems.append(f"{run.key}: {lock['name']} has {words}")
-    known = {run.key for run in config.runs}
-    extra = (key for key in lock["runs"] if key not in known)
-    problems += [f"{key} is in {lock['name']} but not in the configuration" for key in extra]
+    extra = lock["runs"].keys() - {run.key for run in config.runs}
+    words = f"is in {lock['name']} but not in the configuration"
+    problems += [f"{key} {words}" for key in lock["runs"] if key in extra]
     problems += verify_tables(config, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):

@@ -147,24 +147,24 @@ def experiment_of(
         (replicates, "replicates", full_replicates),
     ):
         changed = changed if now == full else [*changed, f"{now} {what} in place of {full}"]
-    penalties, groups = value_of(block.penalties), tuple(value_of(block.groups, ()))
-    given = {
+    penalties = value_of(block.penalties)
+    instance = {
+        "horizon": horizon,
         "drawn_means": block.drawn,
-        "groups": groups,
+        "groups": tuple(value_of(block.groups, ())),
         "means": tuple(block.true_means),
         "quotas": block.fractions,
+        "penalties": tuple(penalties) if isinstance(penalties, list) else penalties,
     }
     spec = RunSpec(
         stream=f"{paper}/{block.same_instances_as or name}",
         policy="",
         parameters={},
         law="",
-        horizon=horizon,
         checkpoints=checkpoints,
         drawn_quotas=block.drawn_quotas.value.model_dump() if block.drawn_quotas else {},
-        penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
         record=None if block.record is None else tuple(block.record),
-        **given,
+        **instance,
     )
     runs = []
     for label, policy in block.policies.items():
@@ -185,19 +185,17 @@ def experiment_of(
         title=block.title,
         figures=tuple(block.figures),
         companion_to=tuple(block.companion_to),
-        horizon=horizon,
         replicates=replicates,
         targets=tuple(block.rates),
         laws=tuple(block.laws.value),
         labels={label: policy.label for label, policy in block.policies.items()},
         runs=tuple(runs),
-        penalties=penalties,
         published_replicates=published and min(published, replicates),
         suite=suite,
         audit=audit,
         scale="" if settings.scale == "paper" else settings.scale,
         changed=tuple(changed),
-        **given,
+        **instance,
     )
 
 
@@ -208,12 +206,11 @@ def _played(
     n_arms = block.n_arms
     parameters = {key: shared_out(entry.value, n_arms) for key, entry in policy.parameters.items()}
     home = home_of(policy.policy, place)
-    drawn = [0] * n_arms if block.drawn_quotas else None
+    drawn, means = [0] * n_arms if block.drawn_quotas else None, [0.5] * n_arms
     stand_ins = {
-        "means": [0.5] * n_arms,
+        "means": means,
         "penalties": None if block.penalties is None else 0,
-        "reference": [0.5] * n_arms,
-        "shadow_means": [0.5] * n_arms,
+        **dict.fromkeys(("reference", "shadow_means"), means),
         "groups": spec.groups or None,
         "targets": [0.0] * n_arms if block.rates or block.shares else None,
         **dict.fromkeys(("quotas", "fractions"), spec.quotas or drawn),
