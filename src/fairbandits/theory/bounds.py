@@ -226,7 +226,7 @@ def within_bound(
 def merit_bound(
     served: np.ndarray, group_size: np.ndarray, delta: float, least_mean: ArrayLike
 ) -> np.ndarray:
-    """Return the last line of Theorem 3's proof, for each group; the least mean is gamma_1."""
+    """Return the last line of Theorem 3's proof, for each group."""
     served = np.maximum(served, 1)
     width = np.sqrt(2 * np.log(4 * group_size * served / delta))
     roots = azuma_bound(served, delta) + 2 * np.sqrt(served * group_size)
