@@ -1,7 +1,6 @@
 """The code, packages and commit behind a file: fingerprints and footers.
 
-Only the standard library is needed, so that the workflow can ask for a fingerprint without starting
-Numba.
+Only the standard library is needed, so that the workflow can ask without starting Numba.
 """
 
 import ast
@@ -52,11 +51,8 @@ CONFIGURING = (
 
 
 def cache_root() -> Path:
-    """Return the folder of caches for later processes, or of this one where it cannot be written.
-
-    All compiling code asks for it first, so Numba's own cache files are guarded from here on.
-    """
-    if "numba" in sys.modules:
+    """Return the folder of caches, one for this process alone where it cannot be written."""
+    if "numba" in sys.modules:  # all that compiles asks here first
         guard_numba()
     if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
         return _writable(Path(folder))
@@ -200,11 +196,7 @@ def _imports(name: str) -> frozenset[str]:
 
 @cache
 def _contents(name: str) -> dict[str, Any]:
-    """Return a source file's imports and a hash of its tokens, without a registry's table.
-
-    Both are kept for later processes by a hash of the file: reading takes milliseconds a file, in
-    each job.
-    """
+    """Return a source file's imports and a hash of its tokens, kept by a hash of the file."""
     content = (PACKAGE / name).read_bytes()
     key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
     known = _read_before()

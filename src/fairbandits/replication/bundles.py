@@ -61,8 +61,8 @@ class Bundle:
 def bundles_of(config: Config) -> list[Bundle]:
     """Return the bundles of a configuration, those of figures apart from all others.
 
-    Experiments longer than `job_seconds` are bundles of their own in several parts: whole runs, or
-    chunks of one run. So is each experiment of a variant, since few of them are run.
+    Experiments longer than `job_seconds` are bundles of several parts: whole runs, or chunks of one
+    run. So is each experiment of a variant, since few of them are run.
     """
     most = config.job_seconds
     units: dict[tuple[str, bool], dict[str, list[Experiment]]] = {}

@@ -112,10 +112,7 @@ def read_lock(file: Path) -> dict[str, Any]:
 
 
 def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
-    """Return the problems of the results on disk, empty if there are none.
-
-    `sample` randomly chosen replicates are simulated again; `seed` chooses them.
-    """
+    """Return the problems of the results on disk; a `sample` of replicates is simulated again."""
     if problems := _other_seed(config, lock):
         return problems
     for run in config.runs:

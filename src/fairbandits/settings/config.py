@@ -42,11 +42,7 @@ class Config:
         return self.seed != LEDGER
 
     def seed_of(self, experiment: Experiment) -> int:
-        """Return the root seed of an experiment's runs.
-
-        It is the chosen one or, for ``ledger``, follows from the experiment's digest; what figures
-        show keeps its own number. Under a salt all seeds follow from that too.
-        """
+        """Return the root seed of an experiment's runs: chosen, a number, or of a digest."""
         if self.exploratory:
             return self.seed
         if isinstance(experiment.origin, int) and not self.salt:

@@ -425,12 +425,12 @@ class ExperimentBlock(Model):
             if policy.horizons:
                 rounds, most = policy.horizons.value, self.horizon.value
                 _check_rounds(rounds, self.n_arms, most, f"{at}.horizons")
-            if policy.apart and self.checkpoints.at:
-                words = "needs checkpoints for any horizon: linear and log, not at"
-                raise ValueError(f"{at}.apart {words}")
-            if policy.apart and self.drawn_means:
-                words = "needs fixed means; drawn ones belong to the replicate"
-                raise ValueError(f"{at}.apart {words}")
+            for excluded, words in (
+                (self.checkpoints.at, "checkpoints for any horizon: linear and log, not at"),
+                (self.drawn_means, "fixed means; drawn ones belong to the replicate"),
+            ):
+                if policy.apart and excluded:
+                    raise ValueError(f"{at}.apart needs {words}")
 
 
 class Suite(Model):
