@@ -39,10 +39,7 @@ def exact(name: str, values: Sequence) -> tuple[Exact, ...]:
 
 
 def rational(name: str, value: Any) -> Fraction:
-    """Return `value` as an exact fraction: 0.05 (its shortest decimal form), "0.05", "1/3".
-
-    Raises ValueError for anything irrational, or neither 0 nor between 1e-300 and 1e300 in size.
-    """
+    """Return 0.05 (its shortest decimal form), "0.05" or "1/3" exactly, or raise ValueError."""
     if type(value) is int and abs(value) < 10**DECADES:
         return Fraction(value)
     try:
@@ -74,8 +71,7 @@ def common_denominator(
 ) -> tuple[list[int], int]:
     """Return exact numerators over one common denominator.
 
-    Raises ValueError if a value is not rational, or if a product with up to `rounds` rounds could
-    leave 64 bits; `name` is for messages.
+    ValueError for an irrational value, or if a product with `rounds` rounds could leave 64 bits.
     """
     try:
         numerators, denominator = _common_denominator(name, tuple(map(str, values)))
@@ -116,8 +112,7 @@ def _common_denominator(name: str, values: tuple[str, ...]) -> tuple[tuple[int, 
 class Quotas(tuple):
     """Exact fractions as they were written, with numerators over one common denominator.
 
-    Compares, prints and serialises as the tuple of what was written. Parsed once: `Quotas` of
-    quotas are these themselves.
+    Compares, prints and serialises as the tuple of what was written.
 
     Examples
     --------
@@ -176,11 +171,7 @@ class Quotas(tuple):
 
 
 def quota_numerators(values: Sequence, rounds: int = 1) -> tuple[list[int], int]:
-    """Return quotas as exact numerators over one common denominator.
-
-    Raises ValueError if one is not rational or below 0, if they sum to 1 or more, or as
-    `common_denominator`.
-    """
+    """Return quotas of sum below 1 as numerators over one denominator, or raise ValueError."""
     quotas = Quotas(values)
     quotas.check(below=1)
     return quotas.over(rounds)

@@ -184,7 +184,7 @@ def test_runs_that_share_streams_share_seeds():
     config, seeds = real.config(), {}
     for one in config.experiments:
         for run in one.runs:
-            seeds.setdefault(run.stream, set()).add(config.seed_of(one))
+            seeds.setdefault(run.spec.stream, set()).add(config.seed_of(one))
     assert {len(some) for some in seeds.values()} == {1}
 
 

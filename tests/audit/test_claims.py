@@ -6,6 +6,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
+import claims_output
 import real
 import small
 from fairbandits.audit import run, show
@@ -16,7 +17,6 @@ from fairbandits.audit.totals import left_out
 from fairbandits.audit.view import stands_for
 from fairbandits.cli.main import main
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT
 
 CONFIG = real.config()
@@ -117,7 +117,7 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
 
 def test_json_follows_its_schema(results, rows):
     content = json.loads(said("claims", "--results", results, "--json"))
-    check(content, "verdicts", "the output")
+    claims_output.check(content)
     assert [one["id"] for one in content["claims"]] == list(CLAIMS)
     assert content["scale"] == "smoke"
     for one in content["claims"]:
@@ -213,7 +213,7 @@ def test_without_results_the_committed_table_speaks(committed, results, tmp_path
     totals = [text.splitlines()[0].split("; ")[1] for text in (listed, there)]
     assert totals[0] == totals[1]
     assert "claims that the audited text makes" in totals[0]
-    check(json.loads(said("claims", *committed, "--json")), "verdicts", "the output")
+    claims_output.check(json.loads(said("claims", *committed, "--json")))
     for name in ("fairucb-thm2-bound", "fairucb-tfair-not-uniform", "fairucb-hoeffding"):
         text = said("claims", name, *committed)
         for test in CLAIMS[name].tests:
@@ -227,7 +227,7 @@ def test_without_findings_the_table_of_verdicts_speaks_alone(committed, tmp_path
     text = said("claims", "fairucb-thm2-bound", *committed)
     assert "What each question found is at hand once" in text
     content = json.loads(said("claims", *committed, "--json"))
-    check(content, "verdicts", "the output")
+    claims_output.check(content)
     assert {one["qualified_by"] for one in content["claims"]} == {None}
 
 

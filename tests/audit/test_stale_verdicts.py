@@ -8,6 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import claims_output
 import real
 import shrunk
 import small
@@ -18,7 +19,6 @@ from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.replication import datasets
 from fairbandits.replication.verify import read_lock
-from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT
 
 CONFIG = real.config()
@@ -127,7 +127,7 @@ def stale_and_anyway(problem, *words):
     assert any("banditq-abs-targets" in line for line in lines)
     content = json.loads(said(*words, "--anyway", "--json"))
     assert problem in content["stale"]
-    check(content, "verdicts", "claims")
+    claims_output.check(content)
 
 
 def test_fresh_verdicts_are_shown(results):

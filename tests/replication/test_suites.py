@@ -111,7 +111,7 @@ def test_instances_are_experiments_of_their_own(configured):
     assert (short.horizon, arms.horizon) == (50, 200)
     assert (short.means, arms.means) == ((0.9, 0.5, 0.1), (0.6, 0.4))
     assert [found.audit for found in config.experiments] == [False, True, True, True]
-    assert [run.stream for run in short.runs] == ["fair_ucb/one_short"]
+    assert [run.spec.stream for run in short.runs] == ["fair_ucb/one_short"]
     assert [run.key for run in arms.runs] == ["fair_ucb/one_two_arms/fair-bernoulli"]
     assert config.named("fair_ucb", "one_short") == (short,)
     with pytest.raises(ConfigError, match=r"fair_ucb has no experiment 'on'; did you mean 'one'\?"):
@@ -121,11 +121,11 @@ def test_instances_are_experiments_of_their_own(configured):
 def test_instances_can_share_their_rewards(configured):
     instances = {"a": {}, "b": {"quotas": sourced([0, 0, 0]), "same_instances_as": "one_a"}}
     first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
-    assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
+    assert first.runs[0].spec.stream == second.runs[0].spec.stream == "fair_ucb/one_a"
     # whichever of them stands first
     instances = {"b": instances["b"], "a": instances["a"]}
     first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
-    assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
+    assert first.runs[0].spec.stream == second.runs[0].spec.stream == "fair_ucb/one_a"
 
 
 # ------------------------------------------------------------------- means and quotas by a rule

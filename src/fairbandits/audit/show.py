@@ -203,7 +203,7 @@ def as_json(
     ledgers: Ledgers,
     facts: Mapping[str, Any],
 ) -> str:
-    """Return claims, from their headlines, as JSON (`VerdictsOutput` of settings/records.py)."""
+    """Return claims, from their headlines, as JSON."""
     claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
     found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]
     return json.dumps({**facts, "claims": found}, indent=2, ensure_ascii=False, allow_nan=False)

@@ -77,11 +77,9 @@ ARENA = _tabled("arena")
 _ENDS = {"low": "Lower", "high": "Upper"}
 _MEASURED = ("contract_regret", "shortfall", "worst_shortfall")
 ARENA |= {
-    f"{name}_{end}": Column(
-        f"{_ENDS[end]} end of the 95 % t interval of `{name}`", ARENA[name].unit
-    )
+    f"{name}_{end}": Column(f"{word} end of the 95 % t interval of `{name}`", ARENA[name].unit)
     for name in (*_MEASURED, *(f"{measure}_rank" for measure in _MEASURED[:2]))
-    for end in _ENDS
+    for end, word in _ENDS.items()
 }
 
 #: Kind of a file, from its footer -> its possible columns.
@@ -112,19 +110,15 @@ def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
     known = KINDS.get(kind, {}).get(name)
     if kind == "figure" and known:
         said = {"quantity": footer.get("quantity", SERIES_QUANTITY), "unit": footer.get("unit", "")}
-        words = known.meaning.format(**said), known.unit.format(**said)
-        return known._replace(meaning=words[0], unit=words[1])
+        texts = {key: getattr(known, key).format(**said) for key in ("meaning", "unit")}
+        return known._replace(**texts)
     if known or KINDS.get(kind) is not RECORDED:
         return known
     runs = footer["runs"].values() if "runs" in footer else [footer.get("run", {})]
     if any(name in run.get("sweep", {}) for run in runs):
-        return Column(
-            f"Value of the policy's parameter `{name}`, which the experiment sweeps; none for "
-            "runs without it",
-            "",
-            "",
-            "run and cell of the sweep",
-        )
+        words = "which the experiment sweeps; none for runs without it"
+        meaning = f"Value of the policy's parameter `{name}`, {words}"
+        return Column(meaning, per="run and cell of the sweep")
     return None
 
 

@@ -1,7 +1,6 @@
 """The code, packages and commit behind a file: fingerprints and footers.
 
-Only the standard library is needed, so that the workflow can ask for a fingerprint without starting
-Numba.
+Only the standard library is needed, so that the workflow can ask without starting Numba.
 """
 
 import ast
@@ -34,12 +33,7 @@ RUNNING = ("replication/simulate.py",)
 #: The code that reads recorded runs.
 READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
 #: Entry points of judging; the rest follows from imports.
-AUDIT = (
-    "audit/run.py",
-    "audit/measures",
-    "audit/mathematics",
-    "replication/banditq_uai2024.py",
-)
+AUDIT = ("audit/run.py", "audit/measures", "audit/mathematics", "replication/banditq_uai2024.py")
 
 #: Packages with a table ``HOMES`` of registered classes by file. A table itself never counts: a
 #: run's own line counts with the run (`fairbandits.replication.code`), and importing a class from
@@ -57,11 +51,8 @@ CONFIGURING = (
 
 
 def cache_root() -> Path:
-    """Return the folder of caches for later processes, or of this one where it cannot be written.
-
-    All compiling code asks for it first, so Numba's own cache files are guarded from here on.
-    """
-    if "numba" in sys.modules:
+    """Return the folder of caches, one for this process alone where it cannot be written."""
+    if "numba" in sys.modules:  # all that compiles asks here first
         guard_numba()
     if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
         return _writable(Path(folder))
@@ -96,28 +87,24 @@ def _writable(folder: Path) -> Path:
 
 @cache
 def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
-    """Return a hash of the tokens of the package's source files in some parts.
+    """Return a hash of the tokens of some files and folders of the package, and of words.
 
-    Comments, docstrings, blank lines, spacing and the table of a registry (`REGISTRIES`) do not
-    count; `words` do. Parts are folders or files in the package: "engine", "figures/banditq.py";
-    FileNotFoundError for one that names nothing. It is 16 hexadecimal digits, the same on every
-    Python.
+    Comments, docstrings, spacing and the table of a registry (`REGISTRIES`) do not count. It has 16
+    hexadecimal digits, the same on every Python. FileNotFoundError for a part that names nothing.
     """
-    digest = hashlib.sha256()
-    for name in _below(parts):
-        digest.update(f"{name} {_contents(name)['tokens']}\0".encode())
-    for word in words:
-        digest.update(f"{word}\0".encode())
-    return digest.hexdigest()[:16]
+    files = (f"{name} {_contents(name)['tokens']}" for name in _below(parts))
+    return _hash(f"{one}\0".encode() for one in (*files, *words))
 
 
 @cache
 def fingerprint_of_text(*parts: str) -> str:
     """Return a hash of every byte of some files, for pages: they show docstrings."""
-    digest = hashlib.sha256()
-    for name in _below(parts):
-        digest.update(name.encode() + b"\0" + (PACKAGE / name).read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+    files = _below(parts)
+    return _hash(name.encode() + b"\0" + (PACKAGE / name).read_bytes() + b"\0" for name in files)
+
+
+def _hash(parts: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def joint(codes: Iterable[str]) -> str:
@@ -125,7 +112,7 @@ def joint(codes: Iterable[str]) -> str:
     different = sorted(set(codes))
     if len(different) < 2:
         return "".join(different)
-    return hashlib.sha256(" ".join(different).encode()).hexdigest()[:16]
+    return _hash([" ".join(different).encode()])
 
 
 def _below(parts: Iterable[str]) -> list[str]:
@@ -151,12 +138,10 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     imports its packages. Files in `without` do not count, nor their imports.
     """
     found: set[str] = set()
-    left = [name for name in _below(parts) if name not in without]
+    left = set(_below(parts)).difference(without)
     while left:
-        name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += [one for one in _imports(name) if one not in without]
+        found |= left
+        left = set().union(*map(_imports, left)).difference(found, without)
     return tuple(sorted(found))
 
 
@@ -193,45 +178,34 @@ def replay_code() -> str:
 @cache
 def homes(registry: str) -> dict[str, str]:
     """Return a registry's table, name -> ``file:Class``, without importing it."""
-    node = _table(ast.parse((PACKAGE / registry).read_bytes()))
-    return {} if node is None else ast.literal_eval(node.value)
+    tables = _tables(ast.parse((PACKAGE / registry).read_bytes()))
+    return ast.literal_eval(tables[0].value) if tables else {}
 
 
-def _table(tree: ast.Module) -> ast.Assign | None:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
-            return node
-    return None
+def _tables(tree: ast.Module) -> list[ast.Assign]:
+    assignments = (node for node in tree.body if isinstance(node, ast.Assign))
+    return [node for node in assignments if ast.unparse(node.targets[0]) == "HOMES"]
 
 
 @cache
 def _imports(name: str) -> frozenset[str]:
     """Return the package's files that a file imports, and the packages that contain it."""
-    found = set(_packages_of(name))
-    for one in _contents(name)["imports"]:
-        found.update(_files_of(one))
-    return frozenset(found)
+    imported = map(_files_of, _contents(name)["imports"])
+    return frozenset(_packages_of(name)).union(*imported)
 
 
 @cache
 def _contents(name: str) -> dict[str, Any]:
-    """Return a source file's imports and a hash of its tokens, without a registry's table.
-
-    Both are kept for later processes by a hash of the file: reading takes milliseconds a file, in
-    each job.
-    """
+    """Return a source file's imports and a hash of its tokens, kept by a hash of the file."""
     content = (PACKAGE / name).read_bytes()
     key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
     known = _read_before()
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
-        table = _table(tree) if name in REGISTRIES else None
-        left_out = [*docstrings(tree), *([table] if table else [])]
-        found = "".join(tokens(content.decode(), left_out))
-        known[key] = {
-            "imports": list(_names(tree, PACKAGE / name)),
-            "tokens": hashlib.sha256(found.encode()).hexdigest(),
-        }
+        tables = _tables(tree) if name in REGISTRIES else []
+        kept = "".join(tokens(content.decode(), [*docstrings(tree), *tables]))
+        digest = hashlib.sha256(kept.encode()).hexdigest()
+        known[key] = {"imports": list(_names(tree, PACKAGE / name)), "tokens": digest}
     return known[key]
 
 
@@ -311,35 +285,28 @@ def _read_before() -> dict[str, dict[str, Any]]:
 
 def _files_of(imported: str) -> Iterator[str]:
     """Yield the files that an import of ``package.module.name`` runs or reads."""
-    first, *parts = imported.split(".")
-    if first != PACKAGE.name:
-        return
+    _, *parts = imported.split(".")
     for depth in range(len(parts), -1, -1):
         place = "/".join(parts[:depth])
-        package = f"{place}/__init__.py" if place else "__init__.py"
-        file = package if (PACKAGE / package).is_file() else f"{place}.py"
-        if (PACKAGE / file).is_file():
-            yield file
-            yield from _packages_of(file)
-            if file in REGISTRIES:
-                yield from _registered(file, parts[depth:])
-            return
-
-
-def _registered(registry: str, names: list[str]) -> Iterator[str]:
-    """Yield the file of each registered class that is imported by its registry name."""
-    for home in homes(registry).values():
-        file, _, found = home.partition(":")
-        if [found] == names[:1]:
-            yield registry.replace("__init__", file)
+        for file in (f"{place}/__init__.py".lstrip("/"), f"{place}.py"):
+            if (PACKAGE / file).is_file():
+                yield file
+                yield from _packages_of(file)
+                # a class that is imported by its registered name
+                known = homes(file).values() if file in REGISTRIES else ()
+                registered = (one.partition(":") for one in known)
+                yield from (
+                    file.replace("__init__", home)
+                    for home, _, name in registered
+                    if [name] == parts[depth : depth + 1]
+                )
+                return
 
 
 def _packages_of(name: str) -> Iterator[str]:
     """Yield the packages that contain a file, outer and inner."""
-    for folder in Path(name).parents:
-        package = (folder / "__init__.py").as_posix()
-        if (PACKAGE / package).is_file():
-            yield package
+    packages = ((folder / "__init__.py").as_posix() for folder in Path(name).parents)
+    yield from (one for one in packages if (PACKAGE / one).is_file())
 
 
 @cache
@@ -353,14 +320,10 @@ def git_commit() -> str:
     """Return the checked-out commit, ``+`` added for a changed work tree; or ``unknown``."""
     if not (CHECKOUT / ".git").exists():  # one around an installed package is not ours
         return "unknown"
+    command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
     try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
-            cwd=CHECKOUT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        return subprocess.check_output(
+            command, cwd=CHECKOUT, text=True, stderr=subprocess.DEVNULL
+        ).strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return described.stdout.strip()

@@ -6,6 +6,7 @@ dictionary's entries as metadata.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import tempfile
@@ -24,6 +25,7 @@ from fairbandits.data.provenance import git_commit, package_versions
 
 SCHEMA_VERSION = 1
 KEY = b"fairbandits"
+AGAIN = "delete it and run again"
 
 
 class StoreError(Exception):
@@ -58,27 +60,18 @@ def write_tables(
     path: Path, schema: pa.Schema, tables: Iterable[pa.Table], footer: Mapping[str, Any]
 ) -> None:
     """Write tables below each other, with nulls for columns of the `schema` that one lacks."""
-    record = {"schema": SCHEMA_VERSION} | dict(footer)
+    record = {"schema": SCHEMA_VERSION, **footer}
     record |= {"packages": package_versions(), "commit": git_commit()}
-    metadata = {KEY: json.dumps(record).encode()}
     floats = [f.name for f in schema if pa.types.is_floating(f.type)]
     strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
     kind = str(record.get("kind", ""))
     described = [one.with_metadata(metadata_of(kind, one.name, record)) for one in schema]
-    schema = pa.schema(described, metadata)
-    with (
-        replacing(path) as temporary,
-        pq.ParquetWriter(
-            temporary,
-            schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=strings,
-            # bytes of equal significance side by side compress, whole doubles hardly do
-            column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
-            write_page_checksum=True,  # doubles that do not compress have no other
-        ) as writer,
-    ):
+    schema = pa.schema(described, {KEY: json.dumps(record).encode()})
+    how = {"compression": "zstd", "compression_level": 1, "use_dictionary": strings}
+    # bytes of equal significance side by side compress, whole doubles hardly do
+    how["column_encoding"] = dict.fromkeys(floats, "BYTE_STREAM_SPLIT")
+    how["write_page_checksum"] = True  # doubles that do not compress have no other
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **how) as writer:
         for table in tables:
             columns = [
                 table[field.name].cast(field.type)
@@ -96,9 +89,8 @@ def read_footer(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist; `fairbandits replicate` makes it") from None
     except (pa.ArrowException, OSError) as error:
-        raise StoreError(
-            f"{path} is not a readable Parquet file ({_first_line(error)}); delete it and run again"
-        ) from error
+        what = f"is not a readable Parquet file ({_first_line(error)})"
+        raise StoreError(f"{path} {what}; {AGAIN}") from error
     if KEY not in metadata:
         raise StoreError(
             f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "
@@ -107,14 +99,11 @@ def read_footer(path: Path) -> dict[str, Any]:
     try:
         footer = dict(json.loads(metadata[KEY]))
     except (ValueError, TypeError) as error:
-        raise StoreError(
-            f"{path} is damaged (its footer: {_first_line(error)}); delete it and run again"
-        ) from error
-    if footer.get("schema") != SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} has schema version {footer.get('schema')!r}, this code reads "
-            f"{SCHEMA_VERSION}; delete it and run again"
-        )
+        what = f"is damaged (its footer: {_first_line(error)})"
+        raise StoreError(f"{path} {what}; {AGAIN}") from error
+    if (version := footer.get("schema")) != SCHEMA_VERSION:
+        what = f"has schema version {version!r}, this code reads {SCHEMA_VERSION}"
+        raise StoreError(f"{path} {what}; {AGAIN}")
     return footer
 
 
@@ -130,14 +119,10 @@ def read_table(
             columns = [name for name in columns if name in names]
         table = pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
-        raise StoreError(
-            f"{path} is damaged ({_first_line(error)}); delete it and run again"
-        ) from error
+        raise StoreError(f"{path} is damaged ({_first_line(error)}); {AGAIN}") from error
     if whole and isinstance(said, str) and (found := table_hash(table)) != said:
-        raise StoreError(
-            f"{path} was changed: its content has hash {found}, the footer says {said}; delete it "
-            "and run again"
-        )
+        what = f"its content has hash {found}, the footer says {said}"
+        raise StoreError(f"{path} was changed: {what}; {AGAIN}")
     return table
 
 
@@ -151,13 +136,11 @@ def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
     columns = {name: values[order] for name, values in columns.items()}
     replicate = columns["replicate"]
     starts = np.flatnonzero(np.diff(replicate, prepend=-1))
-    stops = np.append(starts[1:], replicate.size)
-    return {
-        int(replicate[start]): content_hash(
-            {name: values[start:stop] for name, values in columns.items()}
-        )[:DIGITS]
-        for start, stop in zip(starts, stops, strict=True)
-    }
+    hashes = {}
+    for start, stop in itertools.pairwise([*starts, replicate.size]):
+        own = {name: values[start:stop] for name, values in columns.items()}
+        hashes[int(replicate[start])] = content_hash(own)[:DIGITS]
+    return hashes
 
 
 def content_of_run(hashes: Iterable[str]) -> str:
@@ -179,10 +162,9 @@ def table_hash(table: pa.Table) -> str:
     columns = {}
     for name in table.column_names:
         column = table[name]
-        if pa.types.is_primitive(column.type) and not column.null_count:
-            columns[name] = column.to_numpy()
-        else:
-            columns[name] = np.frombuffer(json.dumps(column.to_pylist()).encode(), np.uint8)
+        is_whole = pa.types.is_primitive(column.type) and not column.null_count
+        text = b"" if is_whole else json.dumps(column.to_pylist()).encode()
+        columns[name] = column.to_numpy() if is_whole else np.frombuffer(text, np.uint8)
     return content_hash(columns)[:16]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairbandits.checks import one_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import content_hash, write_table
 from fairbandits.engine import kinds
@@ -48,10 +49,7 @@ def targets_of(means: np.ndarray) -> np.ndarray:
 
 
 def published_rounds(figures: Mapping[str, Mapping[str, Any]], horizon: int) -> list[int]:
-    """Return the rounds at which a horizon's published figures were read off.
-
-    `figures` are those of papers/banditq/published.yaml; figures of another `horizon` are ignored.
-    """
+    """Return the rounds at which a horizon's figures in published.yaml were read off."""
     shown = (figure["values"] for figure in figures.values() if figure["horizon"] == horizon)
     return sorted({one["round"] for some in shown for one in some if one["quantity"] == "value"})
 
@@ -68,13 +66,10 @@ def replay(
 
     `arms` (5 or 1000) and `feedback` ("full" or "bandit") choose its instance and program. `rounds`
     stops it early, with V still that of the whole horizon; `also` are rounds to record besides 2000
-    even ones; `progress` is called with the rounds done. The regret is that of the reward received,
-    against the static benchmark.
+    even ones. The regret is that of the reward received, against the static benchmark.
     """
-    if arms not in HORIZONS:
-        raise ValueError(f"arms must be one of {', '.join(map(str, HORIZONS))}, got {arms!r}")
-    if feedback not in LOOPS:
-        raise ValueError(f"feedback must be one of {', '.join(LOOPS)}, got {feedback!r}")
+    one_of("arms", arms, tuple(HORIZONS))
+    one_of("feedback", feedback, tuple(LOOPS))
     also = set(also)
     if also and min(also) < 1:
         raise ValueError(f"also must be rounds of at least 1, got {min(also)}")
@@ -108,14 +103,10 @@ def replay(
 
     benchmark = static_benchmark(means, targets).reward
     queues = record.probes_at[:, policy.probes.index("queue")]
-    return {
-        "round": checkpoints,
-        "regret": benchmark * checkpoints - record.rewards_at.sum(axis=1),
-        "queue_1": queues[:, 0],
-        "queue_2": queues[:, 1],
-        "rate_1": record.rewards_at[:, 0] / checkpoints,
-        "rate_2": record.rewards_at[:, 1] / checkpoints,
-    }
+    regret = benchmark * checkpoints - record.rewards_at.sum(axis=1)
+    columns = {"round": checkpoints, "regret": regret}
+    columns |= {f"queue_{k}": queues[:, k - 1] for k in (1, 2)}
+    return columns | {f"rate_{k}": record.rewards_at[:, k - 1] / checkpoints for k in (1, 2)}
 
 
 def write_replay(
@@ -130,11 +121,8 @@ def write_replay(
     """Replay and write the Parquet file."""
     columns = replay(arms, feedback, rounds=rounds, also=also, progress=progress)
     means = draw_start(np.random.RandomState(SEED), arms)
-    footer = {
-        "kind": "replay",
-        "replay": "banditq-uai2024",
-        "arms": arms,
-        "feedback": feedback,
+    footer = {"kind": "replay", "replay": "banditq-uai2024", "arms": arms, "feedback": feedback}
+    footer |= {
         "horizon": HORIZONS[arms],
         "means": means.tolist(),
         "targets": targets_of(means).tolist(),

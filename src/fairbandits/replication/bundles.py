@@ -6,6 +6,7 @@ into several. The workflow plans on every start, so neither Numba nor pandas is 
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 from fairbandits.policies import HOMES
 from fairbandits.policies.own import is_own
+from fairbandits.policies.parameters import a, whole
 from fairbandits.replication.code import code_of_all
 from fairbandits.settings.config import Config, Experiment, Run
 from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
@@ -57,17 +59,15 @@ class Bundle:
 
 
 def bundles_of(config: Config) -> list[Bundle]:
-    """Return the bundles of a configuration.
+    """Return the bundles of a configuration, those of figures apart from all others.
 
-    Experiments that figures show are apart from all others, and papers from each other. Experiments
-    longer than the configuration's `job_seconds` are bundles of their own in several parts: whole
-    runs, or chunks of one run. So is each experiment of a variant, since few of them are run.
+    Experiments longer than `job_seconds` are bundles of several parts: whole runs, or chunks of one
+    run. So is each experiment of a variant, since few of them are run.
     """
     most = config.job_seconds
     units: dict[tuple[str, bool], dict[str, list[Experiment]]] = {}
     for one in config.experiments:
-        shown = bool(one.figures or one.companion_to)
-        kind = units.setdefault((one.paper, shown), {})
+        kind = units.setdefault((one.paper, bool(one.figures or one.companion_to)), {})
         kind.setdefault(one.suite or one.name, []).append(one)
     bundles = []
     for (paper, shown), kind in units.items():
@@ -77,11 +77,9 @@ def bundles_of(config: Config) -> list[Bundle]:
             if sum(map(_seconds, runs)) <= most and unit[0].scale != "variant":
                 short.append(unit)
                 continue
-            parts = [
-                part
-                for together in _packed(runs, _seconds, most)
-                for part in _packed(chain(*together), lambda chunk: chunk.seconds, most)
-            ]
+            parts = []
+            for together in _packed(runs, _seconds, most):
+                parts += _packed(chain(*together), lambda chunk: chunk.seconds, most)
             bundles.append(Bundle(paper, name, unit, shown, parts))
         packed = _packed(short, lambda unit: sum(map(_seconds, _runs(unit))), most)
         for number, together in enumerate(packed, 1):
@@ -101,10 +99,10 @@ def _packed(
 ) -> list[list[Item]]:
     """Return items in order, grouped so that a group takes at most `most` seconds if it can."""
     packed: list[list[Item]] = []
-    taken = 0.0
+    taken = math.inf
     for item in items:
         own = seconds(item)
-        if not packed or taken + own > most:
+        if taken + own > most:
             packed.append([])
             taken = 0.0
         packed[-1].append(item)
@@ -114,10 +112,8 @@ def _packed(
 
 def _chunks(run: Run) -> list[Chunk]:
     one = seconds_of_replicate(run.spec, run.cost)
-    return [
-        Chunk(run, replicates, len(range_of(replicates)) * one + WRITTEN)
-        for replicates in run.chunks()
-    ]
+    lengths = {replicates: len(range_of(replicates)) for replicates in run.chunks()}
+    return [Chunk(run, replicates, n * one + WRITTEN) for replicates, n in lengths.items()]
 
 
 def _seconds(chunks: Iterable[Chunk]) -> float:
@@ -157,9 +153,8 @@ def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
     jobs = []
     for bundle in bundles:
         for number, chunks in enumerate(bundle.parts, 1):
-            name = f"simulate_{bundle.paper}_{bundle.name}"
-            if len(bundle.parts) > 1:
-                name += f"_{number}"
+            part = f"_{number}" if len(bundle.parts) > 1 else ""
+            name = f"simulate_{bundle.paper}_{bundle.name}{part}"
             entries = [
                 {
                     "seed": config.seed_of(config.experiment_of(chunk.run)),
@@ -187,9 +182,9 @@ def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
             chunks = [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
             files += chunks
             entry = {"experiment": one.facts(), "ledger": config.ledger_of(one)}
-            entry |= {"chunks": [f"{results}/{file}" for file in chunks]}
-            place = {"out": f"{results}/{one.dataset}", "seed": config.seed_of(one)}
-            entries.append(entry | place)
+            entry["chunks"] = [f"{results}/{file}" for file in chunks]
+            entry |= {"out": f"{results}/{one.dataset}", "seed": config.seed_of(one)}
+            entries.append(entry)
         name = f"collect_{bundle.paper}_{bundle.name}"
         outputs = [one.dataset for one in bundle.experiments]
         content = json.dumps(_plan("datasets", entries))  # runs in the order of the configuration
@@ -239,24 +234,18 @@ def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
 
 def _placed(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry with paths for its files; ValueError where something is of another kind."""
-    seed, chunks = entry["seed"], entry.get("chunks", [])
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if not isinstance(chunks, list):
-        raise ValueError(f"chunks must be a list of files, got {chunks!r}")
+    whole(at_least=0)("seed", entry["seed"], "")
+    chunks = a(list, "a list of files")("chunks", entry.get("chunks", []), "")
     for file in (entry["out"], *chunks):
-        if not isinstance(file, str):
-            raise ValueError(f"a file must be named by a text, got {file!r}")
+        a(str, "named by a text")("a file", file, "")
     return entry | {"out": Path(entry["out"]), "chunks": [*map(Path, chunks)]}
 
 
 def _task(entry: dict[str, Any]) -> dict[str, Any]:
     """Return what is to be simulated; ValueError where something is of another kind."""
     entry = _placed(entry)
-    if not isinstance(entry["name"], str):
-        raise ValueError(f"name must be a text, got {entry['name']!r}")
-    if not isinstance(entry["run"], dict):
-        raise ValueError(f"run must be a JSON object, got {entry['run']!r}")
+    a(str, "a text")("name", entry["name"], "")
+    a(dict, "a JSON object")("run", entry["run"], "")
     run, replicates = RunSpec.from_json(entry["run"]), range_of(entry["replicates"])
     if not isinstance(run.policy, str) or not (is_own(run.policy) or run.policy in HOMES):
         raise ValueError(f"no policy {run.policy!r}{meant(str(run.policy), list(HOMES))}")

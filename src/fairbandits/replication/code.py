@@ -21,10 +21,9 @@ LEARNER = "policies/learner.py"
 def code_of(spec: RunSpec) -> str:
     """Return the fingerprint of the code that a run goes through, 16 hexadecimal digits.
 
-    It covers the code of every run (streams, laws, loops, recording), the files of its policy, the
-    learner in that and its observers, and all that these import; of the registries only the run's
-    own lines. A user's policy can import anything from the package, so its runs count all policies
-    and observers; the hash of its own file is in the specification.
+    It covers the code of every run, the files of its policy, learner and observers, and all that
+    these import; of the registries only the run's own lines. A user's policy can import anything,
+    so its runs count all policies and observers.
     """
     policies = sorted(set(_policies(spec.policy, {**spec.parameters, **spec.sweep})))
     observers = sorted(name for name, _ in spec.observe)

@@ -22,23 +22,17 @@ from fairbandits.data.store import (
 )
 from fairbandits.rationals import quota_numerators
 from fairbandits.replication.code import code_of
-from fairbandits.replication.recorded import cell_sizes, specs_of
+from fairbandits.replication.recorded import KEYS, cell_sizes, specs_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
 #: Columns of every dataset; a run's others follow them: horizon if several, swept parameters, drawn
 #: means, deficits and the policies' probes.
-COMMON = ("run", "policy", "law", "replicate", "round", "arm", "plays", "reward")
+COMMON = (*KEYS, "plays", "reward")
 
 #: Columns of deficits -> which pulls are owed.
-DEFICITS = {
-    "floor_deficit": "floor(quota * t)",
-    "deficit": "quota * t",
-    "floor_deficit_sup": "",
-    "deficit_sup": "",
-}
-
+DEFICITS = {"floor_deficit": "floor(quota * t)", "deficit": "quota * t"}
 #: Values of which a small run has fewer.
 SCALED = ("horizon", "horizons", "checkpoints")
 
@@ -55,8 +49,8 @@ def collect(
 ) -> None:
     """Write the dataset of an experiment's `facts` from chunk files in folders named like its runs.
 
-    `ledger` is the digest that `seed` was derived from, None for a chosen seed. Raises StoreError
-    if a chunk is damaged, foreign, stale or out of place, or an invariant fails.
+    `ledger` is the digest that `seed` was derived from. Raises StoreError if a chunk is damaged,
+    foreign, stale or out of place, or an invariant fails.
     """
     for file in chunks:
         if file.parent.name not in experiment["runs"]:
@@ -64,23 +58,14 @@ def collect(
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
     schemas = []
     for file in chunks:
-        footer = read_footer(file)
-        expect(footer, {"kind": "chunk"}, file)
-        refuse_stale(footer, file)
+        footer = _fresh(file, "chunk")
         hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
         schemas.append(_labelled(pq.read_schema(file).empty_table(), "", "", "").schema)
     codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
-    footer = {
-        "kind": "dataset",
-        "seed": seed,
-        "ledger": ledger,
-        "code": joint(codes.values()),
-        "codes": codes,
-        "content": {
-            name: content_of_run(own[replicate] for replicate in sorted(own))
-            for name, own in hashes.items()
-        },
-    } | experiment
+    in_order = {name: dict(sorted(own.items())).values() for name, own in hashes.items()}
+    content = {name: content_of_run(own) for name, own in in_order.items()}
+    footer = {"kind": "dataset", "seed": seed, "ledger": ledger}
+    footer |= {"code": joint(codes.values()), "codes": codes, "content": content, **experiment}
     unified = pa.unify_schemas(schemas, promote_options="permissive")
     columns = dict.fromkeys((*COMMON, *(name for one in schemas for name in one.names)))
     schema = pa.schema([unified.field(name) for name in columns])
@@ -99,11 +84,9 @@ def _runs(
             try:
                 footer, table = read_chunk(file, spec, seed=seed)
             except StoreError as error:  # what is missing is made again
-                reason, _, way_out = str(error).partition("; ")
-                way_out = way_out or f"delete {file} and run again"
-                raise StoreError(f"{reason}; {way_out}") from error
-            first, last = footer["replicates"]
-            replicates += range(first, last + 1)
+                way_out = "" if "; " in str(error) else f"; delete {file} and run again"
+                raise StoreError(f"{error}{way_out}") from error
+            replicates += _numbers(footer["replicates"])
             parts.append(_labelled(table, name, spec.policy, spec.law))
         if replicates != list(range(experiment["replicates"])):
             raise StoreError(
@@ -114,45 +97,47 @@ def _runs(
             means = np.concatenate([_drawn(part, spec) for part in parts])
             drawn = means if drawn is None else drawn
             if not np.array_equal(means, drawn):
-                raise StoreError(
-                    f"{out}: the replicates of {name} have other means than those of "
-                    f"{next(iter(experiment['runs']))}"
-                )
-        slices = [_cell_slices(part, spec) for part in parts]
-        yield pa.concat_tables(
-            part.slice(*own[cell])
-            for cell in range(len(spec.cells))
-            for part, own in zip(parts, slices, strict=True)
-        )
+                first, others = next(iter(experiment["runs"])), "have other means than those of"
+                raise StoreError(f"{out}: the replicates of {name} {others} {first}")
+        cells = zip(*(_cells(part, spec) for part in parts), strict=True)
+        yield pa.concat_tables(part for cell in cells for part in cell)
 
 
 def read_chunk(file: Path, spec: RunSpec, **facts: Any) -> tuple[dict[str, Any], pa.Table]:
     """Return a run's chunk, its footer first; StoreError if it is foreign, stale or unsound."""
-    footer = read_footer(file)
-    expect(footer, {"kind": "chunk", "run": spec.to_json()} | facts, file)
-    refuse_stale(footer, file)
+    footer = _fresh(file, "chunk", run=spec.to_json(), **facts)
     table = read_table(file)
     expect_rows(table, spec, footer["replicates"], file)
     guard(table, spec, file)
     return footer, table
 
 
-def _cell_slices(table: pa.Table, spec: RunSpec) -> list[tuple[int, int]]:
-    """Return the first row and the number of rows of each cell in a run's table."""
+def _fresh(file: Path, kind: str, **facts: Any) -> dict[str, Any]:
+    """Return the footer of a file; StoreError unless it is of a kind, has these facts, is fresh."""
+    footer = read_footer(file)
+    expect(footer, {"kind": kind} | facts, file)
+    refuse_stale(footer, file)
+    return footer
+
+
+def _numbers(replicates: Sequence[int]) -> range:
+    """Return the replicates from the first to the last."""
+    first, last = replicates
+    return range(first, last + 1)
+
+
+def _cells(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
+    """Return the rows of each cell in a run's table."""
     sizes = cell_sizes(table, spec)
-    return list(zip(itertools.accumulate(sizes, initial=0), sizes, strict=False))
+    starts = itertools.accumulate(sizes, initial=0)
+    return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
 
 
 def load_dataset(
     file: Path, columns: list[str] | None = None, rows: Rows | None = None
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """Return some columns (those that exist) and rows of a dataset, and its footer.
-
-    Raises StoreError if it is unusable or stale.
-    """
-    footer = read_footer(file)
-    expect(footer, {"kind": "dataset"}, file)
-    refuse_stale(footer, file)
+    """Return existing columns and some rows of a dataset, and its footer; StoreError if stale."""
+    footer = _fresh(file, "dataset")
     return read_table(file, columns, None if rows is None else rows(footer)), footer
 
 
@@ -168,11 +153,8 @@ def refuse_stale(footer: dict[str, Any], file: Path) -> None:
         except ValueError as error:
             code = f"without it ({error})"
         if made != code:
-            of = f" {name}" if name else ""
-            raise StoreError(
-                f"{file} is stale: code {made} made{of or ' it'}, this is {code}; "
-                "`fairbandits replicate` makes it anew"
-            )
+            reason = f"code {made} made {name or 'it'}, this is {code}"
+            raise StoreError(f"{file} is stale: {reason}; `fairbandits replicate` makes it anew")
 
 
 def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
@@ -208,45 +190,37 @@ def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
     """Raise StoreError if a footer differs from the wanted values."""
     for key, value in wanted.items():
-        if footer.get(key) != value:
-            raise StoreError(
-                f"{file} does not belong here: its {key} is {footer.get(key)!r}, wanted {value!r}"
-            )
+        if (own := footer.get(key)) != value:
+            words = f"its {key} is {own!r}, wanted {value!r}"
+            raise StoreError(f"{file} does not belong here: {words}")
 
 
 def _drawn(table: pa.Table, spec: RunSpec) -> np.ndarray:
     """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
-    _, size = _cell_slices(table, spec)[0]
-    means, replicate = (table[name].to_numpy()[:size] for name in ("mean", "replicate"))
-    n_replicates = replicate[-1] - replicate[0] + 1
-    return means.reshape(n_replicates, -1, spec.n_arms)[:, 0]
+    first = _cells(table, spec)[0]
+    means, replicate = (first[name].to_numpy() for name in ("mean", "replicate"))
+    return means.reshape(replicate[-1] - replicate[0] + 1, -1, spec.n_arms)[:, 0]
 
 
 def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
-    constants = {"run": name, "policy": policy, "law": law}
-    for column, value in constants.items():
-        indices = pa.array(np.zeros(table.num_rows, np.int32))
-        table = table.append_column(
-            column, pa.DictionaryArray.from_arrays(indices, pa.array([value]))
-        )
+    indices = pa.array(np.zeros(table.num_rows, np.int32))
+    for column, value in (("run", name), ("policy", policy), ("law", law)):
+        constant = pa.DictionaryArray.from_arrays(indices, pa.array([value]))
+        table = table.append_column(column, constant)
     return table
 
 
 def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file: Path) -> None:
-    """Raise StoreError unless each replicate has all arms at the same rounds.
-
-    `replicates` are the first and the last. The rounds increase and end with their cell's horizon.
-    """
-    first, last = replicates
-    slices = _cell_slices(table, spec)
-    if sum(size for _, size in slices) != table.num_rows or not all(
-        _is_whole(table.slice(*own), cell, spec, range(first, last + 1))
-        for cell, own in zip(spec.cells, slices, strict=True)
+    """Raise StoreError unless each replicate, first to last, has all arms at the same rounds."""
+    cells = _cells(table, spec)
+    if sum(rows.num_rows for rows in cells) != table.num_rows or not all(
+        _is_whole(rows, cell, spec, _numbers(replicates))
+        for cell, rows in zip(spec.cells, cells, strict=True)
     ):
+        swept_ones = "".join(f", for each {name} of the sweep" for name in spec.cells[0])
         raise StoreError(
             f"{file}: its rows must be arms 1 to {spec.n_arms} of the same rounds, up to "
-            f"{spec.horizon}, of replicates {first} to {last}"
-            + "".join(f", for each {name} of the sweep" for name in spec.cells[0])
+            f"{spec.horizon}, of replicates {replicates[0]} to {replicates[1]}{swept_ones}"
         )
 
 
@@ -269,15 +243,11 @@ def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: r
 
 
 def expect_all_rows(file: Path) -> None:
-    """Raise StoreError unless a dataset has each run's rows exactly once.
-
-    Recorded values are not read (`guard_dataset` does that).
-    """
+    """Raise StoreError unless a dataset has each run's rows once; recorded values are not read."""
     footer = read_footer(file)
     specs = specs_of(footer)
     swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
-    names = ["run", "policy", "law", "replicate", "round", "arm", *swept_names]
-    table = read_table(file, names)
+    table = read_table(file, [*KEYS, *swept_names])
     n_rows = 0
     for name, spec in specs.items():
         rows = table.filter(pc.equal(table["run"], name))
@@ -286,10 +256,8 @@ def expect_all_rows(file: Path) -> None:
             if (found := rows[column].unique().to_pylist()) != [wanted]:
                 raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
         n_rows += rows.num_rows
-    if n_rows != table.num_rows:
-        raise StoreError(
-            f"{file}: {table.num_rows - n_rows} of its rows are of no run that its footer has"
-        )
+    if other := table.num_rows - n_rows:
+        raise StoreError(f"{file}: {other} of its rows are of no run that its footer has")
 
 
 def guard_dataset(file: Path) -> None:
@@ -297,70 +265,47 @@ def guard_dataset(file: Path) -> None:
     footer = read_footer(file)
     for name, spec in specs_of(footer).items():
         table = read_table(file, rows=pc.equal(pc.field("run"), name))
-        table = table.select(
-            [
-                field.name
-                for field, column in zip(table.schema, table.columns, strict=True)
-                if pa.types.is_primitive(field.type) and not column.null_count
-            ]
-        )
+        complete = [name for name in table.column_names if not table[name].null_count]
+        numbers = [name for name in complete if pa.types.is_primitive(table[name].type)]
+        table = table.select(numbers)
         expect_rows(table, spec, [0, footer["replicates"] - 1], file)
         guard(table, spec, file)
 
 
 def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
-    """Check invariants of any policy and any rewards; StoreError names the first row that fails.
-
-    All arms' plays sum to the round; cumulated values never fall; all numbers are finite; queues
-    for targets satisfy target * t - reward = queue - idleness (E3 of the fluid equilibrium, exact
-    on every path); deficits follow from the plays, integers exactly; drawn means are one set per
-    replicate, in their range.
-    """
+    """Check invariants of any policy and any rewards; StoreError names the first row that fails."""
     n_arms = spec.n_arms
     grid = {name: table[name].to_numpy().reshape(-1, n_arms) for name in table.column_names}
     rounds = grid["round"][:, 0]
 
     def check(holds: np.ndarray, what: str) -> None:
         failed = np.flatnonzero(~holds.reshape(holds.shape[0], -1).all(axis=1))
-        if failed.size:
-            row = failed[0]
-            raise StoreError(
-                f"{file}: {what} fails first in replicate {grid['replicate'][row, 0]}, "
-                f"round {rounds[row]}"
-            )
+        for row in failed[:1]:
+            place = f"replicate {grid['replicate'][row, 0]}, round {rounds[row]}"
+            raise StoreError(f"{file}: {what} fails first in {place}")
 
     for name, values in grid.items():
         check(np.isfinite(values), f"that {name} is finite")
     total = grid["plays"].sum(axis=1)
     check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
     later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
-    starts = [start // n_arms for start, _ in _cell_slices(table, spec)]
-    later[np.array(starts[1:], np.int64) - 1] = False  # another cell
+    ends = np.cumsum(cell_sizes(table, spec)) // n_arms
+    later[ends[:-1] - 1] = False  # another cell
     for name in grid:
         if name in RECORDED and RECORDED[name].grows:
             rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
             check(np.append(True, rises), f"that {name} never falls")
-    if "idleness" in grid and "queue" in grid:
+    if "idleness" in grid and "queue" in grid:  # E3 of the fluid equilibrium, on every path
         target = _targets(spec, grid)
         owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
         gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
         check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
-    if measured := [name for name in DEFICITS if name in grid]:
-        if "quota" in grid:
-            numerators, denominator = grid["quota"], spec.drawn_quotas["denominator"]
-        else:
-            numerators, denominator = quota_numerators(spec.quotas)
-        owed = np.array(numerators) * rounds[:, None]
-        now = {
-            "floor_deficit": owed // denominator - grid["plays"],
-            "deficit": (owed - denominator * grid["plays"]) / denominator,
-        }
-        for name in measured:
-            current = name.removesuffix("_sup")
-            if name == current:
-                check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
-            else:
-                check(grid[name] >= now[current], f"that {name} is at least {current}")
+    if any(name in grid or f"{name}_sup" in grid for name in DEFICITS):
+        now = _deficits(spec, grid)
+        for name in (one for one in DEFICITS if one in grid):
+            check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
+        for name in (one for one in DEFICITS if f"{one}_sup" in grid):
+            check(grid[f"{name}_sup"] >= now[name], f"that {name}_sup is at least {name}")
     if spec.drawn_means:
         low, high = map(np.array, spec.ranges)
         for arm, mean in spec.drawn_means.get("fixed", ()):
@@ -371,6 +316,17 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
         replicates, place = np.unique(grid["replicate"][:, 0], return_index=True)
         own = grid["mean"][place[np.searchsorted(replicates, grid["replicate"][:, 0])]]
         check(grid["mean"] == own, "that a replicate keeps its means")
+
+
+def _deficits(spec: RunSpec, grid: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return how many pulls each arm lacks of its quota: of whole ones, and exactly."""
+    if "quota" in grid:
+        numerators, denominator = grid["quota"], spec.drawn_quotas["denominator"]
+    else:
+        numerators, denominator = quota_numerators(spec.quotas)
+    owed, plays = np.array(numerators) * grid["round"], grid["plays"]
+    exact = (owed - denominator * plays) / denominator
+    return {"floor_deficit": owed // denominator - plays, "deficit": exact}
 
 
 def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:

@@ -1,8 +1,4 @@
-"""Time left of a workflow run, from the expected times of its jobs.
-
-The workflow gives each rule's expected time; times of finished jobs correct it. Only the standard
-library is imported.
-"""
+"""Time left of a workflow run, from the expected times of its jobs and those of finished ones."""
 
 import csv
 import math
@@ -49,22 +45,22 @@ class Progress:
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
         """Record the number of jobs of each rule before the first starts; return a message."""
-        self._all = Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
+        self._all = _jobs(counts)
         self._left = self._all.copy()
         self._begin = now
         return f"{self._all.total()} jobs to do"
 
     def foreseen(self, counts: Mapping[str, int]) -> str:
         """Return how many jobs of each kind a run would have, and its expected time."""
-        counts = {rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE}
+        counts = _jobs(counts)
         figures = [rule for rule in counts if _is_figure(rule)]
         kinds: Counter[str] = Counter()
         for rule, n in counts.items():
             kinds[KINDS.get(rule.partition("_")[0], rule)] += 0 if rule in figures else n
         seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
         time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
-        cores = f"{self.cores} core" + "s" * (self.cores > 1)
-        lines = [f"{sum(counts.values())} jobs, {time} on {cores}; nothing is written now"]
+        cores = f"{self.cores} core{'s' * (self.cores > 1)}"
+        lines = [f"{counts.total()} jobs, {time} on {cores}; nothing is written now"]
         lines += [f"  {kind}: {n}" for kind, n in kinds.items() if n]
         names = f" ({', '.join(figures)})" if len(figures) < 9 else ""
         lines += [f"  figures: {len(figures)}{names}"] if figures else []
@@ -110,23 +106,19 @@ class Progress:
 
     def _runs(self, now: float | None = None) -> str:
         """Return the running jobs, with their times so far if `now` is given."""
-        names = [
-            name if now is None else f"{name} ({round(now - start)} s)"
-            for rule, name, start in list(self._running.values())
-            if rule in self._left
-        ]
+        known = [one for one in list(self._running.values()) if one[0] in self._left]
+        times = ["" if now is None else f" ({round(now - start)} s)" for _, _, start in known]
+        names = [name + time for (_, name, _), time in zip(known, times, strict=True)]
         return f"; running: {', '.join(names)}" if names else ""
 
     def _seconds(self, rule: str) -> float:
-        if rule in self.expected:
-            return self.expected[rule]
-        return next((s for name, s in EXPECTED.items() if name in rule), OTHERS)
+        usual = next((s for name, s in EXPECTED.items() if name in rule), OTHERS)
+        return self.expected.get(rule, usual)
 
     def _still(self, now: float) -> float:
         """Return the seconds left, at the pace and with as many jobs at once as until now."""
-        running = [
-            (self._seconds(rule), now - start) for rule, _, start in list(self._running.values())
-        ]
+        started = list(self._running.values())
+        running = [(self._seconds(rule), now - start) for rule, _, start in started]
         late = [(expected, took) for expected, took in running if took > expected]
         foreseen, taken = map(sum, zip((self._foreseen, self._taken), *late, strict=True))
         pace = taken / foreseen
@@ -137,6 +129,10 @@ class Progress:
         return max(work - begun, 0.0) / at_once
 
 
+def _jobs(counts: Mapping[str, int]) -> Counter[str]:
+    return Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
+
+
 def _is_figure(rule: str) -> bool:
     return "_fig" in rule and "_figures" not in rule
 
@@ -144,16 +140,12 @@ def _is_figure(rule: str) -> bool:
 def _words(seconds: float) -> str:
     if seconds < 5:
         return "almost done"
-    if seconds < 90:
-        return f"about {5 * round(seconds / 5)} s left"
-    return f"about {round(seconds / 60)} min left"
+    in_seconds, minutes = f"{5 * round(seconds / 5)} s", f"{round(seconds / 60)} min"
+    return f"about {in_seconds if seconds < 90 else minutes} left"
 
 
 def measured(file: Path, column: str = "s") -> float | None:
-    """Return a value of an earlier run's benchmark file, None without a usable one.
-
-    The columns are Snakemake's: ``s`` for seconds, ``max_rss`` for megabytes.
-    """
+    """Return seconds, or ``max_rss`` in megabytes, of an earlier run's benchmark file; or None."""
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             return float(next(csv.DictReader(lines, delimiter="\t"))[column])
@@ -164,9 +156,7 @@ def measured(file: Path, column: str = "s") -> float | None:
 def needs(file: Path, seconds: float) -> dict[str, int]:
     """Return a job's request to a cluster: ``mem_mb`` (megabytes) and ``runtime`` (minutes).
 
-    With a benchmark `file` of an earlier run it is 1.5 times the memory and 3 times the time
-    measured; without one, 20 times the expected `seconds`, since the rule of thumb was wrong by up
-    to 15 times.
+    It is more than a benchmark `file` has, or 20 times the rule of thumb, which errs by up to 15.
     """
     memory, before = measured(file, "max_rss"), measured(file)
     time = 20 * seconds if before is None else 3 * before

@@ -1,5 +1,6 @@
 """Datasets as arrays: each cell of each run of an experiment."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -43,24 +44,17 @@ def specs_of(footer: dict[str, Any]) -> dict[str, RunSpec]:
 def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
     """Return the number of rows of each cell in a run's table, in order.
 
-    Raises ValueError if horizons apart, each with its own number of rounds, are not distinguished
-    in the table.
+    Horizons apart have a number of rounds each; ValueError if the table does not tell them apart.
     """
     n_cells = len(spec.cells)
     if not spec.apart:
         return [table.num_rows // n_cells] * n_cells
     if "horizon" not in table.column_names:
-        raise ValueError(
-            "runs of horizons apart need the column horizon, got "
-            f"{', '.join(table.column_names) or 'none'}"
-        )
-    horizon = table["horizon"].to_numpy()
-    cells_each = n_cells // len(spec.horizons)
-    return [
-        int((horizon == one).sum()) // cells_each
-        for one in spec.horizons
-        for _ in range(cells_each)
-    ]
+        names = ", ".join(table.column_names) or "none"
+        raise ValueError(f"runs of horizons apart need the column horizon, got {names}")
+    horizon, cells_each = table["horizon"].to_numpy(), n_cells // len(spec.horizons)
+    sizes = [int((horizon == one).sum()) // cells_each for one in spec.horizons]
+    return [size for size in sizes for _ in range(cells_each)]
 
 
 def runs_of(
@@ -98,11 +92,8 @@ def _blocks(table: pa.Table) -> dict[str, pa.Table]:
     found = [names[codes[start]] for start in starts]
     if len(set(found)) < len(found):
         return {name: table.filter(pc.equal(table["run"], name)) for name in set(found)}
-    ends = [*starts[1:], table.num_rows]
-    return {
-        name: table.slice(start, end - start)
-        for name, start, end in zip(found, starts, ends, strict=True)
-    }
+    places = zip(found, itertools.pairwise([*starts, table.num_rows]), strict=True)
+    return {name: table.slice(start, end - start) for name, (start, end) in places}
 
 
 def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
@@ -113,9 +104,7 @@ def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
         groups.setdefault((run.name, rest), []).append(run)
     for (_, rest), parts in groups.items():
         parts.sort(key=lambda part: part.cell.get("horizon", 0))
-        values = {
-            name: np.concatenate([part.values[name] for part in parts], axis=1)
-            for name in parts[0].values
-        }
+        values = {name: [part.values[name] for part in parts] for name in parts[0].values}
+        values = {name: np.concatenate(some, axis=1) for name, some in values.items()}
         rounds = np.concatenate([part.rounds for part in parts])
         yield replace(parts[0], rounds=rounds, values=values, cell=dict(rest))

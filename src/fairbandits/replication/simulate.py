@@ -36,10 +36,7 @@ KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
 def simulate_chunk(
     spec: RunSpec, seed: int, replicates: Sequence[int], compiled: bool | None = None
 ) -> dict[str, np.ndarray]:
-    """Return the tidy columns of some replicates (from 0), one cell of the run after the other.
-
-    `compiled` is that of `fairbandits.run`.
-    """
+    """Return the tidy columns of some replicates (from 0), one cell of the run after the other."""
     parts = []
     for cell in spec.cells:
         columns = _columns(spec, cell, seed, replicates, compiled)
@@ -47,21 +44,16 @@ def simulate_chunk(
             columns = {k: v for k, v in columns.items() if k in (*KEPT, *spec.record)}
         for name, value in cell.items():
             if name in columns:
-                raise ValueError(
-                    f"{spec.stream}: policy {spec.policy} reports a column {name!r}, which is also "
-                    "what is swept; the probe needs another name"
-                )
+                words = "which is also what is swept; the probe needs another name"
+                reports = f"policy {spec.policy} reports a column {name!r}"
+                raise ValueError(f"{spec.stream}: {reports}, {words}")
             columns[name] = np.full(columns["round"].size, swept(value))
         parts.append(columns)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _columns(
-    spec: RunSpec,
-    cell: dict[str, Any],
-    seed: int,
-    replicates: Sequence[int],
-    compiled: bool | None,
+    spec: RunSpec, cell: dict[str, Any], seed: int, replicates: Sequence[int], compiled: bool | None
 ) -> dict[str, np.ndarray]:
     """Return one cell's columns, with policies of their own for replicates that need them."""
     horizon = checked_horizon(spec.horizon_of(cell), spec.n_arms)
@@ -126,22 +118,14 @@ def instance_of(spec: RunSpec) -> Instance | RandomInstance:
     """Return the instance of a run, fixed or random."""
     spread = None if spec.spread is None else swept(spec.spread)
     if spec.drawn_means:
-        return RandomInstance(
-            spec.n_arms,
-            *spec.ranges,
-            law=spec.law,
-            spread=spread,
-            decimals=spec.drawn_means.get("decimals"),
-            fixed=spec.drawn_means.get("fixed", ()),
-        )
+        rest = {"decimals": spec.drawn_means.get("decimals")}
+        rest["fixed"] = spec.drawn_means.get("fixed", ())
+        return RandomInstance(spec.n_arms, *spec.ranges, law=spec.law, spread=spread, **rest)
     return Instance(spec.means, law=spec.law, spread=spread)
 
 
 def recorded_rounds(spec: RunSpec, horizon: int) -> np.ndarray:
-    """Return the rounds that a run records in a cell with this horizon.
-
-    A run for several horizons also records the last round of each, unless they are apart.
-    """
+    """Return the rounds that a run records in a cell: the last of each horizon unless apart."""
     if spec.horizons and not spec.apart:
         return np.array([horizon])
     if "at" in spec.checkpoints:
@@ -150,11 +134,7 @@ def recorded_rounds(spec: RunSpec, horizon: int) -> np.ndarray:
 
 
 def write_chunk(
-    spec: RunSpec,
-    seed: int,
-    replicates: range,
-    out: Path,
-    compiled: bool | None = None,
+    spec: RunSpec, seed: int, replicates: range, out: Path, compiled: bool | None = None
 ) -> None:
     """Simulate a chunk and write it with its footer."""
     columns = simulate_chunk(spec, seed, replicates, compiled)

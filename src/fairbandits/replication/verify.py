@@ -58,10 +58,8 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
                 problem = f"{reason}; delete {names}, and `fairbandits replicate` makes both anew"
             problems.append(problem)
     if not problems and sorted(hashes) != list(range(run.replicates)):
-        problems.append(
-            f"the chunks of {run.key} must hold replicates 0 to {run.replicates - 1}, "
-            f"got {sorted(hashes)}"
-        )
+        wanted = f"must hold replicates 0 to {run.replicates - 1}, got {sorted(hashes)}"
+        problems.append(f"the chunks of {run.key} {wanted}")
     return dict(sorted(hashes.items())), problems
 
 
@@ -70,11 +68,9 @@ def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
     hashes = replicate_hashes(_columns(table))
     said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
     for replicate, value in hashes.items():
-        if said.get(replicate) != value:
-            raise StoreError(
-                f"{file}: replicate {replicate} has content hash {value}, the footer says "
-                f"{said.get(replicate, 'none')}"
-            )
+        if (other := said.get(replicate, "none")) != value:
+            words = f"has content hash {value}, the footer says {other}"
+            raise StoreError(f"{file}: replicate {replicate} {words}")
     return hashes
 
 
@@ -84,10 +80,8 @@ def _named(file: Path) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, OSError, ConfigError, pa.ArrowException) as error:
-        words = " ".join(str(error).split())
-        raise StoreError(
-            f"{file} is damaged ({type(error).__name__}: {words}); delete it and run again"
-        ) from error
+        words = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise StoreError(f"{file} is damaged ({words}); delete it and run again") from error
 
 
 def write_lock(config: Config, file: Path) -> None:
@@ -98,9 +92,8 @@ def write_lock(config: Config, file: Path) -> None:
         if problems:
             raise StoreError(problems[0])
         runs[run.key] = " ".join(hashes.values())
-    content: dict[str, Any] = {"seed": config.seed, "runs": runs}
-    if not config.exploratory:
-        content["ledgers"] = _digests(config)
+    ledgers = {} if config.exploratory else {"ledgers": _digests(config)}
+    content = {"seed": config.seed, "runs": runs, **ledgers}
     with replacing(file) as temporary:
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
@@ -119,10 +112,7 @@ def read_lock(file: Path) -> dict[str, Any]:
 
 
 def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
-    """Return the problems of the results on disk, empty if there are none.
-
-    `sample` randomly chosen replicates are simulated again; `seed` chooses them.
-    """
+    """Return the problems of the results on disk; a `sample` of replicates is simulated again."""
     if problems := _other_seed(config, lock):
         return problems
     for run in config.runs:
@@ -131,13 +121,11 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         problems += _compare(run.key, hashes, lock)
         locked = len(lock["runs"].get(run.key, "").split())
         if locked > run.replicates:
-            problems.append(
-                f"{run.key}: {lock['name']} has {locked} replicates, the configuration "
-                f"{run.replicates}"
-            )
-    known = {run.key for run in config.runs}
-    extra = (key for key in lock["runs"] if key not in known)
-    problems += [f"{key} is in {lock['name']} but not in the configuration" for key in extra]
+            words = f"{locked} replicates, the configuration {run.replicates}"
+            problems.append(f"{run.key}: {lock['name']} has {words}")
+    extra = lock["runs"].keys() - {run.key for run in config.runs}
+    words = f"is in {lock['name']} but not in the configuration"
+    problems += [f"{key} {words}" for key in lock["runs"] if key in extra]
     problems += verify_tables(config, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
@@ -161,9 +149,8 @@ def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
 def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
     """Return a line where the lock is of another seed, or for each experiment of other rules."""
     if lock["seed"] != config.seed:
-        return [
-            f"{lock['name']} was made with seed {lock['seed']}, the configuration has {config.seed}"
-        ]
+        words = f"seed {lock['seed']}, the configuration has {config.seed}"
+        return [f"{lock['name']} was made with {words}"]
     if config.exploratory:
         return []
     own, locked = _digests(config), lock["ledgers"]
@@ -202,10 +189,8 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
         rows = rows.select([one for one in rows.column_names if rows[one].null_count < len(rows)])
         schema = _schema_of(config, run)
         if schema and sorted(rows.column_names) != sorted(schema.names):
-            problems.append(
-                f"{file}, {run.name} has columns {', '.join(rows.column_names)}, its chunks have "
-                f"{', '.join(schema.names)}"
-            )
+            own, theirs = (", ".join(names) for names in (rows.column_names, schema.names))
+            problems.append(f"{file}, {run.name} has columns {own}, its chunks have {theirs}")
             continue
         for types in [schema] if schema else _possible(rows):
             ordered = pa.schema([types.field(name) for name in rows.column_names])
@@ -221,10 +206,7 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
 
 
 def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
-    """Yield the schemas that a run's chunks can have had.
-
-    Runs with either feedback share a column of plays: pulls, or sums of probabilities.
-    """
+    """Yield the schemas that a run's chunks can have had: plays are pulls, or probabilities."""
     yield rows.schema
     plays = rows["plays"]
     if pa.types.is_floating(plays.type) and pc.all(pc.equal(plays, pc.floor(plays))).as_py():
@@ -270,17 +252,13 @@ def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
     one = config.experiment(drawn["paper"], drawn["experiment"])
     now = {"seed": config.seed_of(one), "code": code_of_all(run.spec for run in one.runs)}
     for key, value in now.items():
-        if drawn[key] != value:
-            raise StoreError(
-                f"{file} is stale: {one.name} had {key} {drawn[key]} when it was drawn, now {value}"
-            )
+        if (was := drawn[key]) != value:
+            words = f"{one.name} had {key} {was} when it was drawn, now {value}"
+            raise StoreError(f"{file} is stale: {words}")
 
 
 def other_versions(config: Config) -> list[str]:
-    """Return a line for each package that was another version when files were written.
-
-    That is no problem in itself: the lock decides on their content.
-    """
+    """Return a line for each package that was another version when files were written."""
     now = package_versions()
     written: Counter[tuple[str, str]] = Counter()
     for run in config.runs:
@@ -296,13 +274,9 @@ def other_versions(config: Config) -> list[str]:
 
 
 def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
-    """Yield a line per problem, only the first of many of one kind or of many kinds.
-
-    Two problems are of one kind if they differ only in words with a digit, slash or hyphen: files,
-    names, numbers.
-    """
+    """Yield a line per problem, only the first of many of one kind or of many kinds."""
     kinds: dict[tuple[str, ...], list[str]] = {}
-    for problem in problems:
+    for problem in problems:  # one kind differs only in files, names and numbers
         kind = tuple(word for word in problem.split() if not re.search(r"[\d/_-]", word))
         kinds.setdefault(kind, []).append(problem)
     groups = list(kinds.values())

@@ -1,7 +1,4 @@
-"""The part of a ledger that decides, in a form that does not depend on how it is written.
-
-Only the standard library is imported: the configuration needs this on every start.
-"""
+"""The part of a ledger that decides, in a form that does not depend on how it is written."""
 
 import hashlib
 import json
@@ -20,13 +17,7 @@ LEFT_OUT = {
     ),
     "tests": ("version", "changes", "note", "meaning"),
     "experiments": (
-        "title",
-        "figures",
-        "companion_to",
-        "label",
-        "provenance",
-        "source",
-        "chunk",
+        *("title", "figures", "companion_to", "label", "provenance", "source", "chunk"),
         "record",
     ),
 }
@@ -45,9 +36,8 @@ def digest_of(content: Any) -> str:
 def rules_digest(content: Mapping[str, Any]) -> str:
     """Return a hash of everything in a ledger that decides (`canonical`)."""
     found = canonical(content)
-    return digest_of(
-        found | {"claims": {key: nameless(one) for key, one in found["claims"].items()}}
-    )
+    claims = {key: nameless(one) for key, one in found["claims"].items()}
+    return digest_of(found | {"claims": claims})
 
 
 def nameless(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,8 +74,7 @@ def _claim(record: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, A
 
 def _test(block: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
     rule = content.get("rules", {}).get(block.get("rule"), {})
-    found = _without(block, "tests") | {"rule": _without(rule, "rules")}
-    return found
+    return _without(block, "tests") | {"rule": _without(rule, "rules")}
 
 
 def without_prose(block: Any) -> Any:
@@ -99,12 +88,8 @@ def without_prose(block: Any) -> Any:
 
 
 def _without(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    given = GIVEN.get(kind, ())
-    return {
-        key: True if key in given else value
-        for key, value in record.items()
-        if key not in LEFT_OUT[kind]
-    }
+    kept = {key: value for key, value in record.items() if key not in LEFT_OUT[kind]}
+    return kept | {key: True for key in GIVEN.get(kind, ()) if key in kept}
 
 
 def plain(value: Any, place: str) -> Any:

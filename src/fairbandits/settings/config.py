@@ -1,7 +1,4 @@
-"""Read and check the configuration: files -> experiments -> runs.
-
-The workflow reads it on every start, so neither Numba nor pandas is imported here.
-"""
+"""Read and check the configuration: files -> experiments -> runs."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,11 +42,7 @@ class Config:
         return self.seed != LEDGER
 
     def seed_of(self, experiment: Experiment) -> int:
-        """Return the root seed of an experiment's runs.
-
-        It is the chosen one or, for ``ledger``, follows from the experiment's digest; what figures
-        show keeps its own number. Under a salt all seeds follow from that too.
-        """
+        """Return the root seed of an experiment's runs: chosen, a number, or of a digest."""
         if self.exploratory:
             return self.seed
         if isinstance(experiment.origin, int) and not self.salt:
@@ -74,11 +67,10 @@ class Config:
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
         """Paper and name of each figure; a paper's replays come after its runs."""
-        papers = list(dict.fromkeys(experiment.paper for experiment in self.experiments))
-        blocks = sorted(
-            (*self.experiments, *self.replays), key=lambda block: papers.index(block.paper)
-        )
-        return tuple((block.paper, figure) for block in blocks for figure in block.figures)
+        papers = dict.fromkeys(experiment.paper for experiment in self.experiments)
+        blocks = (*self.experiments, *self.replays)
+        drawn = [(block.paper, figure) for block in blocks for figure in block.figures]
+        return tuple(one for paper in papers for one in drawn if one[0] == paper)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -91,9 +83,7 @@ class Config:
 
     def experiment(self, paper: str, name: str) -> Experiment:
         """Return an experiment, or raise ConfigError naming the nearest."""
-        known = {
-            f"{experiment.paper}/{experiment.name}": experiment for experiment in self.experiments
-        }
+        known = {f"{one.paper}/{one.name}": one for one in self.experiments}
         return _lookup(known, f"{paper}/{name}", "experiment")
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
@@ -108,18 +98,13 @@ class Config:
 
     def of_figure(self, paper: str, figure: str) -> Experiment:
         """Return the experiment that a figure is drawn from."""
-        known = {
-            f"{block.paper}_{name}": block for block in self.experiments for name in block.figures
-        }
+        known = {f"{one.paper}_{name}": one for one in self.experiments for name in one.figures}
         return _lookup(known, f"{paper}_{figure}", "figure")
 
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
-        companions = (
-            block
-            for block in self.experiments
-            if block.paper == paper and figure in block.companion_to
-        )
+        own = (block for block in self.experiments if block.paper == paper)
+        companions = (block for block in own if figure in block.companion_to)
         return self.of_figure(paper, figure), *companions
 
 
@@ -165,11 +150,8 @@ class _Paper:
             known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
         self.file = str(own.relative_to(root))
-        self.files = {
-            str(path.relative_to(root)): _file_of(path, slug, str(path.relative_to(root)))
-            for path in (own, audit)
-            if path.is_file()
-        }
+        files = {str(path.relative_to(root)): path for path in (own, audit) if path.is_file()}
+        self.files = {name: _file_of(path, slug, name) for name, path in files.items()}
 
     @property
     def replays(self) -> list[Replay]:
@@ -195,10 +177,8 @@ class _Paper:
                 checked = validated(block, ExperimentBlock, *at)
                 place = ": ".join(filter(None, at))
                 blocks[name] = place, checked
-                made[name] = experiment_of(
-                    *(self.slug, name, checked, self.settings, words, place, suite),
-                    audit=file != self.file,
-                )
+                common = self.slug, name, checked, self.settings, words, place, suite
+                made[name] = experiment_of(*common, audit=file != self.file)
         _check_streams(blocks)
         self.digests = digests_of(self.slug, self.root)
         if not self.digests.paper:
@@ -208,14 +188,10 @@ class _Paper:
         return [replace(one, origin=self._origin(one, made)) for one in made.values()]
 
     def _origin(self, experiment: Experiment, others: Mapping[str, Experiment]) -> int | str:
-        """Return what a seed follows from.
-
-        Experiments of papers/SLUG/experiments.yaml have their paper's number, and so has all that
-        meets the same rewards as one of them.
-        """
-        pinned = self.files[self.file].seed
-        pinned = UNJUDGED_SEED if pinned is None else pinned
-        shared = others[experiment.runs[0].stream.partition("/")[2]]
+        """Return what a seed follows from: a number for all that shares the rewards of figures."""
+        seed = self.files[self.file].seed
+        pinned = UNJUDGED_SEED if seed is None else seed
+        shared = others[experiment.runs[0].spec.stream.partition("/")[2]]
         name = experiment.suite or experiment.name
         return self.digests.drawn.get(name, pinned) if shared.audit else pinned
 
@@ -224,29 +200,23 @@ class _Paper:
         known = [run.key for experiment in experiments for run in experiment.runs]
         for key in self.settings.costs:
             if key.partition("/")[0] == self.slug and key not in known:
-                raise ConfigError(
-                    f"{self.where}: costs: there is no run {key!r}{meant(key, known)}"
-                )
+                near = meant(key, known)
+                raise ConfigError(f"{self.where}: costs: there is no run {key!r}{near}")
 
     def _check_figures(self, experiments: Iterable[Experiment]) -> None:
         """Raise ConfigError unless each figure is drawn from one block, companions from another."""
-        blocks = [(f"experiments.{block.name}", block) for block in experiments]
-        drawn = sorted({figure for _, block in blocks for figure in block.figures})
-        for place, block in blocks:
-            for figure in block.companion_to:
-                if figure not in drawn:
-                    raise ConfigError(
-                        f"{self.file}: {place}.companion_to: {figure!r} is drawn from no "
-                        f"experiment{meant(figure, drawn)}"
-                    )
+        blocks = {f"{self.file}: experiments.{block.name}": block for block in experiments}
+        drawn = sorted({figure for block in blocks.values() for figure in block.figures})
+        for place, block in blocks.items():
+            for figure in (one for one in block.companion_to if one not in drawn):
+                words = f"is drawn from no experiment{meant(figure, drawn)}"
+                raise ConfigError(f"{place}.companion_to: {figure!r} {words}")
         homes: dict[str, str] = {}
-        for place, block in (*blocks, *((f"replays.{one.name}", one) for one in self.replays)):
-            for figure in block.figures:
-                home = homes.setdefault(figure, place)
-                if home != place:
-                    raise ConfigError(
-                        f"{self.file}: {place}.figures: {figure!r} is already drawn from {home}"
-                    )
+        blocks |= {f"{self.file}: replays.{one.name}": one for one in self.replays}
+        for place, figure in ((at, one) for at, block in blocks.items() for one in block.figures):
+            home = homes.setdefault(figure, place).removeprefix(f"{self.file}: ")
+            if not place.endswith(f": {home}"):
+                raise ConfigError(f"{place}.figures: {figure!r} is already drawn from {home}")
 
 
 def _file_of(file: Path, slug: str, where: str) -> PaperFile:
@@ -268,28 +238,20 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
             found[key] = "", block
             continue
         inside = f"experiments.{key}"
-        place = f"{where}: {inside}"
         suite = validated({"instances": block["instances"]}, Suite, where, inside)
         shared = {name: value for name, value in block.items() if name != "instances"}
         for name, own in suite.instances.items():
+            place, full = f"{where}: {inside}.instances.{name}", f"{key}_{name}"
             if "instances" in own:
-                raise ConfigError(
-                    f"{place}.instances.{name}: an instance cannot have instances itself"
-                )
-            if f"{key}_{name}" in {**found, **blocks}:
-                raise ConfigError(
-                    f"{place}.instances.{name}: there is another experiment {key}_{name}"
-                )
-            found[f"{key}_{name}"] = key, shared | own
+                raise ConfigError(f"{place}: an instance cannot have instances itself")
+            if full in {**found, **blocks}:
+                raise ConfigError(f"{place}: there is another experiment {full}")
+            found[full] = key, shared | own
     return found
 
 
 def _check_unjudged(paper: str, root: Path) -> None:
-    """Raise ConfigError if a paper without a ledger has committed verdicts.
-
-    Its runs would get the seed of papers that nothing judges, and its claims would be dropped
-    unnoticed.
-    """
+    """Raise ConfigError if a paper without a ledger has committed verdicts, which would be lost."""
     table = root / "audit" / "verdicts.csv"
     if not table.is_file():
         return
@@ -312,11 +274,10 @@ def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
         if other not in blocks:
             known = meant(other, list(blocks))
             raise ConfigError(f"{place}: there is no experiment {other!r}{known}")
-        theirs = blocks[other][1]
-        for key, own, its in (
-            ("groups", value_of(block.groups), value_of(theirs.groups)),
-            ("means", block.true_means, theirs.true_means),
-            ("drawn_means", block.drawn, theirs.drawn),
-        ):
-            if own != its:
+        own, theirs = (
+            {"groups": value_of(one.groups), "means": one.true_means, "drawn_means": one.drawn}
+            for one in (block, blocks[other][1])
+        )
+        for key, value in own.items():
+            if value != theirs[key]:
                 raise ConfigError(f"{place}: {key} must be those of experiments.{other}")

@@ -45,10 +45,7 @@ MOST = 60.0
 
 
 def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
-    """Return the expected seconds of one replicate, all cells of the run.
-
-    `cost` is nanoseconds a round, as measured; without it a rule of thumb holds.
-    """
+    """Return the expected seconds of one replicate, from a measured cost or a rule of thumb."""
     if cost is None:
         feedback = spec.parameters.get("feedback", "bandit")
         other = OWN_COST if is_own(spec.policy) else COST
@@ -62,8 +59,7 @@ def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
 def fitting_chunk(chunk: int, replicates: int, seconds: float, most: float) -> int:
     """Return the replicates per file: at most `chunk`, and no more than fit into `most` seconds.
 
-    A file has at least one replicate, of `seconds` each. Several files have whole blocks of
-    replicates that are played at once, unless not even one block fits.
+    Several files have whole blocks that are played at once, unless not even one block fits.
     """
     chunk = max(1, min(chunk, int((most - WRITTEN) / seconds)))
     return chunk if chunk >= replicates else chunk // BLOCK * BLOCK or chunk

@@ -1,7 +1,4 @@
-"""Experiments and their runs: from checked blocks of a paper's files to what is played.
-
-The workflow reads them on every start, so neither Numba nor pandas is imported here.
-"""
+"""Experiments and their runs: from checked blocks of a paper's files to what is played."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +7,7 @@ from fairbandits.settings.canonical import UNJUDGED_SEED
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out, value_of
 from fairbandits.settings.scales import Factors, Settings
-from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance
+from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance, listed
 from fairbandits.settings.starting import check_start, home_of, source_of
 
 
@@ -30,11 +27,6 @@ class Run:
     def key(self) -> str:
         """Path-like identity, e.g. ``banditq/full_information/banditq-uniform02``."""
         return f"{self.paper}/{self.experiment}/{self.name}"
-
-    @property
-    def stream(self) -> str:
-        """Name of the streams, shared by all policies and laws of the experiment."""
-        return self.spec.stream
 
     def chunks(self) -> list[str]:
         """Return the replicate ranges of the files, ``first-last``, 0-based and inclusive."""
@@ -100,18 +92,11 @@ class Experiment:
     def facts(self) -> dict[str, Any]:
         """Return the experiment's part of the dataset's footer, as plain values."""
         always, optional = (
-            {name: _plain(getattr(self, name)) for name in names} for names in (ALWAYS, OPTIONAL)
+            {name: listed(getattr(self, name)) for name in names} for names in (ALWAYS, OPTIONAL)
         )
-        return (
-            {"paper": self.paper, "experiment": self.name}
-            | always
-            | {"runs": {run.name: run.spec.to_json() for run in self.runs}}
-            | {name: value for name, value in optional.items() if value or value == 0}
-        )
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+        given = {name: value for name, value in optional.items() if value or value == 0}
+        runs = {run.name: run.spec.to_json() for run in self.runs}
+        return {"paper": self.paper, "experiment": self.name, **always, "runs": runs, **given}
 
 
 @dataclass(frozen=True)
@@ -145,12 +130,11 @@ def experiment_of(
     audit: bool,
 ) -> Experiment:
     """Return an experiment at the scale of the settings."""
-    full = {"rounds": block.horizon.value, "replicates": block.replicates.value}
-    n_arms = block.n_arms
     limits, factors = settings.limits_of(block), settings.factors or Factors()
-    horizon, replicates = full.values()
-    horizon = factors.horizon * min(horizon, max(limits.horizon or horizon, n_arms))
-    replicates = factors.replicates * min(replicates, limits.replicates or replicates)
+    full_horizon, full_replicates = block.horizon.value, block.replicates.value
+    most = max(limits.horizon or full_horizon, block.n_arms)
+    horizon = factors.horizon * min(full_horizon, most)
+    replicates = factors.replicates * min(full_replicates, limits.replicates or full_replicates)
     replicates = settings.replicates or replicates
     published = value_of(block.published_replicates)
     checkpoints = block.checkpoints
@@ -158,27 +142,29 @@ def experiment_of(
         checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
     else:
         checkpoints = (limits.checkpoints or checkpoints).model_dump(exclude_unset=True)
-    for (what, published_one), now in zip(full.items(), (horizon, replicates), strict=True):
-        if now != published_one:
-            changed = [*changed, f"{now} {what} in place of {published_one}"]
-    penalties, groups = value_of(block.penalties), tuple(value_of(block.groups, ()))
-    given = {
+    for now, what, full in (
+        (horizon, "rounds", full_horizon),
+        (replicates, "replicates", full_replicates),
+    ):
+        changed = changed if now == full else [*changed, f"{now} {what} in place of {full}"]
+    penalties = value_of(block.penalties)
+    instance = {
+        "horizon": horizon,
         "drawn_means": block.drawn,
-        "groups": groups,
+        "groups": tuple(value_of(block.groups, ())),
         "means": tuple(block.true_means),
         "quotas": block.fractions,
+        "penalties": tuple(penalties) if isinstance(penalties, list) else penalties,
     }
     spec = RunSpec(
         stream=f"{paper}/{block.same_instances_as or name}",
         policy="",
         parameters={},
         law="",
-        horizon=horizon,
         checkpoints=checkpoints,
         drawn_quotas=block.drawn_quotas.value.model_dump() if block.drawn_quotas else {},
-        penalties=tuple(penalties) if isinstance(penalties, list) else penalties,
         record=None if block.record is None else tuple(block.record),
-        **given,
+        **instance,
     )
     runs = []
     for label, policy in block.policies.items():
@@ -187,12 +173,10 @@ def experiment_of(
         chunk = min(chunk, limits.chunk or chunk)
         for law in block.laws.value:
             spread = value_of(getattr(block.spread, law, None))
-            run = Run(
-                *(paper, name, f"{label}-{law}", replace(own, law=law, spread=spread), replicates),
-                chunk,
-            )
+            of_law = replace(own, law=law, spread=spread)
+            run = Run(paper, name, f"{label}-{law}", of_law, replicates, chunk)
             cost = settings.costs.get(run.key)
-            seconds = seconds_of_replicate(run.spec, cost)
+            seconds = seconds_of_replicate(of_law, cost)
             most = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
             runs.append(replace(run, chunk=most, cost=cost))
     return Experiment(
@@ -201,19 +185,17 @@ def experiment_of(
         title=block.title,
         figures=tuple(block.figures),
         companion_to=tuple(block.companion_to),
-        horizon=horizon,
         replicates=replicates,
         targets=tuple(block.rates),
         laws=tuple(block.laws.value),
         labels={label: policy.label for label, policy in block.policies.items()},
         runs=tuple(runs),
-        penalties=penalties,
         published_replicates=published and min(published, replicates),
         suite=suite,
         audit=audit,
         scale="" if settings.scale == "paper" else settings.scale,
         changed=tuple(changed),
-        **given,
+        **instance,
     )
 
 
@@ -224,12 +206,11 @@ def _played(
     n_arms = block.n_arms
     parameters = {key: shared_out(entry.value, n_arms) for key, entry in policy.parameters.items()}
     home = home_of(policy.policy, place)
-    drawn = [0] * n_arms if block.drawn_quotas else None
+    drawn, means = [0] * n_arms if block.drawn_quotas else None, [0.5] * n_arms
     stand_ins = {
-        "means": [0.5] * n_arms,
+        "means": means,
         "penalties": None if block.penalties is None else 0,
-        "reference": [0.5] * n_arms,
-        "shadow_means": [0.5] * n_arms,
+        **dict.fromkeys(("reference", "shadow_means"), means),
         "groups": spec.groups or None,
         "targets": [0.0] * n_arms if block.rates or block.shares else None,
         **dict.fromkeys(("quotas", "fractions"), spec.quotas or drawn),

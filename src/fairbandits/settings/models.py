@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from fairbandits.policies.parameters import Check, exact, number, whole
+from fairbandits.policies.parameters import Check, exact, number, one_of, whole
 from fairbandits.settings.schemas import ConfigError, meant
 
 
@@ -79,26 +79,36 @@ def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> s
     return f"{at} {text}, got {error['input']!r}"
 
 
-def of(check: Check) -> PlainValidator:
-    """Return the check of a hyper-parameter as that of a key."""
-    return PlainValidator(lambda value: check("", value, ""))
+def require(holds: bool, place: str, words: str, got: Any) -> None:
+    """Raise ValueError, which says what a place must be or have, unless a condition holds."""
+    if not holds:
+        raise ValueError(f"{place} must {words}, got {got}")
 
 
-def matching(pattern: str) -> PlainValidator:
-    """Return the check of a text that has a pattern."""
+def of(check: Check) -> Any:
+    """Return the type of a key that is checked like a hyper-parameter."""
+    return Annotated[Any, PlainValidator(lambda value: check("", value, ""))]
+
+
+def choice(*values: Any) -> Any:
+    """Return the type of one of these values."""
+    return of(one_of(*values))
+
+
+def matching(pattern: str) -> Any:
+    """Return the type of a text that has a pattern."""
 
     def check(value: Any) -> str:
-        if not isinstance(value, str) or not re.fullmatch(pattern, value):
-            raise ValueError(f" must be a text that matches {pattern}, got {value!r}")
+        matches = isinstance(value, str) and re.fullmatch(pattern, value)
+        require(matches, "", f"be a text that matches {pattern}", repr(value))
         return value
 
-    return PlainValidator(check)
+    return Annotated[Any, PlainValidator(check)]
 
 
 def _unique(values: list) -> list:
     for place, value in enumerate(values):
-        if value in values[:place]:
-            raise ValueError(f" must have each entry once, got {value!r} twice")
+        require(value not in values[:place], "", "have each entry once", f"{value!r} twice")
     return values
 
 
@@ -110,13 +120,16 @@ def either(plain: Any, block: Any) -> Any:
     ]
 
 
-Number = Annotated[Any, of(number())]
-Exact = Annotated[Any, of(exact())]  # 0.05, "1/3"
-Count = Annotated[Any, of(whole(at_least=1))]
-Many = Annotated[Any, of(whole(at_least=1, at_most=1_000_000))]
+Number = of(number())
+Exact = of(exact())  # 0.05, "1/3"
+Count = of(whole(at_least=1))
+Many = of(whole(at_least=1, at_most=1_000_000))
+Arms = of(whole(at_least=2))
 Words = Annotated[str, Field(min_length=1)]
-Text = Annotated[Any, matching("[^<>]*")]  # without markup
-Name = Annotated[Any, matching("[a-z0-9_]+")]
-Slug = Annotated[Any, matching("[a-z_]+")]
+Text = matching("[^<>]*")  # without markup
+Name = matching("[a-z0-9_]+")
+Slug = matching("[a-z_]+")
+Figure = matching(r"fig[0-9]+[a-z]?")
 Unique = AfterValidator(_unique)
 Some = Field(min_length=1)
+Pair = Field(min_length=2)

@@ -4,9 +4,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PlainValidator, model_validator
 
-from fairbandits.policies.parameters import number, one_of, whole
+from fairbandits.policies.parameters import number, whole
+from fairbandits.settings import models as m
 from fairbandits.settings.costs import MOST
-from fairbandits.settings.models import Count, Many, Model, Slug, Some, Unique, Words, matching, of
+from fairbandits.settings.models import Model
 from fairbandits.settings.papers import ExperimentBlock
 
 #: Value of `seed` for which an experiment's seed follows from the records that read it.
@@ -16,50 +17,53 @@ NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
 
 
 def _seed(value: Any) -> int | str:
-    if value != LEDGER and (type(value) is not int or value < 0):
-        raise ValueError(f" must be a whole number of at least 0 or {LEDGER!r}, got {value!r}")
+    valid = value == LEDGER or (type(value) is int and value >= 0)
+    m.require(valid, "", f"be a whole number of at least 0 or {LEDGER!r}", repr(value))
     return value
 
 
 class Recorded(Model):
     """Recorded rounds: how many evenly spaced and log-spaced ones."""
 
-    linear: Many
-    log: Many
+    linear: m.Many
+    log: m.Many
 
 
 class Limits(Model):
     """Upper limits; what an experiment has less of stays."""
 
     needs: ClassVar = {"horizon": ("checkpoints",)}
-    horizon: Count | None = None
-    replicates: Count | None = None
-    chunk: Count | None = None  # replicates of one file
+    horizon: m.Count | None = None
+    replicates: m.Count | None = None
+    chunk: m.Count | None = None  # replicates of one file
     checkpoints: Recorded | None = None
 
 
 class AllLimits(Limits):
     """Upper limits of a run at another scale."""
 
-    replay: Count | None = None  # rounds of a released program with many arms
+    replay: m.Count | None = None  # rounds of a released program with many arms
     evidence: Limits | None = None  # of experiments that no figure shows, in place of these
+
+
+Factor = m.of(whole(at_least=1, at_most=1000))
 
 
 class Factors(Model):
     """What a larger run is multiplied by; the published checkpoints stay beside."""
 
-    horizon: Annotated[Any, of(whole(at_least=1, at_most=1000))] = 1
-    replicates: Annotated[Any, of(whole(at_least=1, at_most=1000))] = 1
+    horizon: Factor = 1
+    replicates: Factor = 1
 
 
 class Folders(Model):
     """What everything is written to."""
 
-    results: Words  # caches, datasets, notebooks and the site
-    figures: Words
-    audit: Words | None = None  # the short table of verdicts
-    logs: Words
-    benchmarks: Words  # time and memory of the jobs
+    results: m.Words  # caches, datasets, notebooks and the site
+    figures: m.Words
+    audit: m.Words | None = None  # the short table of verdicts
+    logs: m.Words
+    benchmarks: m.Words  # time and memory of the jobs
 
 
 class Settings(Model):
@@ -69,28 +73,29 @@ class Settings(Model):
     #: the claims that read it (figures keep theirs); or a number, with which everything that is
     #: made says that it is exploratory
     seed: Annotated[Any, PlainValidator(_seed)]
-    salt: Words | None = None  # other words, other seeds: for judging all claims again
+    salt: m.Words | None = None  # other words, other seeds: for judging all claims again
     #: "paper" is the published one; all others are marked, in folders of their own
-    scale: Annotated[Any, of(one_of("paper", *NEEDED, "variant"))]
-    papers: Annotated[list[Slug], Some, Unique]  # each with a file papers/SLUG/experiments.yaml
+    scale: m.choice("paper", *NEEDED, "variant")
+    #: each with a file papers/SLUG/experiments.yaml
+    papers: Annotated[list[m.Slug], m.Some, m.Unique]
     limits: AllLimits | None = None
     factors: Factors | None = None
     #: settings in place of the published ones, by their names: see `variants.Changes`
-    changes: Annotated[dict[str, Any], Some] | None = None
-    replicates: Annotated[Any, of(whole(at_least=2, at_most=1_000_000))] | None = None
+    changes: Annotated[dict[str, Any], m.Some] | None = None
+    replicates: m.of(whole(at_least=2, at_most=1_000_000)) | None = None
     #: most seconds of computing in one process, where it can be cut; another value is another cut
-    job_seconds: Annotated[Any, of(number(at_least=0.001, at_most=1_000_000))] = MOST
+    job_seconds: m.of(number(at_least=0.001, at_most=1_000_000)) = MOST
     #: ns a round of runs for which the rule of thumb is far off; benchmarks/scaling.py --costs
-    costs: dict[
-        Annotated[Any, matching("[a-z_]+/[^/]+/[^/]+")], Annotated[Any, of(number(above=0))]
-    ] = Field(default={})
+    costs: dict[m.matching("[a-z_]+/[^/]+/[^/]+"), m.of(number(above=0))] = Field(default={})
     pathvars: Folders
 
     @model_validator(mode="after")
     def _fits(self):
         scale, given = self.scale, self.model_fields_set
-        sizes = [key for key in ("factors", "limits") if key in given]
-        changes = [key for key in ("changes", "replicates") if key in given]
+        sizes, changes = (
+            [key for key in keys if key in given]
+            for keys in (("factors", "limits"), ("changes", "replicates"))
+        )
         needed = NEEDED.get(scale)
         if needed and needed not in given:
             raise ValueError(f": scale {scale} needs the {needed} of config/{scale}.yaml")

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,23 +18,20 @@ def _is_checkout(folder: Path) -> bool:
 
 
 def _find_checkout() -> Path:
-    if _is_checkout(CHECKOUT):
-        return CHECKOUT
-    try:
-        here = Path.cwd()
-    except OSError:  # the current folder was removed
-        return CHECKOUT
-    return next(filter(_is_checkout, [here, *here.parents]), CHECKOUT)
+    folders = [CHECKOUT]
+    with suppress(OSError):  # the current folder was removed
+        folders += [Path.cwd(), *Path.cwd().parents]
+    return next(filter(_is_checkout, folders), CHECKOUT)
 
 
 #: The project's checkout that contains the package or, for an installed package, the current
 #: folder. Without either, a folder that has nothing; see `checkout`.
 ROOT = _find_checkout()
 
-#: The loader in C, if PyYAML has it: about ten times as fast.
 #: What all ledgers share beside their own, and where it stands.
 RULES = ("families", "rules")
 SHARED_RULES = "papers/rules.yaml"
+#: The loader in C, if PyYAML has it: about ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -43,11 +41,7 @@ class ConfigError(Exception):
 
 @cache
 def checkout() -> Path:
-    """Return the project's folder, with configuration, claims, schemas and workflow.
-
-    The package simulates without it; everything that re-runs the papers asks here first.
-    ConfigError if there is none, or if its code is not the installed code.
-    """
+    """Return the project's folder; ConfigError if there is none, or with other code than ours."""
     if not _is_checkout(ROOT):
         raise ConfigError(
             "this needs a checkout of the project, with its configuration, claims and workflow: "
@@ -83,9 +77,7 @@ def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str
 def meant(word: str, known: Sequence[str]) -> str:
     """Return a message's hint after an unknown word: the nearest known word, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(known)}"
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
 
 
 #: Deepest allowed nesting; our files have ten levels.

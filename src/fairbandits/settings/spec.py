@@ -1,8 +1,7 @@
 """The specification of a run: all that decides its numbers, except the seed and the replicates.
 
-It is built once, from the configuration. Plans and footers hold it as JSON (`RunSpec.to_json`,
-`RunSpec.from_json`); all other code takes the object. The workflow reads it on every start, so
-neither Numba nor pandas is imported here.
+It is built once, from the configuration. Plans and footers hold it as JSON; all other code takes
+the object.
 """
 
 import itertools
@@ -58,21 +57,14 @@ class RunSpec:
         ):
             if wrong:
                 raise ValueError(f"a run's specification {what} {min(wrong)!r}")
-        return cls(
-            **{
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in content.items()
-            }
-        )
+        values = content.items()
+        return cls(**{key: tuple(one) if isinstance(one, list) else one for key, one in values})
 
     def to_json(self) -> dict[str, Any]:
         """Return the given fields as plain values that JSON can hold."""
-        found = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if value != _default(one):
-                found[one.name] = list(value) if isinstance(value, tuple) else value
-        return found
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        usual = {one.name: _default(one) for one in fields(self)}
+        return {key: listed(one) for key, one in values.items() if one != usual[key]}
 
     @property
     def n_arms(self) -> int:
@@ -115,6 +107,11 @@ class RunSpec:
 
 def _default(one: Any) -> Any:
     return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def listed(value: Any) -> Any:
+    """Return a tuple as a list, as JSON has it, and anything else unchanged."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def cells_of_sweep(sweep: Mapping[str, Sequence]) -> list[dict[str, Any]]:

@@ -1,12 +1,11 @@
 """Policies by their names, and whether they and observers start with their configured parameters.
 
-Installed packages offer policies by entry points. The workflow lists them on every start, so none
-of their modules is imported here. Starting a policy imports Numba, so what could be started is
-remembered, also by later processes.
+Installed packages offer policies by entry points. Starting a policy imports Numba, so what could be
+started is remembered, also by later processes.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 from fairbandits.observers import make_observer
@@ -29,7 +28,11 @@ def home_of(policy: str, place: str) -> str:
     """Return ``module:Class`` for an installed package's policy, other names unchanged."""
     if is_own(policy) or policy in HOMES:
         return policy
-    homes = {f"{one.module}:{one.attr}": _package(one) for one in _entries(policy)}
+    packages = [
+        (one.value, one.dist.name if one.dist else "an unknown package", f"{one.module}:{one.attr}")
+        for one in entry_points(group=GROUP, name=policy)
+    ]
+    homes = {home: package for _, package, home in sorted(packages)}
     if len(homes) > 1:
         both = " and ".join(f"{home} of {package}" for home, package in homes.items())
         raise ConfigError(
@@ -37,14 +40,6 @@ def home_of(policy: str, place: str) -> str:
             "as module:Class"
         )
     return next(iter(homes), policy)
-
-
-def _entries(name: str) -> list[EntryPoint]:
-    return sorted(entry_points(group=GROUP, name=name), key=lambda one: (one.value, _package(one)))
-
-
-def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else "an unknown package"
 
 
 def source_of(policy: str, place: str) -> str | None:
@@ -109,13 +104,12 @@ def _with_stand_ins(
         if value != OF_INSTANCE:
             continue
         if key not in stand_ins:
-            known = f"{', '.join([*stand_ins][:-1])} and {[*stand_ins][-1]}"
-            raise ConfigError(f"{place}.{key}: only {known} can be those of the instance")
+            *others, last = stand_ins
+            words = f"only {', '.join(others)} and {last} can be those of the instance"
+            raise ConfigError(f"{place}.{key}: {words}")
         if stand_ins[key] is None:
-            what = {"fractions": "quotas"}.get(key, key)
-            raise ConfigError(
-                f"{place}.{key}: the experiment has no {what}; give them there, or here in place "
-                "of 'instance'"
-            )
+            missing = f"the experiment has no {'quotas' if key == 'fractions' else key}"
+            words = "give them there, or here in place of 'instance'"
+            raise ConfigError(f"{place}.{key}: {missing}; {words}")
         found[key] = stand_ins[key]
     return found

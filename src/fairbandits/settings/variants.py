@@ -24,8 +24,7 @@ class Changes:
     """Settings that replace those of experiments.
 
     `values` maps ``EXPERIMENT.SETTING`` or ``EXPERIMENT.POLICY.PARAMETER`` to a value. An
-    experiment can be a suite, which means all its instances, and can follow its paper and a dot.
-    `where` names the changes in messages.
+    experiment can be a suite, and can follow its paper and a dot.
     """
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
@@ -49,48 +48,45 @@ class Changes:
                     self._having[name].append(f"{names[0]}.{name}")
                 continue
             self._homes[name][paper] = None
-            known = settings_of(block, written=True)
-            if setting not in known:
-                known = settings_of(block)
-            if setting not in known:
-                near = meant(setting, list(known)).partition("; known")[0]
-                raise ConfigError(
-                    f"{self._where}: {experiment} has no setting {setting!r}{near}"
-                    f"{' It' if near else '; it'} has {', '.join(known)}"
-                )
-            place = known[setting]
+            place = self._place(block, experiment, setting)
             old = _at(block, place)
             if old is not None and old["value"] == value:
                 raise ConfigError(f"{self._where}: {name} is {_shown(value)} already")
             new = {"value": value, "provenance": "chosen", "source": self._where}
-            if old is not None and len(place) == 1:
-                block = _replaced(block, old, new)
-            else:
-                block = _with(block, place, new)
+            shared = old is not None and len(place) == 1
+            block = _replaced(block, old, new) if shared else _with(block, place, new)
             was = "the policy's own" if old is None else _shown(old["value"])
             words.append(f"{setting} = {_shown(value)} in place of {was}")
         return block, words
+
+    def _place(self, block: dict[str, Any], experiment: str, setting: str) -> tuple[str, ...]:
+        """Return a setting's path of keys, or raise ConfigError naming the nearest setting."""
+        known = settings_of(block, written=True)
+        if setting not in known:
+            known = settings_of(block)
+        if setting not in known:
+            near = meant(setting, list(known)).partition("; known")[0]
+            has = f"{' It' if near else '; it'} has {', '.join(known)}"
+            raise ConfigError(f"{self._where}: {experiment} has no setting {setting!r}{near}{has}")
+        return known[setting]
 
     def check_found(self) -> None:
         """Raise ConfigError unless every change applied to experiments of exactly one paper."""
         for name, papers in self._homes.items():
             first, _, rest = name.partition(".")
             if having := self._having[name]:
-                raise ConfigError(
-                    f"{self._where}: {name!r} names no experiment; write {' or '.join(having)}"
-                )
-            if not papers:
+                words = f"{name!r} names no experiment; write {' or '.join(having)}"
+            elif not papers:
                 word, among = first, sorted(set().union(*self._known.values()))
                 if first in self._known:
                     word, among = rest.partition(".")[0], sorted(self._known[first])
-                raise ConfigError(
-                    f"{self._where}: {name!r} is of no experiment{meant(word, among)}"
-                )
-            if len(papers) > 1:
+                words = f"{name!r} is of no experiment{meant(word, among)}"
+            elif len(papers) > 1:
                 longer = " or ".join(f"{paper}.{name}" for paper in papers)
-                raise ConfigError(
-                    f"{self._where}: several papers have an experiment {first!r}; write {longer}"
-                )
+                words = f"several papers have an experiment {first!r}; write {longer}"
+            else:
+                continue
+            raise ConfigError(f"{self._where}: {words}")
 
 
 def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str, tuple[str, ...]]:
@@ -109,30 +105,22 @@ def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str,
             inside = (name for name, one in entry.items() if isinstance(one, dict))
             found |= {f"{key}.{name}": (key, name) for name in inside}
     for label, policy in block["policies"].items():
-        own = "policies", label
-        swept = policy.get("sweep", {})
-        others = () if written else _parameters(policy["policy"])
+        own, name_of = ("policies", label), policy["policy"]
+        is_known = not written and name_of in POLICIES
+        others = [field.name for field in fields(POLICIES[name_of])] if is_known else []
         for name in dict.fromkeys([*policy["parameters"], *others]):
             found[f"{label}.{name}"] = *own, "parameters", name
-        for name in swept:
+        for name in policy.get("sweep", {}):
             found[f"{label}.{name}"] = *own, "sweep", name
         if "horizons" in policy:
             found[f"{label}.horizons"] = *own, "horizons"
     return found
 
 
-def _parameters(policy: str) -> Iterable[str]:
-    """Return the parameters of a registered policy."""
-    return (field.name for field in fields(POLICIES[policy])) if policy in POLICIES else ()
-
-
 def _at(block: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any] | None:
-    found: Any = block
     for key in place:
-        found = found.get(key)
-        if found is None:
-            return None
-    return found
+        block = (block or {}).get(key)
+    return block
 
 
 def _with(node: Mapping[str, Any], place: tuple[str, ...], new: Any) -> dict[str, Any]:
@@ -142,10 +130,7 @@ def _with(node: Mapping[str, Any], place: tuple[str, ...], new: Any) -> dict[str
 
 
 def _replaced(node: Any, old: Any, new: Any) -> Any:
-    """Return a tree with a new value wherever a node occurs, also through aliases.
-
-    So an experiment's changed targets are also those that its policies get.
-    """
+    """Return a tree with a new value wherever a node occurs: policies get the same by aliases."""
     if node is old:
         return new
     if isinstance(node, dict):
@@ -177,24 +162,21 @@ def settings_of_variant(
         if name in found:
             raise ConfigError(f"--set has {name} twice; give it once")
         found[name] = parse_yaml(text, f"--set {name}")
-    logs = f"{folder}/logs"
-    folders = {"figures": f"{folder}/figures", "audit": f"{folder}/audit", "logs": logs}
+    folders = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
+    folders["benchmarks"] = f"{folder}/logs/benchmarks"
     settings: dict[str, Any] = {"scale": "variant"}
     settings |= {"changes": found} if found else {}
     settings |= {"replicates": replicates} if replicates else {}
-    return settings | {
-        "pathvars": {"results": folder, **folders, "benchmarks": f"{logs}/benchmarks"}
-    }
+    return settings | {"pathvars": {"results": folder, **folders}}
 
 
 def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:
     """Return a variant's folder, relative to the project if inside; ConfigError for one in use."""
     out, root = out.resolve(), root.resolve()
-    home = root / results
-    inside = out.is_relative_to(root)
+    home, inside = root / results, out.is_relative_to(root)
     if inside:
         taken = (*TAKEN, *papers, *(one.stem for one in root.glob("config/*.yaml")))
-        if not out.is_relative_to(home) or out == home or out.relative_to(home).parts[0] in taken:
+        if home not in out.parents or out.relative_to(home).parts[0] in taken:
             raise ConfigError(
                 f"--out {out} can hold other files; inside the project it must be a folder of its "
                 f"own in {home}, such as {home / 'v06'}"
@@ -215,10 +197,8 @@ def write_variant(settings: Mapping[str, Any], folder: Path) -> Path:
         return file
     from fairbandits.data.store import replacing  # with NumPy, which other commands can spare
 
+    head = "# Made by `fairbandits replicate`; given after config.yaml.\n"
     with replacing(file) as temporary:
-        temporary.write_text(
-            "# Made by `fairbandits replicate`; given after config.yaml.\n"
-            + yaml.safe_dump(dict(settings), sort_keys=False),
-            encoding="utf-8",
-        )
+        text = head + yaml.safe_dump(dict(settings), sort_keys=False)
+        temporary.write_text(text, encoding="utf-8")
     return file

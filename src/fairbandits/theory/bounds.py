@@ -18,10 +18,7 @@ CONSTANT = 1 + math.pi**2 / 3
 
 
 def squared_queue_bound(n_arms: int, V: float, rounds: ArrayLike) -> np.ndarray:
-    """Return the bound of Proposition 1 on the mean of Q_i(t)^2.
-
-    It is 2 (V + 1) t + 4 sqrt(2 sum_i sum_{s <= t} s^2) + 4 V sqrt(2 N t).
-    """
+    """Return the bound of Proposition 1 on the mean of Q_i(t)^2."""
     t = np.asarray(rounds, float)
     squares = n_arms * t * (t + 1) * (2 * t + 1) / 6
     return 2 * (V + 1) * t + 4 * np.sqrt(2 * squares) + 4 * V * np.sqrt(2 * n_arms * t)
@@ -30,9 +27,7 @@ def squared_queue_bound(n_arms: int, V: float, rounds: ArrayLike) -> np.ndarray:
 def regret_bound(n_arms: int, V: float, rounds: ArrayLike) -> np.ndarray:
     """Return the bound of Proposition 3 on the regret, from Eq. 14.
 
-    It is (2 t + 4 sqrt(2) B + 4 V sqrt(2 N t)) / (2 V), where
-    B = (4 sqrt(2) t + sqrt(32 t^2 + 4 (2 (V + 1) t^2 + 4 sqrt(2 N) V t^(3/2)))) / 2 bounds the root
-    of the sum of the squared queues so far.
+    `root` bounds the root of the sum of the squared queues so far.
     """
     t = np.asarray(rounds, float)
     inside = 2 * (V + 1) * t**2 + 4 * math.sqrt(2 * n_arms) * V * t**1.5
@@ -45,8 +40,7 @@ def learner_bound(
 ) -> np.ndarray:
     """Return Theorem 2's bound on the regret against the surrogate rewards up to t.
 
-    It is (2 + log(1 + S_inf)) (1 + sqrt(2 N L_2) + 2 L_inf sqrt(N t)), S_inf being the largest sum
-    of any arm's gains, L_2 the sum of the squared norms and L_inf the largest gain.
+    It follows from the sum of each arm's gains, that of their squares, and the largest gain.
     """
     n_arms = gain_sum.shape[-1]
     size = 1 + np.sqrt(2 * n_arms * gain_squares.sum(axis=-1))
@@ -81,9 +75,8 @@ def r_regret_bound(
 ) -> np.ndarray:
     """Return Theorem 2's bound on the r-Regret; with tolerance 0 it is Theorem 8's.
 
-    It is (1 + pi^2/3) sum Delta_i, plus Delta_i (8 ln T / Delta_i^2 - (r_i T - alpha)) for each arm
-    of S(T) that is not best. As printed it grows without limit with the tolerance; `clipped` it has
-    max(0, r_i T - alpha), as the definition of r-Regret has.
+    As printed it grows without limit with the tolerance; `clipped` it has max(0, r_i T - alpha), as
+    the definition of r-Regret has.
     """
     forced = quota_pulls(rounds, quota) - alpha
     learning = still_learning(rounds, gap, forced)
@@ -95,11 +88,7 @@ def r_regret_bound(
 def fair_regret_bound(
     rounds: ArrayLike, gap: ArrayLike, quota: ArrayLike, alpha: float
 ) -> np.ndarray:
-    """Return Theorem 4's bound on the conventional regret.
-
-    It is (1 + pi^2/3) sum Delta_i, plus 8 ln T / Delta_i for each arm of S(T) that is not best and
-    Delta_i (r_i T - alpha) for each arm outside.
-    """
+    """Return Theorem 4's bound on the conventional regret."""
     forced = quota_pulls(rounds, quota) - alpha
     learning = still_learning(rounds, gap, forced)
     pulls = np.where(learning, learning_pulls(rounds, gap), forced)
@@ -127,10 +116,7 @@ def critical_pulls(rounds: ArrayLike, gap: ArrayLike, quota: ArrayLike) -> np.nd
 def non_critical_pulls(
     rounds: ArrayLike, gap: ArrayLike, penalty: ArrayLike, quota: ArrayLike
 ) -> np.ndarray:
-    """Return Theorem 2's bound on the pulls of a non-critical arm.
-
-    It is max(min(8 ln t / (Delta - A)^2, tau t), 8 ln t / Delta^2).
-    """
+    """Return Theorem 2's bound on the pulls of a non-critical arm."""
     within = np.minimum(raised_pulls(rounds, gap, penalty), quota_pulls(rounds, quota))
     return np.maximum(within, learning_pulls(rounds, gap))
 
@@ -219,9 +205,7 @@ def group_bound(
 ) -> np.ndarray:
     """Return Lemma 5's bound on sum_g (N_g - floor(beta_g T)) Delta_g.
 
-    It is (1 + pi^2 / 3) sum Delta_g plus, for each group, Delta_g times
-    k_g gamma_2 / gamma_1 (8 / Delta_min^2 ln(4 N_g k_g / delta) + sqrt(N_g ln(k_g / delta) / 2))
-    less beta_g T, which `clipped` is not below 0; `merit_ratio` is gamma_2 / gamma_1.
+    `merit_ratio` is gamma_2 / gamma_1; `clipped`, no group's part is below 0.
     """
     positive = np.where(gap > 0, gap, np.inf).min(axis=-1, keepdims=True)
     served = np.maximum(served, 1)
@@ -242,10 +226,7 @@ def within_bound(
 def merit_bound(
     served: np.ndarray, group_size: np.ndarray, delta: float, least_mean: ArrayLike
 ) -> np.ndarray:
-    """Return the last line of Theorem 3's proof, for each group.
-
-    It is 2 / gamma_1 sqrt(2 ln(4 k_g N_g / delta)) (sqrt(2 N_g ln(4 / delta)) + 2 sqrt(N_g k_g)).
-    """
+    """Return the last line of Theorem 3's proof, for each group."""
     served = np.maximum(served, 1)
     width = np.sqrt(2 * np.log(4 * group_size * served / delta))
     roots = azuma_bound(served, delta) + 2 * np.sqrt(served * group_size)
