@@ -39,13 +39,6 @@ class World:
     by : {"pull", "round"}
         What numbers are of. Under full information they are rounds in either case.
 
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    TypeError
-        If `pay` is no function.
-
     Examples
     --------
     >>> import fairbandits as fb
@@ -73,15 +66,10 @@ class World:
 
     @classmethod
     def from_table(cls, table: Any, by: str = "pull") -> "World":
-        """Return a world whose rewards are those of a table.
+        """Return a world that pays the entries of a table, with a column for each arm.
 
-        Parameters
-        ----------
-        table : array, data frame, or path of a Parquet or CSV file
-            A column of finite numbers for each arm.
-        by : {"pull", "round"}
-            By pull each pull draws an entry of its column, with replacement; by round row t is what
-            round t pays, so that no run can be longer. Means are those of the columns.
+        It is an array, a data frame, or a path of a Parquet or CSV file. By pull each pull draws an
+        entry, with replacement; by round row t is what round t pays. Means are the columns'.
         """
         if isinstance(table, str | Path):
             import pandas as pd

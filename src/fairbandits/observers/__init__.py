@@ -33,10 +33,6 @@ def __getattr__(name: str) -> type:
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:
-    """Return the registered observer `name` with these parameters.
-
-    A ValueError about an unknown name or parameter, or a value out of range, starts with `where`,
-    the place in the configuration.
-    """
+    """Return the registered observer `name`; a ValueError starts with `where`."""
     place = f"{where}: " if where else ""
     return make_registered("observer", OBSERVERS, name, parameters, place)

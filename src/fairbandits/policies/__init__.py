@@ -94,10 +94,9 @@ def __getattr__(name: str) -> type:
 def make_policy(
     name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
 ) -> Any:
-    """Return the registered policy `name`, or a user's ``module:Class``, with these parameters.
+    """Return a registered policy, or a user's ``module:Class`` whose file has the hash `source`.
 
-    `source` is the hash that the file of a user's policy must have. A ValueError about an unknown
-    name or parameter, or a value out of range, starts with `where`, the place in the configuration.
+    A ValueError starts with `where`, the place in the configuration.
     """
     place = f"{where}: " if where else ""
     if own.is_own(name):
@@ -113,11 +112,7 @@ def make_policy(
 def make_registered(
     kind: str, registry: Mapping[str, type], name: str, parameters: dict[str, Any], place: str
 ) -> Any:
-    """Return the dataclass registered under `name`, made with these parameters.
-
-    `kind` says what the registry holds, e.g. "policy". A ValueError about an unknown name or
-    parameter, or a value out of range, starts with `place`.
-    """
+    """Return the dataclass of this `kind` registered under `name`, made with these parameters."""
     if name not in registry:
         hint = nearest(name, registry)
         raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}{hint}")

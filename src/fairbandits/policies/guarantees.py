@@ -140,8 +140,7 @@ class GuaranteeKLUCB(Guaranteed):
     References
     ----------
     D. Baudry, N. Merlis, M. Molina, H. Richard and V. Perchet, "Multi-armed bandits with guaranteed
-    revenue per arm", AISTATS 2024: greedy, UCB and LCB; with excess ``normalise`` their variants
-    without the upper limits.
+    revenue per arm", AISTATS 2024: greedy, UCB and LCB, and their variants (``normalise``).
     """
 
     targets: Guarantees
@@ -171,11 +170,9 @@ class GuaranteeAnytime(Guaranteed):
     Notes
     -----
     The three parts: arm i has probability lambda_i; then lambda_i / m_i - lambda_i; what is left is
-    KL-UCB's. m_i is the mean of the pulls in the second part alone, between lambda_i and 1, and
-    lambda_i before the first of them. Where lambda_i / m_i sum to more than 1, the second part is
-    scaled to what the first one leaves, and nothing is left for KL-UCB. That has all pulls; an arm
-    never pulled has the limit 1, no limit is below lambda_i, ties go to the lowest arm. One coin
-    draws the part and the arm.
+    KL-UCB's, which learns from all pulls. m_i is the mean of the pulls in the second part alone,
+    between lambda_i and 1, and lambda_i before the first of them. Where lambda_i / m_i sum to more
+    than 1, the second part is scaled to what the first one leaves. Ties go to the lowest arm.
 
     References
     ----------
@@ -209,20 +206,16 @@ class GuaranteeAnytime(Guaranteed):
 @implements("choose", GuaranteeBaselineState)
 def _choose_behind(state, t, coin):
     sums, targets = state.limits.sums, state.targets
-    arm = -1
-    lowest = 0.0
+    arm, lowest = -1, 0.0
     for j in range(state.protected.size):
         k = state.protected[j]
         ahead = sums[k] - targets[k] * (t - 1)
         if ahead < lowest:
-            lowest = ahead
-            arm = k
+            arm, lowest = k, ahead
     return arm if arm >= 0 else kl.largest(state.limits, t - 1)
 
 
-@implements("learn", GuaranteeBaselineState)
-def _learn_limits(state, t, arm, reward):
-    kl.learn(state.limits, arm, reward)
+implements("learn", GuaranteeBaselineState)(kl.learn_limits)
 
 
 @inlined

@@ -78,8 +78,7 @@ def negentropy(p):
 def log_gap(p, entropy, divergence, guess):
     """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0, where 0 <= p < 1.
 
-    `entropy` is the `negentropy` of p. Newton's method starts at `guess`, e.g. the root of a
-    slightly different divergence, or `UNKNOWN`.
+    `entropy` is the `negentropy` of p. Newton's method starts at `guess`, or `UNKNOWN`.
     """
     rest = 1.0 - p
     x = guess
@@ -270,5 +269,6 @@ def _choose(state, t, coin):
 
 
 @implements("learn", KLUCBState)
-def _learn(state, t, arm, reward):
+def learn_limits(state, t, arm, reward):
+    """Learn for a policy whose state has `limits`."""
     learn(state.limits, arm, reward)

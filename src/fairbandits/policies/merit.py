@@ -71,10 +71,7 @@ class Arms(NamedTuple):
 def begin(
     sizes: Sequence[int], uncut: bool, rounded: bool, numbering: Sequence[int] | None = None
 ) -> Arms:
-    """Return the arms of groups before the first round.
-
-    Optimistic means are `uncut` or cut at 1, draws `rounded` with ties in the order of `numbering`.
-    """
+    """Return the arms of groups before the first round; `numbering` decides ties if `rounded`."""
     columns = -(-max(sizes) // BLOCK) * BLOCK
     n_rows = len(sizes) * columns
     rows = np.concatenate([columns * g + np.arange(size) for g, size in enumerate(sizes)])
@@ -157,11 +154,9 @@ def fair_value(x, size, kind, c):
 def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
-    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), entry by entry. For f = x**c and
-    f = exp(c x) with c >= 0 that function of x_i first falls and then rises, so an end of the
-    interval is best: iterating this (Dinkelbach 1967) climbs to the maximum over all vertices. Ties
-    go to the upper end: while all intervals are [0, 1] every vertex but 0 has Phi = 1, and the draw
-    stays uniform. Arrays have at least `size` entries, 0 <= lower <= upper.
+    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), and each term first falls and
+    then rises, so an end of its interval is best: iterating this (Dinkelbach 1967) climbs to the
+    maximum over all vertices. Ties go to the upper end.
     """
     for k in range(size):
         out[k] = upper[k]
@@ -210,10 +205,7 @@ def block_sum(rows, o):
 
 @inlined
 def weigh(arms, g, width):
-    """Write the optimistic means of group g as its weights; return their sum, and that of squares.
-
-    The sums up to the end of each block but the last, which has infinity, go into `ends`.
-    """
+    """Write the optimistic means of group g as its weights; return sums of them and of squares."""
     total, squares = 0.0, 0.0
     n_blocks = blocks_of(arms, g)
     for b in range(n_blocks):
@@ -290,10 +282,8 @@ def draw(arms, group, last, total, coin):
 
 @inlined
 def draw_by_weight(arms, group, last, target):
-    """Return the first place whose cumulated weight exceeds `target`, else the last one.
-
-    Cumulated weights do not decrease: counting those not above it needs no unpredictable branch.
-    """
+    """Return the first place whose cumulated weight exceeds `target`, else the last one."""
+    # cumulated weights do not decrease: counting those not above it needs no branch
     block = draw_block(arms, group, last, target)
     cumulated = sum_before(arms, group, block)
     place = BLOCK * block

@@ -8,18 +8,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import (
-    choose,
-    implements,
-    inlined,
-    learn,
-    plays_in_lanes,
-    probe,
-)
+from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes, probe
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, Targets
+from fairbandits.policies.ties import better
 
 #: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
 #: learner may use all before.
@@ -132,8 +126,7 @@ class Resampled(HasLearner):
 
     Notes
     -----
-    The coin is 1 where the 2**33-th further word of the round's coin, as a number in [0, 1), is
-    below the reward: one of 1 or more always shows as 1, and one of 0 or less as 0.
+    The coin is 1 where the 2**33-th further word of the round's coin is below the reward.
 
     References
     ----------
@@ -191,16 +184,10 @@ def _choose_plug_in(state, t, coin):
         return t - 1
     if t == n_arms + 1 or t & (t - 1) == 0:
         _renew(state)
-    arm = 0
-    worst = 0.0
+    arm, worst = 0, 0.0
     for k in range(n_arms):
-        deficit = state.quotas[k] * (t - 1) - state.pulls[k]
-        if deficit > worst:
-            arm = k
-            worst = deficit
-    if worst > 0.0:
-        return arm
-    return choose(state.learner, t, coin)
+        arm, worst = better(k, state.quotas[k] * (t - 1) - state.pulls[k], arm, worst)
+    return arm if worst > 0.0 else choose(state.learner, t, coin)
 
 
 @implements("learn", PlugInState)
@@ -245,8 +232,7 @@ class Mixture(HasLearner):
     Notes
     -----
     The learner learns from all pulls and sees the global round. Arm i is pulled where the 2**32-th
-    further word of the round's coin, as a number in [0, 1), is below r_1 + .. + r_i for no smaller
-    i; these sums are exact and rounded once.
+    further word of the round's coin is below r_1 + .. + r_i for no smaller i.
 
     References
     ----------
