@@ -46,7 +46,7 @@ class Contract:
 
         means = np.asarray(means, float)
         self.check(means.size)
-        rows, least = self._at_least(means)
+        rows, least = self._at_least(means)  # constraints, and their lower bounds
         equal = np.concatenate([np.ones((1, means.size)), self._equal(means)])
         found = linprog(
             -means,
@@ -89,10 +89,6 @@ class Contract:
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless the contract is for so many arms."""
-        raise NotImplementedError
-
-    def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
-        """Return rows of a distribution's constraints, and their lower bounds."""
         raise NotImplementedError
 
     def _equal(self, means: np.ndarray) -> np.ndarray:

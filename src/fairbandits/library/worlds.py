@@ -31,11 +31,10 @@ class World:
     ----------
     pay : callable
         ``pay(arm, number, coin)`` returns the reward, a finite number, of `arm` (from 0) at its
-        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`,
-        64 bits of which `fairbandits.unit` makes a number in [0, 1).
+        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`, of
+        which `fairbandits.unit` makes a number in [0, 1).
     means : sequence of float, length n_arms >= 2, or callable
-        Expected rewards, which measures need; where they move, a function of the round that returns
-        them, and `by` is "round".
+        Expected rewards; where they move, a function of the round, and `by` is "round".
     by : {"pull", "round"}
         What numbers are of. Under full information they are rounds in either case.
 

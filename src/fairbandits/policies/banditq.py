@@ -216,8 +216,7 @@ def _learn_all(state, t, x, reward):
     surrogate = state.surrogate
     for k in range(len(surrogate)):  # without a target the queue stays 0
         surrogate[k] = state.penalty * reward[k]
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         length = state.queue[k]
         level = lengthen(state, k, reward[k] * x[k])
         surrogate[k] = surrogate_gain(state, level if state.post else length, reward[k])
@@ -235,8 +234,7 @@ def _choose_arm(state, t, coin):
 @implements("learn", BanditState)
 def _learn_one(state, t, arm, reward):
     length = state.queue[arm]
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         own = arm == k
         level = lengthen(state, k, where(own, reward, 0.0))
         if state.post:
@@ -334,8 +332,7 @@ def _choose(state, t, coin):
 
 @implements("learn", QueueUCBState)
 def _learn(state, t, arm, reward):
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         lengthen(state, k, where(arm == k, reward, 0.0))
     observed = reward
     if not state.max_weight:

@@ -166,8 +166,8 @@ class IMED(Policy):
 
     Notes
     -----
-    kl is the divergence between Bernoulli laws and N the arm's pulls; rewards should lie in [0, 1],
-    and a mean outside is taken for the nearer end. Ties go to the lowest arm.
+    kl is the divergence between Bernoulli laws and N the arm's pulls. A mean outside [0, 1] is
+    taken for the nearer end. Ties go to the lowest arm.
 
     References
     ----------

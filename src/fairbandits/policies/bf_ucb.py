@@ -11,8 +11,6 @@ from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.bf_ucb_sums import next_group, serve
-from fairbandits.policies.initial_rounds import Grouped
 from fairbandits.policies.parameters import (
     VERSIONS,
     Confidence,
@@ -52,7 +50,7 @@ class BFUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BFUCB(Grouped):
+class BFUCB(initial.Grouped):
     """Serve the group furthest behind its quota, else the most promising; draw an arm by merit.
 
     In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, exactly;
@@ -177,7 +175,7 @@ class BFUCB(Grouped):
 
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
-    group = next_group(state, t, coin)
+    group = sums.next_group(state, t, coin)
     if not initial.by_merit(state.first, t):
         return initial.fixed_arm(state.first, t, coin)
     arms = state.first.arms
@@ -196,7 +194,7 @@ def _choose(state, t, coin):
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    group = serve(state)
+    group = sums.serve(state)
     arms = state.first.arms
     as_released = state.released_mean and t > state.first.rounds
     merits.learn_arm(arms, arms.row_of[arm], reward, as_released)

@@ -179,7 +179,6 @@ class TFairLearn(HasLearner):
     Notes
     -----
     The paper leaves the order open. The learner learns from all pulls and sees the global round.
-    Rounding up can make the arms owe more than a short horizon has; the last ones then go without.
 
     References
     ----------

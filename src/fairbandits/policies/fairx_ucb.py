@@ -14,8 +14,6 @@ from fairbandits.policies import bf_ucb
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.initial_rounds import Grouped
-from fairbandits.policies.merit import numbering
 from fairbandits.policies.parameters import (
     VERSIONS,
     Confidence,
@@ -50,7 +48,7 @@ class FairXUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FairXUCB(Grouped):
+class FairXUCB(initial.Grouped):
     """Draw an arm with probability u_i / sum u_j, u_i being mean_i + w / sqrt(N_i), cut or not.
 
     The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
@@ -117,7 +115,7 @@ class FairXUCB(Grouped):
         if shadow:
             checks.length("shadow_means", self.shadow_means, n_arms)
         rounded = self.draw == "released"
-        arms = merits.begin((n_arms,), self.box == "uncut", rounded, numbering(self.groups))
+        arms = merits.begin((n_arms,), self.box == "uncut", rounded, merits.numbering(self.groups))
         other = (
             self._shadow().start_weighing(n_arms, horizon)
             if shadow

@@ -12,8 +12,6 @@ from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.initial_rounds import Grouped
-from fairbandits.policies.merit import learn_arm, numbering
 from fairbandits.policies.parameters import (
     VERSIONS,
     Confidence,
@@ -57,7 +55,7 @@ class GroupUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GroupUCB(Grouped):
+class GroupUCB(initial.Grouped):
     """Pull the arm of largest index: of the group behind its quota if there is one, else of all.
 
     With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB. Both
@@ -122,7 +120,7 @@ class GroupUCB(Grouped):
         return GroupUCBState(
             first=self._first(horizon, released, released),
             groups=groups,
-            tied=numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
+            tied=merits.numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
             of_arm=groups.of_arm.copy(),
             inside=np.ones(len(self.groups)),
             pulls=np.zeros(n_arms, np.int64),
@@ -180,7 +178,7 @@ def _learn(state, t, arm, reward):
     groups.now[0] = group
     for g in range(len(groups.served)):
         groups.served[g] += where(group == g, 1, 0)
-    learn_arm(state, arm, reward, state.released_mean and not early)
+    merits.learn_arm(state, arm, reward, state.released_mean and not early)
 
 
 class GroupOracleState(NamedTuple):

@@ -92,14 +92,12 @@ class GuaranteeBaseline(Guaranteed):
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
     constant : float
-        c in the limits N kl(mean, q) = c log t; the last program that had this policy had 2, the
-        published one has 3.03.
+        c in the limits N kl(mean, q) = c log t; the program that had this policy had 2.
 
     Notes
     -----
     After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
-    to the lowest arm, also of those with the largest limit. That is 1 for an arm never pulled, and
-    no limit is below lambda_i.
+    to the lowest arm. The limit of an arm never pulled is 1, and no limit is below lambda_i.
 
     References
     ----------
@@ -133,9 +131,8 @@ class GuaranteeKLUCB(Guaranteed):
 
     Notes
     -----
-    The arms have one pull each first. The arm of KL-UCB is the lowest of the largest upper limits,
-    which are not below lambda_i either. t is the number of rounds played so far, and a mean
-    outside [0, 1] is taken for the nearer end.
+    The arms have one pull each first. KL-UCB's arm is the lowest of the largest upper limits, which
+    are not below lambda_i. t is the rounds played so far.
 
     References
     ----------
@@ -207,8 +204,7 @@ class GuaranteeAnytime(Guaranteed):
 def _choose_behind(state, t, coin):
     sums, targets = state.limits.sums, state.targets
     arm, lowest = -1, 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         ahead = sums[k] - targets[k] * (t - 1)
         if ahead < lowest:
             arm, lowest = k, ahead
@@ -246,8 +242,7 @@ def _fill(state, kind, clock, x):
     """Write the probabilities of the guarantees; return their sum."""
     level = kl.level(state.limits, clock) if kind != MEAN else 0.0
     total = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         x[k] = state.targets[k] / _estimate(state, kind, k, level)
         total += x[k]
     return total
@@ -262,11 +257,11 @@ def _share(state, clock):
     if state.try_upper:
         least = _fill(state, UPPER, clock, state.y)
         if least < 1.0:
-            for j in range(state.protected.size):
-                state.x[state.protected[j]] = state.y[state.protected[j]]
+            for k in state.protected:
+                state.x[k] = state.y[k]
             return least
-    for j in range(state.protected.size):
-        state.x[state.protected[j]] /= total
+    for k in state.protected:
+        state.x[k] /= total
     return 1.0
 
 
@@ -298,8 +293,7 @@ def _add_up(state):
     """Compute the additions of the estimates to the guarantees."""
     needed = 0.0
     added = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         target = state.targets[k]
         mean = state.sums[k] / state.pulls[k] if state.pulls[k] > 0 else 0.0
         share = target / min(max(mean, target), 1.0)

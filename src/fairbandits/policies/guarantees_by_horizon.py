@@ -84,8 +84,7 @@ class GuaranteeETC(Guaranteed):
 @inlined
 def _short(state, phase):
     """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         if state.pulls[phase, k] < state.quotas[phase, k]:
             return k
     return -1
@@ -99,8 +98,7 @@ def _cut(state, k, mean):
 @inlined
 def _end_first(state):
     """Set the quotas of the second phase."""
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         target = state.targets[k]
         mean = _cut(state, k, state.limits.mean[k])
         state.quotas[SECOND, k] = min(target / (6.0 * mean), target / 2.0) * state.horizon
@@ -110,8 +108,7 @@ def _end_first(state):
 @inlined
 def _end_second(state):
     """Set the estimates of the third phase."""
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         mean = _cut(state, k, state.sums[k] / state.pulls[SECOND, k])
         state.estimate[k] = mean
         state.entropy[k] = kl.negentropy(mean)
@@ -122,8 +119,7 @@ def _end_second(state):
 def _needed(state, estimate):
     """Return the sum of lambda / estimate."""
     total = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         total += state.targets[k] / estimate[k]
     return total
 
@@ -132,8 +128,7 @@ def _needed(state, estimate):
 def _optimistic(state, clock):
     """Set the upper limits of the second phase's estimates."""
     now = kl.level(state.limits, clock)
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         mean = state.estimate[k]
         if mean < 1.0 and now > 0.0:
             divergence = now / state.pulls[SECOND, k]
@@ -154,8 +149,7 @@ def _third(state, clock):
             for k in range(1, estimate.size):
                 best, largest = better(k, estimate[k], best, largest)
             return best
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         whole = state.targets[k] * state.horizon / estimate[k]
         if state.pulls[THIRD, k] < whole - state.quotas[FIRST, k] - state.quotas[SECOND, k]:
             return k
@@ -269,15 +263,13 @@ def _price(state, arm, reward):
     """Let the prices learn from a reward; return the constraints' cost at the new ones."""
     prices, weights = state.prices, state.price_weights
     highest = -math.inf
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
         weights[k] -= state.price_step * (state.least * met)
         highest = max(highest, weights[k])
     total = 0.0
     value = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
         prices[k] = math.exp(weights[k] - highest)
         total += prices[k]

@@ -99,8 +99,8 @@ def log_gap(p, entropy, divergence, guess):
 def _near(p, entropy, divergence):
     """Return a number near the root.
 
-    It comes from the first two terms of q - p in powers of the root of the divergence where these
-    are accurate, and is never below the number that kl(p, q) without -p log q gives, a lower bound.
+    It comes from the first two terms of q - p in powers of the root of the divergence, and is not
+    below the number that kl(p, q) without -p log q gives, a lower bound.
     """
     x = (entropy - divergence) / (1.0 - p)
     first = math.sqrt(2.0 * p * (1.0 - p) * divergence)
@@ -247,13 +247,12 @@ class KLUCB(Policy):
     Notes
     -----
     kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
-    Arms never pulled go first, ties go to the lowest arm. Rewards should lie in [0, 1]; a mean
-    outside is taken for the nearer end.
+    Ties go to the lowest arm. A mean outside [0, 1] is taken for the nearer end.
 
     References
     ----------
     A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
-    2011, Algorithm 1, whose second term c log log t is left out.
+    2011, Algorithm 1, without the term c log log t.
     """
 
     constant: Positive = 1.0

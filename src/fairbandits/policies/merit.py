@@ -1,9 +1,8 @@
 """Merit functions, the most optimistic point of a confidence box, and draws by merit.
 
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
-then taken block by block, eight additions side by side instead of one after the other, and a draw
-looks for the block first. The order of all additions is fixed, also where the released program of
-BF-UCB's authors adds and divides in its own way, since the last bits decide ties there.
+taken block by block, and a draw looks for the block first. The order of all additions is fixed,
+since the last bits decide ties in the released program.
 """
 
 import math
@@ -316,11 +315,9 @@ def sum_before(arms, group, block):
 def draw_rounded(arms, group, last, number):
     """Draw as the released program does; return -1 if its rounded number passes every arm.
 
-    The uniform number is rounded to thousandths, half to even. The arms go by increasing
-    probability, equal ones by their ranks; the first whose cumulated probability is strictly above
-    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
-    `order` has the ranks of each group's arms in the last round's order, which is nearly this
-    one's.
+    The arms go by increasing probability, equal ones by their ranks; the first whose cumulated
+    probability is strictly above the number is drawn. The number 1.000 passes all of them, unless
+    the sum rounds to above 1. `order` has the ranks in the last round's order.
     """
     row = group * arms.columns
     while True:

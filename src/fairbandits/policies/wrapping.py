@@ -58,8 +58,7 @@ class OwnReward(HasLearner):
 
     Notes
     -----
-    The probes are those of the learner. The t-th reward of an arm is that of round t, where the
-    learner by itself would meet that of its t-th pull.
+    The probes are those of the learner. An arm's reward is that of the round, not of the pull.
     """
 
     learner: Learner = "ucb1"
@@ -78,8 +77,7 @@ class OwnReward(HasLearner):
 class PlugIn(HasLearner):
     """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
 
-    It is our translation of `FairLearn`, whose quotas are of pulls, to targets of reward when the
-    means are not known. No paper has it.
+    It translates `FairLearn` to targets of reward when the means are not known. No paper has it.
 
     Parameters
     ----------
@@ -236,9 +234,8 @@ class Mixture(HasLearner):
 
     References
     ----------
-    It has the kind of guarantee of L. E. Celis, S. Kapoor, F. Salehi and N. K. Vishnoi,
-    "Controlling polarization in personalization: an algorithmic framework", FAT* 2019, whose
-    policy is another one.
+    Another policy with such a guarantee: L. E. Celis, S. Kapoor, F. Salehi and N. K. Vishnoi,
+    "Controlling polarization in personalization: an algorithmic framework", FAT* 2019.
     """
 
     quotas: ArmQuotas
