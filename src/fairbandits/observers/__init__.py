@@ -5,6 +5,7 @@ An observer's file is imported on first use, so that the names are known without
 
 from typing import Any
 
+from fairbandits.lookup import found
 from fairbandits.policies import Registry, make_registered
 
 #: Name in configuration files -> file and class. This line alone registers an observer. The code
@@ -29,7 +30,7 @@ OBSERVERS = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return OBSERVERS.named(name)
+    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name, ())
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:

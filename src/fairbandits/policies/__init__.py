@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairbandits.lookup import nearest
+from fairbandits.lookup import found, nearest
 from fairbandits.policies import own
 
 #: Name in configuration files -> file and class. This line alone registers a policy. The code
@@ -63,8 +63,8 @@ class Registry(Mapping[str, type]):
         self.homes = homes
 
     def __getitem__(self, name: str) -> type:
-        file, _, found = self.homes[name].partition(":")
-        return getattr(importlib.import_module(f"{self.package}.{file}"), found)
+        file, _, wanted = self.homes[name].partition(":")
+        return getattr(importlib.import_module(f"{self.package}.{file}"), wanted)
 
     def __contains__(self, name: object) -> bool:
         return name in self.homes
@@ -75,20 +75,13 @@ class Registry(Mapping[str, type]):
     def __len__(self) -> int:
         return len(self.homes)
 
-    def named(self, found: str) -> type:
-        """Return the class of this name, for the package's ``__getattr__``."""
-        for name, home in self.homes.items():
-            if home.partition(":")[2] == found:
-                return self[name]
-        raise AttributeError(f"module {self.package!r} has no attribute {found!r}")
-
 
 #: Name in configuration files -> policy.
 POLICIES = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return POLICIES.named(name)
+    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name, ())
 
 
 def make_policy(
