@@ -219,10 +219,8 @@ def compare(
     Raises
     ------
     ValueError
-        If an argument is out of its range, a measure is unknown or lacks what it needs, two
-        policies have one label, or nobody can meet the targets.
-    TypeError
-        If a policy lacks a part.
+        If a measure is unknown or lacks what it needs, two policies have one label, or nobody can
+        meet the targets.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Run one policy on one instance: `fairbandits.run`.
 
-`fairbandits.library.simulation` plays the rounds; this module checks the arguments and adds several
-processes, a progress line and results with measures. Recorded runs bypass it.
+It checks the arguments and adds several processes and a progress line to
+`fairbandits.library.simulation`, which plays the rounds. Recorded runs bypass it.
 """
 
 import multiprocessing
@@ -103,8 +103,6 @@ def run(
 
     Raises
     ------
-    ValueError
-        If an argument is out of its range.
     TypeError
         If the policy or an observer lacks a part, or an observer cannot watch this policy.
 

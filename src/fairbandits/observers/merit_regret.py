@@ -54,8 +54,7 @@ class MeritRegret(Observer):
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, section 5.
+    As in `fairbandits.policies.BFUCB`, section 5.
     """
 
     reference: Means

@@ -290,9 +290,8 @@ class QueueUCB(Policy):
 
     References
     ----------
-    "BanditQ: fair bandits with guaranteed rewards", section 3, says that neither will do; the
-    first is UCB1 (Auer, Cesa-Bianchi and Fischer 2002) as its black box, the second has max-weight
-    scheduling (Tassiulas and Ephremides 1992) in place of a black box.
+    As in `BanditQ`, section 3, which says that neither will do; ``max_weight`` is max-weight
+    scheduling (Tassiulas and Ephremides 1992).
     """
 
     targets: Targets

@@ -74,8 +74,7 @@ class FairXUCB(initial.Grouped):
     References
     ----------
     L. Wang, Y. Bai, W. Sun and T. Joachims, "Fairness of exposure in stochastic bandits", ICML
-    2021; "Simultaneously achieving group exposure fairness and within-group meritocracy in
-    stochastic bandits", AAMAS 2024, section 6.1.2.
+    2021; as in `BFUCB`, section 6.1.2.
 
     Examples
     --------

@@ -87,8 +87,7 @@ class GroupUCB(initial.Grouped):
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, sections 6.1.1 and 6.1.3.
+    As in `BFUCB`, sections 6.1.1 and 6.1.3.
 
     Examples
     --------
@@ -218,8 +217,7 @@ class GroupOracle(Policy):
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, Observation 1 and Eq. 1.
+    As in `BFUCB`, Observation 1 and Eq. 1.
 
     Examples
     --------

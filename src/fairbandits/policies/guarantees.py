@@ -101,7 +101,7 @@ class GuaranteeBaseline(Guaranteed):
 
     References
     ----------
-    As in `GuaranteeKLUCB`; the policy is in the program's history, and not in its last version.
+    As in `GuaranteeKLUCB`; the policy is in the program's history alone.
     """
 
     targets: Guarantees

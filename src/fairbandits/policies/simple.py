@@ -147,8 +147,7 @@ class Prophet(Policy):
 
     References
     ----------
-    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-    Eqs 7-8.
+    As in `HTUCB`, Eqs 7-8.
 
     Examples
     --------

@@ -128,9 +128,7 @@ class Resampled(HasLearner):
 
     References
     ----------
-    S. Agrawal and N. Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem",
-    COLT 2012, Algorithm 2; section 2.1 of the paper of `FairLearn`, which reduces all rewards to
-    it.
+    As in `Thompson`, Algorithm 2; as in `FairLearn`, section 2.1.
     """
 
     learner: Learner = "ucb1"
